@@ -1,0 +1,1 @@
+"""One actor a file. State and order live here; rules live in `hub.domain`."""

@@ -1,0 +1,1 @@
+"""The command line. Imports late, so that a short command starts fast."""

@@ -1,0 +1,105 @@
+"""What an agent said or did, in one shape for all agents.
+
+Owns: `Event` ({Type, Content, Meta} of the specification), the event types, the tags of the event log
+and the mapping from the one to the other.
+Must not: know any agent's native format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import attrs
+
+
+class EventType(StrEnum):
+    """The internal event types (`Type`)."""
+
+    TEXT = "text"
+    THINKING = "thinking"
+    TOOL_USE = "tool_use"
+    TOOL_RESULT = "tool_result"
+    USAGE = "usage"
+    QUOTA = "quota"
+    RETRY = "retry"
+    WAITING = "waiting"
+    ERROR = "error"
+    RESULT = "result"
+    SYSTEM = "system"
+
+
+class Tag(StrEnum):
+    """The tags of event-log records."""
+
+    TOOL_USE = "tool_use"
+    TOOL_RESULT = "tool_result"
+    TEXT = "text"
+    SYSTEM = "system"
+    QUOTA = "quota"
+    HANDOFF = "handoff"
+    WAITING = "waiting"
+    ERROR = "error"
+
+
+TAG_OF: Mapping[EventType, Tag] = {
+    EventType.TEXT: Tag.TEXT,
+    EventType.THINKING: Tag.TEXT,
+    EventType.TOOL_USE: Tag.TOOL_USE,
+    EventType.TOOL_RESULT: Tag.TOOL_RESULT,
+    EventType.USAGE: Tag.QUOTA,
+    EventType.QUOTA: Tag.QUOTA,
+    EventType.RETRY: Tag.WAITING,
+    EventType.WAITING: Tag.WAITING,
+    EventType.ERROR: Tag.ERROR,
+    EventType.RESULT: Tag.SYSTEM,
+    EventType.SYSTEM: Tag.SYSTEM,
+}
+
+
+@attrs.frozen
+class Event:
+    """One normalised event of an agent.
+
+    `meta` holds JSON values only. Well-known keys: `tool` (name), `toolId`, `path` (a file the tool touches,
+    as the agent wrote it), `command`, `exitCode` (int), `isError` (bool), `input` (a small excerpt), `tokensIn`,
+    `tokensOut`, `cachedIn` (ints, of this step or, with `cumulative: true`, of the whole run), `costUsdMicros`,
+    `model`, `used` (per mille of a quota window, int), `window`, `resetsAt` (epoch seconds, int),
+    `nativeSession`, `plan` (list of str), `tasksRemaining` (list of str), `skills`, `mcps` (lists of str),
+    `failure` (a failure class), `delta` (true for a piece of streamed text), `needsInput` (true when the agent
+    waits for an answer), `approvalId`, `unknown` (true for a line nobody could read).
+    """
+
+    type: EventType
+    content: str
+    meta: Mapping[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def tag(self) -> Tag:
+        """The tag under which this event enters the log."""
+        return TAG_OF[self.type]
+
+    def to_json(self) -> dict[str, Any]:
+        """The `{Type, Content, Meta}` of the specification."""
+        return {"Type": self.type.value, "Content": self.content, "Meta": dict(self.meta)}
+
+
+@attrs.frozen
+class Record:
+    """One record of the durable event log: `{id, ts, tag, msg}` plus `meta`."""
+
+    id: int
+    ts: str
+    """Time of day, `HH:MM:SS.mmm`, UTC."""
+    tag: str
+    msg: str
+    meta: Mapping[str, Any] = attrs.field(factory=dict)
+    """`at` (full timestamp), `sessionId`, `provider`, and the event's own meta."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The wire form; `meta` only where there is any."""
+        body: dict[str, Any] = {"id": self.id, "ts": self.ts, "tag": self.tag, "msg": self.msg}
+        if self.meta:
+            body["meta"] = dict(self.meta)
+        return body

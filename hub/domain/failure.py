@@ -1,0 +1,43 @@
+"""Why an agent stopped without being done.
+
+Owns: the closed list of failure classes and the `Failure` value.
+Must not: read texts (each provider's `failures.py` does) or decide what follows (`hub.domain.retry` does).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import attrs
+
+
+class FailureClass(StrEnum):
+    """What kind of wall the agent hit."""
+
+    USAGE_LIMIT = "usage_limit"
+    OVERLOAD = "overload"
+    REFUSAL = "refusal"
+    AUTH = "auth"
+    CONTEXT_OVERFLOW = "context_overflow"
+    CRASH = "crash"
+    SILENT = "silent"
+    UNKNOWN = "unknown"
+
+
+@attrs.frozen
+class Failure:
+    """A classified failure.
+
+    Attributes:
+        kind: The class.
+        text: The agent's own words, as read (redacted by the caller before they leave the adapter).
+        resets_at: When the quota comes back, epoch seconds; None when nothing told.
+        window: The quota window's name where known (`five_hour`, `seven_day`, `minute`, `day`...).
+        source: Where it was read: `stream`, `store`, `stderr` or `exit`.
+    """
+
+    kind: FailureClass
+    text: str
+    resets_at: float | None = None
+    window: str = ""
+    source: str = "stream"

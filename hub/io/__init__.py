@@ -1,0 +1,1 @@
+"""The only place that opens files, processes, sockets and databases."""

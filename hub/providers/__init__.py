@@ -1,0 +1,1 @@
+"""One folder an agent, the same file names in each. Adding an agent is adding a folder."""

@@ -1,0 +1,250 @@
+"""The shape every agent folder has.
+
+Owns: the contract of an adapter's pure half: `Assignment` -> `Launch`, and `Stream`, the fold over what the
+agent writes.
+Must not: open files, processes or sockets, read a clock, or know any one agent.
+
+Theory of operation. A `Stream` is a *deterministic fold*: given the same assignment and the same lines it makes
+the same events and the same writes. The daemon may die at any moment; the agent lives on under its runner,
+which spools every byte. The next daemon replays the spool from its first byte into a fresh `Stream`, drops the
+events whose offsets are already in the event log, and sends every write again; the runner takes each write
+once, by its `key`. So nothing is lost and nothing is done twice. Hence the rules:
+ 1. `feed` and friends use only their arguments and the state they built before. No clock, no random.
+ 2. A write caused by a line has a key derived from the protocol (`init`, `turn-1`, `answer-<request id>`).
+ 3. A line that cannot be read becomes one `system` event with `meta.unknown`, is counted, and never raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import attrs
+
+from hub.domain.event import Event
+from hub.domain.failure import Failure
+
+
+@attrs.frozen
+class Capabilities:
+    """What an adapter can do; served with the provider's configuration."""
+
+    replies: bool = False
+    """Takes a user's reply while it runs."""
+    interrupt: bool = False
+    """Has a protocol interrupt that ends the turn and keeps the process."""
+    resume: bool = False
+    """Can continue a native session by id."""
+    approvals: bool = False
+    """Asks before it acts, over the protocol."""
+    quota: bool = False
+    """Reports quota windows in its stream."""
+    cost: bool = False
+    """Reports its own cost figure."""
+    system_prompt: bool = False
+    """Takes the envelope beside its own system prompt (otherwise it is the head of the first message)."""
+
+
+class Stdin(StrEnum):
+    """What the agent's standard input is."""
+
+    NULL = "null"
+    PIPE = "pipe"
+
+
+@attrs.frozen
+class Account:
+    """One login: a label and the isolated configuration directory it lives in ("" = the agent's own default)."""
+
+    label: str
+    config_dir: str = ""
+    env: Mapping[str, str] = attrs.field(factory=dict)
+    """Keys that belong to this account only."""
+
+
+@attrs.frozen
+class Assignment:
+    """What one dispatch asks of an agent. Everything a `Launch` and a `Stream` may depend on."""
+
+    dispatch_id: str
+    session_id: str
+    prompt: str
+    """The user's task, or the short instruction that points at the envelope."""
+    worktree: Path
+    run_dir: Path
+    """`.hub/run/<dispatch id>/`: files made for this dispatch live here."""
+    program: str = ""
+    """Path of the agent's program; empty = find it on PATH by its usual name."""
+    envelope: str = ""
+    """Text of the contract to inject; "" on a first start."""
+    envelope_path: Path | None = None
+    """The same text as a file, readable by the agent."""
+    resume_id: str = ""
+    """Native session id to continue; "" = a fresh session."""
+    native_id: str = ""
+    """A UUID the agent may be told to use as its session id, where it can."""
+    model: str = ""
+    base_url: str = ""
+    account: Account = Account("default")
+    options: Mapping[str, Any] = attrs.field(factory=dict)
+    """The provider's own table in `hub.toml` (for `demo`: `script`)."""
+
+
+@attrs.frozen
+class Launch:
+    """How to start the agent. `env` holds only what the agent needs on top of the allow-listed base."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    cwd: Path
+    stdin: Stdin = Stdin.NULL
+    files: Mapping[str, bytes] = attrs.field(factory=dict)
+    """Files to write (0600) into `run_dir` before the start: name -> bytes. Prompts go here, never into argv."""
+    stdin_file: str = ""
+    """Name of one of `files` to be the agent's standard input (with `Stdin.NULL`)."""
+
+
+@attrs.frozen
+class Write:
+    """Bytes for the agent's standard input. The runner takes each `key` once."""
+
+    key: str
+    data: bytes
+
+
+class Ending(StrEnum):
+    """How a run ended, as the stream tells it."""
+
+    DONE = "done"
+    """The agent says it has finished (the verifier decides whether it has)."""
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    """It was stopped because hub asked."""
+
+
+@attrs.frozen
+class Outcome:
+    """The end of a run."""
+
+    ending: Ending
+    failure: Failure | None = None
+    text: str = ""
+    """The agent's last words."""
+
+
+@attrs.frozen
+class Step:
+    """What one line led to."""
+
+    events: Sequence[Event] = ()
+    writes: Sequence[Write] = ()
+    outcome: Outcome | None = None
+    """Set once, when the stream itself tells that the turn is over. The process may still be alive."""
+    close_stdin: bool = False
+    """True when the agent is done with its input and only waits for EOF to leave."""
+
+
+@attrs.frozen
+class Exit:
+    """How the process ended, as the runner saw it."""
+
+    code: int | None
+    """Exit code; None when a signal ended it."""
+    signal: int | None = None
+    asked: bool = False
+    """Whether hub had asked it to stop."""
+    stderr_tail: str = ""
+    """The last 64 KiB of standard error, decoded."""
+
+
+@runtime_checkable
+class Stream(Protocol):
+    """The fold over an agent's native stream. One per dispatch; see the module's rules."""
+
+    @property
+    def native_session(self) -> str:
+        """The agent's own session id as soon as it is known, else ""."""
+
+    @property
+    def tools_in_flight(self) -> int:
+        """Tool calls started and not ended: 0 is a safe point."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the agent has shown that it works (its first own event): the receiver's heartbeat."""
+
+    @property
+    def unknown_lines(self) -> int:
+        """How many lines could not be read."""
+
+    def open(self) -> Step:
+        """What to write at the very start."""
+
+    def feed(self, line: bytes, now: float) -> Step:
+        """One line of standard output without its newline; `now` is the spool's time, epoch seconds."""
+
+    def feed_stderr(self, line: bytes, now: float) -> Step:
+        """One line of standard error. Most agents ignore it; some tell their retries only there."""
+
+    def reply(self, text: str, key: str) -> Sequence[Write]:
+        """Writes for a user's reply; () when replies are not supported or not possible at this moment."""
+
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001
+        """Writes for the answer to a permission request."""
+
+    def interrupt(self) -> Sequence[Write]:
+        """Writes of the protocol's own interrupt; () when it has none (signals are used then)."""
+
+    def finish(self, end: Exit, now: float) -> Step:
+        """The process has ended and all its lines were fed: the final events and, always, an outcome."""
+
+
+class Provider(Protocol):
+    """One agent. A folder's `agent.py` has one instance of it, named `PROVIDER`."""
+
+    @property
+    def name(self) -> str:
+        """Name in hub.toml and in the API: `claude`, `codex`, `gemini`, `demo-first`..."""
+
+    @property
+    def display_name(self) -> str:
+        """Name for people."""
+
+    @property
+    def program(self) -> str:
+        """The executable's usual name on PATH."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the adapter can do."""
+
+    @property
+    def install_command(self) -> Sequence[str]:
+        """argv of the documented install."""
+
+    @property
+    def login_command(self) -> Sequence[str]:
+        """argv of the agent's own login."""
+
+    @property
+    def version_args(self) -> Sequence[str]:
+        """Arguments that print the version."""
+
+    @property
+    def key_names(self) -> Sequence[str]:
+        """Environment names that hold this agent's credentials (allow-listed in `.hub/.env`)."""
+
+    @property
+    def silent_after(self) -> float:
+        """Seconds without any event after which the agent counts as silent."""
+
+    def account_env(self, account: Account) -> Mapping[str, str]:
+        """Environment that points the agent at the account's isolated directory."""
+
+    def launch(self, assignment: Assignment) -> Launch:
+        """How to start it."""
+
+    def stream(self, assignment: Assignment) -> Stream:
+        """A fresh fold for this dispatch."""
