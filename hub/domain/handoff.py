@@ -1,0 +1,227 @@
+"""The handoff state machine, as one literal table.
+
+Owns: the states, the triggers, the table of legal moves, what is done while in a state, the drawing of it.
+Must not: do any of it. The session actor acts; this module only says what is legal and what is due.
+
+Rules:
+ 1. A state's record is durable before the state's work begins.
+ 2. A state's work is idempotent: a restart reads the record and runs the work of that state again.
+ 3. The evidence of a state's work (a commit, a contract, a dispatch id, a native session) is carried by the
+    record of the *next* state; until that record is durable the work counts as not done.
+ 4. A move that is not in the table raises. There is no "any state" row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import attrs
+
+from hub.errors import Code, HubError
+
+
+class State(StrEnum):
+    """The states of `fsmState`."""
+
+    RUNNING = "RUNNING"
+    PAUSING = "PAUSING"
+    SNAPSHOTTED = "SNAPSHOTTED"
+    ENVELOPE_BUILT = "ENVELOPE_BUILT"
+    DISPATCHED = "DISPATCHED"
+    RESUMING = "RESUMING"
+
+
+class Trigger(StrEnum):
+    """What may move the machine."""
+
+    QUOTA_BREACH = "quota_breach"
+    MANUAL_HANDOFF = "manual_handoff"
+    FAILURE = "failure"
+    SAFE_POINT = "safe_point"
+    SNAPSHOT_DONE = "snapshot_done"
+    CONTRACT_WRITTEN = "contract_written"
+    ADAPTER_STARTED = "adapter_started"
+    RECEIVER_HEARTBEAT = "receiver_heartbeat"
+    DISPATCH_FAILED = "dispatch_failed"
+    ABANDONED = "abandoned"
+
+
+STARTS: frozenset[Trigger] = frozenset({Trigger.QUOTA_BREACH, Trigger.MANUAL_HANDOFF, Trigger.FAILURE})
+"""The triggers that begin a handoff."""
+
+
+@attrs.frozen
+class Transition:
+    """One row of the table."""
+
+    state: State
+    trigger: Trigger
+    condition: str
+    """Who must have made sure of what before the trigger is given; "none" when nothing is asked."""
+    next: State
+    effect: str
+    """What comes with the move, in the words of the specification's column "Also"."""
+
+
+TABLE: tuple[Transition, ...] = (
+    Transition(
+        State.RUNNING, Trigger.QUOTA_BREACH, "session active", State.PAUSING, "waits for a safe pause"
+    ),
+    Transition(
+        State.RUNNING, Trigger.MANUAL_HANDOFF, "session active", State.PAUSING, "waits for a safe pause"
+    ),
+    # An agent that crashed, was refused, stayed overloaded or did not pass its verification cannot go on. Its
+    # work still has to be snapshotted and passed on like any other, so it takes the same road.
+    Transition(State.RUNNING, Trigger.FAILURE, "session active", State.PAUSING, "waits for a safe pause"),
+    Transition(
+        State.PAUSING,
+        Trigger.SAFE_POINT,
+        "adapter reports a safe point",
+        State.SNAPSHOTTED,
+        "git commit on the session branch",
+    ),
+    Transition(
+        State.SNAPSHOTTED,
+        Trigger.SNAPSHOT_DONE,
+        "none",
+        State.ENVELOPE_BUILT,
+        "contract Markdown and signed JSON sidecar written",
+    ),
+    Transition(
+        State.ENVELOPE_BUILT, Trigger.CONTRACT_WRITTEN, "none", State.DISPATCHED, "next adapter spawned"
+    ),
+    Transition(State.DISPATCHED, Trigger.ADAPTER_STARTED, "none", State.RESUMING, "receiver begins work"),
+    Transition(
+        State.RESUMING, Trigger.RECEIVER_HEARTBEAT, "receiver alive", State.RUNNING, "handoff complete"
+    ),
+    # A receiver that cannot be started (missing program, bad login, full process table) or that is proved dead
+    # before its first heartbeat did no work: the contract is still true and the next target gets it.
+    Transition(
+        State.DISPATCHED,
+        Trigger.DISPATCH_FAILED,
+        "receiver proven not running",
+        State.ENVELOPE_BUILT,
+        "next target tried",
+    ),
+    Transition(
+        State.RESUMING,
+        Trigger.DISPATCH_FAILED,
+        "receiver proven not running",
+        State.ENVELOPE_BUILT,
+        "next target tried",
+    ),
+    # A handoff that cannot or may not be finished (stopped by the user, nobody left, a contract that does not
+    # verify, a dispatch nobody can be sure about) ends the session with a coded error. Without these rows an
+    # ended session would stay in a transitional state, and every later start would take the handoff up again.
+    Transition(State.PAUSING, Trigger.ABANDONED, "session ended", State.RUNNING, "reason recorded"),
+    Transition(State.SNAPSHOTTED, Trigger.ABANDONED, "session ended", State.RUNNING, "reason recorded"),
+    Transition(State.ENVELOPE_BUILT, Trigger.ABANDONED, "session ended", State.RUNNING, "reason recorded"),
+    Transition(State.DISPATCHED, Trigger.ABANDONED, "session ended", State.RUNNING, "reason recorded"),
+    Transition(State.RESUMING, Trigger.ABANDONED, "session ended", State.RUNNING, "reason recorded"),
+)
+
+_NEXT: Mapping[tuple[State, Trigger], Transition] = {(row.state, row.trigger): row for row in TABLE}
+
+
+class Effect(StrEnum):
+    """What is done while in a state. Each is idempotent."""
+
+    WORK = "the agent works"
+    PAUSE_AND_SNAPSHOT = "reach the safe point, stop the agent, then make the snapshot commit"
+    BUILD_CONTRACT = "build, sign and write the contract"
+    CHOOSE_TARGET = "choose the target and allot a dispatch id"
+    SPAWN = "claim the dispatch id and spawn the receiver"
+    AWAIT_HEARTBEAT = "wait for the receiver's first heartbeat"
+
+
+EFFECTS: Mapping[State, Effect] = {
+    State.RUNNING: Effect.WORK,
+    State.PAUSING: Effect.PAUSE_AND_SNAPSHOT,
+    State.SNAPSHOTTED: Effect.BUILD_CONTRACT,
+    State.ENVELOPE_BUILT: Effect.CHOOSE_TARGET,
+    State.DISPATCHED: Effect.SPAWN,
+    State.RESUMING: Effect.AWAIT_HEARTBEAT,
+}
+
+
+class IllegalTransition(HubError):  # noqa: N818 - names the rule that was broken, as h11's LocalProtocolError does
+    """A move the table does not have.
+
+    A second start of a handoff is the caller's mistake and says so; any other illegal move is hub's.
+    """
+
+    def __init__(self, state: State, trigger: Trigger) -> None:
+        code = Code.HANDOFF_IN_PROGRESS if trigger in STARTS else Code.INTERNAL
+        super().__init__(code, f"{trigger} is not possible in {state}.")
+        self.state = state
+        self.trigger = trigger
+
+
+def transition(state: State, trigger: Trigger) -> Transition:
+    """The row that moves `state` on `trigger`.
+
+    Raises:
+        IllegalTransition: The table has no such row.
+    """
+    row = _NEXT.get((state, trigger))
+    if row is None:
+        raise IllegalTransition(state, trigger)
+    return row
+
+
+def advance(state: State, trigger: Trigger) -> State:
+    """The state after `trigger`.
+
+    Raises:
+        IllegalTransition: The table has no such row.
+    """
+    return transition(state, trigger).next
+
+
+def effect_of(state: State) -> Effect:
+    """What is done while in `state`, and done again by a restart that finds it in `fsm.json`."""
+    return EFFECTS[state]
+
+
+def diagram() -> str:
+    """The table as a Mermaid state diagram."""
+    lines = ["stateDiagram-v2", f"    [*] --> {State.RUNNING}"]
+    lines += [f"    {row.state} --> {row.next}: {row.trigger}" for row in TABLE]
+    return "\n".join(lines) + "\n"
+
+
+def document() -> str:
+    """The text of `design/handoff.md`. A test fails when the file differs from it."""
+    rows = "\n".join(f"| {r.state} | {r.trigger} | {r.condition} | {r.next} | {r.effect} |" for r in TABLE)
+    effects = "\n".join(f"| {state} | {effect} |" for state, effect in EFFECTS.items())
+    return _DOCUMENT.format(diagram=diagram(), rows=rows, effects=effects)
+
+
+_DOCUMENT = """\
+# The handoff state machine
+
+Drawn from the literal table in `hub/domain/handoff.py`; do not edit by hand. To write it anew:
+
+    python -c "from hub.domain.handoff import document; print(document(), end='')" > design/handoff.md
+
+```mermaid
+{diagram}```
+
+## Moves
+
+Each move is durable in `.hub/fsm.json` before the work of the next state begins.
+
+| State | Trigger | Condition | Next state | Also |
+|---|---|---|---|---|
+{rows}
+
+## Work
+
+What is done while in a state. It is idempotent: a restart that finds the state in `.hub/fsm.json` does it
+again. Its evidence is carried by the record of the next state.
+
+| State | Work |
+|---|---|
+{effects}
+"""

@@ -1,0 +1,97 @@
+"""The handoff table: legal moves, illegal moves, and the drawing of it."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain import handoff
+from hub.domain.handoff import STARTS, TABLE, Effect, IllegalTransition, State, Trigger
+from hub.errors import Code
+
+SPECIFIED = [
+    ("RUNNING", "quota_breach", "session active", "PAUSING"),
+    ("RUNNING", "manual_handoff", "session active", "PAUSING"),
+    ("PAUSING", "safe_point", "adapter reports a safe point", "SNAPSHOTTED"),
+    ("SNAPSHOTTED", "snapshot_done", "none", "ENVELOPE_BUILT"),
+    ("ENVELOPE_BUILT", "contract_written", "none", "DISPATCHED"),
+    ("DISPATCHED", "adapter_started", "none", "RESUMING"),
+    ("RESUMING", "receiver_heartbeat", "receiver alive", "RUNNING"),
+]
+LEGAL = {(row.state, row.trigger): row.next for row in TABLE}
+
+
+@pytest.mark.parametrize(("state", "trigger", "condition", "target"), SPECIFIED)
+def test_table_holds_every_row_of_the_specification(state, trigger, condition, target):
+    row = handoff.transition(State(state), Trigger(trigger))
+    assert (row.condition, row.next) == (condition, target)
+
+
+def test_table_has_no_two_rows_for_one_move():
+    assert len(LEGAL) == len(TABLE)
+
+
+@pytest.mark.parametrize(("state", "trigger"), list(product(State, Trigger)))
+def test_a_move_is_either_in_the_table_or_raises(state, trigger):
+    if (state, trigger) in LEGAL:
+        assert handoff.advance(state, trigger) is LEGAL[state, trigger]
+        return
+    with pytest.raises(IllegalTransition) as caught:
+        handoff.advance(state, trigger)
+    assert (caught.value.state, caught.value.trigger) == (state, trigger)
+    expected = Code.HANDOFF_IN_PROGRESS if trigger in STARTS else Code.INTERNAL
+    assert caught.value.code is expected
+
+
+def test_a_second_handoff_request_is_the_callers_409():
+    with pytest.raises(IllegalTransition) as caught:
+        handoff.advance(State.SNAPSHOTTED, Trigger.MANUAL_HANDOFF)
+    assert (caught.value.status, caught.value.code) == (409, "handoff_in_progress")
+
+
+def test_every_transitional_state_can_be_abandoned_so_that_no_ended_session_stays_in_it():
+    for state in set(State) - {State.RUNNING}:
+        assert handoff.advance(state, Trigger.ABANDONED) is State.RUNNING
+
+
+@pytest.mark.parametrize("state", [State.DISPATCHED, State.RESUMING])
+def test_a_receiver_that_never_worked_leads_to_the_next_target_with_the_same_contract(state):
+    assert handoff.advance(state, Trigger.DISPATCH_FAILED) is State.ENVELOPE_BUILT
+
+
+@given(st.lists(st.sampled_from(Trigger), max_size=30))
+def test_a_handoff_is_complete_only_after_snapshot_contract_and_spawn(triggers):
+    """On any road from RUNNING to a finished handoff every state of the specification was passed in order."""
+    order = list(State)
+    state, passed = State.RUNNING, [State.RUNNING]
+    for trigger in triggers:
+        try:
+            state = handoff.advance(state, trigger)
+        except IllegalTransition:
+            continue
+        if trigger in STARTS:
+            passed = [State.RUNNING]
+        passed.append(state)
+        if trigger is Trigger.RECEIVER_HEARTBEAT:
+            assert list(dict.fromkeys(passed)) == order
+
+
+def test_each_state_has_one_work_of_its_own():
+    assert [handoff.effect_of(state) for state in State] == list(Effect)
+
+
+def test_design_document_is_drawn_from_the_table():
+    drawn = Path(__file__).parents[3] / "design" / "handoff.md"
+    hint = "stale: see the command inside design/handoff.md"
+    assert drawn.read_text(encoding="utf-8") == handoff.document(), hint
+
+
+def test_the_document_names_every_row_and_every_work():
+    text = handoff.document()
+    for row in TABLE:
+        assert f"    {row.state} --> {row.next}: {row.trigger}\n" in text
+        assert f"| {row.state} | {row.trigger} | {row.condition} | {row.next} | {row.effect} |\n" in text
+    for effect in Effect:
+        assert f" {effect} |\n" in text
