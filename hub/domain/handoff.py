@@ -95,8 +95,8 @@ TABLE: tuple[Transition, ...] = (
     Transition(
         State.RESUMING, Trigger.RECEIVER_HEARTBEAT, "receiver alive", State.RUNNING, "handoff complete"
     ),
-    # A receiver that cannot be started (missing program, bad login, full process table) or that is proved dead
-    # before its first heartbeat did no work: the contract is still true and the next target gets it.
+    # A receiver that cannot be started (missing program, bad login, full process table) or that is proved
+    # dead before its first heartbeat did no work: the contract is still true and the next target gets it.
     Transition(
         State.DISPATCHED,
         Trigger.DISPATCH_FAILED,
