@@ -98,6 +98,11 @@ class SessionRecord:
     at: str = ""
     """When this record was made, ISO 8601 UTC."""
 
+    previous: State | None = None
+    """The state before the newest move; None before the first one."""
+    moved_seq: int = 0
+    """`seq` of the newest move: what is told about a move is told under this number, however often."""
+
     session_state: SessionState = SessionState.IDLE
     role: str = "idle"
     task_id: str = ""
@@ -123,6 +128,8 @@ class SessionRecord:
     dispatch_id: str = ""
     attempt: int = 0
     """How many dispatches this session has made."""
+    failing: int = 0
+    """Failed runs in a row on this provider and account."""
     native_id: str = ""
     """The agent's own session id, as soon as it is known."""
     paused: bool = False
@@ -134,7 +141,10 @@ class SessionRecord:
     """Why the outgoing agent stopped; None when it was asked to."""
     reason: str = ""
     """The same for people, redacted."""
+    safe_point: str = ""
+    """How the outgoing agent was stopped: `turn_over`, `idle` or `interrupted`."""
     snapshot_sha: str = ""
+    snapshot_tree: str = ""
     contract_id: str = ""
     contract_sha256: str = ""
     to_provider: str = ""
