@@ -109,6 +109,7 @@ class SessionRecord:
     task: str = ""
     branch: str = ""
     worktree: str = ""
+    worktree_ready: bool = False
     base: str = ""
     """The commit the branch started from."""
     main_branch: str = ""
@@ -145,6 +146,8 @@ class SessionRecord:
     """How the outgoing agent was stopped: `turn_over`, `idle` or `interrupted`."""
     snapshot_sha: str = ""
     snapshot_tree: str = ""
+    tree_matches: bool = False
+    """Whether the worktree was the contract's tree when the receiver took over."""
     contract_id: str = ""
     contract_sha256: str = ""
     to_provider: str = ""
