@@ -1,0 +1,69 @@
+"""Wall-clock time with a zone, to an instant.
+
+Owns: reading a zone's name and finding the instants at which a wall clock shows a given time.
+Must not: know any agent's words, or guess a zone that it cannot read (it answers None).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+_OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(?:/[A-Za-z0-9_+-]{1,31}){0,2}", re.ASCII)
+_MAX_OFFSET_HOURS = 14
+
+
+def zone(name: str) -> tzinfo | None:
+    """The zone called `name`: `UTC`, `Z`, an offset such as `+02:00` or `UTC-7`, or an IANA key.
+
+    None for anything else, also when the machine has no time zone data.
+    """
+    if name.upper() in ("UTC", "GMT", "Z"):
+        return UTC
+    if offset := _OFFSET.fullmatch(name.upper()):
+        sign, hours, minutes = offset.groups()
+        if int(hours) > _MAX_OFFSET_HOURS:
+            return None
+        delta = timedelta(hours=int(hours), minutes=int(minutes or 0))
+        return timezone(delta if sign == "+" else -delta)
+    if not _KEY.fullmatch(name):
+        return None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # unknown, malformed, or a folder of zones such as "Europe"
+        return None
+
+
+def instants(day: date, clock: time, tz: tzinfo) -> list[float]:
+    """The epoch seconds at which a clock in `tz` shows `clock` on `day`, in order: one, or two in a fold.
+
+    A time that a forward change skips is read with the offset before the change, so it falls just after
+    the gap: a reset named there is never expected too early.
+    """
+    naive = datetime.combine(day, clock)
+    first = naive.replace(tzinfo=tz, fold=0).timestamp()
+    second = naive.replace(tzinfo=tz, fold=1).timestamp()
+    return [first, second] if second > first else [first]
+
+
+def occurrences(
+    now: float, clock: time, tz: tzinfo, *, back: float = 0.0, weekday: int | None = None, days: int = 8
+) -> Iterator[float]:
+    """Every instant from `now - back` on at which a clock in `tz` shows `clock`, for the next `days` days.
+
+    Args:
+        now: Epoch seconds.
+        clock: The time of day.
+        tz: The clock's zone.
+        back: How far before `now` an instant still counts.
+        weekday: Only this day of the week, Monday being 0.
+        days: How far to look.
+    """
+    today = datetime.fromtimestamp(now, tz).date()
+    for offset in range(-1, days + 1):
+        day = today + timedelta(days=offset)
+        if weekday is None or day.weekday() == weekday:
+            yield from (at for at in instants(day, clock, tz) if at >= now - back)

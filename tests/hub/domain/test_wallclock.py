@@ -1,0 +1,65 @@
+"""Zones are read strictly, wall clocks through every change."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain import wallclock
+
+
+@pytest.mark.parametrize("name", ["UTC", "utc", "GMT", "Z"])
+def test_utc_needs_no_time_zone_data(name):
+    assert wallclock.zone(name) is UTC
+
+
+@pytest.mark.parametrize(
+    ("name", "hours"), [("UTC+2", 2), ("GMT-07:00", -7), ("+05:30", 5.5), ("-0330", -3.5)]
+)
+def test_reads_offsets(name, hours):
+    assert wallclock.zone(name).utcoffset(None) == timedelta(hours=hours)
+
+
+def test_reads_iana_keys():
+    assert wallclock.zone("Europe/Oslo") == ZoneInfo("Europe/Oslo")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "Mars/Olympus", "PST", "Europe", "+15:00", "../etc/passwd", "/etc/localtime", "a" * 99, "\x00"],
+)
+def test_an_unknown_zone_is_none_and_never_a_path(name):
+    assert wallclock.zone(name) is None
+
+
+def test_no_time_zone_data_on_the_machine_is_an_unknown_zone(monkeypatch):
+    """A slim container has no tzdata: the reset is unknown there, and nothing crashes."""
+
+    def missing(key):
+        raise KeyError(key)
+
+    monkeypatch.setattr(wallclock, "ZoneInfo", missing)
+    assert wallclock.zone("Europe/Oslo") is None
+
+
+@given(
+    st.datetimes(datetime(2000, 1, 1), datetime(2037, 1, 1)),  # noqa: DTZ001  # wall clocks have no zone
+    st.sampled_from(["Europe/Oslo", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca"]),
+)
+def test_instants_are_ordered_and_show_the_clock_or_lie_after_a_gap(moment, name):
+    tz = ZoneInfo(name)
+    clock = time(moment.hour, moment.minute)
+    found = wallclock.instants(moment.date(), clock, tz)
+    assert found == sorted(set(found))
+    shown = [datetime.fromtimestamp(at, tz) for at in found]
+    assert all(s.time() == clock for s in shown) or (len(shown) == 1 and shown[0].time() > clock)
+
+
+def test_occurrences_can_be_bound_to_a_weekday():
+    now = datetime(2026, 11, 21, tzinfo=UTC).timestamp()
+    found = list(wallclock.occurrences(now, time(9), UTC, weekday=0))
+    assert [datetime.fromtimestamp(at, UTC).isoformat() for at in found] == ["2026-11-23T09:00:00+00:00"]
