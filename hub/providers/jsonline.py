@@ -1,0 +1,121 @@
+"""Reading a line that an agent wrote: it may be anything.
+
+Owns: bytes -> JSON object or nothing, and readers that take a value apart without trusting its type.
+Must not: raise, whatever the bytes are; know any one agent's format.
+
+Guarantees for every value that comes out of this module: strings are valid Unicode without NUL, integers lie
+within +-2^53, and `excerpt` is small and shallow; so all of it can enter an event's meta, the event log and a
+signed contract.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hub.domain.event import Event, EventType
+
+MAX_INT = 2**53
+_EXCERPT_TEXT = 400
+_EXCERPT_ITEMS = 16
+_EXCERPT_DEPTH = 3
+_UNKNOWN_TEXT = 1_000
+_REPLACEMENT = "\ufffd"
+
+
+def read(line: bytes) -> dict[str, Any] | None:
+    """The JSON object on the line; None when there is none that can be read.
+
+    Invalid UTF-8 and lone surrogates inside an object are replaced, so that a torn character costs itself
+    and not the line. Numbers that no double holds come out as what `integer` and `number` refuse.
+    """
+    value: Any
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = _lenient(line)
+    return value if isinstance(value, dict) else None
+
+
+def _lenient(line: bytes) -> Any:
+    try:
+        return json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        # ValueError covers malformed JSON and integers of more than 4,300 digits.
+        return None
+
+
+def unknown(line: bytes) -> Event:
+    """The event for a line that could not be read: kept, cut and marked."""
+    text = clean(line[: 4 * _UNKNOWN_TEXT].decode("utf-8", "replace"))[:_UNKNOWN_TEXT]
+    return Event(EventType.SYSTEM, text, {"unknown": True, "bytes": len(line)})
+
+
+def clean(text: str) -> str:
+    """The text without NUL and without lone surrogates."""
+    if text.isascii():
+        return text.replace("\0", _REPLACEMENT)
+    return text.replace("\0", _REPLACEMENT).encode("utf-8", "replace").decode()
+
+
+def text(value: Any) -> str:
+    """The string, cleaned; "" for everything else."""
+    return clean(value) if isinstance(value, str) else ""
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The object; an empty one for everything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> Sequence[Any]:
+    """The array; an empty one for everything else."""
+    return value if isinstance(value, list) else ()
+
+
+def texts(value: Any) -> list[str]:
+    """The strings of an array, cleaned."""
+    return [clean(item) for item in items(value) if isinstance(item, str)]
+
+
+def number(value: Any) -> float | None:
+    """A finite number within +-2^53; never a bool."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return float(value) if -MAX_INT <= value <= MAX_INT else None
+
+
+def integer(value: Any) -> int | None:
+    """A number as an integer (a fraction is cut off); None where `number` is."""
+    found = number(value)
+    return None if found is None else int(found)
+
+
+def count(value: Any) -> int:
+    """An amount that cannot be negative; 0 for everything else."""
+    return max(0, integer(value) or 0)
+
+
+def excerpt(value: Any, depth: int = _EXCERPT_DEPTH) -> Any:
+    """The value, small: long strings cut, long arrays and deep places dropped, numbers made safe."""
+    if isinstance(value, (dict, list)):
+        return _container(value, depth - 1) if depth > 0 else "…"
+    if isinstance(value, str):
+        short = clean(value[: _EXCERPT_TEXT + 1])
+        return short if len(value) <= _EXCERPT_TEXT else short[:_EXCERPT_TEXT] + "…"
+    if value is None or isinstance(value, bool):
+        return value
+    return integer(value)
+
+
+def _container(value: dict[Any, Any] | list[Any], depth: int) -> Any:
+    if isinstance(value, list):
+        return [excerpt(inner, depth) for inner in value[:_EXCERPT_ITEMS]]
+    pairs = list(value.items())[:_EXCERPT_ITEMS]
+    return {clean(str(name))[:_EXCERPT_TEXT]: excerpt(inner, depth) for name, inner in pairs}
