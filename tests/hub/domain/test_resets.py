@@ -221,8 +221,6 @@ words = st.sampled_from(
         "Nov",
         "23rd,",
         "2026",
-    ]
-    + [
         "7 days",
         "2h",
         "15m",
@@ -232,7 +230,7 @@ words = st.sampled_from(
         "2026-11-23T16:12:00Z",
         "Mon",
         "tomorrow",
-        "\u00b7",
+        "·",
     ]
 )
 

@@ -1,0 +1,195 @@
+"""The breaker: five failures or one usage limit open it; one attempt at a time closes it again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from hub.domain import breaker
+from hub.domain.breaker import Breaker, State
+from hub.domain.failure import FailureClass
+
+T = 1_795_230_000.0
+FRESH = Breaker("claude", "work")
+COUNTED = sorted(breaker.COUNTED)
+
+
+def failed(b: Breaker, times: int = 1, kind: FailureClass = FailureClass.OVERLOAD, now: float = T) -> Breaker:
+    for _ in range(times):
+        b = breaker.on_failure(b, kind, now)
+    return b
+
+
+@pytest.mark.parametrize("kind", COUNTED)
+def test_opens_after_five_failures_in_a_row(kind):
+    four = failed(FRESH, 4, kind)
+    assert (four.state, breaker.allow(four, T)) == (State.CLOSED, (four, True))
+    five = failed(four, 1, kind)
+    assert five.state is State.OPEN
+    assert breaker.allow(five, T) == (five, False)
+
+
+def test_a_success_forgets_the_failures_before_it():
+    assert breaker.on_success(failed(FRESH, 4), T) == FRESH
+
+
+@pytest.mark.parametrize("kind", sorted(set(FailureClass) - breaker.COUNTED - {FailureClass.USAGE_LIMIT}))
+def test_other_failures_say_nothing_about_the_provider(kind):
+    assert failed(FRESH, 9, kind) == FRESH
+
+
+def test_a_usage_limit_opens_at_once_until_its_reset():
+    limited = breaker.on_failure(FRESH, FailureClass.USAGE_LIMIT, T, T + 18_000)
+    assert limited.state is State.OPEN
+    assert breaker.ready_at(limited, T) == T + 18_000
+    assert breaker.allow(limited, T + 17_999)[1] is False
+    half, allowed = breaker.allow(limited, T + 18_000)
+    assert (half.state, allowed) == (State.HALF_OPEN, True)
+
+
+@pytest.mark.parametrize("resets_at", [None, T - 5])
+def test_a_usage_limit_without_a_usable_reset_cools_down_instead(resets_at):
+    assert (
+        breaker.on_failure(FRESH, FailureClass.USAGE_LIMIT, T, resets_at).until == T + breaker.FIRST_COOL_DOWN
+    )
+
+
+def test_a_later_reset_of_a_limit_holds_longer_and_an_earlier_one_changes_nothing():
+    """An agent's last words may repeat the five-hour reset after the weekly one was read."""
+    weekly = breaker.on_failure(FRESH, FailureClass.USAGE_LIMIT, T, T + 600_000)
+    again = breaker.on_failure(weekly, FailureClass.USAGE_LIMIT, T + 1, T + 18_000)
+    assert (again.until, again.opened_at, again.failures) == (T + 600_000, T, 2)
+    assert breaker.on_failure(weekly, FailureClass.USAGE_LIMIT, T + 1, T + 700_000).until == T + 700_000
+
+
+def test_the_cool_down_doubles_from_30_seconds_to_15_minutes():
+    b, now, seen = failed(FRESH, 5), T, []
+    for _ in range(8):
+        wait = breaker.ready_at(b, now) - now
+        seen.append(wait)
+        now += wait
+        b, allowed = breaker.allow(b, now)
+        assert allowed
+        b = breaker.on_failure(b, FailureClass.OVERLOAD, now)
+    assert seen == [30, 60, 120, 240, 480, 900, 900, 900]
+    assert breaker.on_success(breaker.allow(b, now + 900)[0], now + 900) == FRESH
+
+
+def test_half_open_lets_one_attempt_through():
+    half, first = breaker.allow(failed(FRESH, 5), T + 30)
+    assert first
+    assert breaker.allow(half, T + 31) == (half, False)
+
+
+def test_an_attempt_that_never_reported_frees_its_place():
+    """The daemon died with the attempt out: the account must not be lost for ever."""
+    half, _ = breaker.allow(failed(FRESH, 5), T + 30)
+    assert breaker.allow(half, T + 30 + breaker.LEASE - 1)[1] is False
+    assert breaker.allow(half, T + 30 + breaker.LEASE)[1] is True
+
+
+@pytest.mark.parametrize("kind", sorted(breaker.ANSWERED))
+def test_a_half_open_attempt_that_was_answered_closes(kind):
+    half, _ = breaker.allow(failed(FRESH, 5), T + 30)
+    assert breaker.on_failure(half, kind, T + 31) == FRESH
+
+
+@pytest.mark.parametrize("kind", [FailureClass.SILENT, FailureClass.UNKNOWN])
+def test_a_half_open_attempt_that_was_not_answered_opens_again(kind):
+    half, _ = breaker.allow(failed(FRESH, 5), T + 30)
+    again = breaker.on_failure(half, kind, T + 31)
+    assert (again.state, again.failures, again.until) == (State.OPEN, 5, T + 31 + 60)
+
+
+def test_a_late_outcome_of_an_earlier_attempt_does_not_move_an_open_breaker():
+    opened = failed(FRESH, 5)
+    assert breaker.on_success(opened, T + 1) == opened
+    late = failed(opened, 1, now=T + 20)
+    assert (late.until, late.failures) == (opened.until, 6)
+
+
+def test_snapshot_is_the_one_of_the_specification():
+    assert breaker.snapshot(FRESH) == {"name": "claude/work", "state": "closed", "failures": 0}
+    assert breaker.snapshot(failed(FRESH, 5, now=1_795_230_000.25)) == {
+        "name": "claude/work",
+        "state": "open",
+        "failures": 5,
+        "openedAt": "2026-11-21T03:00:00.250Z",
+    }
+
+
+def test_a_restored_breaker_without_an_instant_is_ready():
+    assert breaker.ready_at(Breaker("claude", state=State.OPEN), T) == T
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"state": "ajar"}, {"state": "open"}, {"state": "open", "provider": "x", "more": 1}]
+)
+def test_a_damaged_record_is_refused(body):
+    with pytest.raises(ValueError, match=r"breaker|State"):
+        breaker.from_json(body)
+
+
+class Life(RuleBasedStateMachine):
+    """Whatever happens, the breaker keeps its promises and survives its durable form."""
+
+    def __init__(self):
+        super().__init__()
+        self.now = T
+        self.b = FRESH
+        self.out = 0
+
+    @rule(seconds=st.floats(0, 2000))
+    def time_passes(self, seconds):
+        self.now += seconds
+
+    @rule()
+    def ask(self):
+        ready = breaker.ready_at(self.b, self.now)
+        self.b, allowed = breaker.allow(self.b, self.now)
+        assert allowed == (ready == self.now)
+
+    @rule(kind=st.sampled_from(FailureClass), reset=st.none() | st.floats(-100, 100_000))
+    def fail(self, kind, reset):
+        resets_at = None if reset is None else self.now + reset
+        before = self.b
+        self.b = breaker.on_failure(self.b, kind, self.now, resets_at)
+        if kind is FailureClass.USAGE_LIMIT:
+            assert self.b.state is State.OPEN
+            assert self.b.until > self.now or before.state is State.OPEN
+            assert resets_at is None or resets_at <= self.now or self.b.until >= resets_at
+        if before.state is State.OPEN:
+            assert self.b.state is State.OPEN
+
+    @rule()
+    def succeed(self):
+        self.b = breaker.on_success(self.b, self.now)
+
+    @invariant()
+    def closed_is_clean_and_open_is_dated(self):
+        if self.b.state is State.CLOSED:
+            assert (self.b.opened_at, self.b.until, self.b.trial_at) == (None, None, None)
+            assert self.b.failures < breaker.THRESHOLD
+        else:
+            assert self.b.opened_at is not None
+            assert "openedAt" in breaker.snapshot(self.b)
+        assert (self.b.trial_at is not None) == (self.b.state is State.HALF_OPEN)
+
+    @invariant()
+    def the_durable_form_is_equal(self):
+        assert breaker.from_json(json.loads(json.dumps(breaker.to_json(self.b)))) == self.b
+
+
+TestLife = Life.TestCase
+
+
+@given(st.lists(st.sampled_from(COUNTED), max_size=4))
+def test_fewer_than_five_never_open(kinds):
+    b = FRESH
+    for kind in kinds:
+        b = breaker.on_failure(b, kind, T)
+    assert breaker.allow(b, T) == (b, True)

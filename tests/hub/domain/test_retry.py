@@ -1,0 +1,195 @@
+"""The decision after a failure, case by case and for every situation."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain.failure import Failure, FailureClass
+from hub.domain.retry import Decision, HandOff, Surface, Wait, decide
+from hub.errors import Code
+
+T = 1_795_230_000.0
+HOUR = 3600.0
+
+
+def ask(kind: FailureClass, *, resets_in: float | None = None, window: str = "", **situation) -> Decision:
+    defaults = {
+        "attempt": 1,
+        "now": T,
+        "on_limit": "handoff",
+        "targets_left": 1,
+        "breaker_open": False,
+        "jitter": 0.0,
+        "handoffs_left": 5,
+    }
+    failure = Failure(kind, "words", None if resets_in is None else T + resets_in, window)
+    return decide(failure, **(defaults | situation))
+
+
+LIMIT = FailureClass.USAGE_LIMIT
+NOBODY = [{"targets_left": 0}, {"handoffs_left": 0}]
+
+
+def test_usage_limit_hands_off():
+    assert isinstance(ask(LIMIT, resets_in=5 * HOUR), HandOff)
+    assert isinstance(ask(LIMIT), HandOff)
+
+
+@pytest.mark.parametrize("nobody", NOBODY)
+def test_usage_limit_with_nobody_left_waits_for_the_reset(nobody):
+    decision = ask(LIMIT, resets_in=5 * HOUR, **nobody)
+    assert isinstance(decision, Wait)
+    assert (decision.until, decision.then) == (T + 5 * HOUR, "retry")
+
+
+def test_usage_limit_with_nobody_left_waits_for_the_earliest_reset_of_all():
+    decision = ask(LIMIT, resets_in=5 * HOUR, targets_left=0, earliest_reset=T + HOUR)
+    assert (decision.until, decision.then) == (T + HOUR, "handoff")
+    assert ask(LIMIT, targets_left=0, earliest_reset=T + HOUR).until == T + HOUR
+    own = ask(LIMIT, resets_in=HOUR, targets_left=0, earliest_reset=T + 5 * HOUR)
+    assert (own.until, own.then) == (T + HOUR, "retry")
+
+
+def test_the_reset_of_another_is_of_no_use_without_a_handoff_left():
+    decision = ask(LIMIT, resets_in=5 * HOUR, targets_left=0, handoffs_left=0, earliest_reset=T + HOUR)
+    assert (decision.until, decision.then) == (T + 5 * HOUR, "retry")
+
+
+def test_an_unknown_reset_is_probed_with_a_growing_pause():
+    pauses = [ask(LIMIT, targets_left=0, attempt=n).until - T for n in range(1, 8)]
+    assert pauses == [60, 120, 240, 480, 900, 900, 900]
+
+
+def test_a_reset_that_is_past_is_no_reset():
+    """The same stale words again and again must not make hub spin."""
+    assert ask(LIMIT, resets_in=-5, targets_left=0, attempt=6).until > T
+
+
+@pytest.mark.parametrize(
+    "reset", [{"resets_in": 90.0}, {"window": "minute"}, {"resets_in": 2.0, "window": "minute"}]
+)
+def test_a_short_limit_is_waited_for_even_when_somebody_could_take_over(reset):
+    decision = ask(LIMIT, **reset)
+    assert isinstance(decision, Wait)
+    assert decision.then == "retry"
+    assert decision.until >= T + reset.get("resets_in", 1)
+    assert isinstance(ask(LIMIT, resets_in=91), HandOff)
+
+
+def test_short_limits_in_a_row_back_off_and_end_in_a_handoff():
+    pauses = [ask(LIMIT, window="minute", attempt=n).until - T for n in range(1, 6)]
+    assert pauses == [1, 2, 4, 8, 16]
+    assert isinstance(ask(LIMIT, window="minute", attempt=6), HandOff)
+
+
+def test_on_limit_wait_never_hands_off():
+    assert ask(LIMIT, resets_in=5 * HOUR, on_limit="wait", earliest_reset=T + 1) == Wait(
+        T + 5 * HOUR, "the usage limit is reached; waiting for its reset"
+    )
+    assert isinstance(ask(LIMIT, on_limit="wait"), Wait)
+
+
+def test_on_limit_stop_tells_the_user_but_sits_out_a_per_minute_throttle():
+    for reset in (None, 30.0, 5 * HOUR):
+        assert ask(LIMIT, resets_in=reset, on_limit="stop").code is Code.QUOTA_EXHAUSTED
+    assert isinstance(ask(LIMIT, window="minute", on_limit="stop"), Wait)
+
+
+def test_overload_backs_off_then_hands_off_after_five():
+    pauses = [ask(FailureClass.OVERLOAD, attempt=n).until - T for n in range(1, 5)]
+    assert pauses == [1, 2, 4, 8]
+    assert isinstance(ask(FailureClass.OVERLOAD, attempt=5), HandOff)
+    assert isinstance(ask(FailureClass.OVERLOAD, attempt=3, max_attempts=3), HandOff)
+
+
+def test_overload_hands_off_at_once_when_the_breaker_is_open():
+    assert isinstance(ask(FailureClass.OVERLOAD, breaker_open=True), HandOff)
+
+
+def test_overload_with_nobody_else_backs_off_to_a_minute_and_goes_on():
+    pauses = [ask(FailureClass.OVERLOAD, attempt=n, targets_left=0).until - T for n in range(1, 10)]
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+
+
+def test_overload_is_not_tried_before_the_server_says_so():
+    assert ask(FailureClass.OVERLOAD, resets_in=20).until == T + 20
+    assert ask(FailureClass.OVERLOAD, resets_in=-20).until == T + 1
+
+
+def test_refusal_asks_one_other_provider_then_tells():
+    assert ask(FailureClass.REFUSAL).other_provider
+    assert ask(FailureClass.REFUSAL, attempt=2).code is Code.REFUSED
+
+
+def test_crash_hands_off_or_runs_once_more_when_there_is_nobody_else():
+    assert isinstance(ask(FailureClass.CRASH), HandOff)
+    assert ask(FailureClass.CRASH, targets_left=0).then == "retry"
+    assert ask(FailureClass.CRASH, targets_left=0, attempt=2).code is Code.AGENT_EXITED
+    assert ask(FailureClass.CRASH, targets_left=0, breaker_open=True).code is Code.AGENT_EXITED
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        (FailureClass.AUTH, Code.AUTH_NEEDED),
+        (FailureClass.CONTEXT_OVERFLOW, Code.CONTEXT_OVERFLOW),
+        (FailureClass.SILENT, Code.AGENT_SILENT),
+        (FailureClass.REFUSAL, Code.REFUSED),
+    ],
+)
+@pytest.mark.parametrize("nobody", NOBODY)
+def test_what_another_could_do_better_is_handed_off_or_told(kind, code, nobody):
+    assert isinstance(ask(kind), HandOff)
+    assert ask(kind, **nobody).code is code
+
+
+def test_an_unknown_failure_fails_closed():
+    decision = ask(FailureClass.UNKNOWN)
+    assert isinstance(decision, Surface)
+    assert "words" in decision.reason
+
+
+situations = st.fixed_dictionaries(
+    {
+        "attempt": st.integers(0, 10_000),
+        "on_limit": st.sampled_from(["handoff", "wait", "stop"]),
+        "targets_left": st.integers(0, 3),
+        "breaker_open": st.booleans(),
+        "jitter": st.floats(0, 1, exclude_max=True),
+        "handoffs_left": st.integers(0, 3),
+        "short_reset": st.floats(0, 300),
+        "earliest_reset": st.none() | st.floats(T - 10, T + 1e6),
+    }
+)
+kinds = st.sampled_from(FailureClass)
+resets = st.none() | st.floats(-1e4, 1e6)
+windows = st.sampled_from(["", "minute", "five_hour"])
+
+
+@given(kinds, resets, windows, situations)
+def test_every_failure_has_a_decision_that_keeps_the_laws(kind, resets_in, window, situation):
+    decision = ask(kind, resets_in=resets_in, window=window, **situation)
+    if isinstance(decision, HandOff):
+        assert situation["targets_left"] > 0
+        assert situation["handoffs_left"] > 0
+        assert not (kind is LIMIT and situation["on_limit"] != "handoff")
+    if isinstance(decision, Wait):
+        assert decision.until > T
+        assert kind in (LIMIT, FailureClass.OVERLOAD, FailureClass.CRASH)
+        assert decision.then == "retry" or situation["handoffs_left"] > 0
+    if kind is FailureClass.UNKNOWN:
+        assert isinstance(decision, Surface)
+    assert decision.reason
+
+
+@given(kinds, resets, windows, situations)
+def test_jitter_moves_no_decision_and_only_later(kind, resets_in, window, situation):
+    plain = ask(kind, resets_in=resets_in, window=window, **(situation | {"jitter": 0.0}))
+    moved = ask(kind, resets_in=resets_in, window=window, **situation)
+    if isinstance(plain, Wait):
+        assert plain.until <= moved.until <= plain.until + 0.25 * 900
+        moved = attrs.evolve(moved, until=plain.until)
+    assert moved == plain
