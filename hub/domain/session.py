@@ -158,6 +158,8 @@ class SessionRecord:
     wait_until: int = 0
     """Epoch seconds; 0 = not waiting for an instant."""
     wait_reason: str = ""
+    wait_then: str = ""
+    """What follows the wait: `retry` or `handoff`."""
 
     handoffs_done: int = 0
     hfs_history: tuple[float, ...] = ()
