@@ -1,0 +1,213 @@
+"""Whole files that are either the old one or the new one, whatever happens in between.
+
+Owns: the one recipe by which hub replaces a file, the reading of a small file, the sweep of what a killed
+process left behind, and the translation of disk errors into coded ones.
+Must not: know what the bytes mean, or follow a symbolic link at the last step of a path.
+
+The recipe: open the directory; create a temporary name beside the target with O_EXCL and 0600; write all;
+fsync; rename over the target; fsync the directory. A kill at any point leaves the old file or the new one, and
+at most one temporary name, which carries the writer's pid and start time so that `sweep_temps` can tell the
+dead from the living, also when the pid was given to another process since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import itertools
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from hub.errors import Code, HubError
+from hub.io import failpoints
+
+_CODES = {
+    errno.ENOSPC: Code.NO_SPACE,
+    errno.EDQUOT: Code.NO_SPACE,
+    errno.EROFS: Code.READ_ONLY,
+    errno.EACCES: Code.NO_PERMISSION,
+    errno.EPERM: Code.NO_PERMISSION,
+    errno.ELOOP: Code.NO_PERMISSION,
+}
+_WHY = {
+    Code.NO_SPACE: "the disk is full",
+    Code.READ_ONLY: "the file system is read-only",
+    Code.NO_PERMISSION: "the system does not allow it",
+}
+_TEMP = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-(?P<start>\d+)\.\d+\.tmp")
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_serial = itertools.count()
+
+
+@contextlib.contextmanager
+def coded_errors(path: Path | str) -> Iterator[None]:
+    """Turns the disk errors a user can mend into `HubError`; every other error passes unchanged.
+
+    Raises:
+        HubError: NO_SPACE, READ_ONLY or NO_PERMISSION, naming `path`.
+    """
+    try:
+        yield
+    except OSError as error:
+        code = _CODES.get(error.errno or 0)
+        if code is None:
+            raise
+        raise HubError(code, f"Cannot write {path}: {_WHY[code]}.") from error
+
+
+def write_atomic(path: Path, data: bytes, *, failpoint: str = "") -> None:
+    """Replaces `path` by a 0600 file with `data`, durably: when this returns, a power cut keeps the new file.
+
+    Args:
+        path: The target. Its directory must exist and must not be a symbolic link.
+        data: All of the new content.
+        failpoint: Prefix of the failpoints `.pre_write`, `.pre_rename`, `.post_rename`; none when empty.
+
+    Raises:
+        HubError: NO_SPACE, READ_ONLY or NO_PERMISSION; the old file is as it was.
+        OSError: Any other failure. The old file is as it was, unless it came from the fsync of the directory.
+    """
+    with coded_errors(path), _directory(path.parent) as dirfd:
+        _hit(failpoint, "pre_write")
+        with _temporary(dirfd, path.name, data) as temp:
+            _hit(failpoint, "pre_rename")
+            os.rename(temp, path.name, src_dir_fd=dirfd, dst_dir_fd=dirfd)
+            _hit(failpoint, "post_rename")
+            os.fsync(dirfd)
+
+
+def create_atomic(path: Path, data: bytes) -> bool:
+    """Makes `path` with `data`, whole and durable, unless it exists; tells whether it was this call that made it.
+
+    Raises:
+        HubError: NO_SPACE, READ_ONLY or NO_PERMISSION.
+    """
+    with coded_errors(path), _directory(path.parent) as dirfd, _temporary(dirfd, path.name, data) as temp:
+        try:
+            os.link(temp, path.name, src_dir_fd=dirfd, dst_dir_fd=dirfd, follow_symlinks=False)
+        except FileExistsError:
+            return False
+        finally:
+            os.unlink(temp, dir_fd=dirfd)
+        os.fsync(dirfd)
+        return True
+
+
+def read_bounded(path: Path, limit: int) -> bytes:
+    """All of a regular file of at most `limit` bytes; never follows a link, never blocks on a FIFO.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        HubError: NO_PERMISSION when it is a link or no regular file or unreadable, TOO_LARGE over the limit.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENXIO}:
+            raise HubError(Code.NO_PERMISSION, f"{path} is not a regular file.") from error
+        if error.errno in {errno.EACCES, errno.EPERM}:
+            raise HubError(Code.NO_PERMISSION, f"{path} may not be read.") from error
+        raise
+    with open(fd, "rb", buffering=0) as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise HubError(Code.NO_PERMISSION, f"{path} is not a regular file.")
+        parts: list[bytes] = []
+        room = limit + 1
+        while room and (part := file.read(room)):
+            parts.append(part)
+            room -= len(part)
+    if not room:
+        raise HubError(Code.TOO_LARGE, f"{path} is larger than {limit} bytes.")
+    return b"".join(parts)
+
+
+def sweep_temps(directory: Path) -> list[str]:
+    """Removes temporary files of processes that are gone; returns their names. Living writers are left alone."""
+    swept: list[str] = []
+    with _directory(directory) as dirfd:
+        for name in os.listdir(dirfd):
+            match = _TEMP.fullmatch(name)
+            if match is not None and not _lives(int(match["pid"]), match["start"]):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=dirfd)
+                    swept.append(name)
+    return swept
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Writes all of `data`, in as many calls as the system needs."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def sync_file(fd: int) -> None:
+    """Brings a file's bytes to the platter: on macOS a plain fsync leaves them in the drive's cache."""
+    if sys.platform == "darwin":
+        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(fd)
+
+
+@contextlib.contextmanager
+def _directory(path: Path) -> Iterator[int]:
+    fd = os.open(path, _DIRECTORY)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def _temporary(dirfd: int, name: str, data: bytes) -> Iterator[str]:
+    """A synced 0600 file with `data` under a temporary name; unlinked when the body fails."""
+    pid = os.getpid()
+    temp = f".{name}.{pid}-{_start_time(pid)}.{next(_serial)}.tmp"
+    fd = os.open(temp, _CREATE, 0o600, dir_fd=dirfd)
+    try:
+        try:
+            os.fchmod(fd, 0o600)
+            write_all(fd, data)
+            sync_file(fd)
+        finally:
+            os.close(fd)
+        yield temp
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temp, dir_fd=dirfd)
+        raise
+
+
+def _start_time(pid: int) -> str:
+    """The kernel's start tick of a process, "" when there is no such process, "0" where there is no /proc."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[19].decode()
+    except FileNotFoundError:
+        return "" if os.path.isdir("/proc/self") else "0"
+    except (OSError, IndexError):
+        return ""
+
+
+def _lives(pid: int, start: str) -> bool:
+    found = _start_time(pid)
+    if found != "0":
+        return found == start
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _hit(prefix: str, place: str) -> None:
+    if prefix:
+        failpoints.hit(f"{prefix}.{place}")

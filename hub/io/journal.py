@@ -1,0 +1,313 @@
+"""The audit log on disk.
+
+Owns: `audit.jsonl` and `audit.head`: appending with group commit, the mending of a torn tail, the judgement at
+the start, reading back.
+Must not: repair anything before the tail, change a record, or know what the events mean.
+
+Durability. A group of records is one write() and one fdatasync(); when `append_many` returns, the group survives
+a power cut. Then the head is written over in place: it is one sector, so it is the old one or the new one. The
+head itself is synced at most every `HEAD_SYNC` records and when the log is closed. So after a kill the log may
+be one group ahead of its head, after a power cut up to `HEAD_SYNC` records and a group: such records are judged
+like all others, taken in, and reported by an `audit.recovered` record. A log *behind* its head was cut.
+"""
+
+from __future__ import annotations
+
+import array
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from hub.domain import audit
+from hub.domain.audit import Head, Record, State, Verdict
+from hub.domain.canonical import canonical
+from hub.errors import Code, HubError
+from hub.io import failpoints
+from hub.io.atomic import coded_errors, read_bounded, write_all, write_atomic
+from hub.io.places import Places
+
+HEAD_SYNC = 4096
+"""At most this many records are appended between two syncs of the head."""
+MAX_GROUP = 1024
+"""Most records of one write; larger lists are split."""
+_SECTOR = 512
+_CHUNK = 1 << 20
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+Entry = tuple[str, Mapping[str, Any]]
+
+
+class AuditJournal:
+    """The one writer of a project's audit log. Not to be used from two threads at once.
+
+    Attributes:
+        broken: Set when the log was tampered with: it can be read, and every append raises this.
+    """
+
+    def __init__(self, places: Places, key: bytes, fd: int, head_fd: int, clock: Callable[[], float]) -> None:
+        self.broken: HubError | None = None
+        self._places = places
+        self._key = key
+        self._fd = fd
+        self._head_fd = head_fd
+        self._clock = clock
+        self._tip = audit.START
+        self._ends = array.array("Q")
+        self._unsynced = 0
+
+    @classmethod
+    def open(cls, places: Places, key: bytes, *, clock: Callable[[], float] = time.time) -> AuditJournal:
+        """Opens the log, judging every record of it.
+
+        A torn tail is moved to `audit.torn-<ts>` and reported by a first record `audit.recovered`. A log that
+        was tampered with is opened for reading; see `broken`.
+
+        Raises:
+            HubError: NO_PERMISSION, NO_SPACE, READ_ONLY, or AUDIT_UNREADABLE when the file cannot be read.
+        """
+        with coded_errors(places.audit):
+            if not places.audit.exists() and not places.audit_head.exists():
+                empty = audit.START.sealed(key)
+                write_atomic(places.audit_head, _head_bytes(empty))
+            fd = os.open(places.audit, _APPEND, 0o600)
+        journal = cls(places, key, fd, -1, clock)
+        try:
+            journal._start()
+        except BaseException:
+            journal.close()
+            raise
+        return journal
+
+    def append_many(self, entries: Sequence[Entry]) -> list[Record]:
+        """Appends records in order; when it returns they are durable. All of a group or none of it.
+
+        Raises:
+            HubError: AUDIT_BROKEN for a log that was tampered with, also while it was open; NO_SPACE, READ_ONLY
+                (nothing was written, and a later append may succeed); TOO_LARGE for a record over 1 MiB.
+            NotCanonicalError: An entry's data has no canonical form; nothing was written.
+            OSError: The disk failed; the journal takes no more records until it is opened again.
+        """
+        records: list[Record] = []
+        for start in range(0, len(entries), MAX_GROUP):
+            records += self._append_group(entries[start : start + MAX_GROUP])
+        return records
+
+    def append(self, event: str, data: Mapping[str, Any]) -> Record:
+        """Appends one record."""
+        return self.append_many([(event, data)])[0]
+
+    def head(self) -> Head:
+        """Where the log ends, sealed."""
+        return self._tip.sealed(self._key)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def read(self, from_seq: int = 0, limit: int = 100, *, newest_first: bool = False) -> list[Record]:
+        """Records from `from_seq` on, at most `limit`; with `newest_first` the newest of them, newest first."""
+        first, stop = max(0, from_seq), len(self._ends)
+        if newest_first:
+            first = max(first, stop - limit)
+        else:
+            stop = min(stop, first + limit)
+        if first >= stop:
+            return []
+        begin = self._ends[first - 1] if first else 0
+        data = _pread_all(self._fd, begin, self._ends[stop - 1] - begin)
+        ends = [begin, *self._ends[first:stop]]
+        records = [audit.read_record(data[a - begin : b - begin]) for a, b in pairwise(ends)]
+        return records[::-1] if newest_first else records
+
+    def close(self) -> None:
+        """Syncs the head and closes the files. A second call does nothing."""
+        for fd in (self._head_fd, self._fd):
+            if fd >= 0:
+                try:
+                    os.fsync(fd)
+                finally:
+                    os.close(fd)
+        self._fd = self._head_fd = -1
+
+    def _append_group(self, entries: Sequence[Entry]) -> list[Record]:
+        if self.broken is not None:
+            raise self.broken
+        at = _timestamp(self._clock())
+        records: list[Record] = []
+        digest, seq = self._tip.hash, self._tip.seq
+        for event, data in entries:
+            seq += 1
+            record = audit.make_record(digest, seq, at, event, data)
+            if len(record.line) > audit.MAX_LINE:
+                raise HubError(Code.TOO_LARGE, f"The audit record {event} is larger than 1 MiB.")
+            records.append(record)
+            digest = record.hash
+        self._write([record.line for record in records])
+        self._tip = Head(seq, digest, self._ends[-1])
+        self._write_head(len(records))
+        return records
+
+    def _write(self, lines: list[bytes]) -> None:
+        size = self._tip.size
+        if os.fstat(self._fd).st_size != size:
+            self._break(len(self._ends), "something else wrote to the log while it was open")
+        with coded_errors(self._places.audit):
+            try:
+                failpoints.hit("audit.append")
+                write_all(self._fd, b"".join(lines))
+            except OSError:
+                os.ftruncate(self._fd, size)
+                raise
+            try:
+                os.fdatasync(self._fd)
+            except OSError:
+                self.broken = HubError(
+                    Code.AUDIT_UNREADABLE,
+                    "The disk failed while the audit log was written.",
+                    hint="Restart hub.",
+                )
+                raise
+        for line in lines:
+            size += len(line)
+            self._ends.append(size)
+
+    def _write_head(self, records: int) -> None:
+        os.pwrite(self._head_fd, _head_bytes(self.head()), 0)
+        self._unsynced += records
+        if self._unsynced >= HEAD_SYNC:
+            os.fdatasync(self._head_fd)
+            self._unsynced = 0
+
+    def _start(self) -> None:
+        head, why = _read_head(self._places.audit_head, self._key)
+        tail, verdict = self._judge(head)
+        if why:
+            verdict = Verdict(State.BROKEN, verdict.records, verdict.last, None, why)
+        if verdict.state is State.BROKEN:
+            self.broken = _broken_error(verdict)
+            return
+        self._tip = verdict.last
+        with coded_errors(self._places.audit_head):
+            self._head_fd = os.open(self._places.audit_head, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        if tail or verdict.unanchored:
+            self._recover(tail, verdict.unanchored)
+
+    def _judge(self, head: Head | None) -> tuple[bytes, Verdict]:
+        """The torn tail and the verdict; fills the table of record ends up to the last good one."""
+        data = _pread_all(self._fd, 0, os.fstat(self._fd).st_size)
+        whole = data.rfind(b"\n") + 1
+        self._ends = _line_ends(data)
+        if head is not None and whole >= head.size >= 0:
+            tip = audit.quick_tip(data[: head.size], audit.START)
+            if tip is not None and (tip.seq, tip.hash, tip.size) == (head.seq, head.hash, head.size):
+                rest = audit.verify_lines(_lines(data[head.size :]), tip, after=tip)
+                return data[rest.last.size :] if rest.state is State.TORN else b"", rest
+        verdict = audit.verify_lines(_lines(data), head)
+        return data[whole:] if verdict.state is State.TORN else b"", verdict
+
+    def _recover(self, tail: bytes, unanchored: int) -> None:
+        """Moves a torn tail aside, then says what was found, as a record of its own."""
+        found: dict[str, Any] = {"unanchored": unanchored}
+        failpoints.hit("recover.audit")
+        if tail:
+            digest = hashlib.sha256(tail).hexdigest()
+            aside = self._places.hub_dir / f"audit.torn-{int(self._clock() * 1000)}"
+            write_atomic(aside, tail)
+            with coded_errors(self._places.audit):
+                os.ftruncate(self._fd, self._tip.size)
+                os.fsync(self._fd)
+            found |= {"bytes": len(tail), "sha256": digest, "keptAs": aside.name}
+        self._append_group([("audit.recovered", found)])
+
+    def _break(self, seq: int, reason: str) -> None:
+        self.broken = _broken_error(Verdict(State.BROKEN, seq, self._tip, seq, reason))
+        raise self.broken
+
+
+def verify_file(places: Places, key: bytes, expect: Head | None = None) -> Verdict:
+    """Judges the log on disk, reading every record as a stranger would.
+
+    Args:
+        places: The project.
+        key: The audit key.
+        expect: An anchor noted elsewhere (`audit.parse_anchor`).
+
+    Raises:
+        HubError: AUDIT_UNREADABLE when there is a log that cannot be read.
+    """
+    head, why = _read_head(places.audit_head, key)
+    try:
+        with open(places.audit, "rb", opener=_open_nofollow) as file:
+            verdict = audit.verify_lines(iter(lambda: file.readline(audit.MAX_LINE + 1), b""), head, expect)
+    except FileNotFoundError:
+        if not places.audit_head.exists():
+            why = ""
+        verdict = audit.verify_lines((), head, expect)
+    except OSError as error:
+        raise HubError(Code.AUDIT_UNREADABLE, f"{places.audit} cannot be read: {error.strerror}.") from error
+    if why and verdict.ok:
+        return Verdict(State.BROKEN, verdict.records, verdict.last, None, why)
+    return verdict
+
+
+def _read_head(path: Path, key: bytes) -> tuple[Head | None, str]:
+    """The head, or why there is none to trust."""
+    try:
+        head = Head.from_bytes(read_bounded(path, 4096))
+    except FileNotFoundError:
+        return None, "audit.head is missing"
+    except (ValueError, HubError) as error:
+        return None, f"audit.head cannot be read: {error}"
+    if not head.genuine(key):
+        return None, "audit.head was not sealed with this key"
+    return head, ""
+
+
+def _head_bytes(head: Head) -> bytes:
+    """One sector, so that it is replaced in place all at once."""
+    return canonical(head.to_json()).ljust(_SECTOR - 1) + b"\n"
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start) + 1 or len(data)
+        yield data[start:end]
+        start = end
+
+
+def _line_ends(data: bytes) -> array.array[int]:
+    ends, end = array.array("Q"), 0
+    while end := data.find(b"\n", end) + 1:
+        ends.append(end)
+    return ends
+
+
+def _pread_all(fd: int, offset: int, size: int) -> bytes:
+    parts: list[bytes] = []
+    while size and (part := os.pread(fd, min(size, 64 * _CHUNK), offset)):
+        parts.append(part)
+        offset += len(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _open_nofollow(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def _timestamp(now: float) -> str:
+    return datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _broken_error(verdict: Verdict) -> HubError:
+    where = (
+        f"Record {verdict.seq} of the audit log is bad: "
+        if verdict.seq is not None
+        else "The audit log is bad: "
+    )
+    return HubError(Code.AUDIT_BROKEN, f"{where}{verdict.reason}.", seq=verdict.seq, reason=verdict.reason)
