@@ -1,0 +1,235 @@
+"""Processes by their identity: the Linux primitives of the runner.
+
+Owns: reading `/proc`, telling one process from a later one with the same number, and killing a whole tree.
+Must not: import anything outside the standard library (the runner starts with `-I -S`), or signal a number
+whose identity was not checked.
+
+On a system without `/proc` (macOS) identities are empty, descendants are not seen and there is no subreaper:
+the runner then reaches the agent's process group only, and says so in its first status (`contained`: false).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NAME = 15
+PR_SET_CHILD_SUBREAPER = 36
+
+LINUX = sys.platform == "linux"
+
+
+def prctl(option: int, argument: int | bytes) -> None:
+    """Set an attribute of this process.
+
+    Raises:
+        OSError: The kernel refused.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, argument, 0, 0, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def become(name: str, *, subreaper: bool = True) -> None:
+    """Take a name people recognise in `ps`, and adopt every orphan below this process."""
+    if not LINUX:
+        return
+    prctl(PR_SET_NAME, name.encode()[:15])
+    if subreaper:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def boot_id() -> str:
+    """The kernel's id of this boot; "" where there is none."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _stat(pid: int) -> list[bytes] | None:
+    """The fields of `/proc/<pid>/stat` after the name, state first; None when there is no such process."""
+    try:
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        # The name may hold spaces and brackets: the fields start behind the last bracket.
+        return os.read(descriptor, 4096).rpartition(b")")[2].split()
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def starttime(pid: int) -> int | None:
+    """When the process started, in ticks since boot (field 22); None when it is gone or only a zombie."""
+    fields = _stat(pid)
+    if not fields or fields[0] in {b"Z", b"X"}:
+        return None
+    return int(fields[19])
+
+
+def parent(pid: int) -> int | None:
+    """The process's parent; None when it is gone."""
+    fields = _stat(pid)
+    return int(fields[1]) if fields else None
+
+
+def command_name(pid: int) -> str:
+    """argv[0] of the process, else its short name; "" when it is gone."""
+    for source, cut in (("cmdline", b"\0"), ("comm", b"\n")):
+        try:
+            with open(f"/proc/{pid}/{source}", "rb") as file:  # noqa: PTH123
+                text = file.read(4096).split(cut)[0]
+        except OSError:
+            return ""
+        if text:
+            return text.decode("utf-8", "replace")
+    return ""
+
+
+def children(pid: int) -> list[int]:
+    """The direct children of every thread of the process, zombies included."""
+    found: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
+    except OSError:
+        return found
+    for thread in threads:
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123
+                found.extend(map(int, file.read().split()))
+        except FileNotFoundError:
+            if _has_children_file():
+                continue  # the thread ended between the two calls
+            return _children_by_scan(pid)
+        except OSError:
+            continue
+    return found
+
+
+def _has_children_file() -> bool:
+    return os.path.exists("/proc/self/task/self/children") or os.path.exists(  # noqa: PTH110
+        f"/proc/self/task/{os.getpid()}/children"
+    )
+
+
+def _children_by_scan(pid: int) -> list[int]:
+    """The same where the kernel was built without the children file: one pass over all processes."""
+    everybody = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    return [one for one in everybody if parent(one) == pid]
+
+
+def descendants(pid: int) -> list[tuple[int, int]]:
+    """Every living process below `pid` (itself not among them) as (pid, starttime), parents first."""
+    found: list[tuple[int, int]] = []
+    queue = children(pid)
+    seen = {pid}
+    while queue:
+        one = queue.pop(0)
+        if one in seen:
+            continue
+        seen.add(one)
+        started = starttime(one)
+        if started is not None:
+            found.append((one, started))
+        queue.extend(children(one))
+    return found
+
+
+def send(pid: int, started: int, number: int) -> bool:
+    """Signal exactly that process: False when it is gone, or its number belongs to another one meanwhile.
+
+    Raises:
+        PermissionError: The process belongs to somebody else.
+    """
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return False
+    except (AttributeError, OSError):
+        return _send_by_number(pid, started, number)
+    try:
+        # The handle pins the process; the start time proves that the number had not been given away before.
+        if starttime(pid) != started:
+            return False
+        signal.pidfd_send_signal(handle, number)
+    except ProcessLookupError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _send_by_number(pid: int, started: int, number: int) -> bool:
+    """For kernels before 5.3: the check and the signal are two steps, so keep them next to each other."""
+    if starttime(pid) != started:
+        return False
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def signal_tree(pid: int, number: int) -> int:
+    """Signal every descendant of `pid` once; says how many were reached. Those of other users are passed
+    over."""
+    reached = 0
+    for one, started in descendants(pid):
+        try:
+            reached += send(one, started, number)
+        except PermissionError:
+            continue
+    return reached
+
+
+def stop_tree(pid: int, number: int, rounds: int = 8) -> None:
+    """Signal (SIGSTOP or SIGCONT) every descendant, again for those forked meanwhile, until none is new."""
+    done: set[tuple[int, int]] = set()
+    for _ in range(rounds):
+        fresh = [one for one in descendants(pid) if one not in done]
+        if not fresh:
+            return
+        for one, started in fresh:
+            done.add((one, started))
+            try:
+                send(one, started, number)
+            except PermissionError:
+                continue
+
+
+def reap() -> tuple[list[tuple[int, int]], bool]:
+    """Collect every ended child: (pid, wait status) pairs, and whether any child is left."""
+    ended: list[tuple[int, int]] = []
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended, False
+        if pid == 0:
+            return ended, True
+        ended.append((pid, status))
+
+
+def exterminate(limit: float) -> bool:
+    """Kill every descendant of this process until none is left; False when `limit` seconds were too few.
+
+    Killing a parent hands its children to this process (a subreaper), so each round sees what the last one
+    hid.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        signal_tree(os.getpid(), signal.SIGKILL)
+        if not reap()[1]:
+            return True
+        signal.sigtimedwait({signal.SIGCHLD}, 0.01)
+    return False
