@@ -62,6 +62,14 @@ def clean(text: str) -> str:
     return text.replace("\0", _REPLACEMENT).encode("utf-8", "replace").decode()
 
 
+def cap(text: str, most: int) -> str:
+    """The text, or its two ends where it is longer: errors tend to stand at the end."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]}\n[{len(text) - 2 * half} characters left out]\n{text[-half:]}"
+
+
 def text(value: Any) -> str:
     """The string, cleaned; "" for everything else."""
     return clean(value) if isinstance(value, str) else ""

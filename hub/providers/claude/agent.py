@@ -1,0 +1,108 @@
+"""Claude Code: how it is started, logged in and installed.
+
+Owns: argv, environment and capabilities of `claude`.
+Must not: read its output (`stream.py` does), or set its telemetry switches (they are the user's).
+
+Choices: `-p` with stream-json on both sides keeps one process for the whole run, which takes replies,
+interrupts and permission answers; the prompt goes over standard input and the contract by file, never into
+argv. A resumed session would keep its recorded system prompt, so `--system-prompt-snapshot off` goes with a
+contract.
+
+Options in `hub.toml`, all optional: `permission_mode` (default `bypassPermissions`; any other mode asks over
+the protocol), `partial` (stream text as it is written), `args` (more arguments), `env` (more environment, for
+instance `IS_SANDBOX = "1"`, without which root may not bypass permissions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import attrs
+
+from hub.providers import jsonline
+from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.claude.stream import ClaudeStream
+
+BYPASS = "bypassPermissions"
+ENVELOPE_FILE = "envelope.md"
+
+
+@attrs.frozen
+class Claude:
+    """The provider `claude`."""
+
+    name: str = "claude"
+    display_name: str = "Claude Code"
+    program: str = "claude"
+    capabilities: Capabilities = attrs.field(
+        default=Capabilities(
+            replies=True,
+            interrupt=True,
+            resume=True,
+            approvals=True,
+            quota=True,
+            cost=True,
+            system_prompt=True,
+        )
+    )
+    install_command: Sequence[str] = ("npm", "install", "-g", "@anthropic-ai/claude-code")
+    login_command: Sequence[str] = ("claude", "auth", "login")
+    version_args: Sequence[str] = ("--version",)
+    key_names: Sequence[str] = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
+    silent_after: float = 300.0
+
+    def account_env(self, account: Account) -> Mapping[str, str]:
+        """The account's configuration directory and its own keys."""
+        place = {"CLAUDE_CONFIG_DIR": account.config_dir} if account.config_dir else {}
+        return {**place, **account.env}
+
+    def launch(self, assignment: Assignment) -> Launch:
+        """The command line; standard input stays open as the channel."""
+        files = {}
+        argv = [assignment.program or self.program, "-p", "--verbose"]
+        argv += ["--input-format", "stream-json", "--output-format", "stream-json"]
+        argv += _permissions(assignment)
+        if assignment.model:
+            argv += ["--model", assignment.model]
+        if assignment.envelope or assignment.envelope_path:
+            path = assignment.envelope_path or assignment.run_dir / ENVELOPE_FILE
+            if assignment.envelope_path is None:
+                files[ENVELOPE_FILE] = assignment.envelope.encode()
+            argv += ["--append-system-prompt-file", str(path), "--system-prompt-snapshot", "off"]
+        argv += _session(assignment)
+        if assignment.options.get("partial") is True:
+            argv.append("--include-partial-messages")
+        argv += jsonline.texts(assignment.options.get("args"))
+        return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE, files)
+
+    def stream(self, assignment: Assignment) -> Stream:
+        """A fresh fold."""
+        return ClaudeStream(assignment)
+
+    def _env(self, assignment: Assignment) -> dict[str, str]:
+        # A program that replaces itself in the middle of a session helps nobody.
+        env = {"DISABLE_AUTOUPDATER": "1", **self.account_env(assignment.account)}
+        if assignment.base_url:
+            env["ANTHROPIC_BASE_URL"] = assignment.base_url
+        more = jsonline.mapping(assignment.options.get("env"))
+        return env | {name: str(value) for name, value in more.items()}
+
+
+def _permissions(assignment: Assignment) -> list[str]:
+    mode = jsonline.text(assignment.options.get("permission_mode")) or BYPASS
+    if mode == BYPASS:
+        return ["--dangerously-skip-permissions"]
+    return ["--permission-mode", mode, "--permission-prompt-tool", "stdio"]
+
+
+def _session(assignment: Assignment) -> list[str]:
+    if assignment.resume_id:
+        return ["--resume", assignment.resume_id]
+    try:
+        return ["--session-id", str(UUID(assignment.native_id))]
+    except ValueError:
+        return []
+
+
+PROVIDER = Claude()

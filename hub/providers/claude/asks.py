@@ -1,0 +1,93 @@
+"""What Claude Code asks of hub over its control protocol: permissions and questions.
+
+Owns: the requests that wait, and the form of their answers.
+Must not: decide anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from hub.domain.event import Event, EventType
+from hub.providers import jsonline
+from hub.providers.claude.inbox import line
+
+QUESTION_TOOL = "AskUserQuestion"
+
+
+@attrs.frozen
+class _Ask:
+    request_id: str
+    call: str
+    tool: str
+    given: Mapping[str, Any]
+
+    @property
+    def questions(self) -> list[str]:
+        asked = (jsonline.mapping(item) for item in jsonline.items(self.given.get("questions")))
+        return [found for item in asked if (found := jsonline.text(item.get("question")))]
+
+
+class Asks:
+    """The open requests, oldest first."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, _Ask] = {}
+
+    def ask(self, message: Mapping[str, Any]) -> Event | bytes:
+        """The event of a request that waits for a person, or the answer to one hub cannot serve."""
+        request = jsonline.mapping(message.get("request"))
+        request_id = jsonline.text(message.get("request_id"))
+        if request.get("subtype") != "can_use_tool":
+            error = f"hub does not serve {jsonline.text(request.get('subtype')) or 'this'}"
+            return _response({"subtype": "error", "request_id": request_id, "error": error})
+        tool = jsonline.text(request.get("tool_name"))
+        call = jsonline.text(request.get("tool_use_id"))
+        ask = _Ask(request_id, call, tool, jsonline.mapping(request.get("input")))
+        self._open[request_id] = ask
+        meta: dict[str, Any] = {
+            "approvalId": request_id,
+            "tool": tool,
+            "toolId": call,
+            "input": jsonline.excerpt(dict(ask.given)),
+        }
+        if tool == QUESTION_TOOL:
+            return Event(EventType.WAITING, "\n".join(ask.questions), {**meta, "needsInput": True})
+        what = jsonline.text(request.get("description")) or jsonline.text(ask.given.get("command"))
+        return Event(EventType.WAITING, f"{tool} {what}".strip(), meta)
+
+    def answer(self, request_id: str, *, approved: bool, note: str) -> bytes | None:
+        """The answer's line; None when nothing of that id waits. A question is answered with the note."""
+        ask = self._open.pop(request_id, None)
+        if ask is None:
+            return None
+        if not approved:
+            reply: dict[str, Any] = {"behavior": "deny", "message": note or "The user said no."}
+        else:
+            given = dict(ask.given)
+            if ask.tool == QUESTION_TOOL:
+                given["answers"] = dict.fromkeys(ask.questions, note)
+            # The input goes back as it came: without `updatedInput` the answer does not validate.
+            reply = {"behavior": "allow", "updatedInput": given}
+        return _response({"subtype": "success", "request_id": request_id, "response": reply})
+
+    def answer_question(self, text: str) -> bytes | None:
+        """A user's words as the answer to the oldest open question; None when no question is open."""
+        ask = next((ask for ask in self._open.values() if ask.tool == QUESTION_TOOL), None)
+        return self.answer(ask.request_id, approved=True, note=text) if ask else None
+
+    def withdraw(self, request_id: str) -> bool:
+        """Forgets a request that the agent took back; whether there was one."""
+        return self._open.pop(request_id, None) is not None
+
+    def settle(self, call: str) -> None:
+        """A tool call has its result: nothing about it waits any more."""
+        for request_id in [ask.request_id for ask in self._open.values() if ask.call == call]:
+            del self._open[request_id]
+
+
+def _response(body: Mapping[str, Any]) -> bytes:
+    return line({"type": "control_response", "response": body})

@@ -1,0 +1,156 @@
+"""Why Claude Code stopped: its fields and texts -> failure class and reset.
+
+Owns: the table of its limit, login, refusal and overload texts, and the order in which fields are believed.
+Must not: keep state, or believe an exit code (0, 1 and 143 all occur with and without a failure).
+
+Order of belief: what names the cause by itself (a rejected quota window, a refusal, too long a prompt)
+before the HTTP status, the status before the words. What nothing explains is `unknown`: it is surfaced and
+never run again blindly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import Failure, FailureClass
+from hub.domain.resets import parse_reset
+from hub.providers import jsonline
+
+MINUTE_WINDOW = "minute"
+_TOO_MANY = 429
+_UNAUTHORISED = 401
+_TOO_LARGE = 413
+_SERVER_ERRORS = range(500, 600)
+_AUTH_KINDS = frozenset({"authentication_failed", "authentication_error"})
+
+_TEXTS: Sequence[tuple[FailureClass, str]] = (
+    (
+        FailureClass.USAGE_LIMIT,
+        r"hit your .{0,60}limit|reached your .{0,60}limit|usage limit reached|limit reached",
+    ),
+    (
+        FailureClass.USAGE_LIMIT,
+        r"credit balance is too low|exceed your (?:account|organization)'s rate limit",
+    ),
+    (FailureClass.REFUSAL, r"safeguards flagged|usage policy|legal/aup"),
+    (
+        FailureClass.CONTEXT_OVERFLOW,
+        r"prompt is too long|context (?:window|limit)|conversation (?:is )?too long",
+    ),
+    (
+        FailureClass.AUTH,
+        r"not logged in|please run /login|invalid (?:x-)?api[ -]key|oauth token has expired|401",
+    ),
+    (
+        FailureClass.AUTH,
+        r"authentication_error|organization has been disabled|does not have access to claude",
+    ),
+    (FailureClass.OVERLOAD, r"overloaded|server-side issue|\b5\d\d\b|connection error|request timed out"),
+)
+_TABLE = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TEXTS]
+_PER_MINUTE = re.compile(r"per[ -]minute", re.IGNORECASE)
+
+
+@attrs.frozen
+class Signs:
+    """What a result, a synthetic message or a quota event tells about a failure."""
+
+    text: str = ""
+    status: int | None = None
+    """HTTP status of the model's answer."""
+    error: str = ""
+    """`api_error`: `usage_limit_reached`..."""
+    kind: str = ""
+    """`api_error_type` or the message's `error`: `rate_limit_error`, `authentication_failed`..."""
+    terminal: str = ""
+    """`terminal_reason`: `prompt_too_long`, `api_error`..."""
+    refused: bool = False
+    rejected: bool = False
+    """A quota window has rejected the request."""
+    resets_at: int | None = None
+    window: str = ""
+
+
+def signs(message: Mapping[str, Any], said: str, stop_reason: Any, before: Signs) -> Signs:
+    """The signs of a result or a synthetic message, joined to what was known before it."""
+    params = jsonline.mapping(jsonline.mapping(message.get("api_error_params")).get("rate_limit_info"))
+    resets_at = jsonline.integer(params.get("resetsAt"))
+    return Signs(
+        text=said,
+        status=jsonline.integer(message.get("api_error_status")),
+        error=jsonline.text(message.get("api_error")) or before.error,
+        kind=jsonline.text(message.get("api_error_type") or message.get("error")) or before.kind,
+        terminal=jsonline.text(message.get("terminal_reason")),
+        refused=before.refused or stop_reason == "refusal",
+        rejected=before.rejected,
+        resets_at=before.resets_at if resets_at is None else resets_at,
+        window=jsonline.text(params.get("rateLimitType")) or before.window,
+    )
+
+
+def classify(told: Signs, now: float) -> Failure:
+    """The failure that the signs tell of."""
+    kind = _class(told)
+    if kind is not FailureClass.USAGE_LIMIT:
+        return Failure(kind, told.text)
+    resets_at: float | None = told.resets_at
+    if resets_at is None and (reset := parse_reset(told.text, now, None)):
+        resets_at = reset.at
+    window = told.window or (MINUTE_WINDOW if _PER_MINUTE.search(told.text) else "")
+    return Failure(kind, told.text, resets_at, window)
+
+
+def _class(told: Signs) -> FailureClass:
+    order = (
+        (FailureClass.REFUSAL, told.refused),
+        (FailureClass.USAGE_LIMIT, told.rejected or told.error == "usage_limit_reached"),
+        (FailureClass.CONTEXT_OVERFLOW, told.terminal == "prompt_too_long" or told.status == _TOO_LARGE),
+        (FailureClass.USAGE_LIMIT, told.status == _TOO_MANY),
+        (FailureClass.AUTH, told.status == _UNAUTHORISED or told.kind in _AUTH_KINDS),
+        (FailureClass.OVERLOAD, told.status is not None and told.status in _SERVER_ERRORS),
+    )
+    found = next((kind for kind, fits in order if fits), None)
+    return found or class_of_text(told.text) or FailureClass.UNKNOWN
+
+
+def event(failure: Failure) -> Event:
+    """The error event of a failure."""
+    meta: dict[str, Any] = {"failure": failure.kind.value}
+    if failure.resets_at is not None:
+        meta["resetsAt"] = int(failure.resets_at)
+    if failure.window:
+        meta["window"] = failure.window
+    return Event(EventType.ERROR, failure.text, meta)
+
+
+def class_of_text(text: str) -> FailureClass | None:
+    """The class the words alone tell; None when they tell none."""
+    return next((kind for kind, pattern in _TABLE if pattern.search(text)), None)
+
+
+def from_exit(stderr: str, now: float, how: str) -> Failure:
+    """The failure of a run that ended without a result: its standard error, else a crash.
+
+    Args:
+        stderr: The tail of standard error.
+        now: When it ended, epoch seconds.
+        how: How the process ended, in words.
+    """
+    words = stderr.strip()
+    kind = class_of_text(words)
+    if kind is None:
+        return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
+    reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
+    return Failure(kind, words, reset.at if reset else None, source="stderr")
+
+
+def retry_class(status: int | None, error: str) -> FailureClass:
+    """What a retry of the agent's own ladder is about; a broken connection counts as an overload."""
+    if status == _UNAUTHORISED or error == "authentication_failed":
+        return FailureClass.AUTH
+    return FailureClass.USAGE_LIMIT if status == _TOO_MANY else FailureClass.OVERLOAD

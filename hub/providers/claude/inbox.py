@@ -1,0 +1,65 @@
+"""What hub writes to Claude Code, and what of it was taken.
+
+Owns: user messages with their ids, the interrupt request, and the set of messages that wait.
+Must not: decide when a run is over.
+
+Ids are derived from the dispatch and the write's key: a message that is sent again after a restart carries
+the same id, and Claude Code takes an id once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from hub.providers import jsonline
+from hub.providers.base import Write
+
+
+class Inbox:
+    """The standard input of one run."""
+
+    def __init__(self, dispatch_id: str) -> None:
+        self._dispatch = dispatch_id
+        self._waiting: set[str] = set()
+        self._reported = False
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a message was sent and not taken. An older program that reports nothing counts as fast."""
+        return self._reported and bool(self._waiting)
+
+    def message(self, key: str, text: str) -> Write:
+        """A user message; it waits until the program tells that it took it."""
+        uuid = str(uuid5(NAMESPACE_URL, f"hub:{self._dispatch}:{key}"))
+        self._waiting.add(uuid)
+        content = [{"type": "text", "text": text}]
+        return Write(
+            key, line({"type": "user", "uuid": uuid, "message": {"role": "user", "content": content}})
+        )
+
+    def interrupt(self, turn: int) -> Write:
+        """Ends the running turn and drops what is queued behind it."""
+        key = f"interrupt-{turn}"
+        request = {"subtype": "interrupt", "cancel_queued": True}
+        return Write(key, line({"type": "control_request", "request_id": key, "request": request}))
+
+    def lifecycle(self, message: Mapping[str, Any]) -> None:
+        """Notes a `command_lifecycle` line; a message that is put back is queued a second time."""
+        self._reported = True
+        uuid = jsonline.text(message.get("command_uuid"))
+        if message.get("state") == "queued":
+            self._waiting.add(uuid)
+        else:
+            self._waiting.discard(uuid)
+
+    def replayed(self, message: Mapping[str, Any]) -> None:
+        """Notes the echo of a message, which comes when it is taken."""
+        self._waiting.discard(jsonline.text(message.get("uuid")))
+
+
+def line(value: Mapping[str, Any]) -> bytes:
+    """One line of the protocol."""
+    return json.dumps(value).encode() + b"\n"

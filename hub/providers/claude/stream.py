@@ -1,0 +1,373 @@
+"""Claude Code's stream-json, both ways.
+
+Owns: the fold from its lines to events, writes and an outcome; when a run is over.
+Must not: classify failures (`failures.py`) or take tools apart (`tools.py`).
+
+Traps this fold knows, each with a test:
+ 1. `result.subtype` says "success" also for a limit, an overload, a refusal or a bad login: `is_error` does.
+ 2. A message of the model `<synthetic>` holds the program's own words, not the model's.
+ 3. A bad API key is retried for three minutes; the second 401 ends the run here.
+ 4. `usage` of assistant lines is the start value, and one message comes in several lines; `modelUsage` and
+    `total_cost_usd` of a resumed session begin with what was spent before. Only
+    `model_usage_since_last_result` is this turn's.
+ 5. The process outlives its result and waits for more; `queued_turn_count` is 0 even when one is queued.
+    A user message that carries a `uuid` is reported as `command_lifecycle`, which tells whether it was taken,
+    and is taken once however often it is sent.
+ 6. A message sent while a tool runs joins the running turn; one sent while text streams makes the next turn.
+ 7. `init` comes at the start of every turn.
+ 8. An interrupted turn ends with `is_error`, and its `usage` is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import Failure, FailureClass
+from hub.providers import jsonline
+from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.claude import failures
+from hub.providers.claude.asks import Asks
+from hub.providers.claude.inbox import Inbox
+from hub.providers.claude.tools import ToolBook, block_text
+from hub.providers.claude.usage import Usage, quota_events
+
+_SYNTHETIC = "<synthetic>"
+_AUTH_PATIENCE = 2
+"""A token may expire and be refreshed after one 401; the second one tells of a bad login."""
+_TEXT_CAP = 65_536
+_RESULT_CAP = 16_384
+_QUIET = frozenset(
+    {"thinking_tokens", "status", "session_state_changed", "hook_progress", "background_tasks_changed"}
+)
+_NOTED = frozenset({
+    "informational",
+    "task_started",
+    "task_notification",
+    "task_progress",
+    "compact_boundary",
+    "hook_started",
+    "hook_response",
+    "local_command_output",
+    "files_persisted",
+    "model_refusal_fallback",
+})  # fmt: skip
+
+_Handler = Callable[[Mapping[str, Any]], Step]
+
+
+class ClaudeStream:
+    """The fold over one dispatch of Claude Code."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        self._inbox = Inbox(assignment.dispatch_id)
+        self._now = 0.0
+        self._prompt = assignment.prompt
+        self._native = ""
+        self._model = ""
+        self._unknown_lines = 0
+        self._turns = 0
+        self._tools = ToolBook()
+        self._asks = Asks()
+        self._usage = Usage()
+        self._signs = failures.Signs()
+        self._partial: list[str] = []
+        self._outcome: Outcome | None = None
+        self._handlers: dict[str, _Handler] = {
+            "system": self._system,
+            "assistant": self._assistant,
+            "user": self._user,
+            "result": self._result,
+            "rate_limit_event": self._rate_limit,
+            "stream_event": self._stream_event,
+            "command_lifecycle": self._lifecycle,
+            "control_request": self._control_request,
+            "control_cancel_request": self._control_cancel,
+            "control_response": self._control_response,
+            "keep_alive": lambda _: Step(),
+        }
+
+    @property
+    def native_session(self) -> str:
+        """The session id, from the first `init` on."""
+        return self._native
+
+    @property
+    def tools_in_flight(self) -> int:
+        """Tool calls without a result, those of subagents included."""
+        return self._tools.in_flight
+
+    @property
+    def alive(self) -> bool:
+        """True from `init` on."""
+        return bool(self._native)
+
+    @property
+    def unknown_lines(self) -> int:
+        """Lines of no known form."""
+        return self._unknown_lines
+
+    def open(self) -> Step:
+        """The prompt, as the first user message."""
+        return Step(writes=[self._inbox.message("prompt", self._prompt)])
+
+    def feed(self, line: bytes, now: float) -> Step:
+        """One line of standard output."""
+        if not line.strip():
+            return Step()
+        message = jsonline.read(line)
+        handler = self._handlers.get(jsonline.text(message.get("type"))) if message is not None else None
+        if message is None or handler is None:
+            return self._unknown(line)
+        self._now = now
+        return handler(message)
+
+    def feed_stderr(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
+        """Standard error holds nothing a run needs; `finish` sees its tail."""
+        return Step()
+
+    def reply(self, text: str, key: str) -> Sequence[Write]:
+        """A further user message, or the answer to an open question of the agent."""
+        if self._outcome is not None:
+            return ()
+        if (answer := self._asks.answer_question(text)) is not None:
+            return [Write(key, answer)]
+        return [self._inbox.message(key, text)]
+
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+        """Allows or denies a tool call that waits; () when nothing of that id waits."""
+        data = self._asks.answer(approval_id, approved=approved, note=note)
+        return [] if data is None else [Write(f"answer-{approval_id}", data)]
+
+    def interrupt(self) -> Sequence[Write]:
+        """Ends the turn and drops queued messages; the partial text comes with it, the process stays."""
+        return () if self._outcome is not None else [self._inbox.interrupt(self._turns)]
+
+    def finish(self, end: Exit, now: float) -> Step:
+        """The process has ended: what was left half said, and the outcome."""
+        self._tools.clear()
+        events = [*self._left_over(), *self._usage.unfinished()]
+        if self._outcome is not None:
+            return Step(events, outcome=self._outcome)
+        if end.asked:
+            self._outcome = Outcome(Ending.INTERRUPTED)
+            return Step(events, outcome=self._outcome)
+        if self._signs == failures.Signs():
+            how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
+            failure = failures.from_exit(end.stderr_tail, now, f"Claude Code ended without a result ({how})")
+        else:
+            failure = failures.classify(self._signs, now)
+        if not self._signs.text:
+            events.append(failures.event(failure))
+        self._outcome = Outcome(Ending.FAILED, failure, failure.text)
+        return Step(events, outcome=self._outcome)
+
+    def _unknown(self, line: bytes) -> Step:
+        self._unknown_lines += 1
+        return Step([jsonline.unknown(line)])
+
+    def _system(self, message: Mapping[str, Any]) -> Step:
+        subtype = jsonline.text(message.get("subtype"))
+        if subtype == "init":
+            return self._init(message)
+        if subtype == "api_retry":
+            return self._retry(message)
+        if subtype == "model_refusal_no_fallback":
+            self._signs = failures.Signs(refused=True)
+            return Step()
+        if subtype in _QUIET:
+            return Step()
+        fields = ("content", "summary", "description", "message")
+        said = next((found for field in fields if (found := jsonline.text(message.get(field)))), subtype)
+        meta: dict[str, Any] = {"subtype": subtype}
+        if subtype not in _NOTED:
+            self._unknown_lines += 1
+            meta["unknown"] = True
+        return Step([Event(EventType.SYSTEM, said, meta)])
+
+    def _init(self, message: Mapping[str, Any]) -> Step:
+        model = jsonline.text(message.get("model"))
+        if self._native and model == self._model:
+            return Step()
+        self._native = jsonline.text(message.get("session_id"))
+        self._model = model
+        servers = (jsonline.mapping(server) for server in jsonline.items(message.get("mcp_servers")))
+        meta = {
+            "nativeSession": self._native,
+            "model": model,
+            "version": jsonline.text(message.get("claude_code_version")),
+            "tools": jsonline.texts(message.get("tools")),
+            "skills": jsonline.texts(message.get("skills")),
+            "mcps": [name for server in servers if (name := jsonline.text(server.get("name")))],
+        }
+        return Step([Event(EventType.SYSTEM, f"Claude Code started with {model}", meta)])
+
+    def _retry(self, message: Mapping[str, Any]) -> Step:
+        attempt = jsonline.count(message.get("attempt"))
+        status = jsonline.integer(message.get("error_status"))
+        error = jsonline.text(message.get("error"))
+        kind = failures.retry_class(status, error)
+        delay = jsonline.count(message.get("retry_delay_ms"))
+        meta: dict[str, Any] = {
+            "attempt": attempt,
+            "maxAttempts": jsonline.count(message.get("max_retries")),
+            "delayMs": delay,
+            "failure": kind.value,
+            "resetsAt": int(self._now + delay / 1000) + 1,
+        }
+        if status is not None:
+            meta["status"] = status
+        said = f"Attempt {attempt} failed ({status or 'no answer'} {error}), next in {delay / 1000:.1f} s"
+        events = [Event(EventType.RETRY, said, meta)]
+        if kind is not FailureClass.AUTH or attempt < _AUTH_PATIENCE or self._outcome is not None:
+            return Step(events)
+        failure = Failure(FailureClass.AUTH, f"The login or key was not accepted ({status} {error})")
+        return self._end([*events, failures.event(failure)], Outcome(Ending.FAILED, failure, failure.text))
+
+    def _assistant(self, message: Mapping[str, Any]) -> Step:
+        inner = jsonline.mapping(message.get("message"))
+        if message.get("is_api_error_message") is True or inner.get("model") == _SYNTHETIC:
+            return self._own_words(message, inner)
+        self._usage.message(inner)
+        meta: dict[str, Any] = {}
+        if message.get("aborted") is True:
+            meta["partial"] = True
+        if parent := jsonline.text(message.get("parent_tool_use_id")):
+            meta["parent"] = parent
+        else:
+            self._partial.clear()
+        blocks = (jsonline.mapping(block) for block in jsonline.items(inner.get("content")))
+        return Step([event for block in blocks if (event := self._block(block, meta))])
+
+    def _block(self, block: Mapping[str, Any], meta: Mapping[str, Any]) -> Event | None:
+        match block.get("type"):
+            case "text":
+                said = jsonline.text(block.get("text"))
+                return Event(EventType.TEXT, jsonline.cap(said, _TEXT_CAP), meta) if said.strip() else None
+            case "thinking":
+                said = jsonline.text(block.get("thinking"))
+                return (
+                    Event(EventType.THINKING, jsonline.cap(said, _TEXT_CAP), meta) if said.strip() else None
+                )
+            case "redacted_thinking":
+                return None
+            case "tool_use":
+                found = self._tools.use(block)
+                said = found.get("command") or found.get("path") or ""
+                return Event(EventType.TOOL_USE, f"{found['tool']} {said}".strip(), {**found, **meta})
+            case other:
+                self._unknown_lines += 1
+                return Event(
+                    EventType.SYSTEM, f"content block {jsonline.text(other)}", {**meta, "unknown": True}
+                )
+
+    def _own_words(self, message: Mapping[str, Any], inner: Mapping[str, Any]) -> Step:
+        said = block_text(inner.get("content"))
+        if message.get("is_api_error_message") is not True and not jsonline.text(message.get("error")):
+            return Step([Event(EventType.SYSTEM, said)] if said else ())
+        self._signs = failures.signs(message, said, inner.get("stop_reason"), self._signs)
+        return Step([failures.event(failures.classify(self._signs, self._now))])
+
+    def _user(self, message: Mapping[str, Any]) -> Step:
+        if message.get("isReplay") is True:
+            self._inbox.replayed(message)
+            return Step()
+        content = jsonline.mapping(message.get("message")).get("content")
+        blocks = [jsonline.mapping(block) for block in jsonline.items(content)]
+        results = [block for block in blocks if block.get("type") == "tool_result"]
+        parent = jsonline.text(message.get("parent_tool_use_id"))
+        meta = {"parent": parent} if parent else {}
+        if not results:
+            said = block_text(content)
+            return Step([Event(EventType.SYSTEM, jsonline.cap(said, _RESULT_CAP), meta)] if said else ())
+        detail = jsonline.mapping(message.get("tool_use_result"))
+        events = []
+        for block in results:
+            said, found = self._tools.result(block, detail)
+            self._asks.settle(found["toolId"])
+            events.append(Event(EventType.TOOL_RESULT, jsonline.cap(said, _RESULT_CAP), {**found, **meta}))
+        return Step(events)
+
+    def _rate_limit(self, message: Mapping[str, Any]) -> Step:
+        info = jsonline.mapping(message.get("rate_limit_info"))
+        if info.get("status") == "rejected" and info.get("isUsingOverage") is not True:
+            window = jsonline.text(info.get("rateLimitType"))
+            self._signs = failures.Signs(
+                rejected=True, resets_at=jsonline.integer(info.get("resetsAt")), window=window
+            )
+        return Step(quota_events(info))
+
+    def _stream_event(self, message: Mapping[str, Any]) -> Step:
+        event = jsonline.mapping(message.get("event"))
+        delta = jsonline.mapping(event.get("delta"))
+        if event.get("type") == "message_start":
+            self._partial.clear()
+        elif delta.get("type") == "text_delta" and not jsonline.text(message.get("parent_tool_use_id")):
+            self._partial.append(jsonline.text(delta.get("text")))
+        return Step()
+
+    def _lifecycle(self, message: Mapping[str, Any]) -> Step:
+        self._inbox.lifecycle(message)
+        return Step()
+
+    def _control_request(self, message: Mapping[str, Any]) -> Step:
+        asked = self._asks.ask(message)
+        if isinstance(asked, Event):
+            return Step([asked])
+        return Step(writes=[Write(f"answer-{jsonline.text(message.get('request_id'))}", asked)])
+
+    def _control_cancel(self, message: Mapping[str, Any]) -> Step:
+        withdrawn = self._asks.withdraw(jsonline.text(message.get("request_id")))
+        return Step([Event(EventType.SYSTEM, "The permission request was withdrawn")] if withdrawn else ())
+
+    def _control_response(self, message: Mapping[str, Any]) -> Step:
+        response = jsonline.mapping(message.get("response"))
+        if response.get("subtype") != "error":
+            return Step()
+        return Step(
+            [
+                Event(
+                    EventType.SYSTEM, f"Claude Code refused a request: {jsonline.text(response.get('error'))}"
+                )
+            ]
+        )
+
+    def _result(self, message: Mapping[str, Any]) -> Step:
+        self._turns += 1
+        self._tools.clear()
+        said = jsonline.text(message.get("result")) or "\n".join(jsonline.texts(message.get("errors")))
+        events = [*self._left_over(), *self._usage.turn(message)]
+        meta: dict[str, Any] = {"isError": message.get("is_error") is True}
+        outcome = self._verdict(message, said)
+        if outcome is not None and outcome.failure is not None:
+            meta["failure"] = outcome.failure.kind.value
+        events.append(Event(EventType.RESULT, jsonline.cap(said, _TEXT_CAP), meta))
+        return Step(events) if outcome is None else self._end(events, outcome)
+
+    def _verdict(self, message: Mapping[str, Any], said: str) -> Outcome | None:
+        """How the turn ended; None when a message that was not taken yet makes another turn."""
+        if jsonline.text(message.get("terminal_reason")).startswith("aborted"):
+            return Outcome(Ending.INTERRUPTED, text=said)
+        if message.get("is_error") is True or jsonline.text(message.get("subtype")) != "success":
+            signs = failures.signs(message, said, message.get("stop_reason"), self._signs)
+            failure = failures.classify(signs, self._now)
+            return Outcome(Ending.FAILED, failure, said)
+        self._signs = failures.Signs()
+        if self._inbox.waiting:
+            return None
+        return Outcome(Ending.DONE, text=said)
+
+    def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
+        if self._outcome is not None:
+            return Step(events, close_stdin=True)
+        self._outcome = outcome
+        return Step(events, outcome=outcome, close_stdin=True)
+
+    def _left_over(self) -> list[Event]:
+        """Text that was streamed and never came as a whole."""
+        said = "".join(self._partial)
+        self._partial.clear()
+        return (
+            [Event(EventType.TEXT, jsonline.cap(said, _TEXT_CAP), {"partial": True})] if said.strip() else []
+        )

@@ -1,0 +1,107 @@
+"""Claude Code's tools: what a call touches, how it ended, and the task list it keeps.
+
+Owns: `ToolBook`, which pairs calls with results, and the meta each of them gives.
+Must not: know the stream around the content blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from hub.providers import jsonline
+
+_EXIT_CODE = re.compile(r"\AExit code (\d{1,3})\b")
+_PATH_FIELDS = ("file_path", "notebook_path", "path")
+_DONE = frozenset({"completed", "deleted"})
+
+
+@attrs.define
+class _Task:
+    text: str
+    status: str
+
+
+class ToolBook:
+    """The calls in flight and the agent's task list."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, dict[str, Any]] = {}
+        self._tasks: dict[str, _Task] = {}
+
+    @property
+    def in_flight(self) -> int:
+        """Calls started and not ended."""
+        return len(self._open)
+
+    def clear(self) -> None:
+        """A turn is over: what has no result by then gets none."""
+        self._open.clear()
+
+    def use(self, block: Mapping[str, Any]) -> dict[str, Any]:
+        """Meta of a `tool_use` block; the call is in flight from here on."""
+        name = jsonline.text(block.get("name"))
+        call = jsonline.text(block.get("id"))
+        given = jsonline.mapping(block.get("input"))
+        meta: dict[str, Any] = {"tool": name, "toolId": call, "input": jsonline.excerpt(dict(given))}
+        if path := next((found for field in _PATH_FIELDS if (found := jsonline.text(given.get(field)))), ""):
+            meta["path"] = path
+        if command := jsonline.text(given.get("command")):
+            meta["command"] = command
+        if name == "Skill" and (skill := jsonline.text(given.get("skill") or given.get("command"))):
+            meta["skills"] = [skill]
+        if self._note_tasks(name, given):
+            meta["plan"] = [task.text for task in self._tasks.values()]
+            meta["tasksRemaining"] = [task.text for task in self._tasks.values() if task.status not in _DONE]
+        if call:
+            self._open[call] = {
+                key: meta[key] for key in ("tool", "toolId", "path", "command") if key in meta
+            }
+        return meta
+
+    def result(self, block: Mapping[str, Any], detail: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """(content, meta) of a `tool_result` block; `detail` is the line's structured `tool_use_result`."""
+        call = jsonline.text(block.get("tool_use_id"))
+        meta = self._open.pop(call, {"toolId": call})
+        content = block_text(block.get("content"))
+        failed = block.get("is_error") is True
+        meta["isError"] = failed
+        if path := jsonline.text(detail.get("filePath")):
+            meta.setdefault("path", path)
+        if (
+            meta.get("tool") == "Bash"
+            and not detail.get("interrupted")
+            and not detail.get("backgroundTaskId")
+        ):
+            found = _EXIT_CODE.match(content)
+            if found or not failed:
+                meta["exitCode"] = int(found[1]) if found else 0
+        return content, meta
+
+    def _note_tasks(self, name: str, given: Mapping[str, Any]) -> bool:
+        if name == "TodoWrite":
+            todos = [jsonline.mapping(todo) for todo in jsonline.items(given.get("todos"))]
+            self._tasks = {
+                str(number): _Task(jsonline.text(todo.get("content")), jsonline.text(todo.get("status")))
+                for number, todo in enumerate(todos, 1)
+            }
+        elif name == "TaskCreate":
+            # Claude Code numbers its tasks from 1 in the order they are made.
+            self._tasks[str(len(self._tasks) + 1)] = _Task(jsonline.text(given.get("subject")), "pending")
+        elif name == "TaskUpdate" and (task := self._tasks.get(jsonline.text(given.get("taskId")))):
+            task.status = jsonline.text(given.get("status")) or task.status
+            task.text = jsonline.text(given.get("subject")) or task.text
+        else:
+            return False
+        return True
+
+
+def block_text(content: Any) -> str:
+    """The text of a content that is a string or a list of blocks."""
+    if isinstance(content, str):
+        return jsonline.clean(content)
+    blocks = (jsonline.mapping(block) for block in jsonline.items(content))
+    return "\n".join(found for block in blocks if (found := jsonline.text(block.get("text"))))
