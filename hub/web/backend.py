@@ -1,0 +1,116 @@
+"""What the web layer asks of the daemon: one method is one actor call.
+
+Owns: the `Backend` protocol, the shape of a live subscription, and the JSON aliases both sides speak.
+Must not: know an actor, a reference or a message type; the composition root implements it over those.
+
+Every method answers plain JSON values, or raises: `HubError` (its problem document is served),
+`supervisors.ActorDied` (503 with Retry-After), `trio.TooSlowError` (504). Anything else is a bug and is served as a 500
+that tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+import attrs
+import trio
+
+from hub.domain.event import Record
+
+JsonObject = dict[str, Any]
+JsonArray = list[Any]
+
+
+@attrs.frozen
+class RunRequest:
+    """What `POST /api/run` asks for, validated."""
+
+    task: str
+    threshold: float = 0.9
+    max_handoffs: int = 5
+    provider: str = ""
+    profile: str = ""
+    verify: tuple[str, ...] | None = None
+    """Acceptance commands; None = those of `hub.toml`."""
+    on_limit: str = "handoff"
+
+
+class Subscription(Protocol):
+    """A live view of the event log: no gap, no double."""
+
+    @property
+    def channel(self) -> trio.MemoryReceiveChannel[Sequence[Record]]:
+        """Lists of records in the order of their ids; ends when the log goes down or the reader is too slow."""
+
+    @property
+    def lagged(self) -> trio.Event:
+        """Set before the channel ends when, and only when, the reader was too slow."""
+
+
+class Backend(Protocol):
+    """The daemon as the API sees it."""
+
+    async def status(self) -> JsonObject:
+        """The Status resource."""
+
+    async def providers(self) -> JsonArray:
+        """Provider runtime status entries."""
+
+    async def config_providers(self) -> JsonArray:
+        """Provider configuration entries."""
+
+    async def run(self, request: RunRequest) -> JsonObject:
+        """Start a session; answers `{sessionId, taskId, branch, worktree}`."""
+
+    async def handoff(self) -> JsonObject:
+        """Hand over now; answers what was begun (may be empty)."""
+
+    async def pause(self, *, pause: bool) -> JsonObject:
+        """Stop or continue the agent; answers what changed."""
+
+    async def reply(self, text: str) -> JsonObject:
+        """Give the active agent the user's answer."""
+
+    async def stop(self) -> JsonObject:
+        """End the session in order; answers when it has ended."""
+
+    async def session_diff(self) -> JsonObject:
+        """`{summary, diff}` of the session branch against the main branch."""
+
+    async def session_cost(self) -> JsonObject:
+        """`{sessionUsd, tokensIn, tokensOut, provider}`."""
+
+    async def events_since(self, since: int, limit: int) -> Sequence[Record]:
+        """Records with a greater id, oldest first, at most `limit`."""
+
+    def subscribe(self, since: int | None) -> AbstractAsyncContextManager[Subscription]:
+        """A live view that starts after `since`, or with what comes next where it is None."""
+
+    async def contract(self) -> JsonObject:
+        """The current continuation contract; `not_found` when there is none yet."""
+
+    async def history(self, limit: int) -> JsonArray:
+        """The newest `limit` history entries, oldest first."""
+
+    async def history_commits(self) -> JsonArray:
+        """Snapshot commits."""
+
+    async def history_diff(self, sha: str) -> JsonObject:
+        """`{sha, diff}` of one snapshot; `not_found` when `sha` names none."""
+
+    async def rewind(self, sha: str) -> JsonObject:
+        """Make a branch at the snapshot; answers `{branch, sha}`."""
+
+    async def circuit(self) -> JsonArray:
+        """Circuit breaker snapshots."""
+
+    async def redactions(self) -> JsonObject:
+        """`{summary}`."""
+
+    async def audit_head(self) -> JsonObject:
+        """`{seq, hash, bytes}` of the audit chain's newest record."""
+
+    async def tree(self) -> JsonObject:
+        """The supervision tree as plain data."""

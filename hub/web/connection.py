@@ -1,0 +1,229 @@
+"""One TCP connection, with Hypercorn's protocols inside.
+
+Owns: the reading, sending and closing of one accepted stream, and the four faults of Hypercorn 0.18's own
+connection that matter to a daemon:
+ 1. It sends under a shield without a deadline, so one client that stops reading makes the server impossible to
+    stop. Here a send has a deadline, and `abort` ends it at once.
+ 2. It closes while the client still sends, so the kernel answers with a reset and the client may never see why
+    (a 413, a close code). Here what still comes is thrown away for a moment first.
+ 3. Telling a request that its client is gone waits for room in the request's queue, which may never come. Here only
+    a body's pieces wait.
+ 4. An unforeseen error in a protocol ends the whole server. Here it ends the connection, and is logged.
+Must not: know a route or a header.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+import h11
+import trio
+from hypercorn.config import Config
+from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.protocol import ProtocolWrapper
+from hypercorn.protocol.events import Request
+from hypercorn.protocol.h11 import STREAM_ID, H11Protocol, H11WSConnection
+from hypercorn.trio.task_group import TaskGroup, _handle
+from hypercorn.trio.worker_context import TrioSingleTask, WorkerContext
+from hypercorn.typing import AppWrapper, ConnectionState
+
+from hub.web.websocket import Socket
+
+MAX_RECV = 2**16
+SEND_TIMEOUT = 10.0
+"""Seconds a client may leave our bytes unread before its connection is dropped."""
+LINGER = 2.0
+"""Seconds for which a closing connection still takes, and throws away, what the client sends."""
+
+_log = logging.getLogger("hub.web")
+_GONE = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
+
+
+class Connection:
+    """Serves one stream until it ends. Never raises anything but `trio.Cancelled`."""
+
+    def __init__(
+        self, app: AppWrapper, config: Config, context: WorkerContext, stream: trio.SocketStream
+    ) -> None:
+        self._app = app
+        self._config = config
+        self._context = context
+        self._stream = stream
+        self._send_lock = trio.Lock()
+        self._sending: trio.CancelScope | None = None
+        self._handling: trio.CancelScope | None = None
+        self._lifetime = trio.CancelScope()
+        self._idle = TrioSingleTask()
+        self._closing = False
+        self._protocol: ProtocolWrapper
+        self._tasks = _Tasks()
+
+    def abort(self) -> None:
+        """Ends a send that waits for the client; the connection then ends by itself."""
+        self._closing = True
+        if self._sending is not None:
+            self._sending.cancel()
+
+    async def run(self) -> None:
+        """Serves until the peer or the protocol closes, and the requests under way have been told."""
+        try:
+            async with self._tasks:
+                self._protocol = self._wrap()
+                await self._idle.restart(self._tasks, self._idle_timeout)
+                await self._read()
+                await self._protocol.handle(Closed())
+                # What is left are tasks of Hypercorn that wait for nothing worth having, such as the next ping.
+                self._tasks.cancel()
+        except* _GONE:
+            pass
+        except* Exception:  # noqa: BLE001  # the edge of a connection, and it is logged
+            _log.exception("a connection ended by an unforeseen error")
+        finally:
+            await trio.aclose_forcefully(self._stream)
+
+    def _wrap(self) -> ProtocolWrapper:
+        sock = self._stream.socket
+        peer, own = tuple(sock.getpeername()[:2]), tuple(sock.getsockname()[:2])
+        state = ConnectionState({})
+        shared = (self._app, self._config, self._context, self._tasks, state, False, peer, own, self._send)
+        wrapper = ProtocolWrapper(*shared)
+        wrapper.protocol = _Http1(*shared)
+        return wrapper
+
+    async def _read(self) -> None:
+        with self._lifetime:
+            while data := bytes(await self._stream.receive_some(MAX_RECV)):
+                if not self._closing:
+                    with trio.CancelScope() as self._handling:
+                        await self._protocol.handle(RawData(data))
+                    self._handling = None
+
+    async def _send(self, event: Event) -> None:
+        if isinstance(event, RawData):
+            await self._send_bytes(event.data)
+        elif isinstance(event, Closed):
+            await self._close()
+        elif isinstance(event, Updated) and not event.idle:
+            await self._idle.stop()
+        elif isinstance(event, Updated):
+            await self._idle.restart(self._tasks, self._idle_timeout)
+
+    async def _send_bytes(self, data: bytes) -> None:
+        async with self._send_lock:
+            try:
+                # Shielded: half a frame would spoil the stream for the close code that must follow it.
+                with trio.fail_after(SEND_TIMEOUT, shield=True) as self._sending:
+                    await self._stream.send_all(data)
+            except (*_GONE, trio.TooSlowError):
+                # The reader then finds the stream closed, and tells the requests.
+                await trio.aclose_forcefully(self._stream)
+            finally:
+                self._sending = None
+
+    async def _close(self) -> None:
+        """Says that no more comes, and lets the reader throw away what the client is still sending."""
+        if self._closing:
+            return
+        self._closing = True
+        self._lifetime.deadline = min(self._lifetime.deadline, trio.current_time() + LINGER)
+        try:
+            await self._stream.send_eof()
+        except (*_GONE, trio.BusyResourceError):
+            await trio.aclose_forcefully(self._stream)
+        if self._handling is not None:
+            self._handling.cancel()
+
+    async def _idle_timeout(self) -> None:
+        with trio.move_on_after(self._config.keep_alive_timeout):
+            await self._context.terminated.wait()
+        await self._protocol.handle(Closed())
+        await trio.aclose_forcefully(self._stream)
+
+
+class _Tasks(TaskGroup):
+    """Hypercorn's task group, whose requests can always be told that their client is gone."""
+
+    def cancel(self) -> None:
+        """Ends every task."""
+        self._open().cancel_scope.cancel()
+
+    def _open(self) -> trio.Nursery:
+        if self._nursery is None:
+            raise RuntimeError("the task group is not open")
+        return self._nursery
+
+    async def spawn_app(
+        self,
+        app: AppWrapper,
+        config: Config,
+        scope: Any,
+        send: Callable[[Any], Awaitable[None]],
+    ) -> Callable[[Any], Awaitable[None]]:
+        """Starts a request; answers how to tell it something."""
+        inbox = _Inbox(config.max_app_queue_size)
+        self._open().start_soon(
+            _handle,
+            app,
+            config,
+            scope,
+            cast(Any, inbox.get),
+            send,
+            trio.to_thread.run_sync,
+            trio.from_thread.run,
+        )
+        return inbox.put
+
+
+class _Inbox:
+    """What a request has not yet received: pieces of its body wait for room, everything else has it."""
+
+    def __init__(self, limit: int) -> None:
+        self._put, self._get = trio.open_memory_channel[Mapping[str, Any]](math.inf)
+        self._room = trio.Semaphore(limit)
+
+    async def put(self, event: Mapping[str, Any]) -> None:
+        if event["type"] in _PIECES:
+            await self._room.acquire()
+        self._put.send_nowait(event)
+
+    async def get(self) -> Mapping[str, Any]:
+        event = await self._get.receive()
+        if event["type"] in _PIECES:
+            self._room.release()
+        return event
+
+
+_PIECES = ("http.request", "websocket.receive")
+
+
+class _Http1(H11Protocol):
+    """HTTP/1.1, with WebSockets that have bounds."""
+
+    async def _create_stream(self, request: h11.Request) -> None:
+        if not _is_upgrade(request):
+            await super()._create_stream(request)
+            return
+        self.stream = Socket(
+            self.app, self.config, self.context, self.task_group, self.ssl, self.client, self.server,
+            self.stream_send, STREAM_ID,
+        )  # fmt: skip
+        self.connection = H11WSConnection(cast("h11.Connection", self.connection))
+        await self.stream.handle(
+            Request(
+                stream_id=STREAM_ID,
+                headers=list(request.headers),
+                http_version=request.http_version.decode(),
+                method="GET",
+                raw_path=request.target,
+                state=self.connection_state,
+            )
+        )
+
+
+def _is_upgrade(request: h11.Request) -> bool:
+    headers = {name: value.strip().lower() for name, value in request.headers}
+    tokens = [token.strip() for token in headers.get(b"connection", b"").split(b",")]
+    return bool(request.method == b"GET" and b"upgrade" in tokens and headers.get(b"upgrade") == b"websocket")

@@ -1,0 +1,229 @@
+"""The door: who may talk to the daemon at all.
+
+Owns: rules G2 to G11 on every HTTP request and WebSocket handshake, before any of its body is read.
+Must not: know a route, decode a body, or make an exception for one.
+
+The API has no authentication; whoever reaches it may start programs. What keeps web pages out is this file: a
+page can make a browser send almost any request to loopback, but cannot choose the Host, Origin and Sec-Fetch-Site
+headers the browser writes. Comparisons are exact, against small sets made from the bound port: no suffix,
+no pattern, no normalisation but lower case.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any
+
+import attrs
+import trio
+
+from hub.errors import Code, HubError
+from hub.web.problem import Reply, problem
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MAX_BODY = 1024 * 1024
+MAX_HEADERS = 16 * 1024
+BODY_TIMEOUT = 10.0
+
+SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+)
+_BODY_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_REFUSED_METHODS = frozenset({"TRACE", "CONNECT"})
+
+
+@attrs.frozen
+class Policy:
+    """Whom the door lets in, for one bound port."""
+
+    hosts: frozenset[bytes]
+    origins: frozenset[bytes]
+
+    @classmethod
+    def for_port(cls, port: int, extra_origins: Iterable[str] = ()) -> Policy:
+        """The policy of a server on `port`: its three loopback names, and the origins the owner configured."""
+        names = [f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost", "[::1]")]
+        own = {b"http://" + name for name in names}
+        return cls(frozenset(names), frozenset(own | {origin.encode() for origin in extra_origins}))
+
+
+def check(policy: Policy, scope: Scope) -> HubError | None:
+    """Why this request is refused, judged by its head alone; None when it may pass."""
+    headers: list[tuple[bytes, bytes]] = list(scope["headers"])
+    return (
+        _check_peer(scope)
+        or _check_size(scope, headers)
+        or _check_host(policy, _all(headers, b"host"))
+        or _check_target(scope)
+        or _check_origin(policy, _all(headers, b"origin"))
+        or _check_fetch_site(_all(headers, b"sec-fetch-site"))
+        or _check_method(scope, headers)
+    )
+
+
+def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
+    return [value for key, value in headers if key.lower() == name]
+
+
+def _check_peer(scope: Scope) -> HubError | None:
+    client = scope.get("client")
+    if client and ipaddress.ip_address(client[0]).is_loopback:
+        return None
+    return HubError(Code.FOREIGN_ORIGIN, "Only programs on this machine are served.")
+
+
+def _check_size(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
+    size = len(scope["raw_path"]) + len(scope["query_string"])
+    size += sum(len(name) + len(value) + 4 for name, value in headers)
+    return HubError(Code.HEADERS_TOO_LARGE) if size > MAX_HEADERS else None
+
+
+def _check_host(policy: Policy, hosts: list[bytes]) -> HubError | None:
+    if len(hosts) != 1:
+        return HubError(Code.BAD_HOST)
+    return None if hosts[0].lower() in policy.hosts else HubError(Code.MISDIRECTED)
+
+
+def _check_target(scope: Scope) -> HubError | None:
+    if scope["raw_path"].startswith(b"/") or scope.get("method") in _REFUSED_METHODS:
+        return None
+    return HubError(Code.MALFORMED, "The request target must begin with a slash.")
+
+
+def _check_origin(policy: Policy, origins: list[bytes]) -> HubError | None:
+    if not origins or (len(origins) == 1 and origins[0] in policy.origins):
+        return None
+    return HubError(Code.FOREIGN_ORIGIN)
+
+
+def _check_fetch_site(sites: list[bytes]) -> HubError | None:
+    # "same-site" fails on purpose: a page on another port of localhost is same-site with this one.
+    if not sites or (len(sites) == 1 and sites[0] in (b"same-origin", b"none")):
+        return None
+    return HubError(Code.FOREIGN_ORIGIN)
+
+
+def _check_method(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
+    if scope["type"] == "websocket":
+        # Extended CONNECT (RFC 8441) needs a second implementation of everything above; no client of ours uses it.
+        return HubError(Code.METHOD_NOT_ALLOWED) if scope["http_version"] == "2" else None
+    if scope["method"] in _REFUSED_METHODS:
+        return HubError(Code.METHOD_NOT_ALLOWED)
+    return _check_body_head(headers) if scope["method"] in _BODY_METHODS else None
+
+
+def _check_body_head(headers: list[tuple[bytes, bytes]]) -> HubError | None:
+    types = [value.partition(b";")[0].strip().lower() for value in _all(headers, b"content-type")]
+    if types != [b"application/json"] or _all(headers, b"content-encoding"):
+        return HubError(Code.UNSUPPORTED_MEDIA_TYPE)
+    lengths = _all(headers, b"content-length")
+    # A length that lies low is caught when the bytes are counted.
+    return HubError(Code.TOO_LARGE) if any(_beyond(length) for length in lengths) else None
+
+
+def _beyond(length: bytes) -> bool:
+    return not length.isdigit() or len(length) > len(str(MAX_BODY)) or int(length) > MAX_BODY
+
+
+async def refuse(scope: Scope, send: Send, reply: Reply) -> None:
+    """Sends a whole response: to a request, or in place of a WebSocket."""
+    prefix = "websocket.http" if scope["type"] == "websocket" else "http"
+    headers = reply.raw_headers()
+    await send({"type": f"{prefix}.response.start", "status": reply.status, "headers": headers})
+    await send({"type": f"{prefix}.response.body", "body": reply.body, "more_body": False})
+
+
+class Guard:
+    """ASGI middleware that stands before everything.
+
+    What passes has an allowed Host, Origin and method, a loopback peer, and a body that was read whole and is within
+    bounds. Every response leaves with the security headers.
+    """
+
+    def __init__(self, app: App, policy: Policy) -> None:
+        self._app = app
+        self._policy = policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: D102  # ASGI
+        armoured = _with_security_headers(send)
+        error = check(self._policy, scope)
+        if error is not None:
+            await refuse(scope, armoured, problem(error, headers=_more_headers(error)))
+        elif scope["type"] == "websocket":
+            await self._app(scope, receive, armoured)
+        else:
+            await self._http(scope, receive, armoured)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in _BODY_METHODS:
+            await self._app(scope, _BodyOf(b"", receive), send)
+            return
+        try:
+            body = await _read_body(receive)
+        except HubError as error:
+            await refuse(scope, send, problem(error))
+            return
+        if body is not None:
+            await self._app(scope, _BodyOf(body, receive), send)
+
+
+def _more_headers(error: HubError) -> dict[str, str]:
+    return {"Allow": "GET, HEAD, POST"} if error.code is Code.METHOD_NOT_ALLOWED else {}
+
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """The whole body; None when the client went away.
+
+    Raises:
+        HubError: `too_large` over 1 MiB, `malformed` when it does not arrive in time.
+    """
+    parts = bytearray()
+    with trio.move_on_after(BODY_TIMEOUT):
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            parts += message.get("body", b"")
+            if len(parts) > MAX_BODY:
+                raise HubError(Code.TOO_LARGE)
+            if not message.get("more_body", False):
+                return bytes(parts)
+    raise HubError(Code.MALFORMED, f"The body did not arrive within {BODY_TIMEOUT:.0f} s.")
+
+
+class _BodyOf:
+    """A `receive` that gives a body at once, drops whatever else is sent, and then waits for the disconnect."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        while True:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                return message
+
+
+def _with_security_headers(send: Send) -> Send:
+    async def armoured(message: Message) -> None:
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
+            given = [(name.lower(), value) for name, value in message.get("headers", ())]
+            names = {name for name, _ in given}
+            message["headers"] = given + [pair for pair in SECURITY_HEADERS if pair[0] not in names]
+        await send(message)
+
+    return armoured

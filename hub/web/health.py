@@ -1,0 +1,56 @@
+"""`GET /api/health` and `GET /`: the answers the web layer gives without asking anyone.
+
+Owns: their shapes.
+Must not: call an actor; health tells that the daemon listens, `/api/status` tells how it is.
+"""
+
+from __future__ import annotations
+
+import hub
+from hub.web.backend import Backend, JsonObject
+from hub.web.route import NoQuery, Route, get
+from hub.web.schema import Answer
+
+
+class Health(Answer, frozen=True, kw_only=True):
+    """The daemon listens."""
+
+    ok: bool
+    port: int
+    version: str
+
+
+class Index(Answer, frozen=True, kw_only=True):
+    """Where to find what."""
+
+    name: str
+    version: str
+    openapi: str
+    status: str
+    events: str
+    stream: str
+
+
+def routes(port: int) -> tuple[Route, ...]:
+    """The routes of a server that listens on `port`."""
+
+    async def health(_: Backend, __: NoQuery) -> JsonObject:
+        """Whether the daemon listens."""
+        return {"ok": True, "port": port, "version": hub.__version__}
+
+    return (
+        get("/", index, answer=Index),
+        get("/api/health", health, answer=Health),
+    )
+
+
+async def index(_: Backend, __: NoQuery) -> JsonObject:
+    """Where to find what."""
+    return {
+        "name": "hub",
+        "version": hub.__version__,
+        "openapi": "/openapi.json",
+        "status": "/api/status",
+        "events": "/ws",
+        "stream": "/api/events/stream",
+    }

@@ -1,0 +1,97 @@
+"""The time machine: history, snapshot commits, their diffs, rewind.
+
+Owns: the shapes of those resources, and the only form of a commit name that is let through.
+Must not: run git.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from hub.errors import Code
+from hub.web.backend import Backend, JsonArray, JsonObject
+from hub.web.route import NoQuery, get, post
+from hub.web.schema import Answer, Body, Done, Query, Sha, Timestamp
+
+
+class HistoryQuery(Query, frozen=True, kw_only=True):
+    """How much of the history."""
+
+    limit: Annotated[int, Meta(ge=1, le=10_000)] = 1000
+
+
+class HistoryEntry(Answer, frozen=True, kw_only=True):
+    """One record of the audit log."""
+
+    seq: int
+    ts: Timestamp
+    event: str
+    provider: str
+    summary: str
+
+
+class Commit(Answer, frozen=True, kw_only=True):
+    """One snapshot."""
+
+    sha: str
+    short: str
+    subject: str
+    when: str
+
+
+class DiffQuery(Query, frozen=True, kw_only=True):
+    """Which snapshot."""
+
+    sha: Sha
+
+
+class CommitDiff(Answer, frozen=True, kw_only=True):
+    """What one snapshot changed."""
+
+    sha: str
+    diff: str
+
+
+class Rewind(Body, frozen=True, kw_only=True):
+    """Where to go back to."""
+
+    sha: Sha
+
+
+class Rewound(Done, frozen=True, kw_only=True):
+    """The branch that was made; nothing else moved."""
+
+    branch: str
+    sha: str
+
+
+async def history(backend: Backend, query: HistoryQuery) -> JsonArray:
+    """The newest records of the audit log, oldest first."""
+    return await backend.history(query.limit)
+
+
+async def commits(backend: Backend, _: NoQuery) -> JsonArray:
+    """The snapshot commits."""
+    return await backend.history_commits()
+
+
+async def diff(backend: Backend, query: DiffQuery) -> JsonObject:
+    """What one snapshot changed."""
+    return await backend.history_diff(query.sha)
+
+
+async def rewind(backend: Backend, body: Rewind) -> JsonObject:
+    """Make a branch at a snapshot; current work is not touched."""
+    return {"ok": True, **await backend.rewind(body.sha)}
+
+
+_UNKNOWN = frozenset({Code.NOT_FOUND})
+
+ROUTES = (
+    get("/api/history", history, answer=list[HistoryEntry], query=HistoryQuery),
+    get("/api/history/commits", commits, answer=list[Commit]),
+    get("/api/history/diff", diff, answer=CommitDiff, query=DiffQuery, codes=_UNKNOWN),
+    post("/api/history/rewind", rewind, body=Rewind, answer=Rewound, codes=_UNKNOWN | {Code.GIT_FAILED}),
+)

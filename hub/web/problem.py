@@ -1,0 +1,74 @@
+"""Errors on the wire: any exception -> one RFC 9457 problem document.
+
+Owns: the mapping from what a handler raises to status, headers and body.
+Must not: let a traceback, an exception's class or an unredacted text into a body.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+import msgspec
+import trio
+
+import supervisors
+from hub.errors import Code, HubError
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER = 1
+"""Seconds: an actor is back within one, or its supervisor is giving up."""
+
+_log = logging.getLogger("hub.web")
+
+
+def as_hub_error(error: Exception) -> HubError:
+    """The coded error a client is told for `error`; what is not foreseen becomes `internal` and is logged."""
+    match error:
+        case HubError():
+            return error
+        case _ if isinstance(error, getattr(supervisors, "ActorDied", ())):
+            return HubError(Code.UNAVAILABLE)
+        case trio.TooSlowError():
+            return HubError(Code.TIMEOUT)
+        case _:
+            _log.error("unforeseen error in a request", exc_info=error)
+            return HubError(Code.INTERNAL)
+
+
+@attrs.frozen
+class Reply:
+    """A response whose body is known whole."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def raw_headers(self) -> list[tuple[bytes, bytes]]:
+        """The headers as ASGI wants them, the length included."""
+        pairs = [(name.lower().encode(), value.encode("latin-1")) for name, value in self.headers.items()]
+        return [*pairs, (b"content-length", str(len(self.body)).encode())]
+
+
+def problem(
+    error: HubError, *, redact: Callable[[str], str] = str, headers: Mapping[str, str] | None = None
+) -> Reply:
+    """The problem document of `error`, every text in it redacted."""
+    more = {"Retry-After": str(RETRY_AFTER)} if error.code is Code.UNAVAILABLE else {}
+    return Reply(
+        status=error.status,
+        headers={"Content-Type": MEDIA_TYPE, **more, **(headers or {})},
+        body=msgspec.json.encode(_redacted(error.problem(), redact)),
+    )
+
+
+def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {key: _redacted(item, redact) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(item, redact) for item in value]
+    return value

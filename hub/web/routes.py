@@ -1,0 +1,24 @@
+"""The table of everything the API serves as plain requests.
+
+Owns: the list of resources.
+Must not: hold a route itself. A new route goes into its resource's `ROUTES`; a new resource is a new file and one name here.
+The event streams are not plain requests; `stream` serves them.
+"""
+
+from __future__ import annotations
+
+from hub.web import events, health, history, observability, providers, session, status
+from hub.web.route import Route
+
+
+def table(port: int) -> tuple[Route, ...]:
+    """Every route of a server that listens on `port`."""
+    return (
+        *health.routes(port),
+        *status.ROUTES,
+        *providers.ROUTES,
+        *session.ROUTES,
+        *events.ROUTES,
+        *history.ROUTES,
+        *observability.ROUTES,
+    )

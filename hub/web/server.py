@@ -1,0 +1,184 @@
+"""The listening socket and its connections: Hypercorn's protocols under a loop of our own.
+
+Owns: the bind (loopback only), the accept loop, and the order of a stop: first no new connection and a drain of
+the streams, then a grace for the requests under way, then every connection is ended whatever its client does.
+Must not: know a route, or an actor.
+
+Hypercorn's own `serve` is not used: it cannot be stopped while a client does not read (see `connection`), it runs
+the application's lifespan tasks outside any supervision, and it offers no place between "stop accepting" and
+"cancel everything" in which a WebSocket could be closed with a code that means "come back".
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import logging
+import socket
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, cast
+
+import attrs
+import trio
+from hypercorn.app_wrappers import ASGIWrapper
+from hypercorn.config import Config
+from hypercorn.trio.worker_context import WorkerContext
+
+from hub.errors import Code, HubError
+from hub.web.app import create_app
+from hub.web.backend import Backend
+from hub.web.connection import Connection
+from hub.web.guard import MAX_HEADERS, Policy
+
+GRACE = 3.0
+"""Seconds for requests under way once a stop has begun."""
+MAX_MESSAGE = 64 * 1024
+PING_INTERVAL = 20.0
+KEEP_ALIVE = 15.0
+BACKLOG = 256
+MAX_CONNECTIONS = 512
+
+_log = logging.getLogger("hub.web.protocol")
+
+
+@attrs.frozen
+class Bound:
+    """Where the server listens."""
+
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """The base address."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+
+async def serve(
+    backend: Backend,
+    stop: trio.Event,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 4748,
+    origins: Iterable[str] = (),
+    redact: Callable[[str], str] = str,
+    task_status: trio.TaskStatus[Bound] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serves the API until `stop` is set, then drains and returns within `GRACE` and a little.
+
+    Reports where it is bound once connections are accepted. Cancelled, it drops every connection at once.
+
+    Args:
+        backend: What answers.
+        stop: Set it to end in order.
+        host: A loopback address; anything else is refused.
+        port: 0 = any free one.
+        origins: Web origins besides its own that may call.
+        redact: Applied to every text of an error document.
+        task_status: Given the bound address.
+
+    Raises:
+        HubError: `port_in_use`, or `config_invalid` for an address that is not loopback.
+    """
+    listener = trio.SocketListener(trio.socket.from_stdlib_socket(bind(host, port)))
+    bound = Bound(*listener.socket.getsockname()[:2])
+    policy = Policy.for_port(bound.port, origins)
+    app = create_app(backend, policy, port=bound.port, drain=stop, redact=redact)
+    async with listener:
+        await _Server(ASGIWrapper(cast(Any, app)), listener).run(stop, bound, task_status)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket on a loopback address.
+
+    Raises:
+        HubError: `port_in_use` naming the port, or `config_invalid`.
+    """
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise HubError(Code.CONFIG_INVALID, f"{host!r} is not an address: {error.strerror}") from error
+    if not ipaddress.ip_address(address[0]).is_loopback:
+        hint = "Use 127.0.0.1 or ::1; the API has no authentication."
+        raise HubError(Code.CONFIG_INVALID, f"hub listens on loopback only, not on {address[0]}", hint=hint)
+    sock = socket.socket(family, kind | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK, proto)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        sock.listen(BACKLOG)
+    except OSError as error:
+        sock.close()
+        if error.errno != errno.EADDRINUSE:
+            raise HubError(
+                Code.CONFIG_INVALID, f"cannot listen on {host}:{port}: {error.strerror}"
+            ) from error
+        raise HubError(Code.PORT_IN_USE, f"Port {port} on {host} is in use", port=port) from error
+    return sock
+
+
+class _Server:
+    """The accept loop and what it accepted."""
+
+    def __init__(self, app: ASGIWrapper, listener: trio.SocketListener) -> None:
+        self._app = app
+        self._listener = listener
+        self._config = _config()
+        self._context = WorkerContext(None)
+        self._connections: set[Connection] = set()
+        self._gone = trio.Event()
+
+    async def run(self, stop: trio.Event, bound: Bound, task_status: trio.TaskStatus[Bound]) -> None:
+        async with trio.open_nursery() as handlers:
+            handlers.start_soon(self._abort_when_cancelled)
+            async with trio.open_nursery() as accepting:
+                accepting.start_soon(
+                    partial(trio.serve_listeners, self._handle, [self._listener], handler_nursery=handlers)
+                )
+                task_status.started(bound)
+                await stop.wait()
+                accepting.cancel_scope.cancel()
+            await self._context.terminated.set()
+            with trio.move_on_after(GRACE):
+                await self._all_gone()
+            handlers.cancel_scope.cancel()
+
+    async def _handle(self, stream: trio.SocketStream) -> None:
+        if len(self._connections) >= MAX_CONNECTIONS:
+            _log.warning("more than %d connections; one was dropped", MAX_CONNECTIONS)
+            await trio.aclose_forcefully(stream)
+            return
+        connection = Connection(self._app, self._config, self._context, stream)
+        self._connections.add(connection)
+        try:
+            await connection.run()
+        finally:
+            self._connections.discard(connection)
+            if not self._connections:
+                self._gone.set()
+
+    async def _all_gone(self) -> None:
+        while self._connections:
+            self._gone = trio.Event()
+            await self._gone.wait()
+
+    async def _abort_when_cancelled(self) -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            for connection in self._connections:
+                connection.abort()
+
+
+def _config() -> Config:
+    config = Config()
+    config.accesslog = None
+    config.errorlog = _log
+    config.include_server_header = False
+    config.h11_max_incomplete_size = MAX_HEADERS
+    config.h2_max_header_list_size = MAX_HEADERS
+    config.keep_alive_timeout = KEEP_ALIVE
+    config.websocket_max_message_size = MAX_MESSAGE
+    config.websocket_ping_interval = PING_INTERVAL
+    return config

@@ -1,0 +1,40 @@
+"""`GET /api/status`.
+
+Owns: the shape of the Status resource.
+Must not: compute any of it.
+"""
+
+from __future__ import annotations
+
+from hub.domain.handoff import State
+from hub.domain.session import SessionState
+from hub.web.backend import Backend, JsonObject
+from hub.web.route import NoQuery, get
+from hub.web.schema import Answer
+
+
+class Status(Answer, frozen=True, kw_only=True):
+    """The session, or the last one, or the idle daemon."""
+
+    session_id: str
+    task_id: str
+    task_goal: str
+    role: str
+    active_provider: str
+    tokens_used: int
+    graph_nodes: int
+    handoffs_done: int
+    hfs_score: float
+    hfs_history: list[float]
+    fsm_state: State
+    session_state: SessionState
+    account: str
+    needs_input: bool
+
+
+async def status(backend: Backend, _: NoQuery) -> JsonObject:
+    """What the daemon is doing."""
+    return await backend.status()
+
+
+ROUTES = (get("/api/status", status, answer=Status),)

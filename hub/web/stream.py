@@ -1,0 +1,277 @@
+"""The event log live: `WS /ws` and `GET /api/events/stream` (SSE).
+
+Owns: one reader and one writer a client, the coalescing of events into frames, and how a stream ends: 1012 on drain or
+when the log restarts, 1013 when the client is too slow, 1003/1007/1009 for what it should not send, 1011 for our fault.
+Must not: keep events for a client; the subscription does, with a bound.
+
+Raw ASGI, not Quart: the close codes, the reader that notices a client that has gone, and a send without a signal
+dispatch a message are what these routes are about. A frame costs the same whether it holds one event or fifty, so in batch
+mode a client is sent at most one frame a `FLUSH`, with everything that came meanwhile; the first event of a quiet
+time is sent at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Annotated, ClassVar
+
+import attrs
+import msgspec
+import trio
+from msgspec import Meta
+
+from hub.domain.canonical import StrictJsonError, parse_strict
+from hub.domain.event import Record
+from hub.errors import Code, HubError
+from hub.web.backend import Backend, Subscription
+from hub.web.codec import decode_query
+from hub.web.guard import Message, Receive, Scope, Send, refuse
+from hub.web.problem import as_hub_error, problem
+from hub.web.schema import EventId, Query
+
+MAX_BATCH = 256
+MAX_STREAMS = 256
+"""Open streams at once, both kinds together."""
+FLUSH = 0.01
+HEARTBEAT = 15.0
+CACHED = 8192
+
+_log = logging.getLogger("hub.web")
+
+
+class SocketQuery(Query, frozen=True, kw_only=True):
+    """How to follow the log over a WebSocket."""
+
+    since: EventId | None = None
+    batch: Annotated[int, Meta(ge=0, le=1)] = 0
+
+
+class StreamQuery(Query, frozen=True, kw_only=True):
+    """How to follow the log over server-sent events."""
+
+    since: EventId | None = None
+
+
+@attrs.frozen
+class Close:
+    """How a stream ends."""
+
+    code: int
+    reason: str
+
+
+DRAIN = Close(1012, "the daemon is restarting; come back with since")
+RESTART = Close(1012, "the event log is restarting; come back with since")
+TOO_SLOW = Close(1013, "too slow; come back with since")
+FAULT = Close(1011, "hub made a mistake")
+NOT_TEXT = Close(1003, "text only")
+NOT_JSON = Close(1007, "JSON only")
+
+
+class Encoder:
+    """The JSON of records, made once for all who follow.
+
+    The newest `CACHED` are kept; a record is the same one only when it is the same object.
+    """
+
+    def __init__(self) -> None:
+        self._cache: dict[int, tuple[Record, str]] = {}
+        self._encoder = msgspec.json.Encoder()
+
+    def text(self, record: Record) -> str:
+        """The record as in `GET /api/events`."""
+        slot = record.id % CACHED
+        known = self._cache.get(slot)
+        if known is not None and known[0] is record:
+            return known[1]
+        text = self._encoder.encode(record.to_json()).decode()
+        self._cache[slot] = (record, text)
+        return text
+
+
+class Streams:
+    """Serves every stream of one server."""
+
+    SSE_PATH: ClassVar[str] = "/api/events/stream"
+    WS_PATH: ClassVar[str] = "/ws"
+
+    def __init__(self, backend: Backend, drain: trio.Event, redact: Callable[[str], str] = str) -> None:
+        self._backend = backend
+        self._drain = drain
+        self._redact = redact
+        self._encoder = Encoder()
+        self._open = 0
+
+    def plain(self, scope: Scope) -> HubError | None:
+        """Why a plain request to a stream's path is refused; None when it is none of ours."""
+        if scope["path"] == self.WS_PATH:
+            return HubError(
+                Code.MALFORMED, "This path takes a WebSocket handshake", hint="See /openapi.json."
+            )
+        if scope["path"] == self.SSE_PATH and scope["method"] != "GET":
+            return HubError(Code.METHOD_NOT_ALLOWED)
+        return None
+
+    async def websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one WebSocket from its handshake to its close."""
+        await receive()  # websocket.connect
+        try:
+            if scope["path"] != self.WS_PATH:
+                raise HubError(Code.NOT_FOUND)  # noqa: TRY301
+            query = decode_query(scope["query_string"], SocketQuery, {})
+            async with self._subscribed(query.since) as subscription:
+                await send({"type": "websocket.accept", "subprotocol": None, "headers": []})
+                writer = self._batches if query.batch else self._singles
+                close = await _Client(subscription, receive, self._drain).run(writer, send)
+                if close is not None:
+                    await send({"type": "websocket.close", "code": close.code, "reason": close.reason})
+        except Exception as error:  # noqa: BLE001  # the edge
+            await refuse(scope, send, problem(as_hub_error(error), redact=self._redact))
+
+    async def sse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one stream of server-sent events."""
+        try:
+            since = _since(scope)
+            async with self._subscribed(since) as subscription:
+                await send({"type": "http.response.start", "status": 200, "headers": list(_SSE_HEADERS)})
+                await send(_chunk("retry: 1000\n\n"))
+                close = await _Client(subscription, receive, self._drain).run(self._lines, send)
+                if close is not None:
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except Exception as error:  # noqa: BLE001  # the edge
+            await refuse(scope, send, problem(as_hub_error(error), redact=self._redact))
+
+    @asynccontextmanager
+    async def _subscribed(self, since: int | None) -> AsyncIterator[Subscription]:
+        """A place among the open streams, and a subscription.
+
+        An error is passed on while the stream has not begun; from then on the stream tells its own.
+        """
+        if self._open >= MAX_STREAMS:
+            raise HubError(Code.UNAVAILABLE, f"{MAX_STREAMS} streams are open; one must close first")
+        self._open += 1
+        begun = False
+        try:
+            async with self._backend.subscribe(since) as subscription:
+                begun = True
+                yield subscription
+        except Exception:
+            if not begun:
+                raise
+            _log.exception("a stream ended by an unforeseen error")
+        finally:
+            self._open -= 1
+
+    async def _singles(self, records: Sequence[Record], send: Send) -> None:
+        for record in records:
+            await send(_text(self._encoder.text(record)))
+
+    async def _batches(self, records: Sequence[Record], send: Send) -> None:
+        for start in range(0, len(records), MAX_BATCH):
+            texts = [self._encoder.text(record) for record in records[start : start + MAX_BATCH]]
+            await send(_text(f"[{','.join(texts)}]"))
+        await trio.sleep(FLUSH)
+
+    async def _lines(self, records: Sequence[Record], send: Send) -> None:
+        if not records:
+            await send(_chunk(": still here\n\n"))
+            return
+        lines = [f"id: {record.id}\ndata: {self._encoder.text(record)}\n\n" for record in records]
+        await send(_chunk("".join(lines)))
+        await trio.sleep(FLUSH)
+
+
+_SSE_HEADERS = ((b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no"))
+Writer = Callable[[Sequence[Record], Send], Awaitable[None]]
+
+
+def _text(text: str) -> Message:
+    return {"type": "websocket.send", "bytes": None, "text": text}
+
+
+def _chunk(text: str) -> Message:
+    return {"type": "http.response.body", "body": text.encode(), "more_body": True}
+
+
+def _since(scope: Scope) -> int | None:
+    """`Last-Event-ID` when the browser came back by itself, else `since`."""
+    query = decode_query(scope["query_string"], StreamQuery, {})
+    last = [value for name, value in scope["headers"] if name == b"last-event-id"]
+    if not last or last == [b""]:
+        return query.since
+    return decode_query(b"since=" + b"&since=".join(last), StreamQuery, {}).since
+
+
+class _Client:
+    """One client: its reader, its writer and the wait for a drain, whichever ends first."""
+
+    def __init__(self, subscription: Subscription, receive: Receive, drain: trio.Event) -> None:
+        self._subscription = subscription
+        self._receive = receive
+        self._drain = drain
+        self._close: Close | None = None
+        self._scope = trio.CancelScope()
+
+    async def run(self, writer: Writer, send: Send) -> Close | None:
+        """Follows the log until something ends it: how to close, or None when the client has gone."""
+        with self._scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._read)
+                nursery.start_soon(self._wait_for_drain)
+                nursery.start_soon(self._write, writer, send)
+        return self._close
+
+    def _end(self, close: Close | None) -> None:
+        self._close = close
+        self._scope.cancel()
+
+    async def _wait_for_drain(self) -> None:
+        await self._drain.wait()
+        self._end(DRAIN)
+
+    async def _read(self) -> None:
+        """Without a reader a client that has gone is never noticed."""
+        while True:
+            message = await self._receive()
+            if message["type"] != "websocket.receive":
+                self._end(None)
+                return
+            refused = _refused(message)
+            if refused is not None:
+                self._end(refused)
+                return
+
+    async def _write(self, writer: Writer, send: Send) -> None:
+        try:
+            while True:
+                await writer(await self._next(), send)
+        except trio.EndOfChannel:
+            self._end(TOO_SLOW if self._subscription.lagged.is_set() else RESTART)
+        except Exception:
+            _log.exception("a stream ended by an unforeseen error")
+            self._end(FAULT)
+
+    async def _next(self) -> list[Record]:
+        """All that is queued, at least one; nothing after a quiet `HEARTBEAT`."""
+        channel = self._subscription.channel
+        records: list[Record] = []
+        with trio.move_on_after(HEARTBEAT):
+            records += await channel.receive()
+        with suppress(trio.WouldBlock, trio.EndOfChannel):
+            while records and len(records) < MAX_BATCH:
+                records += channel.receive_nowait()
+        return records
+
+
+def _refused(message: Message) -> Close | None:
+    """What a client sends has no meaning, but must be JSON text."""
+    text = message.get("text")
+    if text is None:
+        return NOT_TEXT
+    try:
+        parse_strict(text.encode())
+    except (StrictJsonError, UnicodeEncodeError):
+        return NOT_JSON
+    return None

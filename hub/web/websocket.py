@@ -1,0 +1,135 @@
+"""A WebSocket of Hypercorn with bounds on what a client can make it hold, and close codes that tell the truth.
+
+Owns: the inbound limit (also of inflated bytes), and the code sent when a client breaks a rule: 1002 for the
+protocol, 1007 for bad UTF-8, 1009 for a message too big.
+Must not: know what a message means.
+
+Hypercorn 0.18 inflates a frame whole before it looks at its size, reads on for as long as a client sends after the
+limit is passed, and drops the connection without a code when a frame cannot be parsed.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+from hypercorn.protocol.events import Data, Response, StreamClosed
+from hypercorn.protocol.ws_stream import ASGIWebsocketState, FrameTooLargeError, WSStream
+from hypercorn.typing import WebsocketAcceptEvent
+from wsproto.connection import Connection, ConnectionState, ConnectionType
+from wsproto.events import CloseConnection, Event, Message, Ping
+from wsproto.extensions import PerMessageDeflate
+from wsproto.frame_protocol import CloseReason, FrameDecoder, FrameProtocol, Opcode, RsvBits
+from wsproto.handshake import server_extensions_handshake
+from wsproto.utilities import LocalProtocolError
+
+
+class BoundedDeflate(PerMessageDeflate):
+    """permessage-deflate that inflates at most `limit` bytes of a message, and never deflates.
+
+    What hub sends stays on this machine, and every event is encoded once for all its readers.
+    """
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self._limit = limit
+        self._inflated = 0
+
+    def frame_inbound_payload_data(
+        self,
+        proto: FrameDecoder | FrameProtocol,
+        data: bytes,  # noqa: ARG002
+    ) -> bytes | CloseReason:
+        """The payload, or 1009 as soon as the message passes the limit."""
+        if not self._inbound_compressed or not self._inbound_is_compressible or self._decompressor is None:
+            return data
+        try:
+            inflated = self._decompressor.decompress(bytes(data), self._limit + 1 - self._inflated)
+        except zlib.error:
+            return CloseReason.INVALID_FRAME_PAYLOAD_DATA
+        self._inflated += len(inflated)
+        return CloseReason.MESSAGE_TOO_BIG if self._inflated > self._limit else inflated
+
+    def frame_inbound_complete(
+        self,
+        proto: FrameDecoder | FrameProtocol,
+        fin: bool,  # noqa: FBT001
+    ) -> bytes | CloseReason | None:
+        """What the end of a frame sets free."""
+        if fin and self._inbound_is_compressible:
+            self._inflated = 0
+        return super().frame_inbound_complete(proto, fin)
+
+    def frame_outbound(
+        self,
+        proto: FrameDecoder | FrameProtocol,
+        opcode: Opcode,
+        rsv: RsvBits,
+        data: bytes,
+        fin: bool,  # noqa: FBT001
+    ) -> tuple[RsvBits, bytes]:
+        """The data as it is; RFC 7692 lets a sender compress no message at all."""
+        del proto, opcode, fin
+        return rsv, data
+
+
+class Socket(WSStream):
+    """One WebSocket over HTTP/1.1."""
+
+    async def _accept(self, message: WebsocketAcceptEvent) -> None:
+        deflate = BoundedDeflate(self.config.websocket_max_message_size)
+        agreed = self._negotiate(deflate)
+        status, headers, _ = self.handshake.accept(message.get("subprotocol"), message.get("headers", []))
+        headers += [(b"sec-websocket-extensions", agreed)] if agreed else []
+        self.connection = Connection(ConnectionType.SERVER, [deflate])
+        self.state = ASGIWebsocketState.CONNECTED
+        await self.send(Response(stream_id=self.stream_id, status_code=status, headers=headers))
+        if self.config.websocket_ping_interval is not None:
+            self.task_group.spawn(self._send_pings)
+
+    def _negotiate(self, deflate: BoundedDeflate) -> bytes:
+        offers, self.handshake.extensions = self.handshake.extensions, None
+        try:
+            return server_extensions_handshake(offers or [], [deflate]) or b""
+        except ValueError:  # a parameter that is no number
+            return b""
+
+    async def _handle_events(self) -> None:
+        for event in self.connection.events():
+            if self.closed:
+                return
+            await self._handle_event(event)
+
+    async def _handle_event(self, event: Event) -> None:
+        match event:
+            case Message():
+                await self._take(event)
+            case Ping():
+                await self._reply(event.response())
+            case CloseConnection():
+                await self._leave(event)
+
+    async def _take(self, message: Message[Any]) -> None:
+        try:
+            self.buffer.extend(message)
+        except FrameTooLargeError:
+            await self._leave(CloseConnection(code=CloseReason.MESSAGE_TOO_BIG))
+            return
+        if message.message_finished:
+            whole: Any = self.buffer.to_message()
+            self.buffer.clear()
+            if self.app_put is not None:
+                await self.app_put(whole)
+
+    async def _leave(self, close: CloseConnection) -> None:
+        """Answers the peer's close, or closes for `close.code`; nothing that comes after is looked at."""
+        answer = close.response() if self.connection.state is ConnectionState.REMOTE_CLOSING else close
+        await self._reply(answer)
+        await self.send(StreamClosed(stream_id=self.stream_id))
+
+    async def _reply(self, event: Event) -> None:
+        try:
+            data = self.connection.send(event)
+        except LocalProtocolError:  # our own close is under way
+            return
+        await self.send(Data(stream_id=self.stream_id, data=data))

@@ -1,0 +1,216 @@
+"""An in-memory stand-in for the actors, and a server over it. The server, its sockets and its clients are real."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+import trio
+
+from hub.domain.event import Record
+from hub.web.backend import RunRequest
+from hub.web.server import Bound, serve
+
+
+@attrs.define
+class FakeSubscription:
+    channel: trio.MemoryReceiveChannel[Sequence[Record]]
+    lagged: trio.Event
+
+
+@attrs.define
+class Fake:
+    """Answers every call with plausible data; `error` makes every call raise; `calls` counts what was asked."""
+
+    error: Exception | None = None
+    calls: list[Any] = attrs.field(factory=list)
+    log: list[Record] = attrs.field(factory=list)
+    room: float = 64
+    subscribed: trio.Event = attrs.field(factory=trio.Event)
+    _subscribers: list[Any] = attrs.field(factory=list)
+
+    def _asked(self, *what: Any) -> None:
+        self.calls.append(what)
+        if self.error is not None:
+            raise self.error
+
+    async def status(self) -> dict[str, Any]:
+        self._asked("status")
+        return {
+            "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
+            "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "fsmState": "RUNNING",
+            "sessionState": "idle", "account": "", "needsInput": False,
+        }  # fmt: skip
+
+    async def providers(self) -> list[Any]:
+        self._asked("providers")
+        return [
+            {"name": "claude", "displayName": "Claude Code", "status": "standby", "account": "default",
+             "model": "", "reason": "", "resetsAt": None},
+        ]  # fmt: skip
+
+    async def config_providers(self) -> list[Any]:
+        self._asked("config_providers")
+        return [
+            {
+                "name": "claude", "displayName": "Claude Code", "enabled": True, "declaredCap": 0, "model": "", "baseUrl": "",
+                "install": {"installed": True, "version": "1", "path": "/bin/claude", "command": "npm i"},
+                "auth": {"loggedIn": True, "method": "oauth", "loginCommand": "claude login"},
+                "capabilities": {"replies": True}, "probe": None,
+                "accounts": [{"label": "default", "active": True, "configDir": ""}], "activeAccount": "default",
+            },
+        ]  # fmt: skip
+
+    async def run(self, request: RunRequest) -> dict[str, Any]:
+        self._asked("run", request)
+        return {"sessionId": "s-1", "taskId": "t-1", "branch": "hub/s-1", "worktree": "/w/s-1"}
+
+    async def handoff(self) -> dict[str, Any]:
+        self._asked("handoff")
+        return {}
+
+    async def pause(self, *, pause: bool) -> dict[str, Any]:
+        self._asked("pause", pause)
+        return {"pause": pause}
+
+    async def reply(self, text: str) -> dict[str, Any]:
+        self._asked("reply", text)
+        return {}
+
+    async def stop(self) -> dict[str, Any]:
+        self._asked("stop")
+        return {}
+
+    async def session_diff(self) -> dict[str, Any]:
+        self._asked("session_diff")
+        return {"summary": " a | 1 +", "diff": "+x"}
+
+    async def session_cost(self) -> dict[str, Any]:
+        self._asked("session_cost")
+        return {"sessionUsd": 0.5, "tokensIn": 1, "tokensOut": 2, "provider": "claude"}
+
+    async def events_since(self, since: int, limit: int) -> Sequence[Record]:
+        self._asked("events_since", since, limit)
+        return [record for record in self.log if record.id > since][:limit]
+
+    async def contract(self) -> dict[str, Any]:
+        self._asked("contract")
+        return {"version": 2}
+
+    async def history(self, limit: int) -> list[Any]:
+        self._asked("history", limit)
+        return [
+            {
+                "seq": 0,
+                "ts": "2026-01-01T00:00:00.000Z",
+                "event": "handoff",
+                "provider": "claude",
+                "summary": "",
+            }
+        ]
+
+    async def history_commits(self) -> list[Any]:
+        self._asked("history_commits")
+        return [{"sha": "a" * 40, "short": "a" * 7, "subject": "s", "when": "2026-01-01T00:00:00Z"}]
+
+    async def history_diff(self, sha: str) -> dict[str, Any]:
+        self._asked("history_diff", sha)
+        return {"sha": sha, "diff": ""}
+
+    async def rewind(self, sha: str) -> dict[str, Any]:
+        self._asked("rewind", sha)
+        return {"branch": f"hub/rewind/{sha[:7]}-1", "sha": sha}
+
+    async def circuit(self) -> list[Any]:
+        self._asked("circuit")
+        return [{"name": "claude/default", "state": "closed", "failures": 0}]
+
+    async def redactions(self) -> dict[str, Any]:
+        self._asked("redactions")
+        return {"summary": "aws:1"}
+
+    async def audit_head(self) -> dict[str, Any]:
+        self._asked("audit_head")
+        return {"seq": 0, "hash": "0" * 64, "bytes": 10}
+
+    async def tree(self) -> dict[str, Any]:
+        self._asked("tree")
+        return {"id": "root", "children": []}
+
+    @asynccontextmanager
+    async def subscribe(self, since: int | None) -> AsyncIterator[FakeSubscription]:
+        self._asked("subscribe", since)
+        replay = [] if since is None else [record for record in self.log if record.id > since]
+        send, receive = trio.open_memory_channel[Sequence[Record]](self.room)
+        subscription = FakeSubscription(receive, trio.Event())
+        entry = (send, subscription.lagged)
+        self._subscribers.append(entry)
+        self.subscribed.set()
+        if replay:
+            send.send_nowait(replay)
+        try:
+            with receive:
+                yield subscription
+        finally:
+            send.close()
+            if entry in self._subscribers:
+                self._subscribers.remove(entry)
+
+    @property
+    def watching(self) -> int:
+        return len(self._subscribers)
+
+    def publish(self, *records: Record) -> None:
+        self.log.extend(records)
+        for entry in list(self._subscribers):
+            send, lagged = entry
+            try:
+                send.send_nowait(records)
+            except trio.WouldBlock:
+                lagged.set()
+                send.close()
+                self._subscribers.remove(entry)
+
+    def end(self) -> None:
+        """The log goes down: every subscription ends."""
+        for send, _ in self._subscribers:
+            send.close()
+        self._subscribers.clear()
+
+
+def record(number: int, msg: str = "hello", tag: str = "text") -> Record:
+    return Record(number, "12:00:00.000", tag, msg, {"at": "2026-01-01T12:00:00.000Z", "sessionId": "s-1"})
+
+
+@attrs.define
+class Server:
+    """A server that runs, its backend, and how to stop it."""
+
+    backend: Fake
+    bound: Bound
+    stop: trio.Event
+    done: trio.Event
+
+    @property
+    def port(self) -> int:
+        return self.bound.port
+
+
+@asynccontextmanager
+async def running(backend: Fake | None = None, **options: Any) -> AsyncIterator[Server]:
+    """A real server on a free port of 127.0.0.1, stopped at the end."""
+    backend = Fake() if backend is None else backend
+    stop, done = trio.Event(), trio.Event()
+
+    async def run(*, task_status: trio.TaskStatus[Bound]) -> None:
+        await serve(backend, stop, port=0, task_status=task_status, **options)
+        done.set()
+
+    async with trio.open_nursery() as nursery:
+        bound = await nursery.start(run)
+        yield Server(backend, bound, stop, done)
+        stop.set()
+        with trio.fail_after(30):
+            await done.wait()
