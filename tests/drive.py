@@ -21,6 +21,7 @@ from hub.domain.event import Event, EventType
 from hub.providers.base import Assignment, Exit, Launch, Outcome, Provider, Stdin, Step, Stream, Write
 
 OnEvent = Callable[[Event, "Run"], None]
+OnLine = Callable[[bytes, "Run"], None]
 
 
 @attrs.define
@@ -73,6 +74,7 @@ def drive(
     env: Mapping[str, str],
     *,
     on_event: OnEvent | None = None,
+    on_line: OnLine | None = None,
     timeout: float = 60.0,
     stop_on_outcome: bool = False,
 ) -> Run:
@@ -99,10 +101,15 @@ def drive(
         stdin.close()
     run = Run(launch, process, provider.stream(assignment))
     late = threading.Event()
-    timer = threading.Timer(timeout, lambda: (late.set(), _kill(process)))
+
+    def give_up() -> None:
+        late.set()
+        _kill(process)
+
+    timer = threading.Timer(timeout, give_up)
     timer.start()
     try:
-        _pump(run, on_event, stop_on_outcome, stderr)
+        _pump(run, on_event, on_line, stop_on_outcome, stderr)
     finally:
         timer.cancel()
         timer.join()
@@ -116,13 +123,17 @@ def drive(
     return run
 
 
-def _pump(run: Run, on_event: OnEvent | None, stop_on_outcome: bool, stderr: Path) -> None:
+def _pump(
+    run: Run, on_event: OnEvent | None, on_line: OnLine | None, stop_on_outcome: bool, stderr: Path
+) -> None:
     stream = run.stream
     run.take(stream.open(), on_event)
     assert run.process.stdout is not None
     for line in run.process.stdout:
         run.lines.append(line.rstrip(b"\n"))
         run.take(stream.feed(line.rstrip(b"\n"), time.time()), on_event)
+        if on_line is not None:
+            on_line(run.lines[-1], run)
         if stop_on_outcome and run.outcomes:
             _kill(run.process)
             break
