@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -104,6 +105,7 @@ def _invalid(problems: list[tuple[str, str]]) -> HubError:
 
 def _problems(value: Any, kind: Any, at: str, *, strict: bool) -> Iterator[tuple[str, str]]:
     """Every problem of `value`, where `msgspec.convert` tells the first only."""
+    kind = _present(kind, value)
     bare = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     if isinstance(bare, type) and issubclass(bare, msgspec.Struct) and isinstance(value, dict):
         yield from _problems_of_struct(value, bare, at, strict=strict)
@@ -114,6 +116,13 @@ def _problems(value: Any, kind: Any, at: str, *, strict: bool) -> Iterator[tuple
 
 
 _ARRAYS = (list, tuple, set, frozenset)
+
+
+def _present(kind: Any, value: Any) -> Any:
+    """The `X` of an `X | None` when there is a value."""
+    choices = [choice for choice in get_args(kind) if choice is not NoneType]
+    is_union = get_origin(kind) in (Union, UnionType)
+    return choices[0] if is_union and value is not None and len(choices) == 1 else kind
 
 
 def _each(value: Any, kind: Any, at: str, *, strict: bool) -> Iterator[tuple[str, str]]:

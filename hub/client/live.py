@@ -1,0 +1,198 @@
+"""Following the event log over a WebSocket, through restarts of the daemon.
+
+Owns: the connection, and coming back with `since`, so that what a reader sees has no gap and no double.
+Must not: keep events.
+
+The stream under the WebSocket is opened here and not by trio-websocket, whose `open_websocket_url` leaves the
+socket to the garbage collector when the server closes first.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from enum import StrEnum
+from typing import Any
+
+import attrs
+import trio
+from trio_websocket import (
+    ConnectionClosed,
+    ConnectionRejected,
+    HandshakeError,
+    WebSocketConnection,
+    wrap_client_stream,
+)
+
+from hub.client.quick import error_of, not_running
+from hub.errors import Code, HubError
+
+FIRST_DELAY = 0.1
+MAX_DELAY = 5.0
+MAX_MESSAGE = 64 * 1024 * 1024
+"""256 records, each as long as a record can be."""
+
+JsonObject = dict[str, Any]
+
+
+class Link(StrEnum):
+    """How the connection stands."""
+
+    UP = "up"
+    LOST = "lost"
+
+
+class Batches:
+    """The log's records in batches, none of them empty. Iterate it, or `receive` one batch at a time."""
+
+    def __init__(self, channel: trio.MemoryReceiveChannel[list[JsonObject]]) -> None:
+        self._channel = channel
+        self._error: Exception | None = None
+
+    def __aiter__(self) -> Batches:
+        return self
+
+    async def __anext__(self) -> list[JsonObject]:
+        return await self.receive()
+
+    async def receive(self) -> list[JsonObject]:
+        """The next batch.
+
+        Raises:
+            HubError: The following has ended; see `follow`.
+        """
+        try:
+            return await self._channel.receive()
+        except trio.EndOfChannel:
+            raise (self._error or trio.ClosedResourceError("no longer followed")) from None
+
+    def fail(self, error: Exception) -> None:
+        """What the reader is to be told when the batches end."""
+        self._error = error
+
+
+@asynccontextmanager
+async def follow(
+    port: int,
+    since: int | None = None,
+    *,
+    patience: float = math.inf,
+    notify: Callable[[Link], None] | None = None,
+) -> AsyncIterator[Batches]:
+    """The event log in batches, for as long as the context is open.
+
+    Every record comes once and in the order of the ids, also when the connection is lost and found again.
+    Without `since` that holds from the first record on. The batches end only by an error:
+    `daemon_not_running`, or the daemon's own refusal, raised where they are received.
+
+    Args:
+        port: Where the daemon listens.
+        since: Begin after this id; None = with the next event.
+        patience: Seconds to look for a daemon that is not there; 0 = a lost connection ends it.
+        notify: Told when the connection is up and when it is lost.
+    """
+    send, receive = trio.open_memory_channel[list[JsonObject]](0)
+    batches = Batches(receive)
+    follower = _Follower(port, since, patience, notify or (lambda _: None), send)
+
+    async def pump() -> None:
+        with send:
+            try:
+                await follower.run()
+            except HubError as error:
+                batches.fail(error)
+
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(pump)
+            with receive:
+                yield batches
+            nursery.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) == 1:  # what the body raised is what the caller sees
+            raise group.exceptions[0] from None
+        raise
+
+
+class _Lost(Exception):  # noqa: N818  # never leaves this module
+    """The connection ended in a way that is worth another try."""
+
+
+@attrs.define
+class _Follower:
+    port: int
+    last: int | None
+    patience: float
+    notify: Callable[[Link], None]
+    send: trio.MemorySendChannel[list[JsonObject]]
+    connected_at: float = attrs.field(factory=trio.current_time)
+    delay: float = FIRST_DELAY
+
+    async def run(self) -> None:
+        while True:
+            try:
+                async with _connected(self.port, self.last) as socket:
+                    await self._take(socket)
+            except (OSError, _Lost) as error:
+                self._lost(error)
+            await trio.sleep(self.delay)
+            self.delay = min(self.delay * 2, MAX_DELAY)
+
+    async def _take(self, socket: WebSocketConnection) -> None:
+        self.delay = 0
+        self.notify(Link.UP)
+        while True:
+            batch: list[JsonObject] = json.loads(await socket.get_message())
+            if self.last is not None:
+                batch = [record for record in batch if record["id"] > self.last]
+            if batch:
+                await self.send.send(batch)
+                self.last = batch[-1]["id"]
+
+    def _lost(self, error: Exception) -> None:
+        if not self.delay:
+            self.delay, self.connected_at = FIRST_DELAY, trio.current_time()
+            self.notify(Link.LOST)
+        if trio.current_time() - self.connected_at >= self.patience:
+            raise not_running(self.port) from error
+
+
+@asynccontextmanager
+async def _connected(port: int, since: int | None) -> AsyncIterator[WebSocketConnection]:
+    path = "/ws?batch=1" + ("" if since is None else f"&since={since}")
+    stream = await trio.open_tcp_stream("127.0.0.1", port)
+    try:
+        async with stream, trio.open_nursery() as nursery:
+            yield await wrap_client_stream(
+                nursery,
+                stream,
+                f"127.0.0.1:{port}",
+                path,
+                max_message_size=MAX_MESSAGE,
+                receive_buffer_size=2**16,
+            )
+            nursery.cancel_scope.cancel()
+    except ExceptionGroup as group:
+        raise _cause(group) from group
+
+
+def _cause(group: ExceptionGroup[Exception]) -> Exception:
+    """What ended a connection, out of what its nursery collected."""
+    for leaf in group.exceptions:
+        if isinstance(leaf, ConnectionRejected):
+            return _refusal(leaf)
+        if isinstance(leaf, OSError | ConnectionClosed | HandshakeError | trio.BrokenResourceError):
+            return _Lost(str(leaf))
+    return group
+
+
+def _refusal(rejected: ConnectionRejected) -> Exception:
+    try:
+        error = error_of(json.loads(rejected.body or b""))
+    except ValueError:
+        error = None
+    if error is None:
+        return _Lost(f"status {rejected.status_code}")
+    return _Lost(error.detail) if error.code is Code.UNAVAILABLE else error
