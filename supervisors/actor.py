@@ -1,0 +1,253 @@
+"""The fixed shape of every actor, and the loop that runs one incarnation of it.
+
+Owns: the order of the hooks, the handling of one message at a time, what a caller is told.
+Must not: know supervisors' rules; keep anything for the next incarnation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, Generic, TypeVar
+
+import trio
+
+from supervisors import exits
+from supervisors.backoff import Backoff
+from supervisors.child import Life
+from supervisors.events import At, EventKind
+from supervisors.exits import Exit
+from supervisors.mailbox import DEFER, Envelope, Mailbox, Reply
+from supervisors.ref import Ref, Slot
+from supervisors.spec import Brutal, ChildSpec, Restart
+
+M = TypeVar("M")
+
+
+class Context(Generic[M]):
+    """What an actor knows of its place. Valid from `started` to the end of `stopped`."""
+
+    __slots__ = ("_box", "_slot", "current_reply", "generation", "nursery", "path")
+
+    def __init__(self, slot: Slot[M], box: Mailbox, life: Life, nursery: trio.Nursery) -> None:
+        self._slot = slot
+        self._box = box
+        self.path = life.path
+        """Ids from the root down."""
+        self.generation = life.generation
+        """Which incarnation this is."""
+        self.nursery = nursery
+        """For tasks that die with the incarnation; an error in one is the actor's error."""
+        self.current_reply: Reply | None = None
+        """Of the call being handled; None for a cast."""
+
+    @property
+    def name(self) -> str:
+        """The actor's name."""
+        return self._slot.name
+
+    @property
+    def ref(self) -> Ref[M]:
+        """How others speak to this actor, and how its own tasks do."""
+        return self._slot.ref
+
+    def drain(self) -> list[M]:
+        """Take all casts that wait, up to the first call, without blocking.
+
+        For batching: handle the message at hand and these as one. Order is kept: the call that stopped the drain, and what
+        came after it, stay in the mailbox. What was taken is lost if the actor dies before it is done with it.
+        """
+        taken: list[M] = []
+        while (envelope := self._box.get_nowait()) is not None:
+            if envelope.reply is not None:
+                self._box.unget(envelope)
+                break
+            taken.append(envelope.message)
+        return taken
+
+
+class Actor(Generic[M]):
+    """Base of every actor: override the hooks, answer messages in one `match`.
+
+    Hooks run in one task, one at a time. An exception that leaves a hook ends the incarnation; its supervisor decides what
+    comes next. A fresh instance is made for each incarnation.
+    """
+
+    answers: ClassVar[tuple[type[Exception], ...]] = ()
+    """Domain errors: raised while a *call* is handled they are given to the caller, and the actor lives on."""
+    drain_on_stop: ClassVar[bool] = False
+    """Whether an orderly stop handles what already waits in the mailbox first (within the child's `shutdown` time)."""
+    cleanup_timeout: ClassVar[float] = 2.0
+    """Seconds `stopped` may take."""
+
+    ctx: Context[M]
+
+    async def started(self) -> None:
+        """Init: the child is ready when this returns. May raise Ignore. Messages sent meanwhile wait."""
+
+    async def handle(self, message: M) -> Any:
+        """Handle one message. The value answers a call and is ignored for a cast; DEFER answers later."""
+        raise NotImplementedError
+
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the vocabulary of the field
+        """Cleanup, after `started` succeeded, whatever the reason: shielded from cancellation, at most `cleanup_timeout`.
+
+        In an orderly stop the tasks of `ctx.nursery` still run, so they can be ended politely; after an error or a kill they
+        are gone. The mailbox is closed: callers already have ActorDied.
+        """
+
+
+class _Runner:
+    """One incarnation of one actor."""
+
+    __slots__ = ("actor", "box", "cleaned", "ctx", "life", "served", "slot")
+
+    def __init__(self, life: Life, actor: Actor[Any], slot: Slot[Any]) -> None:
+        self.life = life
+        self.actor = actor
+        self.slot = slot
+        self.box = slot.open(life)
+        self.served = False
+        self.cleaned = False
+
+    async def run(self) -> None:
+        error: BaseException | None = None
+        try:
+            async with trio.open_nursery() as nursery:
+                self.actor.ctx = self.ctx = Context(self.slot, self.box, self.life, nursery)
+                await self._started()
+                await self._serve()
+                await self._stopped(exits.SHUTDOWN)
+                nursery.cancel_scope.cancel(reason="the actor stopped")
+        except BaseException as caught:
+            error = caught
+            raise
+        finally:
+            end = self._end(error)
+            if self.served and not self.cleaned:
+                self.slot.refuse(end)
+                end = await self._clean_after(end)
+            self.slot.closed(end)
+
+    def _end(self, error: BaseException | None) -> Exit:
+        if self.life.killed:
+            return exits.KILLED
+        if error is None:
+            return exits.SHUTDOWN
+        fatal = exits.fatal_leaf(error)
+        if isinstance(fatal, trio.Cancelled):
+            return exits.SHUTDOWN if self.life.stop_requested else exits.KILLED
+        return exits.from_error(error)
+
+    async def _started(self) -> None:
+        faults = self.life.system.faults
+        if faults is not None:
+            await faults.meet(self.life.path, At.INIT)
+        await self.actor.started()
+        self.served = True
+        self.life.on_stop(self._ask)
+        self.life.ready()
+        self.slot.came()
+
+    def _ask(self) -> None:
+        self.box.stopping = True
+        self.box.accepting = False
+        self.box.nudge()
+
+    async def _serve(self) -> None:
+        box = self.box
+        drain = self.actor.drain_on_stop
+        while not box.stopping or (drain and box.depth):
+            envelope = await box.get()
+            if envelope is None:
+                continue
+            if box.stopping and not drain:
+                box.unget(envelope)
+                break
+            await self._handle(envelope)
+        self.slot.refuse(exits.SHUTDOWN)
+
+    async def _handle(self, envelope: Envelope) -> None:
+        self.slot.current = envelope
+        reply = self.ctx.current_reply = envelope.reply
+        faults = self.life.system.faults
+        try:
+            if faults is not None and await faults.meet(self.life.path, At.MESSAGE):
+                self.slot.current = None
+                return  # dropped
+            result = await self.actor.handle(envelope.message)
+        except Exception as error:
+            if reply is None or not exits.all_leaves(error, self.actor.answers):
+                self.slot.refuse(exits.from_error(error))
+                raise
+            reply.fail(next(exits.leaves(error)))
+        else:
+            if reply is not None:
+                if result is DEFER:
+                    reply.defer(self.slot.deferred)
+                else:
+                    reply.answer(result)
+        self.slot.current = None
+
+    async def _stopped(self, end: Exit) -> None:
+        self.cleaned = True
+        self.ctx.current_reply = None
+        life = self.life
+        with trio.move_on_after(self.actor.cleanup_timeout, shield=True) as scope:
+            if life.system.faults is not None:
+                await life.system.faults.meet(life.path, At.STOPPED)
+            await self.actor.stopped(end)
+        if scope.cancelled_caught:
+            detail = f"stopped() took longer than {self.actor.cleanup_timeout:g} s"
+            life.system.emit(EventKind.CLEANUP_FAILED, life.path, life.generation, detail=detail)
+
+    async def _clean_after(self, end: Exit) -> Exit:
+        """Run the cleanup after a crash or a kill: an error of its own is reported beside the first, never instead of it."""
+        try:
+            await self._stopped(end)
+        except Exception as error:  # noqa: BLE001 - the first error is the one that counts
+            detail = f"stopped() failed: {error!r}"
+            self.life.system.emit(
+                EventKind.CLEANUP_FAILED, self.life.path, self.life.generation, detail=detail
+            )
+        return end
+
+
+def actor_spec(
+    id: Hashable,  # noqa: A002 - the vocabulary of the field
+    factory: Callable[[], Actor[M]],
+    slot: Slot[M],
+    *,
+    restart: Restart = Restart.PERMANENT,
+    shutdown: float | Brutal = 5.0,
+    significant: bool = False,
+    backoff: Backoff | None = None,
+    start_timeout: float = 30.0,
+) -> ChildSpec:
+    """The spec of an actor.
+
+    Args:
+        id: Unique among its siblings.
+        factory: Makes a fresh actor for each incarnation.
+        slot: The name it fills; one child a slot.
+        restart: When it is started again.
+        shutdown: Seconds from the request to stop to the kill, `math.inf`, or `BRUTAL_KILL`.
+        significant: Whether its end counts for the supervisor's `auto_shutdown`.
+        backoff: How long to wait before a restart.
+        start_timeout: Seconds `started` may take.
+
+    Raises:
+        SpecError: A value is out of its range.
+    """
+
+    async def start(life: Life) -> None:
+        await _Runner(life, factory(), slot).run()
+
+    return ChildSpec(
+        id=id,
+        start=start,
+        restart=restart,
+        shutdown=shutdown,
+        significant=significant,
+        backoff=backoff,
+        start_timeout=start_timeout,
+    )

@@ -1,0 +1,282 @@
+"""The bounded inbox of one incarnation, and the one-shot reply to a call.
+
+Owns: order, bounds, the overflow rule, the fate of every message that was accepted.
+Must not: know who sends; keep a message of one incarnation for the next (at most once, never redelivered).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator
+from enum import Enum
+from typing import Any, ClassVar, Final, TypeVar, cast
+
+import attrs
+import outcome
+import trio
+
+
+class MailboxFull(Exception):  # noqa: N818 - the vocabulary of the field
+    """The overflow rule refused a message, or pushed a waiting call out.
+
+    Args:
+        name: The actor whose mailbox is full.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the mailbox of {name} is full")
+        self.name = name
+
+
+class Deferred(Enum):
+    """The type of `DEFER`."""
+
+    DEFER = "defer"
+
+
+DEFER: Final = Deferred.DEFER
+"""Returned by a handler that answers its call later, through the `Reply` it took from its context."""
+
+
+class Rule(Enum):
+    """What happens to a message that finds the mailbox full."""
+
+    BLOCK = "block"
+    FAIL = "fail"
+    DROP_OLDEST = "drop_oldest"
+    COALESCE = "coalesce"
+
+
+@attrs.frozen
+class Overflow:
+    """An overflow rule: `Overflow.BLOCK`, `Overflow.FAIL`, `Overflow.DROP_OLDEST` or `Overflow.COALESCE(key=...)`.
+
+    - BLOCK: the sender waits.
+    - FAIL: the sender gets MailboxFull.
+    - DROP_OLDEST: the oldest waiting cast goes; when only calls wait, the oldest of them gets MailboxFull.
+    - COALESCE: a cast replaces a waiting cast with the same key, in the older one's place in the order, full or not; a key
+      of None never matches. With no match and no room the sender waits, as in BLOCK.
+    """
+
+    rule: Rule
+    key: Callable[[Any], Hashable | None] | None = None
+
+    BLOCK: ClassVar[Overflow]
+    FAIL: ClassVar[Overflow]
+    DROP_OLDEST: ClassVar[Overflow]
+
+    @classmethod
+    def COALESCE(cls, key: Callable[[Any], Hashable | None]) -> Overflow:  # noqa: N802 - reads as a member of the list
+        """The latest message of each key wins."""
+        return cls(Rule.COALESCE, key)
+
+
+Overflow.BLOCK = Overflow(Rule.BLOCK)
+Overflow.FAIL = Overflow(Rule.FAIL)
+Overflow.DROP_OLDEST = Overflow(Rule.DROP_OLDEST)
+
+
+def _check_capacity(_: object, __: object, value: object) -> None:
+    if isinstance(value, bool) or not (value == math.inf or (isinstance(value, int) and value >= 1)):
+        raise ValueError(f"capacity must be a whole number from 1, not {value!r}")
+
+
+@attrs.frozen
+class MailboxSpec:
+    """How much may wait, and what happens to what does not fit."""
+
+    capacity: int = attrs.field(default=256, validator=_check_capacity)
+    overflow: Overflow = attrs.field(default=Overflow.BLOCK, validator=attrs.validators.instance_of(Overflow))
+
+
+class Reply:
+    """The answer to one call: set once, by anyone, at any time.
+
+    Setting it never blocks and never fails: the first outcome wins, and one that comes after the caller gave up is dropped.
+    A channel would raise in the *answering* actor when the caller is gone.
+    """
+
+    __slots__ = ("_event", "_outcome", "_owner")
+
+    def __init__(self) -> None:
+        self._event = trio.Event()
+        self._outcome: outcome.Outcome[Any] | None = None
+        self._owner: set[Reply] | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether it has been set."""
+        return self._outcome is not None
+
+    def answer(self, value: Any) -> None:
+        """Give the caller a value."""
+        self._set(outcome.Value(value))
+
+    def fail(self, error: BaseException) -> None:
+        """Give the caller an exception."""
+        self._set(outcome.Error(error))
+
+    def defer(self, owner: set[Reply]) -> None:
+        """Be listed in `owner` until it is set."""
+        if self._outcome is None:
+            self._owner = owner
+            owner.add(self)
+
+    def _set(self, result: outcome.Outcome[Any]) -> None:
+        if self._outcome is not None:
+            return
+        self._outcome = result
+        self._event.set()
+        if self._owner is not None:
+            self._owner.discard(self)
+            self._owner = None
+
+    async def wait(self) -> Any:
+        """The value, or the exception raised; only one task may wait."""
+        await self._event.wait()
+        return cast("outcome.Outcome[Any]", self._outcome).unwrap()
+
+
+M = TypeVar("M")
+
+
+class Envelope:
+    """A message on its way: a call when it has a reply, a cast when not."""
+
+    __slots__ = ("key", "lost", "message", "reply")
+
+    def __init__(self, message: Any, reply: Reply | None = None) -> None:
+        self.message = message
+        self.reply = reply
+        self.key: Hashable | None = None
+        self.lost = False
+
+
+_NUDGE: Final = Envelope(None)
+
+
+class Mailbox:
+    """One incarnation's queue: FIFO for each sender, on one Trio memory channel.
+
+    Args:
+        spec: Capacity and overflow rule.
+        on_overflow: Told of each message refused or pushed out.
+    """
+
+    __slots__ = ("_channel", "_head", "_keys", "_send", "accepting", "on_overflow", "spec", "stopping")
+
+    def __init__(self, spec: MailboxSpec, on_overflow: Callable[[Envelope], None]) -> None:
+        self.spec = spec
+        self.on_overflow = on_overflow
+        self._send, self._channel = trio.open_memory_channel[Envelope](spec.capacity)
+        self._keys: dict[Hashable, Envelope] | None = {} if spec.overflow.rule is Rule.COALESCE else None
+        self._head: Envelope | None = None
+        self.accepting = True
+        self.stopping = False
+
+    def put_nowait(self, envelope: Envelope) -> bool:
+        """Accept it now if the rule allows; False when its sender would have to wait, or is refused."""
+        if self._keys is not None and envelope.reply is None and self._coalesce(envelope):
+            return True
+        try:
+            self._send.send_nowait(envelope)
+        except trio.WouldBlock:
+            if self.spec.overflow.rule is not Rule.DROP_OLDEST:
+                self._unlist(envelope)
+                return False
+            self._push_out()
+            self._send.send_nowait(envelope)
+        return True
+
+    async def put(self, envelope: Envelope) -> None:
+        """Wait for room. Raises trio.BrokenResourceError when the incarnation ends meanwhile."""
+        if self._keys is not None and envelope.reply is None and self._coalesce(envelope):
+            return
+        try:
+            await self._send.send(envelope)
+        except BaseException:
+            self._unlist(envelope)
+            raise
+
+    def _coalesce(self, envelope: Envelope) -> bool:
+        assert self._keys is not None
+        assert self.spec.overflow.key is not None
+        envelope.key = self.spec.overflow.key(envelope.message)
+        if envelope.key is None:
+            return False
+        waiting = self._keys.setdefault(envelope.key, envelope)
+        waiting.message = envelope.message
+        return waiting is not envelope
+
+    def _unlist(self, envelope: Envelope) -> None:
+        if self._keys is not None and self._keys.get(envelope.key) is envelope:
+            del self._keys[envelope.key]
+
+    def _push_out(self) -> None:
+        waiting = list(self._receive_all())
+        victim = next((one for one in waiting if one.reply is None), waiting[0])
+        for envelope in waiting:
+            if envelope is not victim:
+                self._send.send_nowait(envelope)
+        self.on_overflow(victim)
+
+    def _receive_all(self) -> Iterator[Envelope]:
+        while True:
+            try:
+                yield self._channel.receive_nowait()
+            except trio.WouldBlock:
+                return
+
+    async def get(self) -> Envelope | None:
+        """The next message, or None after a nudge. Always a checkpoint; a message is never lost to a cancellation here."""
+        if self._head is not None:
+            await trio.lowlevel.checkpoint()
+            envelope, self._head = self._head, None
+            return envelope
+        envelope = await self._channel.receive()
+        if self._keys is not None:
+            self._unlist(envelope)
+        return None if envelope is _NUDGE else envelope
+
+    def get_nowait(self) -> Envelope | None:
+        """The next message if one waits."""
+        if self._head is not None:
+            envelope, self._head = self._head, None
+            return envelope
+        for envelope in self._receive_all():
+            self._unlist(envelope)
+            if envelope is not _NUDGE:
+                return envelope
+        return None
+
+    def unget(self, envelope: Envelope) -> None:
+        """Put the message taken last back in front."""
+        self._head = envelope
+
+    def nudge(self) -> None:
+        """Wake the actor if it waits for a message; it sees `stopping` before it takes another one."""
+        if self._channel.statistics().tasks_waiting_receive:
+            self._send.send_nowait(_NUDGE)
+
+    def close(self) -> list[Envelope]:
+        """End the queue: no sender waits any longer, and all that was accepted is returned. Never awaits; idempotent."""
+        self.accepting = False
+        waiting = [] if self._head is None else [self._head]
+        self._head = None
+        try:
+            waiting.extend(envelope for envelope in self._receive_all() if envelope is not _NUDGE)
+        except trio.ClosedResourceError:
+            return waiting
+        self._channel.close()
+        self._send.close()
+        return waiting
+
+    @property
+    def depth(self) -> int:
+        """Messages waiting."""
+        return self._channel.statistics().current_buffer_used + (self._head is not None)
+
+    @property
+    def peak(self) -> int:
+        """The most that ever waited."""
+        return self._channel.statistics().peak_buffer_used

@@ -1,0 +1,219 @@
+"""What a supervisor is told: child specs and supervisor specs, checked before anything starts.
+
+Owns: the values, their defaults and their validation. Must not: run anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Hashable, Iterable
+from enum import Enum, StrEnum
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from supervisors.backoff import Backoff
+
+if TYPE_CHECKING:
+    from supervisors.child import Life
+
+
+class SpecError(ValueError):
+    """A spec that cannot be run.
+
+    Args:
+        code: What is wrong, from a closed vocabulary (OTP's words: `invalid_restart_type`, `duplicate_child_name`...).
+        detail: The value that is wrong, in words.
+    """
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+
+
+class Restart(StrEnum):
+    """When a child that ended is started again."""
+
+    PERMANENT = "permanent"
+    """Always."""
+    TRANSIENT = "transient"
+    """Only after an abnormal exit (an error, or a kill)."""
+    TEMPORARY = "temporary"
+    """Never; its spec is forgotten when it ends."""
+
+
+class Strategy(StrEnum):
+    """Who is restarted when one child ends."""
+
+    ONE_FOR_ONE = "one_for_one"
+    ONE_FOR_ALL = "one_for_all"
+    REST_FOR_ONE = "rest_for_one"
+
+
+class AutoShutdown(StrEnum):
+    """Whether the end of significant children ends the supervisor."""
+
+    NEVER = "never"
+    ANY_SIGNIFICANT = "any_significant"
+    ALL_SIGNIFICANT = "all_significant"
+
+
+class Kind(StrEnum):
+    """What a child is, for counts and for the tree."""
+
+    WORKER = "worker"
+    SUPERVISOR = "supervisor"
+
+
+class Brutal(Enum):
+    """The type of `BRUTAL_KILL`."""
+
+    KILL = "brutal_kill"
+
+
+BRUTAL_KILL: Final = Brutal.KILL
+"""A `shutdown` that does not ask: the child's scope is cancelled at once."""
+
+StartFunction = Callable[["Life"], Awaitable[None]]
+
+
+def _duration(value: object, *, zero: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        return False
+    return value >= 0 if zero else value > 0
+
+
+def _is(
+    kind: type | tuple[type, ...], code: str
+) -> Callable[[object, attrs.Attribute[object], object], None]:
+    def check(_: object, attribute: attrs.Attribute[object], value: object) -> None:
+        if not isinstance(value, kind):
+            raise SpecError(code, f"{attribute.name} is {value!r}")
+
+    return check
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class ChildSpec:
+    """One child: how to start it, how to stop it, when to start it again.
+
+    Raises:
+        SpecError: `missing_id`, `invalid_mfa`, `invalid_restart_type`, `invalid_shutdown`, `invalid_significant`,
+            `invalid_child_type`, `invalid_backoff`, `invalid_start_timeout`.
+    """
+
+    id: Hashable = attrs.field()
+    """Unique among the children of one supervisor."""
+    start: StartFunction = attrs.field()
+    """Runs one incarnation: `async def start(life)`; ready when it calls `life.ready()`, over when it returns."""
+    restart: Restart = attrs.field(default=Restart.PERMANENT, validator=_is(Restart, "invalid_restart_type"))
+    """When it is started again."""
+    kind: Kind = attrs.field(default=Kind.WORKER, validator=_is(Kind, "invalid_child_type"))
+    """Worker or supervisor."""
+    shutdown: float | Brutal = attrs.field()
+    """Seconds it may take to stop when asked, `math.inf`, or `BRUTAL_KILL`."""
+    significant: bool = attrs.field(default=False, validator=_is(bool, "invalid_significant"))
+    """Whether its end counts for `auto_shutdown`; never for a permanent child."""
+    backoff: Backoff | None = attrs.field(
+        default=None, validator=_is((Backoff, type(None)), "invalid_backoff")
+    )
+    """How long to wait before a restart; None restarts at once."""
+    start_timeout: float = attrs.field(default=30.0)
+    """Seconds its init may take (OTP has no such bound, so there a hung init hangs the tree)."""
+
+    @id.validator
+    def _check_id(self, _: object, value: object) -> None:
+        if value is None:
+            raise SpecError("missing_id", "id is None")
+        try:
+            hash(value)
+        except TypeError:
+            raise SpecError("invalid_id", f"{value!r} is not hashable") from None
+
+    @start.validator
+    def _check_start(self, _: object, value: object) -> None:
+        if not callable(value):
+            raise SpecError("invalid_mfa", f"start is {value!r}, which cannot be called")
+
+    @shutdown.default
+    def _default_shutdown(self) -> float:
+        return math.inf if self.kind is Kind.SUPERVISOR else 5.0
+
+    @shutdown.validator
+    def _check_shutdown(self, _: object, value: object) -> None:
+        if not isinstance(value, Brutal) and not _duration(value, zero=True):
+            raise SpecError("invalid_shutdown", f"shutdown is {value!r}")
+
+    @start_timeout.validator
+    def _check_start_timeout(self, _: object, value: object) -> None:
+        if not _duration(value, zero=False):
+            raise SpecError("invalid_start_timeout", f"start_timeout is {value!r}")
+
+    def __attrs_post_init__(self) -> None:
+        if self.significant and self.restart is Restart.PERMANENT:
+            raise SpecError("bad_combination", f"child {self.id!r} is significant and permanent")
+
+
+def _check_intensity(_: object, __: object, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise SpecError("invalid_intensity", f"intensity is {value!r}")
+
+
+def _check_period(_: object, __: object, value: object) -> None:
+    if not _duration(value, zero=False):
+        raise SpecError("invalid_period", f"period is {value!r}")
+
+
+def check_children(children: Iterable[object], auto_shutdown: AutoShutdown) -> None:
+    """Check specs against each other and against their supervisor.
+
+    Raises:
+        SpecError: `invalid_child_spec`, `duplicate_child_name`, `bad_combination`.
+    """
+    seen: set[Hashable] = set()
+    for child in children:
+        if not isinstance(child, ChildSpec):
+            raise SpecError("invalid_child_spec", f"{child!r} is not a ChildSpec")
+        if child.id in seen:
+            raise SpecError("duplicate_child_name", f"two children are named {child.id!r}")
+        if child.significant and auto_shutdown is AutoShutdown.NEVER:
+            raise SpecError(
+                "bad_combination", f"child {child.id!r} is significant but auto_shutdown is never"
+            )
+        seen.add(child.id)
+
+
+@attrs.frozen(eq=False)
+class SupervisorSpec:
+    """One supervisor: its children in start order, and what it does when one of them ends.
+
+    Raises:
+        SpecError: `invalid_strategy`, `invalid_intensity`, `invalid_period`, `invalid_auto_shutdown`, `invalid_stuck_after`,
+            `invalid_child_spec`, `duplicate_child_name`, `bad_combination`.
+    """
+
+    strategy: Strategy = attrs.field(
+        default=Strategy.ONE_FOR_ONE, validator=_is(Strategy, "invalid_strategy")
+    )
+    """Who is restarted with a child that ended."""
+    intensity: int = attrs.field(default=1, validator=_check_intensity)
+    """Restarts allowed within `period`; one more and the supervisor gives up."""
+    period: float = attrs.field(default=5.0, validator=_check_period)
+    """Seconds of the sliding window."""
+    auto_shutdown: AutoShutdown = attrs.field(
+        default=AutoShutdown.NEVER, validator=_is(AutoShutdown, "invalid_auto_shutdown")
+    )
+    """Whether the end of significant children ends it."""
+    children: tuple[ChildSpec, ...] = attrs.field(default=(), converter=tuple)
+    """Started in this order, stopped in reverse."""
+    stuck_after: float = attrs.field(default=5.0)
+    """Seconds a killed child may take to go before it is reported as stuck and no longer waited for."""
+
+    @stuck_after.validator
+    def _check_stuck_after(self, _: object, value: object) -> None:
+        if not _duration(value, zero=False):
+            raise SpecError("invalid_stuck_after", f"stuck_after is {value!r}")
+
+    def __attrs_post_init__(self) -> None:
+        check_children(self.children, self.auto_shutdown)
