@@ -1,11 +1,10 @@
 """Processes as the daemon sees them: who is alive, who belongs to which run, and ending what was left over.
 
 Owns: `Identity`, finding processes by their run id, and the sweep after a crash.
-Must not: signal a number whose identity was not checked, or end anything that does not carry a run id of hub.
+Must not: signal a number whose identity was not checked, or end anything that carries no run id of hub.
 
-Where there is no `/proc` (macOS), psutil answers instead: identities come from the creation time, signals
-are sent by number right after the check, and a process that cleared its environment or belongs to another
-user is not found.
+Where there is no `/proc` (macOS), psutil answers instead: identities come from the creation time, signals are
+sent by number right after the check, and a process that cleared its environment is not found.
 """
 
 from __future__ import annotations
@@ -13,17 +12,18 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import attrs
+import psutil
 import trio
 
 from hub.io import runner_proc
 
 RUN_ID = "HUB_RUN_ID"
 _SWEEP_SECONDS = 2.0
+_ROUND = 0.01
 
 
 @attrs.frozen
@@ -47,7 +47,7 @@ class Swept:
 
 def identity_of(pid: int) -> Identity | None:
     """The identity of a living process; None when there is none (a zombie is none)."""
-    started = runner_proc.starttime(pid) if runner_proc.LINUX else _created(pid)
+    started = runner_proc.starttime(pid) if runner_proc.LINUX else _psutil_starttime(pid)
     return None if started is None else Identity(pid, started, runner_proc.boot_id())
 
 
@@ -74,85 +74,66 @@ def send_signal(identity: Identity, number: int) -> bool:
 
 def descendants(pid: int) -> list[Identity]:
     """Every living process below `pid`, parents first."""
+    if not runner_proc.LINUX:
+        with contextlib.suppress(psutil.Error):
+            below = [identity_of(one.pid) for one in psutil.Process(pid).children(recursive=True)]
+            return [one for one in below if one is not None]
+        return []
     boot = runner_proc.boot_id()
-    found = runner_proc.descendants(pid) if runner_proc.LINUX else _below(pid)
-    return [Identity(one, started, boot) for one, started in found]
+    return [Identity(one, started, boot) for one, started in runner_proc.descendants(pid)]
 
 
 def find_by_env(run_ids: Collection[str]) -> list[tuple[str, Identity]]:
-    """Every process that was started with one of these run ids in its environment, as (run id, identity)."""
-    if not runner_proc.LINUX:
-        return _find_by_env(run_ids)
-    wanted = {f"{RUN_ID}={one}".encode(): one for one in run_ids}
+    """Every process started with one of these run ids in its environment, as (run id, identity)."""
     found: list[tuple[str, Identity]] = []
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+    for pid, run_id in _run_ids() if runner_proc.LINUX else _psutil_run_ids():
+        if run_id in run_ids and pid != os.getpid() and (identity := identity_of(pid)):
+            found.append((run_id, identity))
+    return found
+
+
+def _run_ids() -> Iterator[tuple[int, str]]:
+    mark = f"{RUN_ID}=".encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
             continue
         try:
-            variables = Path(entry.path, "environ").read_bytes().split(b"\0")
+            variables = (entry / "environ").read_bytes().split(b"\0")
         except OSError:
             continue  # gone, or another user's
         for variable in variables:
-            if variable in wanted and (identity := identity_of(int(entry.name))):
-                found.append((wanted[variable], identity))
-                break
-    return found
+            if variable.startswith(mark):
+                yield int(entry.name), variable[len(mark) :].decode("utf-8", "replace")
+
+
+def _psutil_starttime(pid: int) -> int | None:
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else int(process.create_time() * 100)
+    return None
+
+
+def _psutil_run_ids() -> Iterator[tuple[int, str]]:
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            yield process.pid, process.environ().get(RUN_ID, "")
 
 
 async def sweep(run_ids: Collection[str]) -> list[Swept]:
     """End every process of runs whose runner is dead, and wait until they are gone (two seconds at most).
 
     A live run's id must not be given: its runner and guardian carry it too, and would be ended with it.
+
+    Returns:
+        What was ended. Another user's processes are passed over.
     """
     swept: dict[Identity, Swept] = {}
-    if not run_ids:
-        return []
     with trio.move_on_after(_SWEEP_SECONDS):
-        while left := find_by_env(run_ids):
+        while run_ids and (left := find_by_env(run_ids)):
             for run_id, identity in left:
                 name = runner_proc.command_name(identity.pid)
                 with contextlib.suppress(PermissionError):
                     if send_signal(identity, signal.SIGKILL):
                         swept.setdefault(identity, Swept(run_id, identity.pid, name))
-            await trio.sleep(0.01)
+            await trio.sleep(_ROUND)
     return list(swept.values())
-
-
-if sys.platform != "linux":
-    import psutil
-
-    def _created(pid: int) -> int | None:
-        try:
-            process = psutil.Process(pid)
-            return None if process.status() == psutil.STATUS_ZOMBIE else int(process.create_time() * 100)
-        except psutil.Error:
-            return None
-
-    def _below(pid: int) -> list[tuple[int, int]]:
-        try:
-            below = psutil.Process(pid).children(recursive=True)
-        except psutil.Error:
-            return []
-        return [(one.pid, started) for one in below if (started := _created(one.pid)) is not None]
-
-    def _find_by_env(run_ids: Collection[str]) -> list[tuple[str, Identity]]:
-        found: list[tuple[str, Identity]] = []
-        for process in psutil.process_iter():
-            try:
-                run_id = process.environ().get(RUN_ID, "")
-            except psutil.Error:
-                continue
-            if run_id in run_ids and (identity := identity_of(process.pid)) and process.pid != os.getpid():
-                found.append((run_id, identity))
-        return found
-
-else:
-
-    def _created(pid: int) -> int | None:
-        return runner_proc.starttime(pid)
-
-    def _below(pid: int) -> list[tuple[int, int]]:
-        return runner_proc.descendants(pid)
-
-    def _find_by_env(run_ids: Collection[str]) -> list[tuple[str, Identity]]:
-        return find_by_env(run_ids)

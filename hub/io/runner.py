@@ -26,9 +26,9 @@ import sys
 _HERE = os.path.abspath(__file__)  # noqa: PTH100  # pathlib costs 8 ms at every start of an agent
 sys.path.append(_HERE.rpartition("/hub/io/")[0])
 
-from hub.io import runner_files
-from hub.io.runner_core import Core
-from hub.io.runner_proc import become, boot_id, exterminate, starttime
+from hub.io import runner_files  # noqa: E402
+from hub.io.runner_core import Core  # noqa: E402
+from hub.io.runner_proc import become, boot_id, exterminate, starttime  # noqa: E402
 
 STARTED, TAKEN, FAILED = 0, 75, 70
 KILL_SECONDS = 10.0

@@ -117,14 +117,19 @@ def _stdin(plan: Plan) -> tuple[int, int | None]:
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC), None
 
 
+def reset_signals() -> None:
+    """Give a forked child the default of every signal: exec would hand on that Python ignores SIGPIPE."""
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals():
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())
+
+
 def _be_the_agent(plan: Plan, runner: int, stdio: tuple[int, int, int], gate: int, verdict: int) -> None:
     """Never returns: exec, or exit 127 with the errno on the verdict pipe."""
     try:
-        for number in signal.valid_signals():
-            # Python ignores SIGPIPE, and exec would hand that on.
-            with contextlib.suppress(OSError, ValueError):
-                signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, set())
+        reset_signals()
         os.setsid()
         if LINUX:
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -153,8 +153,7 @@ class Core:
         self._stop("orphaned", self._graces)
 
     def _guardian_gone(self, lifeline: int) -> None:
-        """Without its guardian this process is the only one left to guard the tree: end it while that is
-        true."""
+        """This process is the last one to guard the tree: end it while that is so."""
         self._loop.watch(lifeline, 0)
         self._guardian_dead = True
         self._drain = 0.0

@@ -144,12 +144,14 @@ class Door:
             return
         except OSError:
             data = b""
+        if not data:
+            self._drop(peer)
+            return
         try:
-            if not data:
-                raise EOFError
             for kind, payload in peer.decoder.feed(data):
-                self._handle(peer, kind, payload)
-        except (EOFError, runner_wire.WireError):
+                if peer in self._peers:
+                    self._handle(peer, kind, payload)
+        except runner_wire.WireError:
             self._drop(peer)
 
     def _handle(self, peer: Peer, kind: int, payload: bytes) -> None:
@@ -158,7 +160,7 @@ class Door:
         elif peer is not self.attached:
             raise runner_wire.WireError("not attached")
         elif kind == runner_wire.DETACH:
-            raise EOFError
+            self._drop(peer)
         else:
             self._hear(kind, payload)
 
@@ -216,8 +218,7 @@ class Door:
 
 
 def _may_talk(connection: socket.socket) -> bool:
-    """Only this user's processes, and none that the agent started: the agent must not steer its own
-    runner."""
+    """Only this user's processes, and none below the agent: it must not steer its own runner."""
     if not LINUX:
         return True  # the socket's mode and its directory's are the guard
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)

@@ -16,6 +16,10 @@ import signal
 import sys
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
@@ -71,7 +75,8 @@ def _stat(pid: int) -> list[bytes] | None:
 def starttime(pid: int) -> int | None:
     """When the process started, in ticks since boot (field 22); None when it is gone or only a zombie."""
     fields = _stat(pid)
-    if not fields or fields[0] in {b"Z", b"X"}:
+    # A leader that has ended while other threads run looks like a zombie, and is none.
+    if not fields or (fields[0] in {b"Z", b"X"} and int(fields[17]) <= 1):
         return None
     return int(fields[19])
 
@@ -180,8 +185,7 @@ def _send_by_number(pid: int, started: int, number: int) -> bool:
 
 
 def signal_tree(pid: int, number: int) -> int:
-    """Signal every descendant of `pid` once; says how many were reached. Those of other users are passed
-    over."""
+    """Signal every descendant of `pid` once, other users' excepted; says how many were reached."""
     reached = 0
     for one, started in descendants(pid):
         try:
@@ -219,7 +223,7 @@ def reap() -> tuple[list[tuple[int, int]], bool]:
         ended.append((pid, status))
 
 
-def exterminate(limit: float) -> bool:
+def exterminate(limit: float, reaped: Callable[[int, int], object] | None = None) -> bool:
     """Kill every descendant of this process until none is left; False when `limit` seconds were too few.
 
     Killing a parent hands its children to this process (a subreaper), so each round sees what the last one
@@ -229,7 +233,11 @@ def exterminate(limit: float) -> bool:
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
         signal_tree(os.getpid(), signal.SIGKILL)
-        if not reap()[1]:
+        ended, more = reap()
+        for pid, status in ended:
+            if reaped is not None:
+                reaped(pid, status)
+        if not more:
             return True
         signal.sigtimedwait({signal.SIGCHLD}, 0.01)
     return False
