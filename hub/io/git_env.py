@@ -1,0 +1,255 @@
+"""How hub runs git.
+
+Owns: the hardened environment, the one function that starts git, and what its failures mean.
+Must not: run a hook, a filter, a pager, an editor or any other program a repository names, and never ask the
+network, a terminal or a key.
+
+The user's and the system's configuration are shut out, but for two values: `safe.directory` (git trusts it only
+from there) and `core.excludesFile` (what the user never wants to see). A repository's own configuration cannot
+be shut out, and agents can write it; so everything in it that names a program is overridden, and where a filter
+could run, `filter_overrides` takes each one away by name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import attrs
+import trio
+
+from hub.errors import Code, HubError
+
+NAME = "hub"
+EMAIL = "hub@localhost"
+OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+Config = Sequence[tuple[str, str]]
+
+_OVERRIDES: Config = (
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.untrackedCache", "false"),
+    ("core.splitIndex", "false"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.sshCommand", "false"),
+    ("core.gitProxy", ""),
+    ("core.askPass", ""),
+    ("core.alternateRefsCommand", ""),
+    ("core.fsync", "objects,reference"),
+    ("core.quotePath", "false"),
+    ("color.ui", "false"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"),
+    ("log.showSignature", "false"),
+    ("credential.helper", ""),
+    ("diff.external", ""),
+    ("diff.ignoreSubmodules", "dirty"),
+    ("diff.renames", "true"),
+    ("diff.noprefix", "false"),
+    ("diff.mnemonicPrefix", "false"),
+    ("submodule.recurse", "false"),
+    ("protocol.allow", "never"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("i18n.commitEncoding", "UTF-8"),
+    ("i18n.logOutputEncoding", "UTF-8"),
+)
+_KEEP = ("PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME")
+_PROTECTED = r"^(safe\.directory|core\.excludesfile)$"
+_GRACE = 2.0
+
+_MEANINGS = (
+    ("not a git repository", Code.NOT_A_REPOSITORY),
+    ("must be run in a work tree", Code.NOT_A_REPOSITORY),
+    ("dubious ownership", Code.NO_PERMISSION),
+    ("No space left on device", Code.NO_SPACE),
+    ("Disk quota exceeded", Code.NO_SPACE),
+    ("Read-only file system", Code.READ_ONLY),
+    ("Permission denied", Code.NO_PERMISSION),
+    ("insufficient permission", Code.NO_PERMISSION),
+)
+
+
+@attrs.frozen
+class Done:
+    """A git that has ended."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        """Its output, decoded, without the last newline."""
+        return self.out.decode("utf-8", "replace").rstrip("\n")
+
+
+async def git(
+    *args: str,
+    cwd: Path,
+    where: Mapping[str, str] | None = None,
+    config: Config = (),
+    stdin: bytes = b"",
+    accept: Iterable[int] = (0,),
+) -> Done:
+    """Runs git to its end and gives its output.
+
+    Cancellation sends SIGTERM, on which git removes its lock files, and SIGKILL to its whole group when it does
+    not leave in two seconds.
+
+    Args:
+        *args: The command and its arguments.
+        cwd: Where it runs.
+        where: `GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE` and the like.
+        config: Settings above all others, for this run.
+        stdin: Its input.
+        accept: Exit codes that are answers; any other raises.
+
+    Raises:
+        HubError: GIT_MISSING, WORKTREE_MISSING when `cwd` is gone, GIT_FAILED or what its words mean.
+    """
+    env = environment(where or {}, [*config, *await _protected()])
+    done = await _run(("git", *args), cwd, env, stdin)
+    if done.code not in tuple(accept):
+        raise failure(args[0], done)
+    return done
+
+
+async def git_capped(*args: str, cwd: Path, limit: int) -> tuple[bytes, bool]:
+    """The first `limit` bytes of a git's output, and whether there was more; git is stopped there."""
+    env = environment({}, await _protected())
+    start = partial(
+        trio.run_process,
+        ("git", *args),
+        cwd=cwd,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        check=False,
+        start_new_session=True,
+        deliver_cancel=_stop,
+    )
+    held = bytearray()
+    async with trio.open_nursery() as nursery:
+        process: trio.Process = await nursery.start(start)
+        assert process.stdout is not None  # noqa: S101  # PIPE was asked for
+        async for part in process.stdout:
+            held += part
+            if len(held) > limit:
+                nursery.cancel_scope.cancel()
+                break
+    return bytes(held[:limit]), len(held) > limit
+
+
+def environment(where: Mapping[str, str], config: Config = ()) -> dict[str, str]:
+    """The environment of every git that hub starts: nothing of the daemon's own but the search path and home."""
+    env = {name: os.environ[name] for name in _KEEP if name in os.environ}
+    env |= {
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_PAGER": "cat",
+        "GIT_EDITOR": "true",
+        "GIT_SEQUENCE_EDITOR": "true",
+        "GIT_ASKPASS": "true",
+        "GIT_SSH_COMMAND": "false",
+        "GIT_AUTHOR_NAME": NAME,
+        "GIT_AUTHOR_EMAIL": EMAIL,
+        "GIT_COMMITTER_NAME": NAME,
+        "GIT_COMMITTER_EMAIL": EMAIL,
+        **where,
+    }
+    for number, (key, value) in enumerate((*_OVERRIDES, *config)):
+        env[f"GIT_CONFIG_KEY_{number}"] = key
+        env[f"GIT_CONFIG_VALUE_{number}"] = value
+    env["GIT_CONFIG_COUNT"] = str(len(_OVERRIDES) + len(config))
+    return env
+
+
+async def effective_config(cwd: Path) -> dict[str, str]:
+    """Every setting in force in a repository (its own, included files too, and hub's overrides), last one wins."""
+    done = await git("config", "--list", "-z", "--includes", cwd=cwd)
+    found: dict[str, str] = {}
+    for entry in done.out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        key, _, value = entry.partition("\n")
+        found[key] = value
+    return found
+
+
+def filter_overrides(settings: Iterable[str]) -> Config:
+    """Settings that take every filter named in `settings` away, for a run that touches a working tree."""
+    names = {key.removeprefix("filter.").rpartition(".")[0] for key in settings if key.startswith("filter.")}
+    return [
+        (f"filter.{name}.{member}", "false" if member == "required" else "")
+        for name in sorted(names)
+        for member in ("clean", "smudge", "process", "required")
+    ]
+
+
+def failure(command: str, done: Done) -> HubError:
+    """What git's failure means."""
+    said = done.err.strip()
+    code = next((code for words, code in _MEANINGS if words in said), Code.GIT_FAILED)
+    lines = [line for line in said.splitlines() if line.startswith(("fatal:", "error:"))] or said.splitlines()
+    why = lines[0][:400] if lines else f"exit status {done.code}"
+    hint = ""
+    if "dubious ownership" in said:
+        hint = "Run: git config --global --add safe.directory <the repository>"
+    return HubError(code, f"git {command}: {why}", hint=hint)
+
+
+_protected_of: dict[tuple[str | None, ...], Config] = {}
+
+
+async def _protected() -> Config:
+    """The two settings of the user's own configuration that count, read once for each home directory."""
+    key = tuple(os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"))
+    if key not in _protected_of:
+        env = {name: value for name, value in os.environ.items() if name in {*_KEEP, "GIT_CONFIG_GLOBAL"}}
+        done = await _run(("git", "config", "-z", "--get-regexp", _PROTECTED), Path("/"), env, b"")
+        entries = done.out.decode("utf-8", "surrogateescape").split("\0")[:-1] if done.code == 0 else []
+        pairs = [entry.partition("\n") for entry in entries]
+        _protected_of[key] = [(name, value) for name, _, value in pairs]
+    return _protected_of[key]
+
+
+async def _run(argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: bytes) -> Done:
+    try:
+        done = await trio.run_process(
+            argv,
+            stdin=stdin,
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+            deliver_cancel=_stop,
+        )
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if shutil.which("git") is None:
+            raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
+        raise HubError(Code.WORKTREE_MISSING, f"{cwd} is not there.") from error
+    return Done(done.returncode, done.stdout or b"", (done.stderr or b"").decode("utf-8", "replace"))
+
+
+async def _stop(process: trio.Process) -> None:
+    process.terminate()
+    await trio.sleep(_GRACE)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
