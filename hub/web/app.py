@@ -21,9 +21,9 @@ from hub.web.backend import Backend
 from hub.web.codec import decode_body, decode_query, encode
 from hub.web.guard import App, Guard, Policy, Receive, Scope, Send, refuse
 from hub.web.problem import Reply, as_hub_error, problem
-from hub.web.route import Route
+from hub.web.route import NoQuery, Route
 from hub.web.routes import table
-from hub.web.stream import Streams
+from hub.web.stream import SSE, Streams
 
 Redact = Callable[[str], str]
 Endpoint = Callable[..., Awaitable[Response]]
@@ -48,17 +48,17 @@ def create_app(
 
 @attrs.frozen
 class Dispatch:
-    """Streams to `Streams`, the rest to Quart; a host that is not ours gets a 404 even if the guard let it through.
+    """Streams to `Streams`, the rest to Quart; a host that is not ours to nobody, even if the guard fails.
 
-    Hypercorn's `server_names` would do the last, but it answers *before* the guard (404 where 421 is due), and
-    compares the case.
+    Hypercorn's `server_names` would do the last, but it answers *before* the guard (404 where 421 is due),
+    and it compares the case.
     """
 
     quart: Any
     streams: Streams
     policy: Policy
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: D102  # ASGI
         hosts = [value.lower() for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or hosts[0] not in self.policy.hosts:
             await refuse(scope, send, problem(HubError(Code.NOT_FOUND)))
@@ -67,7 +67,7 @@ class Dispatch:
         elif (error := self.streams.plain(scope)) is not None:
             headers = {"Allow": "GET"} if error.code is Code.METHOD_NOT_ALLOWED else None
             await refuse(scope, send, problem(error, headers=headers))
-        elif scope["path"] == self.streams.SSE_PATH:
+        elif scope["path"] == SSE.path:
             await self.streams.sse(scope, receive, send)
         else:
             await self.quart(scope, receive, send)
@@ -77,9 +77,8 @@ def quart_app(routes: tuple[Route, ...], backend: Backend, redact: Redact) -> Qu
     """Quart with an endpoint for each route, and a problem document for everything else."""
     app = QuartTrio("hub.web", static_folder=None)
     app.url_map.merge_slashes = False
-    for route in routes:
+    for route in (*routes, openapi.route(routes)):
         _add(app, route, _endpoint(route, backend, redact))
-    _add(app, openapi.ROUTE, _endpoint(openapi.ROUTE, backend, redact))
 
     async def unrouted(error: HTTPException) -> Response:
         return _response(_unrouted(error, redact))
@@ -114,6 +113,7 @@ def _endpoint(route: Route, backend: Backend, redact: Redact) -> Endpoint:
 async def _decode(route: Route, path: dict[str, str]) -> Any:
     if route.method == "GET":
         return decode_query(request.query_string, route.given, path)
+    decode_query(request.query_string, NoQuery, {})
     body: Any = await request.get_data(cache=False)
     return decode_body(body, route.given, path)
 

@@ -4,8 +4,8 @@ Owns: the `Backend` protocol, the shape of a live subscription, and the JSON ali
 Must not: know an actor, a reference or a message type; the composition root implements it over those.
 
 Every method answers plain JSON values, or raises: `HubError` (its problem document is served),
-`supervisors.ActorDied` (503 with Retry-After), `trio.TooSlowError` (504). Anything else is a bug and is served as a 500
-that tells nothing.
+`supervisors.ActorDied` (503 with Retry-After), `trio.TooSlowError` (504). Anything else is a bug and is
+served as a 500 that tells nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Subscription(Protocol):
 
     @property
     def channel(self) -> trio.MemoryReceiveChannel[Sequence[Record]]:
-        """Lists of records in the order of their ids; ends when the log goes down or the reader is too slow."""
+        """Lists of records in the order of their ids; ends when the log goes down or the reader lags."""
 
     @property
     def lagged(self) -> trio.Event:

@@ -1,10 +1,11 @@
 """Bytes to typed requests, answers to bytes.
 
-Owns: reading a body or a query string into its `Body` or `Query`, and finding *every* field that does not validate.
+Owns: reading a body or a query string into its `Body` or `Query`, and finding *every* field that does not
+validate.
 Must not: know a route or a framework.
 
-Decided where the specification is silent: an unknown query parameter is refused like an unknown field (422), and so is one
-that is given twice; the client that misspells `since` is told, not served the whole log.
+Decided where the specification is silent: an unknown query parameter is refused like an unknown field (422),
+and so is one that is given twice; the client that misspells `since` is told, not served the whole log.
 """
 
 from __future__ import annotations

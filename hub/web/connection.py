@@ -2,12 +2,12 @@
 
 Owns: the reading, sending and closing of one accepted stream, and the four faults of Hypercorn 0.18's own
 connection that matter to a daemon:
- 1. It sends under a shield without a deadline, so one client that stops reading makes the server impossible to
-    stop. Here a send has a deadline, and `abort` ends it at once.
- 2. It closes while the client still sends, so the kernel answers with a reset and the client may never see why
-    (a 413, a close code). Here what still comes is thrown away for a moment first.
- 3. Telling a request that its client is gone waits for room in the request's queue, which may never come. Here only
-    a body's pieces wait.
+ 1. It sends under a shield without a deadline, so one client that stops reading makes the server impossible
+    to stop. Here a send has a deadline, and `abort` ends it at once.
+ 2. It closes while the client still sends, so the kernel answers with a reset and the client may never see
+    why (a 413, a close code). Here what still comes is thrown away for a moment first.
+ 3. Telling a request that its client is gone waits for room in the request's queue, which may never come.
+    Here only a body's pieces wait.
  4. An unforeseen error in a protocol ends the whole server. Here it ends the connection, and is logged.
 Must not: know a route or a header.
 """
@@ -75,7 +75,8 @@ class Connection:
                 await self._idle.restart(self._tasks, self._idle_timeout)
                 await self._read()
                 await self._protocol.handle(Closed())
-                # What is left are tasks of Hypercorn that wait for nothing worth having, such as the next ping.
+                # What is left are tasks of Hypercorn that wait for nothing worth having, such as the next
+                # ping.
                 self._tasks.cancel()
         except* _GONE:
             pass
@@ -169,7 +170,7 @@ class _Tasks(TaskGroup):
             app,
             config,
             scope,
-            cast(Any, inbox.get),
+            cast("Any", inbox.get),
             send,
             trio.to_thread.run_sync,
             trio.from_thread.run,

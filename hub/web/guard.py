@@ -3,10 +3,10 @@
 Owns: rules G2 to G11 on every HTTP request and WebSocket handshake, before any of its body is read.
 Must not: know a route, decode a body, or make an exception for one.
 
-The API has no authentication; whoever reaches it may start programs. What keeps web pages out is this file: a
-page can make a browser send almost any request to loopback, but cannot choose the Host, Origin and Sec-Fetch-Site
-headers the browser writes. Comparisons are exact, against small sets made from the bound port: no suffix,
-no pattern, no normalisation but lower case.
+The API has no authentication; whoever reaches it may start programs. What keeps web pages out is this file:
+a page can make a browser send almost any request to loopback, but cannot choose the Host, Origin and
+Sec-Fetch-Site headers the browser writes. Comparisons are exact, against small sets made from the bound
+port: no suffix, no pattern, no normalisation but lower case.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Policy:
 
     @classmethod
     def for_port(cls, port: int, extra_origins: Iterable[str] = ()) -> Policy:
-        """The policy of a server on `port`: its three loopback names, and the origins the owner configured."""
+        """Who may call a server on `port`: its three loopback names, and origins the owner chose."""
         names = [f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost", "[::1]")]
         own = {b"http://" + name for name in names}
         return cls(frozenset(names), frozenset(own | {origin.encode() for origin in extra_origins}))
@@ -115,7 +115,8 @@ def _check_fetch_site(sites: list[bytes]) -> HubError | None:
 
 def _check_method(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
     if scope["type"] == "websocket":
-        # Extended CONNECT (RFC 8441) needs a second implementation of everything above; no client of ours uses it.
+        # Extended CONNECT (RFC 8441) needs a second implementation of everything above; no client of ours
+        # uses it.
         return HubError(Code.METHOD_NOT_ALLOWED) if scope["http_version"] == "2" else None
     if scope["method"] in _REFUSED_METHODS:
         return HubError(Code.METHOD_NOT_ALLOWED)
@@ -146,8 +147,8 @@ async def refuse(scope: Scope, send: Send, reply: Reply) -> None:
 class Guard:
     """ASGI middleware that stands before everything.
 
-    What passes has an allowed Host, Origin and method, a loopback peer, and a body that was read whole and is within
-    bounds. Every response leaves with the security headers.
+    What passes has an allowed Host, Origin and method, a loopback peer, and a body that was read whole and
+    is within bounds. Every response leaves with the security headers.
     """
 
     def __init__(self, app: App, policy: Policy) -> None:
@@ -202,7 +203,7 @@ async def _read_body(receive: Receive) -> bytes | None:
 
 
 class _BodyOf:
-    """A `receive` that gives a body at once, drops whatever else is sent, and then waits for the disconnect."""
+    """A `receive` that gives a body at once, drops whatever else comes, and waits for the disconnect."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._body: bytes | None = body

@@ -1,14 +1,155 @@
-"""`GET /openapi.json`."""
+"""`GET /openapi.json`: OpenAPI 3.1 from the route table.
+
+Owns: how an operation and its types become OpenAPI, and which errors any operation may give.
+Must not: hold a word about a single route; what it says is in the table, the types and `hub.errors`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import msgspec
+
+import hub
+from hub.errors import RULES, Code
 from hub.web.backend import Backend, JsonObject
-from hub.web.route import NoQuery, get
+from hub.web.problem import MEDIA_TYPE
+from hub.web.route import NoQuery, Operation, Route, get
+from hub.web.schema import Nothing, Problem
+from hub.web.stream import SOCKET, SSE
+
+ANY_CODES = frozenset(
+    {
+        Code.MALFORMED,
+        Code.BAD_HOST,
+        Code.FOREIGN_ORIGIN,
+        Code.METHOD_NOT_ALLOWED,
+        Code.MISDIRECTED,
+        Code.INVALID,
+        Code.HEADERS_TOO_LARGE,
+        Code.INTERNAL,
+        Code.UNAVAILABLE,
+        Code.TIMEOUT,
+    }
+)
+"""What the guard, the codec and the edge may answer to any operation."""
+POST_CODES = frozenset({Code.TOO_LARGE, Code.UNSUPPORTED_MEDIA_TYPE, Code.NO_SPACE, Code.READ_ONLY})
+"""What may be answered besides to an operation that has a body and writes."""
+
+_REF = "#/components/schemas/{name}"
 
 
-async def document(_: Backend, __: NoQuery) -> JsonObject:
-    """This description of the API."""
-    return {"openapi": "3.1.0"}
+def codes(operation: Operation) -> frozenset[Code]:
+    """Every error an operation may give."""
+    return ANY_CODES | operation.codes | (POST_CODES if operation.method == "POST" else frozenset())
 
 
-ROUTE = get("/openapi.json", document, answer=dict[str, Any])
+def route(routes: Sequence[Route]) -> Route:
+    """The route that serves the description of `routes`, of the streams and of itself."""
+
+    async def openapi(_: Backend, __: NoQuery) -> JsonObject:
+        """This description of the API."""
+        return document
+
+    own = get("/openapi.json", openapi, answer=dict[str, Any])
+    document = describe([*routes, SOCKET, SSE, own])
+    return own
+
+
+def describe(operations: Iterable[Operation]) -> JsonObject:
+    """The OpenAPI document of `operations`."""
+    operations = list(operations)
+    bodies = [operation.given for operation in operations if operation.method == "POST"]
+    types = [*bodies, *(operation.answer for operation in operations), Problem]
+    schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
+    answers = dict(zip(map(id, operations), schemas[len(bodies) :], strict=False))
+    paths: dict[str, JsonObject] = {}
+    for operation in operations:
+        described = _operation(operation, answers[id(operation)], components)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = described
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "hub", "version": hub.__version__, "description": _ABOUT},
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {"schemas": components},
+    }
+
+
+_ABOUT = (
+    "The daemon's API, on loopback only and without authentication. Send a Host of 127.0.0.1, localhost or "
+    "[::1] with the port, no foreign Origin, and application/json. Unknown fields and parameters are refused."
+)
+
+
+def _operation(operation: Operation, answer: JsonObject, components: JsonObject) -> JsonObject:
+    described: JsonObject = {
+        "operationId": _name(operation),
+        "summary": operation.summary,
+        "responses": _responses(operation, answer),
+    }
+    if parameters := _parameters(operation):
+        described["parameters"] = parameters
+    if operation.method == "POST":
+        described["requestBody"] = _body(operation, components)
+    return described
+
+
+def _name(operation: Operation) -> str:
+    words = operation.path.replace("{", "").replace("}", "").replace(".", "/").replace("-", "/").split("/")
+    return operation.method.lower() + "".join(word.title() for word in words if word != "api")
+
+
+def _parameters(operation: Operation) -> list[JsonObject]:
+    _, found = msgspec.json.schema_components([operation.given])
+    schema = found[operation.given.__name__]
+    return [
+        {
+            "name": name,
+            "in": "path" if name in operation.parameters else "query",
+            "required": name in schema["required"],
+            "schema": value,
+        }
+        for name, value in schema["properties"].items()
+        if operation.method == "GET" or name in operation.parameters
+    ]
+
+
+def _body(operation: Operation, components: JsonObject) -> JsonObject:
+    name = operation.given.__name__
+    schema: JsonObject = {"$ref": _REF.format(name=name)}
+    if operation.parameters:
+        schema = dict(components[name])
+        schema["properties"] = {
+            key: value for key, value in schema["properties"].items() if key not in operation.parameters
+        }
+        schema["required"] = [key for key in schema["required"] if key not in operation.parameters]
+    return {"required": operation.given is not Nothing, "content": {"application/json": {"schema": schema}}}
+
+
+def _responses(operation: Operation, answer: JsonObject) -> JsonObject:
+    done: JsonObject = {"description": "Done"}
+    if operation.status == SOCKET.status:
+        done = {"description": "A WebSocket follows", "x-message": answer}
+    else:
+        done["content"] = {operation.media: {"schema": answer}}
+    by_status: dict[int, list[Code]] = {}
+    for code in sorted(codes(operation)):
+        by_status.setdefault(RULES[code].status, []).append(code)
+    problems = {str(status): _problem(status, found) for status, found in sorted(by_status.items())}
+    return {str(operation.status): done, **problems}
+
+
+def _problem(status: int, found: list[Code]) -> JsonObject:
+    narrowed = {"properties": {"code": {"enum": [code.value for code in found]}, "status": {"const": status}}}
+    schema = {"allOf": [{"$ref": _REF.format(name=Problem.__name__)}, narrowed]}
+    described: JsonObject = {
+        "description": "; ".join(RULES[code].title for code in found),
+        "content": {MEDIA_TYPE: {"schema": schema}},
+    }
+    if Code.UNAVAILABLE in found:
+        described["headers"] = {"Retry-After": {"schema": {"type": "integer"}}}
+    if Code.METHOD_NOT_ALLOWED in found:
+        described["headers"] = {"Allow": {"schema": {"type": "string"}}}
+    return described

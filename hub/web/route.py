@@ -3,8 +3,8 @@
 Owns: `Route`, the value every resource's `ROUTES` is made of, and the constructors `get` and `post`.
 Must not: know any one route, or how it is served.
 
-A handler is decode -> one actor call -> encode: the decoding is declared here by a type, the encoding is the same for
-all, so what is left to write is the call.
+A handler is decode -> one actor call -> encode: the decoding is declared here by a type, the encoding is the
+same for all, so what is left to write is the call.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ class NoQuery(Query, frozen=True, kw_only=True):
     """No query parameters."""
 
 
-@attrs.frozen
-class Route:
-    """One method on one path.
+@attrs.frozen(kw_only=True)
+class Operation:
+    """One method on one path, as OpenAPI describes it.
 
     Attributes:
         method: GET or POST. A GET never changes state.
-        path: With parameters in braces, as in OpenAPI; each is a field of `given`.
-        handle: Called with the backend and the decoded `given`; what it answers is encoded as JSON.
+        path: With parameters in braces; each is a field of `given`.
+        summary: One line.
         given: The `Query` of a GET, the `Body` of a POST.
-        answer: The type that describes the response, for OpenAPI.
+        answer: The type that describes the response.
         status: Of the response when all went well.
-        codes: Errors of this route besides those any route may give.
+        codes: Errors of this operation besides those any operation may give.
         media: The response's media type.
     """
 
     method: str
     path: str
-    handle: Callable[[Backend, Any], Awaitable[Any]]
+    summary: str
     given: type[Any]
     answer: Any
     status: int = 200
@@ -52,14 +52,24 @@ class Route:
     media: str = "application/json"
 
     @property
-    def summary(self) -> str:
-        """The first line of the handler's docstring."""
-        return (self.handle.__doc__ or "").strip().partition("\n")[0]
-
-    @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the path's parameters."""
         return tuple(re.findall(r"{(\w+)}", self.path))
+
+
+@attrs.frozen(kw_only=True)
+class Route(Operation):
+    """An operation and what serves it.
+
+    Attributes:
+        handle: Called with the backend and the decoded `given`; what it answers is encoded as JSON.
+    """
+
+    handle: Callable[[Backend, Any], Awaitable[Any]]
+
+
+def _summary(handle: Callable[..., object]) -> str:
+    return (handle.__doc__ or "").strip().partition("\n")[0]
 
 
 def get(
@@ -67,11 +77,19 @@ def get(
     handle: Callable[[Backend, Q], Awaitable[Any]],
     *,
     answer: Any,
-    query: type[Q] | type[NoQuery] = NoQuery,
+    query: type[Q | NoQuery] = NoQuery,
     codes: frozenset[Code] = frozenset(),
 ) -> Route:
-    """A route that reads."""
-    return Route("GET", path, handle, query, answer, codes=codes)
+    """A route that reads; its summary is the first line of the handler's docstring."""
+    return Route(
+        method="GET",
+        path=path,
+        summary=_summary(handle),
+        given=query,
+        answer=answer,
+        codes=codes,
+        handle=handle,
+    )
 
 
 def post(
@@ -79,9 +97,18 @@ def post(
     handle: Callable[[Backend, B], Awaitable[Any]],
     *,
     answer: Any,
-    body: type[B] | type[Nothing] = Nothing,
+    body: type[B | Nothing] = Nothing,
     status: int = 200,
     codes: frozenset[Code] = frozenset(),
 ) -> Route:
-    """A route that changes something."""
-    return Route("POST", path, handle, body, answer, status=status, codes=codes)
+    """A route that changes something; its summary is the first line of the handler's docstring."""
+    return Route(
+        method="POST",
+        path=path,
+        summary=_summary(handle),
+        given=body,
+        answer=answer,
+        status=status,
+        codes=codes,
+        handle=handle,
+    )

@@ -1,8 +1,8 @@
 """The table of everything the API serves as plain requests.
 
 Owns: the list of resources.
-Must not: hold a route itself. A new route goes into its resource's `ROUTES`; a new resource is a new file and one name here.
-The event streams are not plain requests; `stream` serves them.
+Must not: hold a route itself. A new route goes into its resource's `ROUTES`; a new resource is a new file
+and one name here. The event streams are not plain requests; `stream` serves them.
 """
 
 from __future__ import annotations

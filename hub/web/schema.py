@@ -3,8 +3,8 @@
 Owns: `Body`, `Query`, `Answer`, the shared field types and the problem document's shape.
 Must not: know a route; a resource's own types live beside its handlers.
 
-A `Body` or `Query` takes no unknown field: a misspelt option is told, never ignored. An `Answer` describes what is served
-and may gain fields at any time, so it forbids nothing.
+A `Body` or `Query` takes no unknown field: a misspelt option is told, never ignored. An `Answer` describes
+what is served and may gain fields at any time, so it forbids nothing.
 """
 
 from __future__ import annotations

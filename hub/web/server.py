@@ -1,12 +1,13 @@
 """The listening socket and its connections: Hypercorn's protocols under a loop of our own.
 
-Owns: the bind (loopback only), the accept loop, and the order of a stop: first no new connection and a drain of
-the streams, then a grace for the requests under way, then every connection is ended whatever its client does.
+Owns: the bind (loopback only), the accept loop, and the order of a stop: first no new connection and a drain
+of the streams, then a grace for the requests under way, then every connection is ended whatever its client
+does.
 Must not: know a route, or an actor.
 
-Hypercorn's own `serve` is not used: it cannot be stopped while a client does not read (see `connection`), it runs
-the application's lifespan tasks outside any supervision, and it offers no place between "stop accepting" and
-"cancel everything" in which a WebSocket could be closed with a code that means "come back".
+Hypercorn's own `serve` is not used: it cannot be stopped while a client does not read (see `connection`), it
+runs the application's lifespan tasks outside any supervision, and it offers no place between "stop
+accepting" and "cancel everything" in which a WebSocket could be closed with a code that means "come back".
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ async def serve(
     policy = Policy.for_port(bound.port, origins)
     app = create_app(backend, policy, port=bound.port, drain=stop, redact=redact)
     async with listener:
-        await _Server(ASGIWrapper(cast(Any, app)), listener).run(stop, bound, task_status)
+        await _Server(ASGIWrapper(cast("Any", app)), listener).run(stop, bound, task_status)
 
 
 def bind(host: str, port: int) -> socket.socket:

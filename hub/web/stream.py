@@ -1,13 +1,14 @@
 """The event log live: `WS /ws` and `GET /api/events/stream` (SSE).
 
-Owns: one reader and one writer a client, the coalescing of events into frames, and how a stream ends: 1012 on drain or
-when the log restarts, 1013 when the client is too slow, 1003/1007/1009 for what it should not send, 1011 for our fault.
+Owns: one reader and one writer a client, the coalescing of events into frames, and how a stream ends: 1012
+on drain or when the log restarts, 1013 when the client is too slow, 1003 or 1007 for what it should not
+send, 1011 for our fault.
 Must not: keep events for a client; the subscription does, with a bound.
 
-Raw ASGI, not Quart: the close codes, the reader that notices a client that has gone, and a send without a signal
-dispatch a message are what these routes are about. A frame costs the same whether it holds one event or fifty, so in batch
-mode a client is sent at most one frame a `FLUSH`, with everything that came meanwhile; the first event of a quiet
-time is sent at once.
+Raw ASGI, not Quart: the close codes, the reader that notices a client that has gone, and a send without a
+signal dispatch a message are what these routes are about. A frame costs the same whether it holds one event
+or fifty, so in batch mode a client is sent at most one frame a `FLUSH`, with everything that came meanwhile;
+the first event of a quiet time is sent at once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import attrs
 import msgspec
@@ -27,8 +28,10 @@ from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.web.backend import Backend, Subscription
 from hub.web.codec import decode_query
+from hub.web.events import EventRecord
 from hub.web.guard import Message, Receive, Scope, Send, refuse
 from hub.web.problem import as_hub_error, problem
+from hub.web.route import Operation
 from hub.web.schema import EventId, Query
 
 MAX_BATCH = 256
@@ -52,6 +55,24 @@ class StreamQuery(Query, frozen=True, kw_only=True):
     """How to follow the log over server-sent events."""
 
     since: EventId | None = None
+
+
+SOCKET = Operation(
+    method="GET",
+    path="/ws",
+    summary="Follow the event log: a WebSocket; a message is one record, with batch=1 an array of up to 256.",
+    given=SocketQuery,
+    answer=EventRecord,
+    status=101,
+)
+SSE = Operation(
+    method="GET",
+    path="/api/events/stream",
+    summary="Follow the event log: server-sent events; Last-Event-ID wins over since.",
+    given=StreamQuery,
+    answer=EventRecord,
+    media="text/event-stream",
+)
 
 
 @attrs.frozen
@@ -94,9 +115,6 @@ class Encoder:
 class Streams:
     """Serves every stream of one server."""
 
-    SSE_PATH: ClassVar[str] = "/api/events/stream"
-    WS_PATH: ClassVar[str] = "/ws"
-
     def __init__(self, backend: Backend, drain: trio.Event, redact: Callable[[str], str] = str) -> None:
         self._backend = backend
         self._drain = drain
@@ -106,11 +124,11 @@ class Streams:
 
     def plain(self, scope: Scope) -> HubError | None:
         """Why a plain request to a stream's path is refused; None when it is none of ours."""
-        if scope["path"] == self.WS_PATH:
+        if scope["path"] == SOCKET.path:
             return HubError(
                 Code.MALFORMED, "This path takes a WebSocket handshake", hint="See /openapi.json."
             )
-        if scope["path"] == self.SSE_PATH and scope["method"] != "GET":
+        if scope["path"] == SSE.path and scope["method"] != "GET":
             return HubError(Code.METHOD_NOT_ALLOWED)
         return None
 
@@ -118,7 +136,7 @@ class Streams:
         """Serves one WebSocket from its handshake to its close."""
         await receive()  # websocket.connect
         try:
-            if scope["path"] != self.WS_PATH:
+            if scope["path"] != SOCKET.path:
                 raise HubError(Code.NOT_FOUND)  # noqa: TRY301
             query = decode_query(scope["query_string"], SocketQuery, {})
             async with self._subscribed(query.since) as subscription:
@@ -249,7 +267,7 @@ class _Client:
                 await writer(await self._next(), send)
         except trio.EndOfChannel:
             self._end(TOO_SLOW if self._subscription.lagged.is_set() else RESTART)
-        except Exception:
+        except Exception:  # noqa: BLE001  # told to the client as our fault, and logged
             _log.exception("a stream ended by an unforeseen error")
             self._end(FAULT)
 

@@ -1,11 +1,11 @@
-"""A WebSocket of Hypercorn with bounds on what a client can make it hold, and close codes that tell the truth.
+"""A WebSocket of Hypercorn with bounds on what a client can make it hold, and honest close codes.
 
 Owns: the inbound limit (also of inflated bytes), and the code sent when a client breaks a rule: 1002 for the
 protocol, 1007 for bad UTF-8, 1009 for a message too big.
 Must not: know what a message means.
 
-Hypercorn 0.18 inflates a frame whole before it looks at its size, reads on for as long as a client sends after the
-limit is passed, and drops the connection without a code when a frame cannot be parsed.
+Hypercorn 0.18 inflates a frame whole before it looks at its size, reads on for as long as a client sends
+after the limit is passed, and drops the connection without a code when a frame cannot be parsed.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class BoundedDeflate(PerMessageDeflate):
 
     def frame_inbound_payload_data(
         self,
-        proto: FrameDecoder | FrameProtocol,
-        data: bytes,  # noqa: ARG002
+        proto: FrameDecoder | FrameProtocol,  # noqa: ARG002
+        data: bytes,
     ) -> bytes | CloseReason:
         """The payload, or 1009 as soon as the message passes the limit."""
         if not self._inbound_compressed or not self._inbound_is_compressible or self._decompressor is None:
