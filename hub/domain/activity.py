@@ -1,0 +1,113 @@
+"""What one event tells about the work, in one shape for live events and log records.
+
+Owns: `Activity`, the careful reading of an event's `meta`, and the rules by which a tool counts as writing.
+Must not: raise on any `meta` (agents write what they like), or combine events (`intent` and `fidelity` do).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from hub.domain.event import Event, EventType, Record, Tag
+
+MAX_TEXT = 64 * 1024
+"""Characters of one event that are looked at."""
+
+_WRITING = re.compile(
+    r"write|edit|create|patch|replace|change|append|delete|remove|move|rename", re.IGNORECASE
+)
+_EXCERPT_KEYS = ("content", "new_string", "newText", "text", "diff", "patch")
+
+
+@attrs.frozen(kw_only=True)
+class Activity:
+    """One event, read."""
+
+    id: int
+    tag: str
+    text: str = ""
+    thinking: bool = False
+    by_user: bool = False
+    """The user's own words (`meta.role` is `user`)."""
+    delta: bool = False
+    tool: str = ""
+    tool_id: str = ""
+    path: str = ""
+    command: str = ""
+    exit_code: int | None = None
+    failed: bool = False
+    """The tool says it failed, by flag or by exit code."""
+    excerpt: str = ""
+    """What the tool was given, cut by the adapter."""
+    plan: tuple[str, ...] | None = None
+    """None when the event says nothing about a plan; () when it says the plan is empty."""
+    remaining: tuple[str, ...] | None = None
+    skills: tuple[str, ...] = ()
+    mcps: tuple[str, ...] = ()
+    model: str = ""
+    snapshot: str = ""
+    """Sha of a snapshot commit hub made."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether this is a call that changes the file it names."""
+        return bool(self.path) and bool(_WRITING.search(self.tool))
+
+
+def read(id: int, event: Event | Record) -> Activity:  # noqa: A002 - it is the event's id
+    """What the event tells. Never raises; what has the wrong type counts as not said."""
+    meta = event.meta
+    tag, text, thinking = _head(event)
+    code = _int(meta.get("exitCode"))
+    return Activity(
+        id=id,
+        tag=tag,
+        text=text[:MAX_TEXT],
+        thinking=thinking,
+        by_user=meta.get("role") == "user",
+        delta=meta.get("delta") is True,
+        tool=_str(meta.get("tool")),
+        tool_id=_str(meta.get("toolId")),
+        path=_str(meta.get("path")),
+        command=_str(meta.get("command")),
+        exit_code=code,
+        failed=meta.get("isError") is True or bool(code),
+        excerpt=_excerpt(meta.get("input")),
+        plan=_strs(meta.get("plan")),
+        remaining=_strs(meta.get("tasksRemaining")),
+        skills=_strs(meta.get("skills")) or (),
+        mcps=_strs(meta.get("mcps")) or (),
+        model=_str(meta.get("model")),
+        snapshot=_str(meta.get("snapshotSha")),
+    )
+
+
+def _head(event: Event | Record) -> tuple[str, str, bool]:
+    if isinstance(event, Event):
+        return event.tag, event.content, event.type is EventType.THINKING
+    # A log record has no type: the log keeps thoughts under the tag `text`, told apart by `meta.type`.
+    return event.tag, event.msg, event.tag == Tag.TEXT and event.meta.get("type") == EventType.THINKING
+
+
+def _str(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _int(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _strs(value: Any) -> tuple[str, ...] | None:
+    if not isinstance(value, list | tuple):
+        return None
+    return tuple(item for item in value if isinstance(item, str) and item.strip())
+
+
+def _excerpt(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return next((text for key in _EXCERPT_KEYS if (text := _str(value.get(key)))), "")
+    return _str(value)

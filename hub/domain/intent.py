@@ -1,0 +1,341 @@
+"""What the agent is after, as a fold over its events.
+
+Owns: `Intent`, the fold that keeps it live, and the contract's fields drawn from it.
+Must not: ask an agent anything, or put an agent's words where the user's belong (goal, acceptance commands).
+
+Rules:
+ 1. The same events give the same intent; an event fed again changes nothing.
+ 2. Every item carries the id of the event it was read from.
+ 3. Structured facts (`meta`) come first; prose is searched only for explicit statements, and only the agent's
+    and the user's own: never a tool's output, which may quote anybody.
+ 4. Memory is bounded: every collection has a limit, and the oldest item gives way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import attrs
+
+from hub.domain.activity import MAX_TEXT, Activity, read
+from hub.domain.contract import (
+    Anchor,
+    Contract,
+    Evidence,
+    EvidenceKind,
+    ManifestEntry,
+    Snippet,
+    Sourced,
+)
+from hub.domain.event import Event, Record, Tag
+from hub.domain.statements import Kind, statements
+
+MAX_ITEMS = 200
+MAX_FILES = 2000
+MAX_SNIPPETS = 3
+MAX_SNIPPET = 2000
+MAX_FIRST_LINE = 200
+
+_T = TypeVar("_T")
+
+
+@attrs.frozen
+class Command:
+    """A command the agent ran, as its newest run ended."""
+
+    command: str
+    exit_code: int | None
+    """None when the agent does not tell it."""
+    failed: bool
+    source: int
+
+
+@attrs.frozen
+class Touched:
+    """A file the agent named in a tool call."""
+
+    path: str
+    written: bool
+    source: int
+
+
+@attrs.frozen
+class InFlight:
+    """Code of a newest edit; unfinished where its tool call has not ended."""
+
+    path: str
+    snippet: str
+    finished: bool
+    source: int
+
+
+@attrs.frozen
+class Intent:
+    """What is known at one moment. Newest last, but for plan and remaining tasks, which keep their order."""
+
+    initial_prompt: str
+    plan: tuple[Sourced, ...]
+    tasks_remaining: tuple[Sourced, ...]
+    do_not_redo: tuple[Sourced, ...]
+    decisions: tuple[Sourced, ...]
+    constraints: tuple[Sourced, ...]
+    skills_loaded: tuple[Sourced, ...]
+    skills_in_use: tuple[Sourced, ...]
+    skills_to_use: tuple[Sourced, ...]
+    mcps: tuple[Sourced, ...]
+    model: Sourced | None
+    in_flight_code: tuple[InFlight, ...]
+    files: tuple[Touched, ...]
+    commands: tuple[Command, ...]
+    failed_attempts: tuple[Sourced, ...]
+    next_action: Sourced | None
+
+
+class IntentFold:
+    """Keeps the intent live. Constant work an event.
+
+    Args:
+        initial_prompt: The user's task; where it is empty, the first words of the user in the log are taken.
+    """
+
+    def __init__(self, initial_prompt: str = "") -> None:
+        self._prompt = initial_prompt
+        self._last_id = 0
+        self._open: dict[str, Activity] = {}
+        self._plan: dict[str, int] = {}
+        self._remaining: dict[str, int] | None = None
+        self._done: dict[str, int] = {}
+        self._said: dict[Kind, dict[str, int]] = {kind: {} for kind in Kind}
+        self._loaded: dict[str, int] = {}
+        self._used: dict[str, int] = {}
+        self._mcps: dict[str, int] = {}
+        self._model: Sourced | None = None
+        self._files: dict[str, Touched] = {}
+        self._edits: dict[str, InFlight] = {}
+        self._commands: dict[str, Command] = {}
+        self._failures: dict[str, Sourced] = {}
+        self._streamed = ""
+        self._streamed_id = 0
+        if initial_prompt:
+            self._mine(initial_prompt, 0, by_user=True)
+
+    def feed(self, id: int, event: Event | Record) -> None:  # noqa: A002 - it is the event's id
+        """Take in one event. Ids rise; an id not above the last one was fed before and is passed over."""
+        if id <= self._last_id:
+            return
+        self._last_id = id
+        seen = read(id, event)
+        if not seen.delta:
+            self._flush()
+        self._take_lists(seen)
+        takers: dict[str, Callable[[Activity], None]] = {
+            Tag.TEXT: self._take_text,
+            Tag.TOOL_USE: self._take_call,
+            Tag.TOOL_RESULT: self._take_result,
+        }
+        if seen.tag in takers:
+            takers[seen.tag](seen)
+
+    def intent(self) -> Intent:
+        """The intent as of the last event."""
+        remaining = self._plan if self._remaining is None else self._remaining
+        return Intent(
+            initial_prompt=self._prompt,
+            plan=_sourced(self._plan),
+            tasks_remaining=_sourced(remaining),
+            do_not_redo=self._do_not_redo(),
+            decisions=_sourced(self._said[Kind.DECISION]),
+            constraints=_sourced(self._said[Kind.CONSTRAINT]),
+            skills_loaded=_sourced(self._loaded),
+            skills_in_use=_sourced(self._used),
+            skills_to_use=self._skills_to_use(remaining),
+            mcps=_sourced(self._mcps),
+            model=self._model,
+            in_flight_code=self._in_flight(),
+            files=tuple(self._files.values()),
+            commands=tuple(self._commands.values()),
+            failed_attempts=tuple(self._failures.values()),
+            next_action=self._next_action(remaining),
+        )
+
+    def _take_lists(self, seen: Activity) -> None:
+        """What any event may carry besides its own matter."""
+        if seen.plan is not None or seen.remaining is not None:
+            self._take_plan(seen)
+        for skill in seen.skills:
+            _keep(self._used if seen.tag == Tag.TOOL_USE else self._loaded, skill, seen.id)
+        for server in seen.mcps:
+            _keep(self._mcps, server, seen.id)
+        if seen.model:
+            self._model = Sourced(seen.model, seen.id)
+        if seen.path:
+            self._touch(seen)
+
+    def _take_plan(self, seen: Activity) -> None:
+        if seen.plan is not None:
+            self._plan = dict.fromkeys(seen.plan[:MAX_ITEMS], seen.id)
+        if seen.remaining is None:
+            return
+        self._remaining = dict.fromkeys(seen.remaining[:MAX_ITEMS], seen.id)
+        if seen.plan is None:  # an agent that only tells what is left has its plan in all it ever told
+            for task in self._remaining:
+                _keep(self._plan, task, self._plan.get(task, seen.id))
+        for step in self._plan:
+            if step in self._remaining:
+                self._done.pop(step, None)
+            else:  # remembered beyond the plan: a later plan no longer lists what is finished
+                _keep(self._done, step, self._done.get(step, seen.id))
+
+    def _touch(self, seen: Activity) -> None:
+        before = self._files.pop(seen.path, None)
+        written = seen.writes or (before is not None and before.written)
+        _keep(self._files, seen.path, Touched(seen.path, written, seen.id), MAX_FILES)
+
+    def _take_text(self, seen: Activity) -> None:
+        if seen.thinking:  # thoughts weigh what is then dropped; what counts is what the agent says
+            return
+        if seen.by_user and not self._prompt:
+            self._prompt = seen.text
+        if not seen.delta:
+            self._mine(seen.text, seen.id, by_user=seen.by_user)
+            return
+        self._streamed = (self._streamed + seen.text)[:MAX_TEXT]
+        self._streamed_id = seen.id
+
+    def _flush(self) -> None:
+        """Streamed text is read when complete: a piece alone may be half a sentence, or inside a code block."""
+        text, self._streamed = self._streamed, ""
+        self._mine(text, self._streamed_id, by_user=False)
+
+    def _mine(self, text: str, source: int, *, by_user: bool) -> None:
+        for found in statements(text, by_user=by_user):
+            said = self._said[found.kind]
+            # Said again counts as said where it was first, but the newest "next" is the one that holds.
+            first = source if found.kind is Kind.NEXT else said.pop(found.text, source)
+            said.pop(found.text, None)
+            _keep(said, found.text, first)
+
+    def _take_call(self, seen: Activity) -> None:
+        self._open.pop(seen.tool_id, None)
+        _keep(self._open, seen.tool_id, seen)
+        if seen.writes and seen.excerpt:
+            self._edits.pop(seen.path, None)
+            edit = InFlight(seen.path, seen.excerpt[:MAX_SNIPPET], finished=False, source=seen.id)
+            _keep(self._edits, seen.path, edit, MAX_SNIPPETS)
+
+    def _take_result(self, seen: Activity) -> None:
+        call = self._open.pop(seen.tool_id, None)
+        command = seen.command or (call.command if call else "")
+        path = seen.path or (call.path if call else "")
+        tool = seen.tool or (call.tool if call else "")
+        edit = self._edits.get(path)
+        if edit and call and edit.source == call.id:
+            self._edits[path] = attrs.evolve(edit, finished=True)
+        if command:
+            self._commands.pop(command, None)
+            _keep(self._commands, command, Command(command, seen.exit_code, seen.failed, seen.id))
+        what = command or f"{tool} {path}".strip()
+        self._failures.pop(what, None)  # what worked at last is no failed attempt
+        if seen.failed and what:
+            _keep(self._failures, what, Sourced(_failure(what, seen), seen.id))
+
+    def _do_not_redo(self) -> tuple[Sourced, ...]:
+        said = _sourced(self._said[Kind.DO_NOT_REDO])
+        return (*_sourced(self._done), *(item for item in said if item.text not in self._done))
+
+    def _skills_to_use(self, remaining: dict[str, int]) -> tuple[Sourced, ...]:
+        """Loaded skills that a remaining task names and that were not used yet."""
+        text = "\n".join(remaining).casefold()
+        loaded = _sourced(self._loaded)
+        return tuple(s for s in loaded if s.text not in self._used and s.text.casefold() in text)
+
+    def _in_flight(self) -> tuple[InFlight, ...]:
+        """Unfinished edits last: they are what the next agent must look at first."""
+        return tuple(sorted(self._edits.values(), key=lambda edit: (not edit.finished, edit.source)))
+
+    def _next_action(self, remaining: dict[str, int]) -> Sourced | None:
+        said = _sourced(self._said[Kind.NEXT])[-1:]
+        planned = _sourced(remaining)[:1]
+        # The plan's first open task, unless the agent said something more exact since the plan last changed.
+        if said and (not planned or said[0].source > planned[0].source):
+            return said[0]
+        failures = tuple(
+            Sourced(f"Make this pass: {c.command}", c.source) for c in self._commands.values() if c.failed
+        )
+        return next(iter((*planned, *failures[-1:])), None)
+
+
+def draft(
+    intent: Intent,
+    *,
+    contract_id: str,
+    session_id: str,
+    task_id: str,
+    task_goal: str,
+    snapshot_commit_sha: str,
+    acceptance_assertions: tuple[str, ...],
+    file_manifest: tuple[ManifestEntry, ...],
+    verify_evidence: tuple[Evidence, ...] = (),
+    audit: Anchor | None = None,
+    handoff_id: str = "",
+    created_at: str = "",
+    from_provider: str = "",
+    to_provider: str = "",
+) -> Contract:
+    """The unsigned contract: the intent, and what hub itself knows (goal, commands, files, snapshot)."""
+    return Contract(
+        contract_id=contract_id,
+        session_id=session_id,
+        task_id=task_id,
+        task_goal=task_goal,
+        snapshot_commit_sha=snapshot_commit_sha,
+        next_action=intent.next_action.text if intent.next_action else "",
+        do_not_redo=_texts(intent.do_not_redo),
+        acceptance_assertions=acceptance_assertions,
+        file_manifest=file_manifest,
+        decisions=intent.decisions,
+        constraints=intent.constraints,
+        initial_prompt=intent.initial_prompt,
+        plan=_texts(intent.plan),
+        tasks_remaining=_texts(intent.tasks_remaining),
+        skills_loaded=_texts(intent.skills_loaded),
+        skills_in_use=_texts(intent.skills_in_use),
+        skills_to_use=_texts(intent.skills_to_use),
+        in_flight_code=tuple(Snippet(code.path, code.snippet) for code in intent.in_flight_code),
+        audit=audit,
+        handoff_id=handoff_id,
+        created_at=created_at,
+        from_provider=from_provider,
+        to_provider=to_provider,
+        evidence=(*verify_evidence, *_evidence(intent)),
+    )
+
+
+def _evidence(intent: Intent) -> tuple[Evidence, ...]:
+    harness = (*((intent.model,) if intent.model else ()), *intent.mcps)
+    return (
+        *(Evidence(EvidenceKind.COMMAND, c.command, c.source, c.exit_code) for c in intent.commands),
+        *(Evidence(EvidenceKind.FAILED_ATTEMPT, a.text, a.source) for a in intent.failed_attempts),
+        *(Evidence(EvidenceKind.HARNESS, h.text, h.source) for h in harness),
+    )
+
+
+def _failure(what: str, seen: Activity) -> str:
+    how = f"exit status {seen.exit_code}" if seen.exit_code is not None else "an error"
+    said = next((line.strip() for line in seen.text.splitlines() if line.strip()), "")
+    return f"{what} ended with {how}" + (f": {said[:MAX_FIRST_LINE]}" if said else "")
+
+
+def _keep(items: dict[str, _T], key: str, value: _T, limit: int = MAX_ITEMS) -> None:
+    items[key] = value
+    if len(items) > limit:
+        del items[next(iter(items))]
+
+
+def _sourced(items: dict[str, int]) -> tuple[Sourced, ...]:
+    return tuple(Sourced(text, source) for text, source in items.items())
+
+
+def _texts(items: tuple[Sourced, ...]) -> tuple[str, ...]:
+    return tuple(item.text for item in items)

@@ -1,0 +1,148 @@
+"""Decisions, constraints and the like, found in prose.
+
+Owns: the patterns, and the care around them.
+Must not: look at anything but text, or claim to understand it. What is found is quoted, never interpreted.
+
+Theory of operation. A false find costs the next agent a line of reading, a missed one perhaps a wrong turn;
+but most of a contract comes from structured events anyway. So the patterns ask for explicit wording, each
+sentence is matched by itself, and code blocks, quotations, tables, headings and questions are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+
+import attrs
+
+MAX_LINE = 2000
+MAX_STATEMENT = 400
+
+
+class Kind(StrEnum):
+    """What a statement is."""
+
+    DECISION = "decision"
+    CONSTRAINT = "constraint"
+    DO_NOT_REDO = "do_not_redo"
+    NEXT = "next"
+
+
+@attrs.frozen
+class Statement:
+    """One find."""
+
+    kind: Kind
+    text: str
+
+
+_LABELS = re.compile(
+    r"(?P<decision>decision|decided|design decision)"
+    r"|(?P<constraint>constraint|requirement|restriction)"
+    r"|(?P<redo>done|already done|completed|finished|do not redo|don't redo)"
+    r"|(?P<next>next|next step|next steps|next action|todo)",
+    re.IGNORECASE,
+)
+_LABELLED = re.compile(r"(?P<label>[A-Za-z' ]{3,20})\s?:\s+(?P<rest>\S.*)")
+
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (
+        Kind.DO_NOT_REDO,
+        re.compile(
+            r"\b(?:do not|don't|no need to|never) "
+            r"(?:redo|repeat|re-?run|retry|re-?implement|re-?write|try again)\b"
+            r"|\b(?:is|are|was|were|has been|have been) already "
+            r"(?:done|implemented|fixed|written|added|applied|in place|migrated|renamed|tested)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Kind.DECISION,
+        re.compile(
+            r"\b(?:I|we)(?:'ll| will|'m going to| am going to|'re going to| are going to) "
+            r"(?:use|go with|keep|choose|pick|switch to|adopt|stick with|avoid)\b"
+            r".*\b(?:because|since|so that|as it|instead of|rather than)\b"
+            r"|\b(?:I|we)(?:'ve| have)? (?:decided|chosen|chose|opted) (?:to|on|for|against|not)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Kind.CONSTRAINT,
+        re.compile(
+            r"\b(?:must not|mustn't|must never|must stay|must remain|may not|do not|don't|never)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Kind.NEXT,
+        re.compile(
+            r"^(?:next,? (?:I|we)|now (?:I|we|let me)|(?:I|we)'ll now|(?:I|we) will now)\b", re.IGNORECASE
+        ),
+    ),
+)
+_AGENT_CONSTRAINT = re.compile(
+    r"\b(?:must not|mustn't|must never|must stay|must remain|may not)\b", re.IGNORECASE
+)
+_IDLE = re.compile(r"\b(?:don't|do not) (?:know|see|think|have|need|believe|understand|yet)\b", re.IGNORECASE)
+
+_BULLET = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_EMPHASIS = re.compile(r"\*\*|__|`")
+
+
+def statements(text: str, *, by_user: bool = False) -> Iterator[Statement]:
+    """The statements in `text`, in order, one a sentence at most.
+
+    Args:
+        text: Prose; Markdown is understood as far as it says what is not prose.
+        by_user: The user speaks: plain "do not ..." and "never ..." are then constraints too. An agent says
+            these of its own doings all the time.
+    """
+    fenced = False
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped.startswith(("```", "~~~")):
+            fenced = not fenced
+        elif stripped and not fenced and not stripped.startswith((">", "|", "#")):
+            yield from _of_line(stripped[:MAX_LINE], by_user=by_user)
+
+
+def _of_line(line: str, *, by_user: bool) -> Iterator[Statement]:
+    plain = _EMPHASIS.sub("", _BULLET.sub("", line)).replace("\u2019", "'").strip()
+    labelled = _labelled(plain)
+    if labelled:
+        yield labelled
+        return
+    for sentence in _SENTENCE.split(plain):
+        if sentence and not sentence.endswith("?"):
+            found = _unlabelled(sentence[:MAX_STATEMENT], by_user=by_user)
+            if found:
+                yield found
+
+
+def _labelled(line: str) -> Statement | None:
+    parts = _LABELLED.match(line)
+    label = _LABELS.fullmatch(parts["label"].strip()) if parts else None
+    if not parts or not label:
+        return None
+    kinds = {
+        "decision": Kind.DECISION,
+        "constraint": Kind.CONSTRAINT,
+        "redo": Kind.DO_NOT_REDO,
+        "next": Kind.NEXT,
+    }
+    return Statement(kinds[str(label.lastgroup)], parts["rest"][:MAX_STATEMENT].strip())
+
+
+def _unlabelled(sentence: str, *, by_user: bool) -> Statement | None:
+    for kind, pattern in _PATTERNS:
+        if pattern.search(sentence) and (kind is not Kind.CONSTRAINT or _binds(sentence, by_user=by_user)):
+            return Statement(kind, sentence)
+    return None
+
+
+def _binds(sentence: str, *, by_user: bool) -> bool:
+    if by_user:
+        return not _IDLE.search(sentence)
+    return bool(_AGENT_CONSTRAINT.search(sentence))
