@@ -1,0 +1,294 @@
+"""The adapter: one actor a dispatched agent, between its runner and the session.
+
+Owns: the connection to the runner, the fold over the agent's stream, and redaction before anything leaves.
+Must not: decide anything about the session, write to the log, or keep state a re-attach could not rebuild.
+
+It reads the spool from its first byte into a fresh fold, whatever was read before: the fold's state is rebuilt, the
+log skips the events it has, and every write is sent again (the runner takes each key once). So killing this actor,
+or the daemon, costs nothing but the reading.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import trio
+
+from hub.domain.event import Event, EventType
+from hub.domain.redaction import EventRedactor
+from hub.domain.text import clean, decode
+from hub.errors import Code, HubError
+from hub.io.child import (
+    AgentLaunch,
+    Dead,
+    Ended,
+    ErrorOutput,
+    Message,
+    Output,
+    RunnerClient,
+    RunnerLost,
+    Running,
+    Status,
+    StopGraces,
+    Taken,
+    Verdict,
+    inspect,
+    read_spool,
+    spawn_runner,
+)
+from hub.io.framing import Line, LineFramer
+from hub.messages import (
+    AdapterInterrupt,
+    AdapterPause,
+    AdapterReply,
+    AdapterStop,
+    AgentBatch,
+    AgentEvent,
+    Dispatch,
+)
+from hub.providers.base import Exit as AgentExit
+from hub.providers.base import Outcome, Provider, Step, Write
+from supervisors import Actor, ActorDied, Ref, Shutdown
+
+_BATCH = 256
+"""Events that are sent to the session at once, at most."""
+_CALL_TIMEOUT = 60.0
+_LEAVE = 0.3
+"""Seconds an agent gets to leave by itself at the end of its input."""
+_SETTLE = 0.2
+_GRACES = StopGraces()
+_HARD = StopGraces(interrupt=0.5, terminate=0.5, kill=1.0)
+_STDERR_PLACE = 1 << 52
+"""Places of events made from standard error: behind any place in a spool, and below 2^53."""
+_RUNNER_PLACE = (1 << 53) - 2
+_END_PLACE = (1 << 53) - 1
+"""Place of the events made from the end of the run."""
+_KILLED = Verdict(
+    code=None, signal=9, asked=False, reason="runner_killed", started_at=0, ended_at=0, stdout_bytes=0, stderr_bytes=0
+)
+"""The verdict of a run whose runner died before it could give one."""
+
+
+class Adapter(Actor[Any]):
+    """One dispatch."""
+
+    def __init__(
+        self,
+        dispatch: Dispatch,
+        provider: Provider,
+        session: Ref[Any],
+        redactor: EventRedactor,
+        launch: Callable[[], AgentLaunch],
+    ) -> None:
+        self._dispatch = dispatch
+        self._run_dir = dispatch.assignment.run_dir
+        self._session = session
+        self._redactor = redactor
+        self._launch = launch
+        self._stream = provider.stream(dispatch.assignment)
+        self._out = LineFramer()
+        self._err = LineFramer()
+        self._client: RunnerClient | None = None
+        self._ended = trio.Event()
+        self._untaken: dict[str, bytes] = {}
+        self._said_full = False
+        self._told: Outcome | None = None
+        self._pending: list[AgentEvent] = []
+        self._outcome: Outcome | None = None
+
+    async def started(self) -> None:
+        """Ready when the agent runs, or when what is left of its run is found.
+
+        Raises:
+            HubError: `dispatch_failed`; the agent certainly does not run.
+        """
+        if not self._dispatch.attach:
+            await spawn_runner(self._run_dir, self._launch())
+        self.ctx.nursery.start_soon(self._follow)
+
+    async def handle(self, message: Any) -> None:
+        """Pass an order on to the agent. One that has ended needs none."""
+        with contextlib.suppress(RunnerLost):
+            match message:
+                case AdapterReply(text=text, key=key):
+                    await self._write(self._stream.reply(text, key))
+                case AdapterInterrupt():
+                    await self._write(self._stream.interrupt())
+                case AdapterStop(reason=reason, hard=hard):
+                    await self._stop(reason, hard=hard)
+                case AdapterPause(pause=pause):
+                    await self._pause(on=pause)
+                case _:
+                    raise TypeError(f"{type(message).__name__} is not for an adapter")
+
+    # --- orders ---------------------------------------------------------------------------------------
+
+    async def _write(self, writes: Sequence[Write]) -> None:
+        """Send, and keep what is not taken yet: a full pipe or disk takes it later."""
+        for write in writes:
+            self._untaken[write.key] = write.data
+            if self._client is not None:
+                await self._client.write(write.key, write.data)
+
+    async def _stop(self, reason: str, *, hard: bool) -> None:
+        client = self._client
+        if client is None:
+            return
+        await client.close_stdin()
+        if not hard:
+            # Most agents leave by themselves at the end of their input; a signal would cost them their last words.
+            with trio.move_on_after(_LEAVE):
+                await self._ended.wait()
+        if not self._ended.is_set():
+            await client.stop(_HARD if hard else _GRACES, reason)
+
+    async def _pause(self, *, on: bool) -> None:
+        if self._client is not None:
+            await (self._client.pause() if on else self._client.resume())
+
+    # --- reading --------------------------------------------------------------------------------------
+
+    async def _follow(self) -> None:
+        """Read until the run is over, through every loss of the connection."""
+        await self._apply(self._stream.open(), 0, 0)
+        while not self._ended.is_set():
+            state = inspect(self._run_dir)
+            match state:
+                case Running():
+                    await self._attached()
+                case Ended(verdict=verdict):
+                    await self._replay()
+                    await self._over(verdict)
+                case Dead(settled=False):
+                    await trio.sleep(_SETTLE)
+                case Dead():
+                    await self._replay()
+                    await self._over(_KILLED)
+                case _:
+                    raise HubError(Code.DISPATCH_FAILED, "The agent was never started.")
+
+    async def _attached(self) -> None:
+        try:
+            async with RunnerClient(self._run_dir) as client:
+                await client.attach(self._out.offset, self._err.offset)
+                self._client = client
+                for key, data in self._untaken.items():
+                    await client.write(key, data)
+                async for message in client:
+                    await self._take(message)
+                await client.detach()
+        except RunnerLost as lost:
+            if lost.displaced:
+                raise Shutdown("another adapter has attached") from lost
+        finally:
+            self._client = None
+
+    async def _replay(self) -> None:
+        async with read_spool(self._run_dir, self._out.offset, self._err.offset) as chunks:
+            async for chunk in chunks:
+                await self._take(chunk)
+
+    async def _take(self, message: Message) -> None:
+        match message:
+            case Output():
+                await self._output(message)
+            case ErrorOutput():
+                await self._errors(message)
+            case Taken():
+                await self._taken(message)
+            case Status(no_space=True):
+                await self._no_space()
+            case Verdict():
+                await self._over(message)
+        if self._pending or self._outcome is not self._told:
+            await self._send()
+
+    async def _taken(self, answer: Taken) -> None:
+        if answer.taken or answer.result == "closed":
+            self._untaken.pop(answer.key, None)
+        elif self._client is not None and answer.key in self._untaken:
+            await trio.sleep(_SETTLE)
+            await self._client.write(answer.key, self._untaken[answer.key])
+
+    async def _no_space(self) -> None:
+        if not self._said_full:
+            self._said_full = True
+            text = "the disk is full; the agent is held back until there is space"
+            self._add(Event(EventType.WAITING, text, {"code": str(Code.NO_SPACE)}), _RUNNER_PLACE, 0, 0)
+
+    async def _output(self, message: Output) -> None:
+        for line in self._out.feed(message.data, message.offset):
+            await self._line(line, message.at)
+
+    async def _line(self, line: Line, at: float) -> None:
+        if line.truncated:
+            self._note(line, at)
+            return
+        await self._apply(self._stream.feed(line.data, at), line.end, at)
+        if len(self._pending) >= _BATCH:
+            await self._send()
+
+    def _note(self, line: Line, at: float) -> None:
+        size = len(line.data) + line.truncated
+        text = f"a line of {size} bytes was cut: {clean(decode(line.data[:200]))}"
+        self._add(Event(EventType.SYSTEM, text, {"unknown": True, "truncated": line.truncated}), line.end, 0, at)
+
+    async def _errors(self, message: ErrorOutput) -> None:
+        for line in self._err.feed(message.data, message.offset):
+            await self._apply(self._stream.feed_stderr(line.data, message.at), _STDERR_PLACE + line.end, message.at)
+
+    async def _apply(self, step: Step, place: int, at: float) -> None:
+        for index, event in enumerate(step.events):
+            self._add(event, place, index, at)
+        await self._write(step.writes)
+        if step.close_stdin and self._client is not None:
+            await self._client.close_stdin()
+        self._outcome = self._outcome or step.outcome
+
+    def _add(self, event: Event, place: int, index: int, at: float) -> None:
+        safe = self._redactor.redact(event)
+        self._pending.append(AgentEvent(place, index, int(at * 1000), safe))
+
+    async def _over(self, verdict: Verdict) -> None:
+        if self._ended.is_set():
+            return
+        for line in self._out.finish():
+            await self._line(line, verdict.ended_at)
+        end = AgentExit(verdict.code, verdict.signal, asked=verdict.asked, stderr_tail=verdict.stderr_tail)
+        step = self._stream.finish(end, verdict.ended_at)
+        for index, event in enumerate(step.events):
+            self._add(event, _END_PLACE, index, verdict.ended_at)
+        self._outcome = self._outcome or step.outcome
+        self._ended.set()
+        await self._send(end)
+
+    async def _send(self, end: AgentExit | None = None) -> None:
+        """Hand the batch to the session; it may be restarting, and it takes a repeated batch for the same one."""
+        events, self._pending = self._pending, []
+        self._told = self._outcome
+        counts = self._redactor.take_counts()
+        outcome = self._outcome
+        if outcome is not None and outcome.failure is not None:
+            failure = attrs.evolve(outcome.failure, text=self._redactor.text(outcome.failure.text))
+            outcome = attrs.evolve(outcome, failure=failure, text=self._redactor.text(outcome.text))
+        batch = AgentBatch(
+            self._dispatch.assignment.dispatch_id,
+            events,
+            tools_in_flight=self._stream.tools_in_flight,
+            native_session=self._stream.native_session,
+            alive=self._stream.alive,
+            outcome=outcome,
+            exit=end,
+            redactions=counts,
+        )
+        while True:
+            try:
+                await self._session.call(batch, timeout=_CALL_TIMEOUT)
+            except (ActorDied, trio.TooSlowError):
+                await self._session.wait_alive(math.inf)
+            else:
+                return

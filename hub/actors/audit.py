@@ -1,0 +1,101 @@
+"""The audit writer: the one owner of `audit.jsonl` and `audit.head`.
+
+Owns: the order of the chain (append order is chain order) and the keys of what was appended before.
+Must not: send to anybody, or decide what is worth a record.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from hub.domain.audit import Record
+from hub.errors import Code, HubError
+from hub.io.journal import AuditJournal
+from hub.io.places import Places
+from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditLastEvent
+from supervisors import Actor, Exit
+
+_REMEMBERED = 10_000
+"""How many of the newest records' keys are known again after a restart: far more than any sender repeats."""
+_SUMMARY = ("summary", "reason", "command", "to", "state", "sha", "contractId", "dispatchId")
+
+
+class AuditWriter(Actor[Any]):
+    """Appends records to the chain, each key once."""
+
+    answers = (HubError,)
+
+    def __init__(self, places: Places, key: bytes) -> None:
+        self._places = places
+        self._key = key
+        self._keys: OrderedDict[str, None] = OrderedDict()
+        self._last_event = 0
+
+    async def started(self) -> None:
+        """Open the log and learn what it holds; a broken log is opened for reading, and every append says so."""
+        self._journal = AuditJournal.open(self._places, self._key)
+        for record in self._journal.read(limit=_REMEMBERED, newest_first=True)[::-1]:
+            self._remember(record.data)
+
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the hook's name for it
+        """Close the files."""
+        if hasattr(self, "_journal"):
+            self._journal.close()
+
+    async def handle(self, message: Any) -> Any:
+        """Append, or tell."""
+        match message:
+            case AuditAppend(entries=entries):
+                return self._append([e for e in entries if not e.key or e.key not in self._keys])
+            case AuditHead():
+                return self._head()
+            case AuditLastEvent():
+                return self._last_event
+            case AuditHistory(limit=limit):
+                return [_history(r) for r in self._journal.read(limit=limit, newest_first=True)[::-1]]
+            case _:
+                raise TypeError(f"{type(message).__name__} is not for the audit log")
+
+    def _append(self, entries: list[AuditEntry]) -> dict[str, Any]:
+        if entries:
+            self._journal.append_many([(e.event, _keyed(e)) for e in entries])
+            for entry in entries:
+                self._remember(_keyed(entry))
+        return self._head()
+
+    def _head(self) -> dict[str, Any]:
+        head = self._journal.head()
+        if head.seq < 0 and self._journal.broken is not None:
+            raise HubError(Code.AUDIT_BROKEN, self._journal.broken.detail)
+        return {"seq": head.seq, "hash": head.hash, "bytes": head.bytes}
+
+    def _remember(self, data: Any) -> None:
+        key = data.get("key")
+        if key:
+            self._keys[key] = None
+            while len(self._keys) > _REMEMBERED:
+                self._keys.popitem(last=False)
+        event_id = data.get("eventId")
+        if isinstance(event_id, int):
+            self._last_event = max(self._last_event, event_id)
+
+
+def _keyed(entry: AuditEntry) -> dict[str, Any]:
+    return {**entry.data, "key": entry.key} if entry.key else dict(entry.data)
+
+
+def _history(record: Record) -> dict[str, Any]:
+    """`{seq, ts, event, provider, summary}`."""
+    data = record.data
+    parts = [str(data[name]) for name in _SUMMARY if data.get(name)]
+    if record.event == "handoff":
+        parts = [f"{data.get('from')} -> {data.get('to')}", *([str(data["reason"])] if data.get("reason") else [])]
+    return {
+        "seq": record.seq,
+        "ts": record.ts,
+        "event": record.event,
+        "provider": data.get("provider", ""),
+        "summary": ", ".join(parts),
+        "sessionId": data.get("sessionId", ""),
+    }

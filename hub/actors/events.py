@@ -1,0 +1,184 @@
+"""The event log: durable ids first, then every subscriber, then the audit log.
+
+Owns: `events.db`, the subscriptions, and which events are on the audit log.
+Must not: change an event, or wait for a subscriber.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import trio
+
+from hub.domain.event import EventType, Record, Tag
+from hub.domain.text import clip
+from hub.errors import HubError
+from hub.io.places import Places
+from hub.io.sqlite import EventStore, NewEvent
+from hub.messages import (
+    AuditAppend,
+    AuditEntry,
+    AuditLastEvent,
+    EventAppend,
+    EventsOfSession,
+    EventsSince,
+    Subscribe,
+    Subscription,
+    Unsubscribe,
+)
+from supervisors import Actor, ActorDied, Exit, Ref
+
+_QUEUE = 4096
+"""Lists of records a subscriber may be behind before it counts as too slow."""
+_REPLAY_PAGE = 1000
+_AUDIT_PAGE = 500
+_AUDIT_TIMEOUT = 30.0
+_SUMMARY = 200
+_UNAUDITED = frozenset({str(EventType.THINKING), str(EventType.USAGE), str(EventType.RETRY)})
+
+
+@attrs.define
+class _Reader:
+    send: trio.MemorySendChannel[Sequence[Record]]
+    lagged: trio.Event
+
+
+class EventLog(Actor[Any]):
+    """Appends, publishes and replays."""
+
+    answers = (HubError,)
+
+    def __init__(self, places: Places, audit: Ref[Any], clock: Callable[[], float]) -> None:
+        self._places = places
+        self._clock = clock
+        self._audit = audit
+        self._readers: dict[int, _Reader] = {}
+        self._tokens = itertools.count(1)
+        self._news = trio.Event()
+
+    async def started(self) -> None:
+        """Open the log; tell of a damaged one that was put aside."""
+        self._store = EventStore.open(self._places.events_db)
+        damage = self._store.damage
+        if damage is not None:
+            meta = {"code": str(damage.code)}
+            self._store.append([NewEvent(str(Tag.ERROR), damage.detail, meta, int(self._clock() * 1000))])
+        self.ctx.nursery.start_soon(self._keep_audited)
+
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the hook's name for it
+        """End every subscription, and close the database."""
+        for reader in self._readers.values():
+            reader.send.close()
+        self._readers.clear()
+        if hasattr(self, "_store"):
+            self._store.close()
+
+    async def handle(self, message: Any) -> Any:
+        """Append, replay, subscribe."""
+        match message:
+            case EventAppend(events=events):
+                self._append(events)
+                return None
+            case EventsSince(since=since, limit=limit):
+                return self._store.since(since, limit)
+            case EventsOfSession(session_id=session_id):
+                return self._of_session(session_id)
+            case Subscribe(since=since):
+                return self._subscribe(since)
+            case Unsubscribe(token=token):
+                self._drop(token)
+                return None
+            case _:
+                raise TypeError(f"{type(message).__name__} is not for the event log")
+
+    def _append(self, events: Sequence[NewEvent]) -> None:
+        before = self._store.last_id
+        fresh = [r for r in self._store.append(events) if r.id > before]
+        if fresh:
+            self._publish(fresh)
+            self._news.set()
+            self._news = trio.Event()
+
+    def _publish(self, records: Sequence[Record]) -> None:
+        for token, reader in list(self._readers.items()):
+            try:
+                reader.send.send_nowait(records)
+            except trio.WouldBlock:
+                reader.lagged.set()
+                self._drop(token)
+            except trio.BrokenResourceError:
+                self._drop(token)
+
+    def _subscribe(self, since: int | None) -> Subscription:
+        """The replay and the live part meet here without a gap: nothing is appended in between."""
+        token = next(self._tokens)
+        send, receive = trio.open_memory_channel[Sequence[Record]](_QUEUE)
+        reader = _Reader(send, trio.Event())
+        after = self._store.last_id if since is None else since
+        while page := self._store.since(after, _REPLAY_PAGE):
+            try:
+                send.send_nowait(page)
+            except trio.WouldBlock:
+                reader.lagged.set()
+                send.close()
+                return Subscription(token, receive, reader.lagged)
+            after = page[-1].id
+        self._readers[token] = reader
+        return Subscription(token, receive, reader.lagged)
+
+    def _drop(self, token: int) -> None:
+        reader = self._readers.pop(token, None)
+        if reader is not None:
+            reader.send.close()
+
+    def _of_session(self, session_id: str) -> list[Record]:
+        found: list[Record] = []
+        while page := self._store.for_session(session_id, found[-1].id if found else 0):
+            found += page
+        return found
+
+    async def _keep_audited(self) -> None:
+        """Put the agents' events on the audit log, in order and each once, whatever dies in between."""
+        cursor = -1
+        while True:
+            news = self._news
+            try:
+                if cursor < 0:
+                    cursor = await self._audit.call(AuditLastEvent(), timeout=_AUDIT_TIMEOUT)
+                while page := self._store.since(cursor, _AUDIT_PAGE):
+                    entries = [_entry(r) for r in page if _is_audited(r)]
+                    if entries:
+                        await self._audit.call(AuditAppend(entries), timeout=_AUDIT_TIMEOUT)
+                    cursor = page[-1].id
+            except (ActorDied, trio.TooSlowError):
+                await self._audit.wait_alive(math.inf)
+                cursor = -1
+                continue
+            except HubError:
+                # A log that was tampered with, or a full disk: the audit writer says so to those who ask; the
+                # events themselves are safe here, and are taken up from the cursor when it works again.
+                with trio.move_on_after(_AUDIT_TIMEOUT):
+                    await news.wait()
+                continue
+            await news.wait()
+
+
+def _is_audited(record: Record) -> bool:
+    meta = record.meta
+    return "type" in meta and not meta.get("delta") and meta["type"] not in _UNAUDITED
+
+
+def _entry(record: Record) -> AuditEntry:
+    meta = record.meta
+    data = {
+        "sessionId": meta.get("sessionId", ""),
+        "provider": meta.get("provider", ""),
+        "tag": record.tag,
+        "summary": clip(record.msg, _SUMMARY),
+        "eventId": record.id,
+    }
+    return AuditEntry("agent_event", data, key=f"event:{record.id}")

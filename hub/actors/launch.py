@@ -1,0 +1,48 @@
+"""From an assignment to what the runner starts.
+
+Owns: the agent's environment: the allow-listed base, the provider's own names, the account's keys, nothing else.
+Must not: start anything, or put a long text or a key into argv.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+from hub.domain.config import Config
+from hub.errors import Code, HubError
+from hub.io.child import AgentLaunch, StdinMode
+from hub.io.commands import base_env
+from hub.providers.base import Assignment, Provider, Stdin
+
+
+def agent_launch(provider: Provider, assignment: Assignment, config: Config) -> AgentLaunch:
+    """How the runner starts the agent of this assignment.
+
+    Raises:
+        HubError: `dispatch_failed`; the program is not there.
+    """
+    launch = provider.launch(assignment)
+    settings = config.provider(provider.name)
+    env = {
+        **base_env(),
+        **settings.env,
+        **provider.account_env(assignment.account),
+        **assignment.account.env,
+        **launch.env,
+    }
+    program = shutil.which(launch.argv[0], path=env.get("PATH"))
+    if program is None:
+        command = " ".join(provider.install_command)
+        raise HubError(Code.DISPATCH_FAILED, f"{launch.argv[0]} is not installed.", hint=f"Install it: {command}")
+    stdin = StdinMode.PIPE if launch.stdin is Stdin.PIPE else StdinMode.NULL
+    if launch.stdin_file:
+        stdin = StdinMode.FILE
+    return AgentLaunch(
+        argv=[program, *launch.argv[1:]],
+        env=env,
+        cwd=launch.cwd,
+        stdin=stdin,
+        stdin_file=launch.stdin_file,
+        files=launch.files,
+        orphan_grace=config.session.orphan_grace,
+    )

@@ -1,0 +1,280 @@
+"""The session actor: the inbox of the one session a daemon runs.
+
+Owns: the single-session guard, the answers about the session, and the way an agent's batches reach the log.
+Must not: carry the session on (the driver does), or write to the worktree.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import trio
+
+from hub.actors.clock import iso
+from hub.actors.session import views
+from hub.actors.session.board import LiveAgent, Wish
+from hub.actors.session.driver import Driver
+from hub.actors.session.kit import Kit
+from hub.actors.session.work import start_handoff
+from hub.domain.event import EventType, Tag
+from hub.domain.handoff import State, Trigger
+from hub.domain.quota import breach, reading_of
+from hub.domain.session import OnLimit, SessionRecord, SessionState
+from hub.errors import Code, HubError
+from hub.io import git
+from hub.io.sqlite import NewEvent
+from hub.messages import (
+    AgentBatch,
+    AgentEvent,
+    Detach,
+    GetCost,
+    GetProviders,
+    GetRedactions,
+    GetSessionFacts,
+    GetStatus,
+    RequestHandoff,
+    RequestPause,
+    RequestReply,
+    RequestStop,
+    StartRun,
+)
+from supervisors import DEFER, Actor, Reply
+
+_EVENT_PAUSE_PATIENCE = 2.0
+
+
+class Session(Actor[Any]):
+    """One session at a time; its record outlives this actor and the daemon."""
+
+    answers = (HubError,)
+
+    def __init__(self, make: Callable[[], tuple[Kit, Driver]]) -> None:
+        self._kit, self._driver = make()
+        self._redactions: Counter[str] = Counter()
+        self._stop_replies: list[Reply] = []
+
+    async def started(self) -> None:
+        """Read the record back, take hold of what runs, and go on where the record says."""
+        damage = self._kit.ledger.load()
+        await self._driver.desk.sweep_adapters()
+        if damage is not None:
+            await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
+        record = self._kit.ledger.record
+        if record is not None and record.session_state.active:
+            await self._kit.ledger.tell()
+        self.ctx.nursery.start_soon(self._driver.run)
+        self.ctx.nursery.start_soon(self._answer_stops)
+
+    async def handle(self, message: Any) -> Any:
+        """Each message is a question, a wish, or news of the agent."""
+        match message:
+            case AgentBatch():
+                return await self._batch(message)
+            case GetStatus():
+                return views.status(self._kit)
+            case GetProviders():
+                return await self._driver.work.targets.statuses(self._kit.ledger.record)
+            case GetCost():
+                return views.cost(self._kit)
+            case GetRedactions():
+                return views.redactions(self._redactions)
+            case GetSessionFacts():
+                return views.facts(self._kit)
+            case StartRun():
+                return await self._start(message)
+            case RequestHandoff():
+                return await self._handoff()
+            case RequestPause(pause=pause):
+                return await self._pause(on=pause)
+            case RequestReply(text=text):
+                return await self._reply(text)
+            case RequestStop():
+                return self._stop()
+            case Detach():
+                self._kit.board.detached = True
+                self._kit.board.touch()
+                return None
+            case _:
+                raise TypeError(f"{type(message).__name__} is not for the session")
+
+    # --- orders ---------------------------------------------------------------------------------------
+
+    async def _start(self, order: StartRun) -> dict[str, Any]:
+        active = self._kit.ledger.record
+        if active is not None and active.session_state.active:
+            raise HubError(Code.SESSION_ALREADY_RUNNING, f"Session {active.session_id} is running.")
+        targets = self._driver.work.targets
+        await targets.refresh_config()
+        chain = targets.chain_for(provider=order.provider, profile=order.profile)
+        state = await git.repo_state(self._kit.places.root)
+        record = self._new_record(order, chain, state)
+        await self._kit.ledger.begin(record)
+        await self._kit.ledger.say(Tag.SYSTEM, f"session started: {views.headline(record.task)}", role=record.role)
+        self._redactions.clear()
+        self._kit.board.wish = None
+        self._kit.board.touch()
+        return {
+            "sessionId": record.session_id,
+            "taskId": record.task_id,
+            "branch": record.branch,
+            "worktree": record.worktree,
+        }
+
+    def _new_record(self, order: StartRun, chain: tuple[str, ...], state: git.RepoState) -> SessionRecord:
+        session_id = self._kit.new_id("s")
+        config = self._kit.config
+        provider = chain[0]
+        verify = tuple(order.verify if order.verify is not None else config.session.verify)
+        return SessionRecord(
+            session_id=session_id,
+            seq=1,
+            at=iso(self._kit.clock()),
+            session_state=SessionState.STARTING,
+            role="primary",
+            task_id=self._kit.new_id("t"),
+            task=order.task,
+            branch=f"hub/{session_id}",
+            worktree=str(self._kit.places.worktrees / session_id),
+            base=state.head_sha,
+            main_branch=state.branch or state.main_branch,
+            profile=order.profile,
+            chain=chain,
+            threshold=order.threshold,
+            max_handoffs=order.max_handoffs,
+            on_limit=OnLimit(order.on_limit),
+            verify=verify,
+            verify_sha=views.digest(verify),
+            provider=provider,
+            account=config.accounts(provider)[0].label,
+            model=config.provider(provider).model,
+            started_at=iso(self._kit.clock()),
+        )
+
+    def _active(self) -> SessionRecord:
+        record = self._kit.ledger.record
+        if record is None or not record.session_state.active:
+            raise HubError(Code.NO_ACTIVE_SESSION)
+        return record
+
+    async def _handoff(self) -> dict[str, Any]:
+        """Durable before it is answered where an agent works; a wish where the session waits."""
+        record = self._active()
+        if record.state is not State.RUNNING:
+            raise HubError(Code.HANDOFF_IN_PROGRESS)
+        if record.wait_until or record.error is not None or not record.dispatch_id:
+            self._kit.board.ask(Wish.HANDOFF)
+            return {"sessionId": record.session_id, "waiting": True}
+        if await self._driver.work.targets.next(record, None) is None:
+            raise HubError(Code.NO_FALLBACK, "No other account or provider may take the work now.")
+        await start_handoff(self._kit, record, Trigger.MANUAL_HANDOFF, "asked for by the user", None)
+        self._kit.board.ask(Wish.HANDOFF)
+        return {"sessionId": record.session_id, "handoffId": self._kit.ledger.now.handoff_id}
+
+    async def _pause(self, *, on: bool) -> dict[str, Any]:
+        record = self._active()
+        await self._kit.ledger.update(paused=on)
+        live = self._kit.board.agent
+        if live is not None and not on and live.paused:
+            self._resume_agent(live)
+        elif live is not None and on:
+            self.ctx.nursery.start_soon(self._pause_soon, live, live.batches)
+        await self._kit.ledger.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")
+        return {"sessionId": record.session_id, "paused": on}
+
+    async def _pause_soon(self, live: LiveAgent, batches: int) -> None:
+        """At the next event boundary; an agent that says nothing is at one already."""
+        await self._kit.board.until(lambda: live.batches != batches, _EVENT_PAUSE_PATIENCE)
+        if self._kit.ledger.now.paused and not live.paused and self._driver.desk.pause(on=True):
+            live.paused = True
+
+    def _resume_agent(self, live: LiveAgent) -> None:
+        self._driver.desk.pause(on=False)
+        live.paused = False
+        live.heard_at = trio.current_time()
+
+    async def _reply(self, text: str) -> dict[str, Any]:
+        record = self._active()
+        provider = self._kit.providers[record.provider]
+        if not provider.capabilities.replies:
+            raise HubError(Code.REPLY_UNSUPPORTED, f"{provider.display_name} takes no replies while it runs.")
+        if record.state is not State.RUNNING or not self._driver.desk.reply(text, self._kit.new_id("r")):
+            raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is being changed; try again in a moment.")
+        if record.needs_input:
+            await self._kit.ledger.update(needs_input=False)
+        return {"sessionId": record.session_id}
+
+    def _stop(self) -> Any:
+        self._active()
+        self._kit.board.ask(Wish.STOP)
+        if self.ctx.current_reply is not None:
+            self._stop_replies.append(self.ctx.current_reply)
+        return DEFER
+
+    async def _answer_stops(self) -> None:
+        """Answers those who asked for a stop once the session has ended."""
+        while True:
+            await self._kit.board.until(lambda: self._stop_replies and self._ended())
+            replies, self._stop_replies = self._stop_replies, []
+            for reply in replies:
+                reply.answer({"sessionId": self._kit.ledger.now.session_id, "state": self._kit.ledger.now.session_state})
+
+    def _ended(self) -> bool:
+        record = self._kit.ledger.record
+        return record is None or not record.session_state.active
+
+    # --- news of the agent ----------------------------------------------------------------------------
+
+    async def _batch(self, batch: AgentBatch) -> None:
+        """Log the events, then let the driver see where the agent stands."""
+        record = self._kit.ledger.record
+        live = self._kit.board.agent
+        if record is None or live is None or live.dispatch_id != batch.dispatch_id:
+            return
+        if batch.events:
+            await self._kit.ledger.log([self._logged(record, batch, item) for item in batch.events])
+        self._redactions.update(batch.redactions)
+        await self._account(record, batch, live)
+        live.tools_in_flight = batch.tools_in_flight
+        live.native_session = batch.native_session
+        live.alive = live.alive or batch.alive
+        live.outcome = live.outcome or batch.outcome
+        live.exit = live.exit or batch.exit
+        live.heard_at = trio.current_time()
+        live.batches += 1
+        self._kit.board.touch()
+
+    def _logged(self, record: SessionRecord, batch: AgentBatch, item: AgentEvent) -> NewEvent:
+        owner = record.to_provider if record.state in (State.DISPATCHED, State.RESUMING) else record.provider
+        event = item.event
+        meta = {**event.meta, "type": str(event.type), "sessionId": record.session_id, "provider": owner, "dispatchId": batch.dispatch_id}
+        return NewEvent(
+            str(event.tag), event.content, meta, item.at_ms, batch.dispatch_id, item.offset, item.index
+        )
+
+    async def _account(self, record: SessionRecord, batch: AgentBatch, live: LiveAgent) -> None:
+        """Keep the counts, the native session id and the questions; all but the counts are durable."""
+        tally = self._kit.tallies.of(batch.dispatch_id, fresh=live.batches == 0)
+        waiting = record.needs_input
+        for item in batch.events:
+            tally.feed(item.event)
+            if item.event.type is EventType.QUOTA:
+                self._watch_quota(record, live, item)
+            if not item.event.meta.get("delta"):
+                waiting = bool(item.event.meta.get("needsInput"))
+        live.needs_input = waiting
+        changes: dict[str, Any] = {}
+        if batch.native_session and record.state is State.RUNNING and batch.native_session != record.native_id:
+            changes["native_id"] = batch.native_session
+        if waiting != record.needs_input:
+            changes["needs_input"] = waiting
+        if changes:
+            await self._kit.ledger.update(**changes)
+
+    def _watch_quota(self, record: SessionRecord, live: LiveAgent, item: AgentEvent) -> None:
+        if live.breach_muted:
+            return
+        reading = reading_of(item.event, record.provider, record.account, item.at_ms / 1000)
+        if reading is not None:
+            live.breach = live.breach or breach([reading], record.threshold)

@@ -1,0 +1,73 @@
+"""What the session knows right now and nobody has to remember: wishes, and the live agent's condition.
+
+Owns: the meeting point of the inbox (which writes here) and the driver (which waits here).
+Must not: hold anything a restart would need; that is the ledger's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import StrEnum
+
+import attrs
+import trio
+
+from hub.domain.quota import QuotaReading
+from hub.providers.base import Exit, Outcome
+
+
+class Wish(StrEnum):
+    """What a user may ask of a running session."""
+
+    HANDOFF = "handoff"
+    STOP = "stop"
+
+
+@attrs.define
+class LiveAgent:
+    """The condition of the agent of one dispatch, as its last batch told it."""
+
+    dispatch_id: str
+    tools_in_flight: int = 0
+    native_session: str = ""
+    alive: bool = False
+    outcome: Outcome | None = None
+    exit: Exit | None = None
+    heard_at: float = 0.0
+    """`trio.current_time()` of the last batch."""
+    batches: int = 0
+    paused: bool = False
+    adapter_up: bool = False
+    breach: QuotaReading | None = None
+    breach_muted: bool = False
+    """A forecast that led nowhere once is not looked at again for this dispatch."""
+    needs_input: bool = False
+
+
+@attrs.define
+class Board:
+    """Shared by the session's inbox and its driver; both run in one thread, so a change is never half seen."""
+
+    agent: LiveAgent | None = None
+    wish: Wish | None = None
+    detached: bool = False
+    _changed: trio.Event = attrs.field(factory=trio.Event)
+
+    def touch(self) -> None:
+        """Wake whoever waits."""
+        self._changed.set()
+        self._changed = trio.Event()
+
+    def ask(self, wish: Wish) -> None:
+        """Record a wish. Stop wins over handoff."""
+        if self.wish is not Wish.STOP:
+            self.wish = wish
+        self.touch()
+
+    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:
+        """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""
+        with trio.move_on_after(timeout):
+            while not predicate():
+                await self._changed.wait()
+        return bool(predicate())

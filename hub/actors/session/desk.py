@@ -1,0 +1,184 @@
+"""The session's hand on its agent: start it, find it again, bring it to a safe point, stop it.
+
+Owns: the adapter child of the current dispatch and the files of `.hub/run/<dispatch id>/`.
+Must not: choose who is dispatched, or judge how a run ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import msgspec
+import trio
+
+from hub.actors.session.board import LiveAgent
+from hub.actors.session.kit import Kit
+from hub.domain.handoff import State
+from hub.domain.session import SessionRecord
+from hub.errors import Code, HubError
+from hub.io.atomic import read_bounded, write_atomic
+from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, inspect
+from hub.io.places import make_private_dir
+from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, Dispatch
+from hub.providers.base import Account, Assignment
+from supervisors import ChildSpec, DynamicRef, Ref
+
+_ASSIGNMENT = "assignment.json"
+_ASSIGNMENT_LIMIT = 16 * 1024 * 1024
+_INTERRUPT_GRACE = 5.0
+_LEAVE_GRACE = 60.0
+
+
+@attrs.define
+class Desk:
+    """One agent at a time."""
+
+    kit: Kit
+    adapters: DynamicRef
+    adapter_spec: Callable[[Dispatch], tuple[ChildSpec, Ref[Any]]]
+    _ref: Ref[Any] | None = None
+
+    async def dispatch(self, record: SessionRecord, assignment: Assignment) -> LiveAgent:
+        """Start the record's dispatch, exactly once however often this is called for it.
+
+        Raises:
+            HubError: `dispatch_failed` when it certainly did not start, `dispatch_ambiguous` when nobody can know.
+        """
+        if isinstance(inspect(assignment.run_dir), NeverClaimed):
+            make_private_dir(assignment.run_dir)
+            write_atomic(assignment.run_dir / _ASSIGNMENT, _encode(assignment))
+            if assignment.envelope_path is not None:
+                write_atomic(assignment.envelope_path, assignment.envelope.encode())
+            return await self._adopt(record, assignment, attach=False)
+        return await self.reattach(record)
+
+    async def reattach(self, record: SessionRecord) -> LiveAgent:
+        """Take hold of the record's dispatch again; its adapter reads the spool from the start.
+
+        Raises:
+            HubError: As `dispatch`.
+        """
+        live = self.kit.board.agent
+        if live is not None and live.dispatch_id == record.dispatch_id and live.adapter_up:
+            return live
+        run_dir = self.kit.places.run_dir / record.dispatch_id
+        match inspect(run_dir):
+            case NeverClaimed() | ClaimedNotStarted():
+                raise HubError(Code.DISPATCH_FAILED, "The agent was never started.")
+            case Dead(spool_bytes=0):
+                raise HubError(
+                    Code.DISPATCH_AMBIGUOUS,
+                    f"{owner(record)[0]} was let go and its runner died before it said anything.",
+                )
+        assignment = _decode(read_bounded(run_dir / _ASSIGNMENT, _ASSIGNMENT_LIMIT), self._account_env(record))
+        return await self._adopt(record, assignment, attach=True)
+
+    async def _adopt(self, record: SessionRecord, assignment: Assignment, *, attach: bool) -> LiveAgent:
+        await self.release()
+        live = LiveAgent(record.dispatch_id, adapter_up=True, heard_at=trio.current_time())
+        self.kit.board.agent = live
+        spec, ref = self.adapter_spec(Dispatch(assignment, owner(record)[0], attach))
+        self._ref = ref
+        try:
+            await self.adapters.start_child(spec)
+        except BaseException:
+            live.adapter_up = False
+            raise
+        ref.monitor(lambda _exit: self._lost(live))
+        return live
+
+    def _lost(self, live: LiveAgent) -> None:
+        live.adapter_up = False
+        self.kit.board.touch()
+
+    async def release(self) -> None:
+        """Let go of the adapter; the agent stays as it is, under its runner."""
+        live = self.kit.board.agent
+        if live is not None and live.adapter_up:
+            await self.adapters.terminate_child(live.dispatch_id)
+        self.kit.board.agent = None
+
+    async def sweep_adapters(self) -> None:
+        """End adapters that an earlier incarnation of the session left behind."""
+        for child in await self.adapters.which_children():
+            await self.adapters.terminate_child(child.id)
+
+    def reply(self, text: str, key: str) -> bool:
+        """Pass a reply on; False when the adapter is not there."""
+        return self._send(AdapterReply(text, key))
+
+    def pause(self, *, on: bool) -> bool:
+        """Stop or continue the agent's processes."""
+        return self._send(AdapterPause(on))
+
+    async def safe_point(self, grace: float) -> str:
+        """Wait until no tool call is in flight; interrupt the agent when none comes within the grace.
+
+        Returns:
+            `turn_over`, `idle`, or `interrupted`: what the contract says of the stop.
+        """
+        live = self.kit.board.agent
+        if live is None or live.exit or live.outcome:
+            return "turn_over"
+        if live.paused:
+            self.pause(on=False)
+        settled = await self.kit.board.until(
+            lambda: live.exit or live.outcome or not live.adapter_up or not live.tools_in_flight, grace
+        )
+        if live.exit or live.outcome:
+            return "turn_over"
+        self._send(AdapterInterrupt(f"interrupt-{live.dispatch_id}"))
+        await self.kit.board.until(
+            lambda: live.exit or live.outcome or not live.adapter_up,
+            _INTERRUPT_GRACE if self._interrupts(live) else 0,
+        )
+        return "idle" if settled else "interrupted"
+
+    def _interrupts(self, live: LiveAgent) -> bool:
+        provider = self.kit.providers.get(owner(self.kit.ledger.now)[0])
+        return provider is not None and provider.capabilities.interrupt and live.alive
+
+    async def stop(self, reason: str, *, hard: bool = False) -> None:
+        """Bring the agent to its end and wait for it; every byte it wrote has been read when this returns."""
+        live = self.kit.board.agent
+        if live is None or live.exit is not None:
+            return
+        while live.exit is None:
+            if not live.adapter_up:
+                live = await self.reattach(self.kit.ledger.now)
+            self._send(AdapterStop(reason, hard=hard))
+            found = live
+            await self.kit.board.until(lambda: found.exit or not found.adapter_up, _LEAVE_GRACE)
+
+    def _send(self, message: object) -> bool:
+        return self._ref is not None and self._ref.try_cast(message)
+
+    def _account_env(self, record: SessionRecord) -> Account:
+        return self.kit.config.account(*owner(record))
+
+    def has_run(self, record: SessionRecord) -> bool:
+        """Whether the record's dispatch was ever claimed."""
+        if not record.dispatch_id:
+            return False
+        state = inspect(self.kit.places.run_dir / record.dispatch_id)
+        return not isinstance(state, NeverClaimed | ClaimedNotStarted)
+
+
+def owner(record: SessionRecord) -> tuple[str, str]:
+    """Provider and account of the record's dispatch: the receiver's between DISPATCHED and its heartbeat."""
+    if record.state in (State.DISPATCHED, State.RESUMING):
+        return record.to_provider, record.to_account
+    return record.provider, record.account
+
+
+def _encode(assignment: Assignment) -> bytes:
+    """The assignment without the account's keys: those live in the configuration only."""
+    bare = attrs.evolve(assignment, account=attrs.evolve(assignment.account, env={}))
+    return msgspec.json.encode(bare, enc_hook=str)
+
+
+def _decode(data: bytes, account: Account) -> Assignment:
+    assignment: Assignment = msgspec.json.decode(data, type=Assignment, dec_hook=lambda kind, value: kind(value))
+    return attrs.evolve(assignment, account=account)

@@ -1,0 +1,102 @@
+"""The loop that carries a session from state to state: look at the record, do what its state asks, look again.
+
+Owns: the order of steps, and what an error in a step leads to.
+Must not: remember anything between two steps; a restart enters the loop at the same place.
+"""
+
+from __future__ import annotations
+
+import attrs
+import trio
+
+from hub.actors.session.board import Wish
+from hub.actors.session.desk import Desk
+from hub.actors.session.ending import Ending
+from hub.actors.session.kit import Kit
+from hub.actors.session.passing import Passing
+from hub.actors.session.work import Work
+from hub.domain.event import Tag
+from hub.domain.handoff import State
+from hub.domain.session import ErrorNote, SessionRecord, SessionState
+from hub.errors import Code, HubError
+
+_PASSING_TROUBLE = frozenset({Code.NO_SPACE, Code.READ_ONLY, Code.UNAVAILABLE})
+"""Errors that go away by themselves or by the user's hand outside hub: the step is tried again."""
+_NEEDS_DECISION = frozenset({Code.DISPATCH_AMBIGUOUS})
+"""Errors only the user can resolve: nothing is done until they hand over or stop."""
+_TROUBLE_PAUSE = 2.0
+
+
+@attrs.define
+class Driver:
+    """Runs as the session actor's one background task."""
+
+    kit: Kit
+    desk: Desk
+    work: Work
+    passing: Passing
+    ending: Ending
+    _told: Code | None = None
+
+    async def run(self) -> None:
+        """Go on for ever; returns only when the daemon lets go of the session."""
+        board = self.kit.board
+        while not board.detached:
+            record = self.kit.ledger.record
+            if record is None or not record.session_state.active:
+                board.wish = None
+                await board.until(lambda: board.detached or self._active())
+                continue
+            try:
+                await self._step(record)
+            except HubError as error:
+                await self._trouble(self.kit.ledger.now, error)
+            else:
+                self._told = None
+        await self.desk.release()
+
+    def _active(self) -> bool:
+        record = self.kit.ledger.record
+        return record is not None and record.session_state.active
+
+    async def _step(self, record: SessionRecord) -> None:
+        if self.kit.board.wish is Wish.STOP:
+            await self.ending.stopped(record, "user")
+            self.kit.board.wish = None
+        elif record.error is not None and record.error.code in _NEEDS_DECISION:
+            await self._await_decision(record)
+        elif record.state is State.RUNNING:
+            await self.work.step(record)
+        else:
+            await self.passing.step(record)
+
+    async def _await_decision(self, record: SessionRecord) -> None:
+        """The user says what an unknowable dispatch is to be: a handoff request starts the next one."""
+        board = self.kit.board
+        await board.until(lambda: board.wish or board.detached)
+        if board.wish is Wish.HANDOFF:
+            board.wish = None
+            await self.kit.ledger.update(
+                error=None, needs_input=False, dispatch_id="", session_state=SessionState.RUNNING
+            )
+
+    async def _trouble(self, record: SessionRecord, error: HubError) -> None:
+        if error.code in _PASSING_TROUBLE:
+            await self._wait_for_better(error)
+        elif error.code in _NEEDS_DECISION:
+            await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+            await self.kit.ledger.update(
+                error=ErrorNote(error.code, error.detail, error.hint),
+                session_state=SessionState.WAITING,
+                needs_input=True,
+            )
+        else:
+            await self.ending.failed(record, error)
+
+    async def _wait_for_better(self, error: HubError) -> None:
+        """Said once, tried every two seconds: a full disk ends no session."""
+        if self._told is not error.code:
+            self._told = error.code
+            with trio.move_on_after(_TROUBLE_PAUSE):
+                await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self.kit.board.until(lambda: self.kit.board.wish is Wish.STOP, _TROUBLE_PAUSE)

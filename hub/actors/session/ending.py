@@ -1,0 +1,114 @@
+"""The end of a session: judged by the acceptance commands, stopped by the user, or failed with a coded error.
+
+Owns: the verifier gate after "done", the last snapshot, and the terminal states.
+Must not: take an agent's word for anything.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from hub.actors.clock import iso
+from hub.actors.session.desk import Desk
+from hub.actors.session.evidence import Evidence
+from hub.actors.session.kit import Kit
+from hub.actors.session.passing import Passing
+from hub.actors.session.targets import Targets
+from hub.domain.event import Tag
+from hub.domain.handoff import State, Trigger
+from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
+from hub.errors import Code, HubError
+
+
+@attrs.frozen
+class Ending:
+    """Ends a session; each call may be repeated after a crash."""
+
+    kit: Kit
+    desk: Desk
+    targets: Targets
+    evidence: Evidence
+    passing: Passing
+
+    async def judge(self, record: SessionRecord) -> None:
+        """The agent says it is done: let the acceptance commands say whether it is."""
+        record = await self.kit.ledger.update(session_state=SessionState.VERIFYING)
+        if not record.verify:
+            await self.finish(record, SessionState.COMPLETED, verified=False)
+            return
+        gate = await self.evidence.gate(record, f"final:{record.dispatch_id}")
+        if gate.passed:
+            await self.finish(record, SessionState.COMPLETED, verified=True)
+            return
+        error = HubError(Code.VERIFY_FAILED, f"The acceptance commands failed.\n{gate.text()}")
+        await self._retry_elsewhere(record, error)
+
+    async def _retry_elsewhere(self, record: SessionRecord, error: HubError) -> None:
+        """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced."""
+        target = await self.targets.next(record, None)
+        if target is None or record.handoffs_done >= record.max_handoffs:
+            raise error
+        left = Attempt(record.provider, record.account, "verify_failed", record.at)
+        await self.kit.ledger.advance(
+            Trigger.FAILURE,
+            handoff_id=self.kit.new_id("h"),
+            reason="the acceptance commands failed",
+            failure=None,
+            tried=(*record.tried, left),
+            session_state=SessionState.HANDING_OFF,
+            snapshot_sha="",
+            contract_id="",
+            contract_sha256="",
+        )
+
+    async def stopped(self, record: SessionRecord, reason: str) -> None:
+        """The user, or the end of the daemon, ends the session: agent stopped in order, bytes kept."""
+        if record.dispatch_id and self.desk.has_run(record):
+            await self.desk.safe_point(self.kit.config.session.stop_grace)
+            await self.desk.stop(reason)
+        await self.desk.release()
+        await self.finish(record, SessionState.STOPPED, verified=record.verified)
+
+    async def failed(self, record: SessionRecord, error: HubError) -> None:
+        """Nothing more can be done: say so, with the code and the next step, and keep every byte."""
+        await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        note = ErrorNote(error.code, error.detail, error.hint)
+        if self.desk.has_run(record):
+            await self.desk.stop("failed")
+        await self.desk.release()
+        await self.finish(record, SessionState.FAILED, verified=record.verified, error=note)
+
+    async def finish(
+        self, record: SessionRecord, state: SessionState, *, verified: bool | None, error: ErrorNote | None = None
+    ) -> None:
+        """One last snapshot, then the terminal record."""
+        sha = record.snapshot_sha
+        if record.worktree_ready:
+            try:
+                sha = (await self.passing.snapshot(record, f"end-{record.task_id}")).sha
+            except HubError as problem:
+                # The session ends all the same: what failed is said, and the worktree itself is untouched.
+                await self.kit.ledger.say(Tag.ERROR, problem.detail, code=str(problem.code), hint=problem.hint)
+        changes = {
+            "session_state": state,
+            "verified": verified,
+            "error": error,
+            "snapshot_sha": sha,
+            "ended_at": iso(self.kit.clock()),
+            "needs_input": False,
+            "paused": False,
+            "wait_until": 0,
+        }
+        if record.state is State.RUNNING:
+            await self.kit.ledger.update(**changes)
+        else:
+            await self.kit.ledger.advance(Trigger.ABANDONED, **changes)
+        await self.kit.ledger.note(
+            "session_ended", f"ended:{record.session_id}", state=str(state), verified=verified, snapshot=sha
+        )
+        told = {SessionState.COMPLETED: "completed", SessionState.STOPPED: "stopped", SessionState.FAILED: "failed"}
+        suffix = {True: ", verified", False: ", not verified", None: ""}[verified]
+        await self.kit.ledger.say(
+            Tag.SYSTEM, f"session {told[state]}{suffix}", source=f"ended:{record.session_id}", verified=verified,
+            ended=str(state),
+        )

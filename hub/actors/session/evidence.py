@@ -1,0 +1,121 @@
+"""What the event log proves about a session: the intent block, the facts and the gate's results.
+
+Owns: reading a session's events back and folding them.
+Must not: write anything but the acceptance commands' results.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+
+from hub.actors.session.kit import Kit
+from hub.actors.session.ledger import insist
+from hub.domain.event import Event, EventType, Record, Tag
+from hub.domain.intent import Intent, IntentFold
+from hub.domain.session import SessionRecord
+from hub.io import git
+from hub.io.commands import CommandResult, run_command
+from hub.messages import EventsOfSession
+
+
+@attrs.frozen
+class Check:
+    """The result of one acceptance command."""
+
+    command: str
+    exit_code: int | None
+    output: str
+    duration_ms: int
+    timed_out: bool
+
+    @property
+    def passed(self) -> bool:
+        """Only exit status 0 is a pass."""
+        return self.exit_code == 0
+
+
+@attrs.frozen
+class Gate:
+    """The results of all acceptance commands over one tree."""
+
+    checks: tuple[Check, ...]
+    tree: str
+
+    @property
+    def passed(self) -> bool:
+        """Every command passed; also true of none, which the caller must tell apart."""
+        return all(check.passed for check in self.checks)
+
+    def text(self) -> str:
+        """What failed, with the end of its output."""
+        failed = [c for c in self.checks if not c.passed]
+        return "\n".join(f"$ {c.command}\n(exit {c.exit_code})\n{c.output[-2000:]}" for c in failed)
+
+
+@attrs.frozen
+class Evidence:
+    """Reads and checks; the same log and tree give the same answers."""
+
+    kit: Kit
+
+    async def records(self, record: SessionRecord) -> list[Record]:
+        """Every event of the session, oldest first."""
+        found: list[Record] = await insist(self.kit.events, EventsOfSession(record.session_id))
+        return found
+
+    async def intent(self, record: SessionRecord, records: list[Record]) -> Intent:
+        """The intent block, from the user's task and the agents' own events."""
+        fold = IntentFold(record.task)
+        for item in records:
+            event = as_event(item)
+            if event is not None:
+                fold.feed(item.id, event)
+        return fold.intent()
+
+    async def gate(self, record: SessionRecord, key: str) -> Gate:
+        """Run every acceptance command in the worktree and put the results on record.
+
+        The tree is hashed *after* the commands ran: what they changed is part of what is judged.
+        """
+        checks: list[Check] = []
+        timeout = self.kit.config.session.verify_timeout
+        for number, command in enumerate(record.verify):
+            await self.kit.ledger.say(Tag.SYSTEM, f"verify: {command}", source=f"{key}:{number}:start", command=command)
+            result = await run_command(command, cwd=Path(record.worktree), timeout=timeout)
+            check = _check(command, result)
+            checks.append(check)
+            verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
+            await self.kit.ledger.say(
+                Tag.SYSTEM if check.passed else Tag.ERROR,
+                f"verify {verdict}: {command}",
+                command=command,
+                exitCode=check.exit_code,
+                output=check.output[-4000:],
+                durationMs=check.duration_ms,
+            )
+        tree = await git.tree_hash(Path(record.worktree), root=self.kit.places.root)
+        for check in checks:
+            await self.kit.ledger.note(
+                "verify",
+                f"{key}:{check.command}:{tree}",
+                command=check.command,
+                exitCode=check.exit_code,
+                passed=check.passed,
+                timedOut=check.timed_out,
+                tree=tree,
+            )
+        return Gate(tuple(checks), tree)
+
+
+def _check(command: str, result: CommandResult) -> Check:
+    return Check(command, result.exit_code, result.output, result.duration_ms, result.timed_out)
+
+
+def as_event(record: Record) -> Event | None:
+    """The agent's event a log record was made from; None for hub's own records."""
+    kind = record.meta.get("type")
+    if kind is None:
+        return None
+    return Event(EventType(kind), record.msg, record.meta)

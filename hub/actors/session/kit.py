@@ -1,0 +1,52 @@
+"""What the parts of the session share.
+
+Owns: nothing; it is the one bundle of references the session's parts are made with.
+Must not: hold behaviour or state of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from hub.actors.session.board import Board
+from hub.actors.session.ledger import Ledger
+from hub.actors.session.tally import Tallies
+from hub.domain.config import Config
+from hub.io.places import Places
+from hub.providers.base import Provider
+from supervisors import Ref
+
+
+@attrs.frozen
+class Keys:
+    """The secrets the session signs and marks with; never given to a child or put in a message."""
+
+    contract: bytes
+    redaction: bytes
+
+
+@attrs.define
+class Kit:
+    """Ledger, board, places, configuration and the way to the other actors."""
+
+    places: Places
+    ledger: Ledger
+    board: Board
+    audit: Ref[Any]
+    events: Ref[Any]
+    breakers: Ref[Any]
+    settings: Ref[Any]
+    providers: Mapping[str, Provider]
+    keys: Keys
+    config: Config
+    """The last valid configuration; refreshed when a session starts."""
+    tallies: Tallies
+    new_id: Callable[[str], str]
+    """`new_id("s")` -> `s-<time>-<random>`, matching `^[a-z0-9][a-z0-9-]{0,63}$`."""
+    clock: Callable[[], float]
+    """Epoch seconds."""
+    chance: Callable[[], float]
+    """A number in [0, 1), for jitter."""

@@ -1,0 +1,162 @@
+"""The durable record of the session: `.hub/fsm.json`, and what is told about each change of it.
+
+Owns: the order "record, then audit, then event, then effect", and the retelling of it after a crash.
+Must not: decide what comes next, or touch an agent.
+
+Every write of the record raises its `seq`. What is told about a write carries the key `fsm:<session>:<seq>`, and
+both the audit log and the event log skip a key they have: so a restart simply tells the newest write again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+import trio
+
+from hub.actors.clock import iso
+from hub.domain.event import Tag
+from hub.domain.handoff import STARTS, State, Trigger, advance
+from hub.domain.session import SessionRecord, StateCorrupt, decode, encode
+from hub.errors import Code, HubError
+from hub.io import failpoints
+from hub.io.atomic import read_bounded, write_atomic
+from hub.io.places import Places
+from hub.io.sqlite import NewEvent
+from hub.messages import AuditAppend, AuditEntry, EventAppend
+from supervisors import ActorDied, Ref
+
+_RECORD_LIMIT = 4 * 1024 * 1024
+_CALL_TIMEOUT = 30.0
+
+
+async def insist(ref: Ref[Any], message: Any) -> Any:
+    """Call an actor that may be restarting, until it answers. Only for messages that may be repeated.
+
+    Raises:
+        HubError: What the actor answered.
+    """
+    while True:
+        try:
+            return await ref.call(message, timeout=_CALL_TIMEOUT)
+        except (ActorDied, trio.TooSlowError):
+            await ref.wait_alive(math.inf)
+
+
+@attrs.define
+class Ledger:
+    """The session's durable memory. One owner: the session actor."""
+
+    places: Places
+    audit: Ref[Any]
+    events: Ref[Any]
+    clock: Callable[[], float]
+    record: SessionRecord | None = None
+    _writing: trio.Lock = attrs.field(factory=trio.Lock)
+
+    @property
+    def now(self) -> SessionRecord:
+        """The record; only asked for while there is one."""
+        if self.record is None:
+            raise HubError(Code.NO_ACTIVE_SESSION)
+        return self.record
+
+    def load(self) -> HubError | None:
+        """Read the record back. A damaged file is kept aside and reported, never repaired or overwritten."""
+        try:
+            data = read_bounded(self.places.fsm, _RECORD_LIMIT)
+        except FileNotFoundError:
+            return None
+        try:
+            self.record = decode(data)
+        except StateCorrupt as error:
+            aside = self.places.fsm.with_name(f"fsm.json.corrupt-{int(self.clock() * 1000)}")
+            self.places.fsm.rename(aside)
+            return HubError(Code.STATE_CORRUPT, f"{error}; the file was kept as {aside.name}")
+        return None
+
+    async def begin(self, record: SessionRecord) -> None:
+        """The first record of a session; durable when this returns."""
+        async with self._writing:
+            self._store(record, f"fsm.{record.state}")
+        await self.tell()
+
+    async def update(self, **changes: Any) -> SessionRecord:
+        """Change the record within its state; durable when this returns."""
+        async with self._writing:
+            self._store(attrs.evolve(self.now, **self._stamp(), **changes), "")
+        return self.now
+
+    async def advance(self, trigger: Trigger, **changes: Any) -> SessionRecord:
+        """Move along the table; the new state is durable, and told, before this returns."""
+        async with self._writing:
+            before = self.now
+            state = advance(before.state, trigger)
+            if trigger in STARTS:
+                changes["trigger"] = trigger.value
+            record = attrs.evolve(before, state=state, previous=before.state, **self._stamp(), **changes)
+            self._store(record, f"fsm.{state}")
+        await self.tell()
+        return self.now
+
+    async def tell(self) -> None:
+        """Tell the audit log and the event log of the newest move. Idempotent."""
+        record = self.now
+        key = f"fsm:{record.session_id}:{record.moved_seq}"
+        data: dict[str, Any] = {
+            "sessionId": record.session_id,
+            "handoffId": record.handoff_id,
+            "from": str(record.previous or ""),
+            "to": str(record.state),
+            "trigger": record.trigger,
+            "provider": record.provider,
+            "account": record.account,
+            "reason": record.reason,
+            "snapshot": record.snapshot_sha,
+            "contract": record.contract_id,
+            "dispatch": record.dispatch_id,
+        }
+        first = not record.previous
+        name = "session_started" if first else "handoff"
+        await insist(self.audit, AuditAppend([AuditEntry(name, data, key=key)]))
+        if not first:
+            msg = f"{record.previous} -> {record.state}" + (f" ({record.reason})" if record.reason else "")
+            await self.say(Tag.HANDOFF, msg, source=key, **data)
+
+    async def note(self, event: str, key: str, **data: Any) -> dict[str, Any]:
+        """Append one record to the audit log; durable when this returns. Answers `{seq, hash}`."""
+        record = self.now
+        body = {"sessionId": record.session_id, **data}
+        answer: dict[str, Any] = await insist(self.audit, AuditAppend([AuditEntry(event, body, key=key)]))
+        return answer
+
+    async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: Any) -> None:
+        """Log one event of hub's own. With a `source` it may be repeated and is logged once."""
+        record = self.record
+        base: dict[str, Any] = {}
+        if record is not None:
+            base = {"sessionId": record.session_id, "provider": record.provider}
+        known: Mapping[str, Any] = {k: v for k, v in {**base, **meta}.items() if v not in ("", None)}
+        offset = 0 if source else -1
+        at_ms = int(self.clock() * 1000)
+        await self.log([NewEvent(str(tag), msg, known, at_ms, dispatch_id=source, offset=offset)])
+
+    async def log(self, events: Sequence[NewEvent]) -> None:
+        """Log events; durable and published when this returns."""
+        await insist(self.events, EventAppend(events))
+
+    def _stamp(self) -> dict[str, Any]:
+        return {"seq": self.now.seq + 1, "at": iso(self.clock())}
+
+    def _store(self, record: SessionRecord, failpoint: str) -> None:
+        if record.previous is None or self.record is None or record.state != self.record.state:
+            record = attrs.evolve(record, moved_seq=record.seq)
+        write_atomic(self.places.fsm, encode(record), failpoint=failpoint)
+        self.record = record
+
+
+def effect(state: State, point: str) -> None:
+    """Mark a point within a state's effect, for fault tests (`mid`, `done`)."""
+    failpoints.hit(f"act.{state}.{point}")

@@ -1,0 +1,68 @@
+"""What an agent is told: the assignment of a dispatch.
+
+Owns: the prompt, the envelope that goes with it, and the places and keys the agent gets.
+Must not: start anything.
+"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import attrs
+
+from hub.actors.session.kit import Kit
+from hub.domain.session import SessionRecord
+from hub.providers.base import Assignment
+
+_CONTINUE = (
+    "You were stopped before the task was finished. Look at what is already done in the working directory, "
+    "then continue with what is left. The task was:\n\n"
+)
+
+
+@attrs.frozen
+class Orders:
+    """Builds assignments; the same record gives the same assignment."""
+
+    kit: Kit
+
+    def fresh(self, record: SessionRecord) -> Assignment:
+        """A first start, or another try on the same provider: its own session goes on where it can."""
+        provider = self.kit.providers[record.provider]
+        resumable = bool(record.native_id) and provider.capabilities.resume
+        again = record.attempt > 1
+        prompt = (_CONTINUE + record.task) if again else record.task
+        return self._assignment(record, prompt, resume_id=record.native_id if resumable else "")
+
+    def receiver(self, record: SessionRecord, prompt: str, envelope: str, path: Path) -> Assignment:
+        """The receiving side of a handoff: a fresh native session that is given the contract."""
+        return self._assignment(record, prompt, envelope=envelope, path=path)
+
+    def _assignment(
+        self,
+        record: SessionRecord,
+        prompt: str,
+        *,
+        envelope: str = "",
+        path: Path | None = None,
+        resume_id: str = "",
+    ) -> Assignment:
+        settings = self.kit.config.provider(record.provider)
+        return Assignment(
+            dispatch_id=record.dispatch_id,
+            session_id=record.session_id,
+            prompt=prompt,
+            worktree=Path(record.worktree),
+            run_dir=self.kit.places.run_dir / record.dispatch_id,
+            program=settings.program,
+            envelope=envelope,
+            envelope_path=path,
+            resume_id=resume_id,
+            # Derived, not drawn: a crash between the record and the start must lead to the same id.
+            native_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"hub:{record.dispatch_id}")),
+            model=settings.model,
+            base_url=settings.base_url,
+            account=self.kit.config.account(record.provider, record.account),
+            options=settings.options,
+        )

@@ -1,0 +1,264 @@
+"""The handoff: what is done in each state of the table but RUNNING.
+
+Owns: the effects PAUSING, SNAPSHOTTED, ENVELOPE_BUILT, DISPATCHED and RESUMING, each of which may be run again
+after a crash and then ends in the same place.
+Must not: start a handoff, or decide what a failure means.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import attrs
+
+from hub.actors.session.board import LiveAgent
+from hub.actors.session.desk import Desk
+from hub.actors.session.evidence import Evidence, Gate
+from hub.actors.session.kit import Kit
+from hub.actors.session.ledger import effect, insist
+from hub.actors.session.orders import Orders
+from hub.actors.session.targets import Targets
+from hub.domain.brief import receiver_prompt, render_envelope
+from hub.domain.contract import Anchor, Contract, encode, sign, verify
+from hub.domain.event import Tag
+from hub.domain.failure import Failure, FailureClass
+from hub.domain.handoff import State, Trigger
+from hub.domain.profile import Target
+from hub.domain.session import Attempt, SessionRecord, SessionState
+from hub.errors import Code, HubError
+from hub.io import git
+from hub.io.atomic import read_bounded, write_atomic
+from hub.io.git_manifest import manifest
+from hub.messages import AuditHead, BreakerFailure, BreakerSuccess
+
+_CONTRACT_LIMIT = 64 * 1024 * 1024
+
+
+@attrs.frozen
+class Passing:
+    """The way of one handoff."""
+
+    kit: Kit
+    desk: Desk
+    targets: Targets
+    orders: Orders
+    evidence: Evidence
+
+    async def step(self, record: SessionRecord) -> None:
+        """Do what the record's state asks and move to the next one."""
+        match record.state:
+            case State.PAUSING:
+                await self._pausing(record)
+            case State.SNAPSHOTTED:
+                await self._snapshotted(record)
+            case State.ENVELOPE_BUILT:
+                await self._envelope_built(record)
+            case State.DISPATCHED:
+                await self._dispatched(record)
+            case State.RESUMING:
+                await self._resuming(record)
+            case State.RUNNING:
+                raise HubError(Code.INTERNAL, "RUNNING is not a step of a handoff.")
+
+    async def _pausing(self, record: SessionRecord) -> None:
+        if self.desk.has_run(record):
+            await self.desk.reattach(record)
+            point = await self.desk.safe_point(self.kit.config.session.pause_grace)
+            effect(State.PAUSING, "mid")
+            await self.desk.stop("handoff")
+            await self.desk.release()
+        else:
+            point = "turn_over"
+        snapshot = await self.snapshot(record, record.handoff_id)
+        effect(State.PAUSING, "done")
+        await self.kit.ledger.advance(
+            Trigger.SAFE_POINT, snapshot_sha=snapshot.sha, snapshot_tree=snapshot.tree, safe_point=point
+        )
+
+    async def snapshot(self, record: SessionRecord, name: str) -> git.Snapshot:
+        """One commit on the session's branch with every byte the agent wrote."""
+        head = await insist(self.kit.audit, AuditHead())
+        trailers = {"Hub-Audit": f"{head['seq']}:{head['hash']}"}
+        worktree = Path(record.worktree)
+        snapshot = await git.snapshot(worktree, record.session_id, name, trailers, root=self.kit.places.root)
+        for note in (*snapshot.notes, *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped)):
+            await self.kit.ledger.say(Tag.SYSTEM, note)
+        await self.kit.ledger.note(
+            "snapshot", f"snapshot:{record.session_id}:{name}:{snapshot.sha}", sha=snapshot.sha, tree=snapshot.tree
+        )
+        return snapshot
+
+    async def _snapshotted(self, record: SessionRecord) -> None:
+        gate = await self.evidence.gate(record, f"gate:{record.handoff_id}") if record.verify else None
+        target = await self.targets.next(record, record.failure)
+        if target is None:
+            raise HubError(Code.NO_FALLBACK, "Nobody else may go on with the task.")
+        contract = sign(await self._contract(record, target, gate), self.kit.keys.contract)
+        effect(State.SNAPSHOTTED, "mid")
+        write_atomic(self.kit.places.envelope_md, render_envelope(contract).encode())
+        data = encode(contract)
+        write_atomic(self.kit.places.envelope_json, data)
+        digest = hashlib.sha256(data).hexdigest()
+        await self.kit.ledger.note(
+            "contract", f"contract:{contract.contract_id}", contractId=contract.contract_id, sha256=digest
+        )
+        effect(State.SNAPSHOTTED, "done")
+        await self.kit.ledger.advance(
+            Trigger.SNAPSHOT_DONE,
+            contract_id=contract.contract_id,
+            contract_sha256=digest,
+            to_provider=target.provider,
+            to_account=target.account,
+        )
+
+    async def _contract(self, record: SessionRecord, target: Target, gate: Gate | None) -> Contract:
+        """The contract, derived from what is on record; the outgoing agent is never asked."""
+        records = await self.evidence.records(record)
+        intent = await self.evidence.intent(record, records)
+        head = await insist(self.kit.audit, AuditHead())
+        files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
+        return Contract(
+            contract_id=f"c-{record.handoff_id}",
+            session_id=record.session_id,
+            task_id=record.task_id,
+            task_goal=record.task,
+            next_action=intent.next_action,
+            do_not_redo=intent.do_not_redo,
+            initial_prompt=record.task,
+            plan=intent.plan,
+            tasks_remaining=intent.tasks_remaining,
+            skills_loaded=intent.skills_loaded,
+            skills_in_use=intent.skills_in_use,
+            skills_to_use=intent.skills_to_use,
+            in_flight_code=intent.in_flight_code,
+            acceptance_assertions=record.verify,
+            file_manifest=files,
+            decisions=intent.decisions,
+            constraints=intent.constraints,
+            snapshot_commit_sha=record.snapshot_sha,
+            audit=Anchor(head["seq"], head["hash"]),
+            handoff_id=record.handoff_id,
+            created_at=record.at,
+            from_provider=record.provider,
+            to_provider=target.provider,
+            evidence=_evidence(record, gate),
+        )
+
+    async def _envelope_built(self, record: SessionRecord) -> None:
+        self._verified(record)
+        effect(State.ENVELOPE_BUILT, "mid")
+        target = Target(record.to_provider, record.to_account)
+        if (target.provider, target.account) in await self.targets.blocked():
+            found = await self.targets.next(record, record.failure)
+            if found is None:
+                raise HubError(Code.NO_FALLBACK, "Nobody else may go on with the task.")
+            target = found
+        effect(State.ENVELOPE_BUILT, "done")
+        await self.kit.ledger.advance(
+            Trigger.CONTRACT_WRITTEN,
+            to_provider=target.provider,
+            to_account=target.account,
+            dispatch_id=self.kit.new_id("d"),
+            attempt=record.attempt + 1,
+        )
+
+    def _verified(self, record: SessionRecord) -> Contract:
+        """The contract on disk, if it is the one this handoff signed.
+
+        Raises:
+            HubError: `contract_invalid`; it must not be given to anybody.
+        """
+        data = read_bounded(self.kit.places.envelope_json, _CONTRACT_LIMIT)
+        return verify(
+            data,
+            self.kit.keys.contract,
+            session_id=record.session_id,
+            handoff_id=record.handoff_id,
+            snapshot=record.snapshot_sha,
+        )
+
+    async def _dispatched(self, record: SessionRecord) -> None:
+        contract = self._verified(record)
+        receiver = attrs.evolve(record, provider=record.to_provider, account=record.to_account, native_id="")
+        # Rendered again from what was verified: the Markdown file on disk is for people and could have been changed.
+        text = render_envelope(contract)
+        path = self.kit.places.run_dir / record.dispatch_id / "envelope.md"
+        assignment = self.orders.receiver(receiver, receiver_prompt(contract), text, path)
+        await self.kit.ledger.note(
+            "dispatch",
+            f"dispatch:{record.dispatch_id}",
+            dispatchId=record.dispatch_id,
+            provider=receiver.provider,
+            account=receiver.account,
+            contractId=contract.contract_id,
+        )
+        same_tree = await git.tree_hash(Path(record.worktree), root=self.kit.places.root) == record.snapshot_tree
+        effect(State.DISPATCHED, "mid")
+        try:
+            await self.desk.dispatch(receiver, assignment)
+        except HubError as error:
+            if error.code is not Code.DISPATCH_FAILED:
+                raise
+            await self._dispatch_failed(record, error)
+            return
+        effect(State.DISPATCHED, "done")
+        await self.kit.ledger.advance(Trigger.ADAPTER_STARTED, tree_matches=same_tree)
+
+    async def _dispatch_failed(self, record: SessionRecord, error: HubError) -> None:
+        left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
+        await self.kit.ledger.say(Tag.ERROR, f"{record.to_provider} could not be started: {error.detail}")
+        await insist(
+            self.kit.breakers,
+            BreakerFailure(record.to_provider, record.to_account, Failure(FailureClass.CRASH, error.detail)),
+        )
+        await self.kit.ledger.advance(Trigger.DISPATCH_FAILED, tried=(*record.tried, left), dispatch_id="")
+
+    async def _resuming(self, record: SessionRecord) -> None:
+        live = await self.desk.reattach(record)
+        effect(State.RESUMING, "mid")
+        await self.kit.board.until(
+            lambda: live.alive or live.outcome or live.exit or not live.adapter_up or self.kit.board.wish,
+            self.kit.config.session.resume_timeout,
+        )
+        if not live.alive:
+            if not live.adapter_up:
+                return
+            await self._no_heartbeat(record, live)
+            return
+        points = await self._score(record)
+        effect(State.RESUMING, "done")
+        await insist(self.kit.breakers, BreakerSuccess(record.to_provider, record.to_account))
+        await self.kit.ledger.advance(
+            Trigger.RECEIVER_HEARTBEAT,
+            provider=record.to_provider,
+            account=record.to_account,
+            native_id=live.native_session,
+            role="receiver",
+            failing=0,
+            failure=None,
+            handoffs_done=record.handoffs_done + 1,
+            hfs_history=(*record.hfs_history, points),
+            session_state=SessionState.RUNNING,
+        )
+
+    async def _no_heartbeat(self, record: SessionRecord, live: LiveAgent) -> None:
+        """The receiver ended, or said nothing, before its first sign of life: it is stopped and the next one tried."""
+        await self.desk.stop("no heartbeat", hard=True)
+        outcome = live.outcome
+        failure = outcome.failure if outcome is not None else None
+        if failure is None:
+            failure = Failure(FailureClass.SILENT, "The receiver gave no sign of life.")
+        await self.desk.release()
+        await insist(self.kit.breakers, BreakerFailure(record.to_provider, record.to_account, failure))
+        left = Attempt(record.to_provider, record.to_account, failure.kind, record.at)
+        await self.kit.ledger.say(
+            Tag.ERROR, f"{record.to_provider} did not take over: {failure.text}", failure=str(failure.kind)
+        )
+        await self.kit.ledger.advance(Trigger.DISPATCH_FAILED, tried=(*record.tried, left), dispatch_id="")
+
+    async def _score(self, record: SessionRecord) -> float:
+        """The handoff's fidelity, from the log and the contract as it was given."""
+        records = await self.evidence.records(record)
+        data = read_bounded(self.kit.places.envelope_json, _CONTRACT_LIMIT)
+        return float(fidelity_of(records, data, record, self.kit.keys.contract))

@@ -1,0 +1,133 @@
+"""Whom the work may go to: what is installed, allowed and not used up.
+
+Owns: the runtime status of every provider, and the question to the pure chain rule.
+Must not: order the chain itself (`hub.domain.profile` does), or remember anything a restart needs.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from hub.actors.clock import iso
+from hub.actors.session.kit import Kit
+from hub.actors.session.ledger import insist
+from hub.domain.failure import FailureClass
+from hub.domain.profile import ProviderStatus, Status, Target, chain, next_target
+from hub.domain.session import SessionRecord
+from hub.errors import Code, HubError
+from hub.messages import BreakerClosed, GetConfig
+
+
+_NEVER_AGAIN = frozenset({"auth", "dispatch_failed", "verify_failed"})
+"""Ways to leave a task after which the same provider and account is not asked again within it."""
+
+
+@attrs.define
+class Targets:
+    """The session's view of the providers."""
+
+    kit: Kit
+
+    async def refresh_config(self) -> None:
+        """Take the configuration in force.
+
+        Raises:
+            HubError: `config_invalid`, with line and column; the last valid one stays in use.
+        """
+        self.kit.config = await insist(self.kit.settings, GetConfig())
+
+    def installed(self, name: str) -> bool:
+        """Whether the provider's program can be started."""
+        provider = self.kit.providers.get(name)
+        if provider is None:
+            return False
+        program = self.kit.config.provider(name).program or provider.program
+        return shutil.which(program) is not None
+
+    def known(self) -> list[ProviderStatus]:
+        """Every enabled provider; one that is not installed is in error."""
+        config = self.kit.config
+        return [
+            ProviderStatus(
+                name,
+                Status.STANDBY if self.installed(name) else Status.ERROR,
+                tuple(account.label for account in config.accounts(name)),
+            )
+            for name in config.enabled_providers(self.kit.providers)
+        ]
+
+    def chain_for(self, *, provider: str, profile: str) -> tuple[str, ...]:
+        """Provider names in order of priority for a new session, the wanted one first.
+
+        Raises:
+            HubError: Nobody is there to work, or a named one is unknown or not installed.
+        """
+        config = self.kit.config
+        order = chain(config.profile_chain(profile), config.session.chain, self.known())
+        names = [target.provider for target in order if self.installed(target.provider)]
+        if provider:
+            if provider not in self.kit.providers:
+                raise HubError(Code.INVALID, f"There is no provider {provider!r}.", hint="See: hub doctor")
+            if not self.installed(provider):
+                raise HubError(Code.AGENT_MISSING, f"{provider} is not installed.", hint=self._install_hint(provider))
+            names = [provider, *(n for n in names if n != provider)]
+        if not names:
+            raise HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint="See: hub doctor")
+        return tuple(names)
+
+    def _install_hint(self, name: str) -> str:
+        return "Install it: " + " ".join(self.kit.providers[name].install_command)
+
+    async def blocked(self) -> Mapping[tuple[str, str], float]:
+        """Provider and account pairs whose breaker is open, with the instant each may be tried again."""
+        answer: Mapping[tuple[str, str], float] = await insist(self.kit.breakers, BreakerClosed())
+        return answer
+
+    async def next(self, record: SessionRecord, failure: FailureClass | None) -> Target | None:
+        """Who goes on after the record's provider; None when nobody can now."""
+        barred = {Target(*key) for key in await self.blocked()}
+        barred |= {Target(a.provider, a.account) for a in record.tried if a.failure in _NEVER_AGAIN}
+        accounts = {p.name: p.accounts for p in self.known() if p.status is not Status.ERROR}
+        order = [Target(name, accounts[name][0]) for name in record.chain if name in accounts]
+        return next_target(
+            Target(record.provider, record.account), order, accounts, barred, failure, refused_by=record.refused_by
+        )
+
+    async def earliest_reset(self, record: SessionRecord) -> float | None:
+        """When the first of the chain may be tried again; None when waiting helps nobody."""
+        blocked = await self.blocked()
+        times = [at for (name, _), at in blocked.items() if name in record.chain and name not in record.refused_by]
+        return min(times, default=None)
+
+    async def statuses(self, record: SessionRecord | None) -> list[dict[str, Any]]:
+        """What `GET /api/providers` serves."""
+        blocked = await self.blocked()
+        rows = []
+        for name in self.kit.config.enabled_providers(self.kit.providers):
+            labels = [account.label for account in self.kit.config.accounts(name)]
+            active = record is not None and record.session_state.active and record.provider == name
+            account = record.account if active and record is not None else labels[0]
+            reset = blocked.get((name, account))
+            status, reason = "standby", ""
+            if not self.installed(name):
+                status, reason = "error", "not installed"
+            elif active:
+                status = "active"
+            elif reset is not None:
+                status, reason = "exhausted", "its circuit breaker is open"
+            rows.append(
+                {
+                    "name": name,
+                    "displayName": self.kit.providers[name].display_name,
+                    "status": status,
+                    "account": account,
+                    "model": self.kit.config.provider(name).model,
+                    "reason": reason,
+                    "resetsAt": iso(reset) if reset is not None else None,
+                }
+            )
+        return rows

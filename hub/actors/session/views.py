@@ -1,0 +1,97 @@
+"""What the session tells about itself.
+
+Owns: the shapes of `/api/status`, `/api/session/cost` and `/api/redactions`.
+Must not: change anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hub.actors.clock import iso
+from hub.actors.session.kit import Kit
+from hub.domain.session import SessionRecord
+
+_HEADLINE = 80
+
+
+def headline(text: str) -> str:
+    """The first line, short enough for a title."""
+    first = text.strip().splitlines()[0] if text.strip() else ""
+    return first if len(first) <= _HEADLINE else first[: _HEADLINE - 1] + "…"
+
+
+def digest(commands: Sequence[str]) -> str:
+    """What the acceptance commands were at the start."""
+    return hashlib.sha256("\0".join(commands).encode()).hexdigest()
+
+
+def status(kit: Kit) -> dict[str, Any]:
+    """`GET /api/status`."""
+    record = kit.ledger.record
+    if record is None:
+        record = SessionRecord()
+    total = kit.tallies.total()
+    body: dict[str, Any] = {
+        "sessionId": record.session_id,
+        "taskId": record.task_id,
+        "taskGoal": record.task,
+        "role": record.role,
+        "activeProvider": record.provider,
+        "tokensUsed": total.tokens_in + total.tokens_out,
+        "graphNodes": 0,
+        "handoffsDone": record.handoffs_done,
+        "hfsScore": record.hfs,
+        "hfsHistory": list(record.hfs_history),
+        "fsmState": str(record.state),
+        "sessionState": str(record.session_state),
+        "account": record.account,
+        "needsInput": record.needs_input,
+        "paused": record.paused,
+        "verified": record.verified,
+        "branch": record.branch,
+        "worktree": record.worktree,
+        "waitUntil": iso(record.wait_until) if record.wait_until else None,
+        "waitReason": record.wait_reason,
+        "reason": record.reason,
+        "startedAt": record.started_at or None,
+        "endedAt": record.ended_at or None,
+        "error": None,
+    }
+    if record.error is not None:
+        body["error"] = {"code": str(record.error.code), "detail": record.error.detail, "hint": record.error.hint}
+    return body
+
+
+def cost(kit: Kit) -> dict[str, Any]:
+    """`GET /api/session/cost`; the figure the agents report themselves, flagged where they report none."""
+    record = kit.ledger.record or SessionRecord()
+    total = kit.tallies.total()
+    return {
+        "sessionUsd": total.cost_micros / 1_000_000,
+        "tokensIn": total.tokens_in,
+        "tokensOut": total.tokens_out,
+        "provider": record.provider,
+        "cachedIn": total.cached_in,
+        "priced": bool(total.cost_micros) or not (total.tokens_in or total.tokens_out),
+    }
+
+
+def redactions(counts: Mapping[str, int]) -> dict[str, str]:
+    """`GET /api/redactions`."""
+    return {"summary": ", ".join(f"{kind}:{count}" for kind, count in sorted(counts.items()))}
+
+
+def facts(kit: Kit) -> dict[str, Any]:
+    """What the read-only git views need to know."""
+    record = kit.ledger.record or SessionRecord()
+    return {
+        "sessionId": record.session_id,
+        "branch": record.branch,
+        "worktree": record.worktree,
+        "mainBranch": record.main_branch,
+        "base": record.base,
+        "active": record.session_state.active,
+    }

@@ -1,0 +1,227 @@
+"""RUNNING: an agent works, and hub watches for its end, its wall, its silence and the user's wishes.
+
+Owns: the start of an agent, the watch over it, and what a failure leads to.
+Must not: pass work on itself (it only moves the record to PAUSING), or end the session (`ending` does).
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import attrs
+import trio
+
+from hub.actors.clock import iso
+from hub.actors.session.board import LiveAgent, Wish
+from hub.actors.session.desk import Desk
+from hub.actors.session.ending import Ending as SessionEnding
+from hub.actors.session.kit import Kit
+from hub.actors.session.ledger import effect, insist
+from hub.actors.session.orders import Orders
+from hub.actors.session.targets import Targets
+from hub.domain.event import Tag
+from hub.domain.failure import Failure, FailureClass
+from hub.domain.handoff import State, Trigger
+from hub.domain.retry import HandOff, Surface, Wait, decide
+from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
+from hub.errors import Code, HubError
+from hub.io import git
+from hub.messages import BreakerFailure
+from hub.providers.base import Ending, Outcome
+
+_CODE_OF = {
+    FailureClass.USAGE_LIMIT: Code.QUOTA_EXHAUSTED,
+    FailureClass.OVERLOAD: Code.OVERLOADED,
+    FailureClass.REFUSAL: Code.REFUSED,
+    FailureClass.AUTH: Code.AUTH_NEEDED,
+    FailureClass.CONTEXT_OVERFLOW: Code.CONTEXT_OVERFLOW,
+    FailureClass.CRASH: Code.AGENT_EXITED,
+    FailureClass.SILENT: Code.AGENT_SILENT,
+    FailureClass.UNKNOWN: Code.AGENT_EXITED,
+}
+
+
+@attrs.frozen
+class Work:
+    """What is done while the record says RUNNING."""
+
+    kit: Kit
+    desk: Desk
+    targets: Targets
+    orders: Orders
+    ending: SessionEnding
+
+    async def step(self, record: SessionRecord) -> None:
+        """One stretch of work: until the record has to change."""
+        if record.wait_until:
+            await self._wait(record)
+        elif not record.worktree_ready:
+            await self._prepare(record)
+        elif not record.dispatch_id:
+            await self.kit.ledger.update(dispatch_id=self.kit.new_id("d"), attempt=record.attempt + 1)
+        else:
+            await self._run(record)
+
+    async def _prepare(self, record: SessionRecord) -> None:
+        tree = await git.add_worktree(
+            self.kit.places.root, Path(record.worktree), record.branch, record.base, carry_dirty=True
+        )
+        if tree.carried:
+            await self.kit.ledger.say(Tag.SYSTEM, "your uncommitted changes came along as the branch's first commit")
+        await self.kit.ledger.update(worktree_ready=True)
+
+    async def _wait(self, record: SessionRecord) -> None:
+        """Sleep until an absolute instant, which survives a restart; a handoff request ends it at once."""
+        left = record.wait_until - self.kit.clock()
+        await self.kit.board.until(lambda: self.kit.board.wish, max(left, 0))
+        if self.kit.board.wish is Wish.STOP:
+            return
+        wanted = self.kit.board.wish is Wish.HANDOFF or record.wait_then == "handoff"
+        self.kit.board.wish = None
+        record = await self.kit.ledger.update(
+            wait_until=0, wait_reason="", wait_then="", session_state=SessionState.RUNNING, error=None
+        )
+        await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
+        if wanted and await self.targets.next(record, record.failure) is not None:
+            await start_handoff(self.kit, record, Trigger.FAILURE, "another account is free again", record.failure)
+        else:
+            await self.kit.ledger.update(dispatch_id="")
+
+    async def _run(self, record: SessionRecord) -> None:
+        await self.kit.ledger.note(
+            "dispatch",
+            f"dispatch:{record.dispatch_id}",
+            dispatchId=record.dispatch_id,
+            provider=record.provider,
+            account=record.account,
+        )
+        try:
+            live = await self.desk.dispatch(record, self.orders.fresh(record))
+        except HubError as error:
+            if error.code is not Code.DISPATCH_FAILED:
+                raise
+            await self._failed(record, Failure(FailureClass.CRASH, error.detail))
+            return
+        effect(State.RUNNING, "mid")
+        await self._watch(record, live)
+
+    async def _watch(self, record: SessionRecord, live: LiveAgent) -> None:
+        board = self.kit.board
+        silent_after = self.kit.config.silent_after(record.provider, self.kit.providers)
+        while True:
+            heard = live.heard_at
+            spoke = await board.until(
+                lambda: live.outcome or live.exit or live.breach or board.wish or not live.adapter_up, silent_after
+            )
+            if board.wish is Wish.STOP:
+                return
+            if live.outcome is not None:
+                effect(State.RUNNING, "done")
+                await self._over(record, live.outcome)
+                return
+            if board.wish is Wish.HANDOFF:
+                await self._hand_off(record, Trigger.MANUAL_HANDOFF, "asked for by the user", None)
+                return
+            if live.breach is not None and await self._nobody_left(record):
+                live.breach, live.breach_muted = None, True
+                continue
+            if live.breach is not None:
+                reading = live.breach
+                reason = f"{reading.window or 'quota'} at {reading.used_permille / 10:g} %"
+                await self._hand_off(record, Trigger.QUOTA_BREACH, reason, FailureClass.USAGE_LIMIT)
+                return
+            if not live.adapter_up:
+                return
+            if not spoke and heard == live.heard_at and self._may_be_stuck(live):
+                text = f"No event for {silent_after:g} s."
+                await self._failed(record, Failure(FailureClass.SILENT, text))
+                return
+
+    async def _nobody_left(self, record: SessionRecord) -> bool:
+        """A forecast is no reason to stop an agent when nobody could go on."""
+        if record.handoffs_done >= record.max_handoffs or record.on_limit is not OnLimit.HANDOFF:
+            return True
+        return await self.targets.next(record, FailureClass.USAGE_LIMIT) is None
+
+    def _may_be_stuck(self, live: LiveAgent) -> bool:
+        """A pause, a question to the user and a running tool are silence with a reason."""
+        return not (live.paused or live.needs_input or live.tools_in_flight)
+
+    async def _over(self, record: SessionRecord, outcome: Outcome) -> None:
+        match outcome.ending:
+            case Ending.DONE:
+                await self.desk.stop("done")
+                await self.desk.release()
+                await self.ending.judge(record)
+            case Ending.FAILED | Ending.INTERRUPTED:
+                failure = outcome.failure or Failure(FailureClass.UNKNOWN, outcome.text or "It stopped by itself.")
+                await self._failed(record, failure)
+
+    async def _failed(self, record: SessionRecord, failure: Failure) -> None:
+        """Ask the rule what a failure leads to, and do it."""
+        await insist(self.kit.breakers, BreakerFailure(record.provider, record.account, failure))
+        await self.kit.ledger.say(
+            Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind), resetsAt=failure.resets_at
+        )
+        if failure.kind is FailureClass.REFUSAL:
+            record = await self.kit.ledger.update(refused_by=(*record.refused_by, record.provider))
+        target = await self.targets.next(record, failure.kind)
+        decision = decide(
+            failure,
+            attempt=len(record.refused_by) if failure.kind is FailureClass.REFUSAL else record.failing + 1,
+            now=self.kit.clock(),
+            on_limit=record.on_limit.value,
+            targets_left=int(target is not None),
+            breaker_open=(record.provider, record.account) in await self.targets.blocked(),
+            jitter=self.kit.chance(),
+            handoffs_left=record.max_handoffs - record.handoffs_done,
+            earliest_reset=await self.targets.earliest_reset(record),
+        )
+        match decision:
+            case HandOff(reason=reason):
+                await self._hand_off(record, Trigger.FAILURE, reason or failure.text, failure.kind)
+            case Wait():
+                await self._begin_wait(record, decision, failure.kind)
+            case Surface(code=code, reason=reason):
+                raise HubError(code, reason or failure.text)
+
+    async def _begin_wait(self, record: SessionRecord, wait: Wait, failure: FailureClass) -> None:
+        await self.desk.stop("waiting")
+        await self.desk.release()
+        until = math.ceil(wait.until)
+        await self.kit.ledger.update(
+            wait_until=until,
+            wait_reason=wait.reason,
+            wait_then=wait.then,
+            failure=failure,
+            session_state=SessionState.WAITING,
+            failing=record.failing + 1,
+        )
+        seconds = max(0, wait.until - self.kit.clock())
+        await self.kit.ledger.say(Tag.WAITING, f"{wait.reason}; waiting {seconds:.0f} s", until=iso(until))
+
+    async def _hand_off(
+        self, record: SessionRecord, trigger: Trigger, reason: str, failure: FailureClass | None
+    ) -> None:
+        self.kit.board.wish = None
+        await start_handoff(self.kit, record, trigger, reason, failure)
+
+
+async def start_handoff(
+    kit: Kit, record: SessionRecord, trigger: Trigger, reason: str, failure: FailureClass | None
+) -> None:
+    """RUNNING -> PAUSING, durable when this returns."""
+    left = Attempt(record.provider, record.account, str(failure or trigger), record.at)
+    await kit.ledger.advance(
+        trigger,
+        handoff_id=kit.new_id("h"),
+        reason=reason,
+        failure=failure,
+        tried=(*record.tried, left),
+        session_state=SessionState.HANDING_OFF,
+        needs_input=False,
+        snapshot_sha="",
+        contract_id="",
+        contract_sha256="",
+    )

@@ -1,0 +1,216 @@
+"""The composition root: settings become a supervision tree.
+
+Owns: who is made with which reference, the order of start, and the shape of the tree. The only module that knows
+everybody.
+Must not: hold a rule, or handle a message.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import attrs
+import trio
+
+from hub.actors.adapter import Adapter
+from hub.actors.audit import AuditWriter
+from hub.actors.breakers import Breakers
+from hub.actors.events import EventLog
+from hub.actors.front import FrontEnd
+from hub.actors.launch import agent_launch
+from hub.actors.session.actor import Session
+from hub.actors.session.board import Board
+from hub.actors.session.desk import Desk
+from hub.actors.session.driver import Driver
+from hub.actors.session.ending import Ending
+from hub.actors.session.evidence import Evidence
+from hub.actors.session.kit import Keys, Kit
+from hub.actors.session.ledger import Ledger
+from hub.actors.session.orders import Orders
+from hub.actors.session.passing import Passing
+from hub.actors.session.tally import Tallies
+from hub.actors.session.targets import Targets
+from hub.actors.session.work import Work
+from hub.actors.settings import Settings
+from hub.domain.config import Config
+from hub.io.places import Places, load_or_create_key
+from hub.messages import Dispatch
+from hub.providers.base import Provider
+from hub.providers.registry import load_all
+from hub.web.gateway import Gateway
+from hub.web.server import Bound, serve
+from supervisors import (
+    ChildSpec,
+    DynamicHandle,
+    NodeInfo,
+    Ref,
+    Restart,
+    Slot,
+    Strategy,
+    SupervisorSpec,
+    actor_spec,
+    dynamic_spec,
+    supervisor_spec,
+)
+
+_INTENSITY = 10
+_PERIOD = 30.0
+
+
+def new_id(prefix: str) -> str:
+    """`<prefix>-<seconds>-<random>`: sorts by time, fits a branch name and a file name."""
+    return f"{prefix}-{int(time.time()):x}-{secrets.token_hex(4)}"
+
+
+@attrs.define
+class App:
+    """One daemon's parts, before and while the tree runs."""
+
+    places: Places
+    config: Config
+    load_config: Callable[[], Config]
+    host: str
+    port: int
+    providers: dict[str, Provider] = attrs.field(factory=load_all)
+    bound: Bound | None = None
+    """Where the API listens, once it does; a restarted front end takes the same port."""
+    picture: Callable[[], NodeInfo] | None = None
+    """The tree's snapshot function, once the tree runs."""
+    _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
+    _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
+    listening: trio.Event = attrs.field(factory=trio.Event)
+
+    def __attrs_post_init__(self) -> None:
+        for name in ("audit", "events", "settings", "breakers", "session", "front"):
+            self._slots[name] = Slot(name)
+
+    def ref(self, name: str) -> Ref[Any]:
+        """The reference of one of the named actors."""
+        return self._slots[name].ref
+
+    def tree(self) -> SupervisorSpec:
+        """The root's children in start order; they stop in reverse."""
+        watch = SupervisorSpec(
+            strategy=Strategy.ONE_FOR_ONE,
+            intensity=_INTENSITY,
+            period=_PERIOD,
+            children=[self._actor("breakers", self._breakers)],
+        )
+        work = SupervisorSpec(
+            strategy=Strategy.ONE_FOR_ONE,
+            intensity=_INTENSITY,
+            period=_PERIOD,
+            children=[
+                dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
+                self._actor("session", self._session),
+            ],
+        )
+        return SupervisorSpec(
+            strategy=Strategy.ONE_FOR_ONE,
+            intensity=_INTENSITY,
+            period=_PERIOD,
+            children=[
+                self._actor("audit", self._audit),
+                self._actor("events", self._events),
+                self._actor("settings", self._settings),
+                supervisor_spec("watch", watch),
+                supervisor_spec("work", work),
+                self._actor("front", self._front),
+            ],
+        )
+
+    def _actor(self, name: str, factory: Callable[[], Any]) -> ChildSpec:
+        return actor_spec(name, factory, self._slots[name])
+
+    def _audit(self) -> AuditWriter:
+        return AuditWriter(self.places, load_or_create_key("audit"))
+
+    def _events(self) -> EventLog:
+        return EventLog(self.places, self.ref("audit"), time.time)
+
+    def _settings(self) -> Settings:
+        return Settings(self.load_config, self._config_stamp)
+
+    def _config_stamp(self) -> object:
+        """Changes whenever `hub.toml` does."""
+        try:
+            found = self.places.config.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def _breakers(self) -> Breakers:
+        return Breakers(self.places, self.ref("events"), time.time)
+
+    def _session(self) -> Session:
+        return Session(self._session_parts)
+
+    def _session_parts(self) -> tuple[Kit, Driver]:
+        """Fresh parts for each incarnation: all that lasts is in the ledger's file."""
+        kit = Kit(
+            places=self.places,
+            ledger=Ledger(self.places, self.ref("audit"), self.ref("events"), time.time),
+            board=Board(),
+            audit=self.ref("audit"),
+            events=self.ref("events"),
+            breakers=self.ref("breakers"),
+            settings=self.ref("settings"),
+            providers=self.providers,
+            keys=Keys(load_or_create_key("contract"), load_or_create_key("redaction")),
+            config=self.config,
+            tallies=Tallies(),
+            new_id=new_id,
+            clock=time.time,
+            chance=random.random,
+        )
+        desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
+        targets, orders, evidence = Targets(kit), Orders(kit), Evidence(kit)
+        passing = Passing(kit, desk, targets, orders, evidence)
+        ending = Ending(kit, desk, targets, evidence, passing)
+        work = Work(kit, desk, targets, orders, ending)
+        return kit, Driver(kit, desk, work, passing, ending)
+
+    def _adapter_spec(self, kit: Kit, dispatch: Dispatch) -> tuple[ChildSpec, Ref[Any]]:
+        """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
+        slot: Slot[Any] = Slot(f"adapter {dispatch.assignment.dispatch_id}")
+        provider = self.providers[dispatch.provider]
+
+        def make() -> Adapter:
+            return Adapter(
+                dispatch,
+                provider,
+                self.ref("session"),
+                kit.redactor(),
+                lambda: agent_launch(provider, dispatch.assignment, kit.config),
+            )
+
+        spec = actor_spec(dispatch.assignment.dispatch_id, make, slot, restart=Restart.TEMPORARY)
+        return spec, slot.ref
+
+    def _front(self) -> FrontEnd:
+        gateway = Gateway(
+            self.places,
+            self.ref("session"),
+            self.ref("events"),
+            self.ref("settings"),
+            self.ref("breakers"),
+            self.ref("audit"),
+            self._snapshot,
+        )
+        port = self.bound.port if self.bound is not None else self.port
+        run = partial(serve, gateway, host=self.host, port=port, origins=self.config.server.allowed_origins)
+        return FrontEnd(run, self._listens)
+
+    def _listens(self, bound: Bound) -> None:
+        self.bound = bound
+        self.listening.set()
+
+    def _snapshot(self) -> NodeInfo:
+        if self.picture is None:
+            raise RuntimeError("the tree is not up")
+        return self.picture()

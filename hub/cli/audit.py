@@ -1,0 +1,51 @@
+"""`hub audit verify`: walk the chain and say whether it is whole.
+
+Owns: the exit status of the verification: 0 intact, 1 broken, 2 unreadable.
+Must not: repair anything.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from hub.cli.context import json_option
+from hub.domain.audit import parse_anchor
+from hub.errors import HubError
+from hub.io.journal import verify_file
+from hub.io.places import Places, find_project, load_or_create_key
+
+_UNREADABLE = 2
+
+
+@click.group()
+def audit() -> None:
+    """Check the tamper-evident audit log."""
+
+
+@audit.command()
+@click.option("--expect", default="", metavar="SEQ:HASH", help="A head noted elsewhere; finds a rollback.")
+@json_option
+@click.pass_context
+def verify(ctx: click.Context, expect: str, as_json: bool) -> int:  # noqa: FBT001 - click passes flags by name
+    """Walk the hash chain from its first record to its anchored head.
+
+    Example: hub audit verify --expect 41:9f...
+    """
+    places = Places(find_project(Path(ctx.obj["project"] or ".").absolute()))
+    anchor = parse_anchor(expect) if expect else None
+    try:
+        verdict = verify_file(places, load_or_create_key("audit"), anchor)
+    except (OSError, HubError) as error:
+        detail = error.detail if isinstance(error, HubError) else str(error)
+        click.echo(json.dumps({"ok": False, "state": "unreadable", "reason": detail}) if as_json else detail)
+        return _UNREADABLE
+    body = verdict.to_json()
+    click.echo(json.dumps(body) if as_json else _text(body))
+    return 0 if verdict.ok else 1
+
+
+def _text(body: dict[str, object]) -> str:
+    return "\n".join(f"{name:<10} {value}" for name, value in body.items() if value not in ("", None))

@@ -1,0 +1,36 @@
+"""What commands share: the project, the daemon, and how an answer is shown.
+
+Owns: the resolution of `--project` and `--port`, and the two ways of output (people, one JSON document).
+Must not: import Trio or the web stack; short commands stay short.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from hub.client.quick import Api, find
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option: Callable[[F], F] = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+
+
+def project_dir(ctx: click.Context) -> Path:
+    """The folder the user means."""
+    return Path(ctx.obj["project"] or ".").absolute()
+
+
+def client(ctx: click.Context, timeout: float = 30.0) -> Api:
+    """The project's daemon; the first call tells whether it runs."""
+    found = find(ctx.obj["port"] or None, project_dir(ctx))
+    return Api(found.port, timeout)
+
+
+def show(value: Any, *, as_json: bool, text: Callable[[Any], str]) -> None:
+    """One answer, for people or for programs."""
+    click.echo(json.dumps(value, ensure_ascii=False) if as_json else text(value))

@@ -1,0 +1,45 @@
+"""`hub diff`: what the session has changed.
+
+Owns: the way a diff is shown.
+Must not: run git itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from hub.cli.context import client, json_option, show
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command()
+@click.option("--stat", is_flag=True, help="Only the summary.")
+@json_option
+@click.pass_context
+def diff(ctx: click.Context, stat: bool, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+    """What the session has changed, against the main branch.
+
+    Example: hub diff --stat
+    """
+    answer = client(ctx, timeout=60).get("/api/session/diff")
+    show(answer, as_json=as_json, text=lambda body: summary(body) if stat else full(body))
+
+
+def summary(body: dict[str, Any]) -> str:
+    """One line a file."""
+    return body["summary"] or "nothing changed"
+
+
+def full(body: dict[str, Any]) -> str:
+    """The summary and the coloured diff."""
+    return f"{summary(body)}\n\n{coloured(body['diff'])}".rstrip()
+
+
+def coloured(text: str) -> str:
+    """Added lines green, removed ones red; click takes colours out again where they do not belong."""
+    return "\n".join(
+        click.style(line, fg=_COLOURS[line[0]]) if line[:1] in _COLOURS else line for line in text.splitlines()
+    )

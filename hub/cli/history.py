@@ -1,0 +1,56 @@
+"""`hub history` and `hub rewind`: the time machine.
+
+Owns: how the timeline and the snapshots are shown.
+Must not: move anything but by asking the daemon for a new branch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from hub.cli.context import client, json_option, show
+from hub.cli.diff import coloured
+
+
+@click.command()
+@click.option("--commits", is_flag=True, help="The snapshot commits instead of the timeline.")
+@click.option("--diff", "sha", default="", metavar="SHA", help="What one snapshot changed.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000), help="The newest so many.")
+@json_option
+@click.pass_context
+def history(ctx: click.Context, commits: bool, sha: str, limit: int, as_json: bool) -> None:  # noqa: FBT001
+    """The audit timeline, the snapshots, or one snapshot's diff.
+
+    Example: hub history --commits
+    """
+    daemon = client(ctx, timeout=60)
+    if sha:
+        answer = daemon.get("/api/history/diff", {"sha": sha})
+        show(answer, as_json=as_json, text=lambda body: coloured(body["diff"]))
+    elif commits:
+        show(daemon.get("/api/history/commits")[-limit:], as_json=as_json, text=_commits)
+    else:
+        show(daemon.get("/api/history", {"limit": limit}), as_json=as_json, text=_timeline)
+
+
+def _timeline(rows: list[dict[str, Any]]) -> str:
+    return "\n".join(f"{r['seq']:>6}  {r['ts']}  {r['event']:<16} {r['summary']}" for r in rows) or "nothing yet"
+
+
+def _commits(rows: list[dict[str, Any]]) -> str:
+    return "\n".join(f"{r['short']}  {r['when']}  {r['subject']}" for r in rows) or "no snapshot yet"
+
+
+@click.command()
+@click.argument("sha")
+@json_option
+@click.pass_context
+def rewind(ctx: click.Context, sha: str, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+    """Make a branch at a snapshot; nothing else moves.
+
+    Example: hub rewind 1a2b3c4
+    """
+    answer = client(ctx).post("/api/history/rewind", {"sha": sha})
+    show(answer, as_json=as_json, text=lambda body: f"{body['branch']} - look at it: git switch {body['branch']}")

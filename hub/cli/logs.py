@@ -1,0 +1,66 @@
+"""`hub logs`: the event log, once or live.
+
+Owns: the order and the end of the listing.
+Must not: hold events back; a reader sees them when the daemon has them.
+"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from hub.cli.context import client, json_option
+from hub.cli.screen import line, shown
+
+_PAGE = 1000
+
+
+@click.command()
+@click.option("--follow", "-f", is_flag=True, help="Go on with what comes; ends with Ctrl-C.")
+@click.option("--since", default=0, type=click.IntRange(0), help="Only records after this id.")
+@json_option
+@click.pass_context
+def logs(ctx: click.Context, follow: bool, since: int, as_json: bool) -> None:  # noqa: FBT001
+    """The event log. With --json one array; with -f --json one document a line.
+
+    Example: hub logs -f
+    """
+    daemon = client(ctx)
+    records = []
+    while page := daemon.get("/api/events", {"since": since, "limit": _PAGE}):
+        records += page
+        since = page[-1]["id"]
+    if follow:
+        _follow(daemon.port, records, since, as_json=as_json)
+    elif as_json:
+        click.echo(json.dumps(records, ensure_ascii=False))
+    else:
+        _print(records)
+
+
+def _print(records: list[dict[str, object]]) -> None:
+    for record in records:
+        if shown(record):
+            click.echo(line(record))
+
+
+def _follow(port: int, records: list[dict[str, object]], since: int, *, as_json: bool) -> None:
+    import trio
+
+    from hub.client.live import follow as live
+
+    def out(batch: list[dict[str, object]]) -> None:
+        if as_json:
+            for record in batch:
+                click.echo(json.dumps(record, ensure_ascii=False))
+        else:
+            _print(batch)
+
+    async def go() -> None:
+        out(records)
+        async with live(port, since) as batches:
+            async for batch in batches:
+                out(batch)
+
+    trio.run(go)

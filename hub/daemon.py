@@ -1,0 +1,187 @@
+"""One daemon of one project, from the lock to the last child's end.
+
+Owns: the order of a start (lock, sweep, tree, announcement) and of a stop (session, tree, announcement taken back),
+and what the signals mean: the first is an ordered stop, the second ends the process.
+Must not: print, or know how the tree is made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import attrs
+import trio
+
+from hub import __version__
+from hub.actors.clock import iso
+from hub.app import App
+from hub.domain.config import Config
+from hub.errors import Code, HubError
+from hub.io.atomic import sweep_temps, write_atomic
+from hub.io.child import Dead, inspect
+from hub.io.lock import project_lock
+from hub.io.places import Places
+from hub.io.processes import sweep
+from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop
+from supervisors import ActorDied, Root, SupEvent, run_root
+
+_WATCHDOG = 120.0
+_STOP_TIMEOUT = 60.0
+_CALL_TIMEOUT = 10.0
+
+
+@attrs.define
+class Daemon:
+    """A running daemon, for whoever runs it in the same process."""
+
+    app: App
+    url: str
+    port: int
+    _stop: trio.Event = attrs.field(factory=trio.Event)
+    detach: bool = False
+    over: trio.Event = attrs.field(factory=trio.Event)
+    """Set when everything has ended."""
+
+    def request_stop(self, *, detach: bool = False) -> None:
+        """Ask for an ordered end; with `detach` the agent stays for the next daemon."""
+        self.detach = detach
+        self._stop.set()
+
+    async def stop_requested(self) -> None:
+        """Wait for that wish."""
+        await self._stop.wait()
+
+
+@attrs.frozen
+class Order:
+    """How a daemon is to be run."""
+
+    places: Places
+    config: Config
+    load_config: Callable[[], Config]
+    host: str = "127.0.0.1"
+    port: int = 4748
+    detach: bool = False
+    """Whether a stop by signal leaves the agent to the next daemon."""
+    on_event: Callable[[SupEvent], None] | None = None
+    clock: Callable[[], float] = lambda: 0.0
+
+
+async def run_daemon(order: Order, *, task_status: trio.TaskStatus[Daemon] = trio.TASK_STATUS_IGNORED) -> None:
+    """Hold the project, run the tree, and end in order.
+
+    Raises:
+        HubError: `project_locked`, `port_in_use`, `no_permission`..., before anything was started.
+    """
+    os.umask(0o077)
+    order.places.ensure()
+    with project_lock(order.places.lock, port=order.port) as lock:
+        sweep_temps(order.places.hub_dir)
+        await trio.to_thread.run_sync(_sweep_runs, order.places.run_dir)
+        app = App(order.places, order.config, order.load_config, order.host, order.port)
+        async with trio.open_nursery() as nursery:
+            root = await _start(nursery, app, order)
+            await app.listening.wait()
+            assert app.bound is not None  # noqa: S101 - set with the event
+            daemon = Daemon(app, app.bound.url, app.bound.port, detach=order.detach)
+            lock.tell(daemon.port)
+            await _announced(app, order)
+            write_atomic(order.places.daemon_json, _announcement(daemon, order))
+            task_status.started(daemon)
+            nursery.start_soon(_end_on_request, daemon, root)
+            await root.wait()
+            daemon.over.set()
+            nursery.cancel_scope.cancel(reason="the tree has ended")
+        with contextlib.suppress(FileNotFoundError):
+            order.places.daemon_json.unlink()
+
+
+async def _start(nursery: trio.Nursery, app: App, order: Order) -> Root:
+    def run(*, task_status: trio.TaskStatus[Root]) -> object:
+        return run_root(
+            app.tree(), on_event=order.on_event, watchdog=_WATCHDOG, task_status=task_status
+        )
+
+    try:
+        root: Root = await nursery.start(run)
+    except BaseExceptionGroup as group:
+        raise _coded(group) from group
+    except Exception as error:
+        raise _coded(error) from error
+    app.picture = root.tree
+    return root
+
+
+def _coded(error: BaseException) -> BaseException:
+    """The coded error behind a failed start, else the failure itself."""
+    seen: list[BaseException] = [error]
+    while seen:
+        found = seen.pop()
+        if isinstance(found, HubError):
+            return found
+        if isinstance(found, BaseExceptionGroup):
+            seen.extend(found.exceptions)
+        seen.extend(e for e in (found.__cause__, getattr(getattr(found, "exit", None), "error", None)) if e)
+    return error
+
+
+async def _announced(app: App, order: Order) -> None:
+    """The first record of each daemon's life: a place in the chain that others can hold it to."""
+    data = {"version": __version__, "pid": os.getpid(), "port": app.bound.port if app.bound else 0}
+    with contextlib.suppress(HubError):
+        await app.ref("audit").call(AuditAppend([AuditEntry("daemon_started", data)]), timeout=_CALL_TIMEOUT)
+
+
+def _announcement(daemon: Daemon, order: Order) -> bytes:
+    body = {"pid": os.getpid(), "port": daemon.port, "startedAt": iso(order.clock()), "version": __version__}
+    return json.dumps(body).encode() + b"\n"
+
+
+async def _end_on_request(daemon: Daemon, root: Root) -> None:
+    await daemon.stop_requested()
+    session = daemon.app.ref("session")
+    with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
+        if daemon.detach:
+            session.try_cast(Detach())
+        else:
+            await session.call(RequestStop("daemon"), timeout=_STOP_TIMEOUT)
+    root.request_stop()
+
+
+def _sweep_runs(run_dir: Path) -> None:
+    """End what runners that are dead have left behind; the files stay."""
+    dead = [d.name for d in run_dir.iterdir() if d.is_dir() and isinstance(_state(d), Dead)]
+    sweep(dead)
+
+
+def _state(run: Path) -> object:
+    try:
+        return inspect(run)
+    except ValueError as error:
+        return HubError(Code.STATE_CORRUPT, str(error))
+
+
+@contextlib.asynccontextmanager
+async def stop_signals(daemon: Daemon) -> AsyncIterator[None]:
+    """Within the block: the first SIGINT or SIGTERM is an ordered stop, the second ends the process at once."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_listen, daemon)
+        try:
+            yield
+        finally:
+            nursery.cancel_scope.cancel(reason="the daemon has ended")
+
+
+async def _listen(daemon: Daemon) -> None:
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        count = 0
+        async for number in signals:
+            count += 1
+            if count > 1:
+                os._exit(128 + number)
+            daemon.request_stop(detach=daemon.detach)

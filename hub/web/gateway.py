@@ -1,0 +1,177 @@
+"""The API's backend over the actors: each method is one call, or one read-only look at git.
+
+Owns: which actor answers what, and how long it may take.
+Must not: hold state, or change an answer beyond adding what the caller asked to see together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+import msgspec
+
+from hub.domain.event import Record
+from hub.errors import Code, HubError
+from hub.io import git
+from hub.io.atomic import read_bounded
+from hub.io.places import Places
+from hub.messages import (
+    AuditAppend,
+    AuditEntry,
+    AuditHead,
+    AuditHistory,
+    BreakerSnapshots,
+    EventsSince,
+    GetCost,
+    GetProviders,
+    GetRedactions,
+    GetSessionFacts,
+    GetStatus,
+    ProvidersConfigured,
+    RequestHandoff,
+    RequestPause,
+    RequestReply,
+    RequestStop,
+    StartRun,
+    Subscribe,
+    Subscription,
+    Unsubscribe,
+)
+from hub.web.backend import JsonArray, JsonObject, RunRequest
+from supervisors import NodeInfo, Ref
+
+_TIMEOUT = 10.0
+_STOP_TIMEOUT = 300.0
+_CONTRACT_LIMIT = 64 * 1024 * 1024
+
+
+@attrs.frozen
+class Gateway:
+    """Implements `hub.web.backend.Backend`."""
+
+    places: Places
+    session: Ref[Any]
+    events: Ref[Any]
+    settings: Ref[Any]
+    breakers: Ref[Any]
+    audit: Ref[Any]
+    snapshot: Callable[[], NodeInfo]
+    """Takes the supervision tree's picture."""
+
+    async def status(self) -> JsonObject:
+        """The Status resource."""
+        return await self.session.call(GetStatus(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def providers(self) -> JsonArray:
+        """Provider runtime status entries."""
+        return await self.session.call(GetProviders(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def config_providers(self) -> JsonArray:
+        """Provider configuration entries."""
+        return await self.settings.call(ProvidersConfigured(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def run(self, request: RunRequest) -> JsonObject:
+        """Start a session."""
+        order = StartRun(
+            task=request.task,
+            threshold=request.threshold,
+            max_handoffs=request.max_handoffs,
+            provider=request.provider,
+            profile=request.profile,
+            verify=request.verify,
+            on_limit=request.on_limit,
+        )
+        return await self.session.call(order, timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def handoff(self) -> JsonObject:
+        """Hand over now."""
+        return await self.session.call(RequestHandoff(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def pause(self, *, pause: bool) -> JsonObject:
+        """Stop or continue the agent."""
+        return await self.session.call(RequestPause(pause), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def reply(self, text: str) -> JsonObject:
+        """Pass on the user's answer."""
+        return await self.session.call(RequestReply(text), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def stop(self) -> JsonObject:
+        """End the session in order."""
+        return await self.session.call(RequestStop(), timeout=_STOP_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def _facts(self) -> dict[str, Any]:
+        return await self.session.call(GetSessionFacts(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def session_diff(self) -> JsonObject:
+        """The session branch against the main branch."""
+        facts = await self._facts()
+        if not facts["sessionId"]:
+            raise HubError(Code.NO_ACTIVE_SESSION)
+        diff = await git.session_diff(self.places.root, facts["mainBranch"] or facts["base"], facts["branch"])
+        return {**diff}
+
+    async def session_cost(self) -> JsonObject:
+        """Tokens and money."""
+        return await self.session.call(GetCost(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def events_since(self, since: int, limit: int) -> Sequence[Record]:
+        """Records newer than `since`."""
+        return await self.events.call(EventsSince(since, limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    @asynccontextmanager
+    async def subscribe(self, since: int | None) -> AsyncIterator[Subscription]:
+        """A live view of the event log."""
+        found: Subscription = await self.events.call(Subscribe(since), timeout=_TIMEOUT)
+        try:
+            with found.channel:
+                yield found
+        finally:
+            self.events.try_cast(Unsubscribe(found.token))
+
+    async def contract(self) -> JsonObject:
+        """The current contract as it stands on disk."""
+        try:
+            data = read_bounded(self.places.envelope_json, _CONTRACT_LIMIT)
+        except FileNotFoundError:
+            raise HubError(
+                Code.NOT_FOUND, "There is no contract yet.", hint="One is made at each handoff."
+            ) from None
+        return msgspec.json.decode(data)  # type: ignore[no-any-return]
+
+    async def history(self, limit: int) -> JsonArray:
+        """The audit timeline."""
+        return await self.audit.call(AuditHistory(limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def history_commits(self) -> JsonArray:
+        """The snapshot commits of every session."""
+        return [{**entry} for entry in await git.snapshots(self.places.root, None)]
+
+    async def history_diff(self, sha: str) -> JsonObject:
+        """What one snapshot changed."""
+        return {"sha": sha, **await git.commit_diff(self.places.root, sha)}
+
+    async def rewind(self, sha: str) -> JsonObject:
+        """A new branch at the snapshot; nothing else moves."""
+        branch = await git.rewind(self.places.root, sha)
+        entry = AuditEntry("rewind", {"branch": branch, "sha": sha})
+        await self.audit.call(AuditAppend([entry]), timeout=_TIMEOUT)
+        return {"branch": branch, "sha": sha}
+
+    async def circuit(self) -> JsonArray:
+        """The breakers."""
+        return await self.breakers.call(BreakerSnapshots(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def redactions(self) -> JsonObject:
+        """What was scrubbed this session."""
+        return await self.session.call(GetRedactions(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def audit_head(self) -> JsonObject:
+        """The chain's newest record."""
+        return await self.audit.call(AuditHead(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def tree(self) -> JsonObject:
+        """The supervision tree."""
+        return attrs.asdict(self.snapshot())
