@@ -1,0 +1,155 @@
+"""`hub doctor`: look for what keeps hub from working, and name the next step for each finding.
+
+Owns: the list of checks.
+Must not: change anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import click
+
+from hub.cli.context import json_option, project_dir
+from hub.errors import HubError
+from hub.io.config_file import load
+from hub.io.places import Places, find_project
+from hub.providers.registry import load_all
+
+_GIT = (2, 31)
+_FREE = 200 * 1024 * 1024
+_VERSION_TIMEOUT = 20.0
+
+
+@attrs.frozen
+class Finding:
+    """The result of one check."""
+
+    check: str
+    ok: bool
+    detail: str
+    hint: str = ""
+    warning: bool = False
+    """Something to know that keeps nothing from working."""
+
+
+@click.command()
+@json_option
+@click.pass_context
+def doctor(ctx: click.Context, as_json: bool) -> int:  # noqa: FBT001 - click passes flags by name
+    """Look for what keeps hub from working. Exit status 1 when something does.
+
+    Example: hub doctor --json
+    """
+    findings = list(_all(project_dir(ctx)))
+    if as_json:
+        click.echo(json.dumps([attrs.asdict(f) for f in findings]))
+    else:
+        for found in findings:
+            mark = click.style("ok  ", fg="green") if found.ok else click.style("no  ", fg="red")
+            if found.warning and not found.ok:
+                mark = click.style("note", fg="yellow")
+            click.echo(f"{mark} {found.check:<16} {found.detail}")
+            if found.hint and not found.ok:
+                click.echo(f"     {'':<16} {found.hint}")
+    return 0 if all(f.ok or f.warning for f in findings) else 1
+
+
+def _all(folder: Path) -> Iterator[Finding]:
+    yield Finding("python", sys.version_info >= (3, 11), sys.version.split()[0], "Install Python 3.11 or newer.")
+    yield _git()
+    try:
+        places = Places(find_project(folder))
+    except HubError as error:
+        yield Finding("project", ok=False, detail=error.detail, hint=error.hint)
+        return
+    yield Finding("project", ok=True, detail=str(places.root))
+    yield from (check(places) for check in _PROJECT_CHECKS)
+    yield from _agents(places)
+
+
+def _git() -> Finding:
+    path = shutil.which("git")
+    if path is None:
+        return Finding("git", ok=False, detail="not installed", hint="Install git 2.31 or newer.")
+    text = _output([path, "--version"]).removeprefix("git version ")
+    numbers = tuple(int(n) for n in text.split()[0].split(".")[:2]) if text else (0, 0)
+    return Finding("git", numbers >= _GIT, text, "Install git 2.31 or newer.")
+
+
+def _config(places: Places) -> Finding:
+    if not places.config.exists():
+        return Finding("hub.toml", ok=True, detail="none; the defaults hold (write one: hub init)")
+    try:
+        load(places.config, environ=os.environ, flags={})
+    except HubError as error:
+        return Finding("hub.toml", ok=False, detail=error.detail, hint=error.hint)
+    return Finding("hub.toml", ok=True, detail=str(places.config))
+
+
+def _writable(places: Places) -> Finding:
+    ok = os.access(places.root, os.W_OK) and os.access(places.root / ".git", os.W_OK)
+    return Finding("permissions", ok, "writable" if ok else "not writable", "Correct the owner or mode.")
+
+
+def _space(places: Places) -> Finding:
+    free = shutil.disk_usage(places.root).free
+    return Finding("disk", free > _FREE, f"{free // (1024 * 1024):,} MiB free", "Free some space.")
+
+
+def _secrets(places: Places) -> Finding:
+    if not places.dotenv.exists():
+        return Finding("keys", ok=True, detail="no .hub/.env")
+    mode = places.dotenv.stat().st_mode & 0o777
+    return Finding("keys", mode == 0o600, f".hub/.env has mode {mode:o}", f"Run: chmod 600 {places.dotenv}")  # noqa: PLR2004
+
+
+def _daemon(places: Places) -> Finding:
+    from hub.client.quick import find
+
+    if not places.daemon_json.exists():
+        return Finding("daemon", ok=False, detail="not running", hint="Start it: hub daemon", warning=True)
+    api = find(None, places.root)
+    try:
+        api.get("/api/health")
+    except HubError as error:
+        return Finding("daemon", ok=False, detail=error.detail, hint=error.hint, warning=True)
+    return Finding("daemon", ok=True, detail=api.url)
+
+
+_PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (_config, _writable, _space, _secrets, _daemon)
+
+
+def _agents(places: Places) -> Iterator[Finding]:
+    """Each agent: an uninstalled one is a note, none at all is a fault."""
+    found = 0
+    for name, provider in load_all().items():
+        if name.startswith("demo"):
+            continue
+        path = shutil.which(provider.program)
+        if path is None:
+            hint = "Install it: " + " ".join(provider.install_command)
+            yield Finding(name, ok=False, detail="not installed", hint=hint, warning=True)
+            continue
+        found += 1
+        version = _output([path, *provider.version_args]) or "installed, version unknown"
+        yield Finding(name, ok=True, detail=f"{version}  (log in: {' '.join(provider.login_command)})")
+    if not found:
+        yield Finding("agents", ok=False, detail="none is installed", hint="Install one of the agents above.")
+
+
+def _output(argv: list[str]) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 - fixed arguments from the code
+            argv, capture_output=True, text=True, timeout=_VERSION_TIMEOUT, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip().splitlines()[0] if done.stdout.strip() else ""

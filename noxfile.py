@@ -1,0 +1,54 @@
+"""Everything a developer or CI runs: `nox` alone runs lint, types and all tests; `nox -s bench` measures."""
+
+import nox
+
+nox.options.sessions = ["lint", "types", "tests", "e2e"]
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.needs_version = ">=2026.4"
+
+FULLY_COVERED = ("supervisors", "hub/domain")
+
+
+def _install(session: nox.Session, *groups: str) -> None:
+    session.install("-e", ".", *(f"--group={group}" for group in groups))
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Ruff: every rule, and the formatter."""
+    session.install("--group=lint")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Mypy, strict."""
+    _install(session, "lint")
+    session.run("mypy")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """All tests but those with real agent programs; full branch coverage of the pure parts."""
+    _install(session, "test")
+    session.run(
+        "pytest", "-m", "not agents and not bench", "--cov", "--cov-branch", "--cov-report=", *session.posargs
+    )
+    for part in FULLY_COVERED:
+        session.run("coverage", "report", f"--include={part}/*", "--fail-under=100", "--skip-covered")
+
+
+@nox.session
+def e2e(session: nox.Session) -> None:
+    """The tests that drive the real agent programs against a model server on loopback."""
+    _install(session, "test", "agents")
+    session.run("pytest", "-m", "agents", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measurements beside their peers; never fails on a clock."""
+    _install(session, "test")
+    session.run("pytest", "-m", "bench", "-s", *(session.posargs or ["tests/bench"]))
