@@ -1,0 +1,101 @@
+"""The two scripted agents that ship with hub: real child processes, no network, no account.
+
+Owns: argv, job file and capabilities of `demo-first` and `demo-second`.
+Must not: run anything itself (`script.py` is the child).
+
+The script is the option `script` (a path, or a table with `steps`), else the path in `HUB_DEMO_SCRIPT`, else
+the story of `story.py`. A resumed session goes on after its last completed step; its store lies in the
+account's directory, else beside the run directories.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hub.providers import jsonline
+from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.demo.stream import DemoStream
+
+JOB_FILE = "job.json"
+ENVELOPE_FILE = "envelope.md"
+SCRIPT_ENV = "HUB_DEMO_SCRIPT"
+PASSED_ENV = ("HUB_DEMO_LOG", "HUB_DEMO_PACE")
+STORE = ".demo-sessions"
+MODEL = "demo-1"
+_COMMAND = (sys.executable, "-I", "-S", str(Path(__file__).resolve().parent))
+"""Isolated and without site-packages: it starts in 20 ms and no user's Python setting reaches it."""
+
+
+@attrs.frozen
+class Demo:
+    """A provider of the demo pair."""
+
+    name: str
+    display_name: str
+    environ: Mapping[str, str] = attrs.field(default=os.environ, repr=False)
+    """Where `HUB_DEMO_*` is looked up."""
+    program: str = sys.executable
+    capabilities: Capabilities = attrs.field(
+        default=Capabilities(replies=True, interrupt=True, resume=True, approvals=True, quota=True)
+    )
+    install_command: Sequence[str] = ()
+    login_command: Sequence[str] = ()
+    version_args: Sequence[str] = (*_COMMAND[1:], "--version")
+    key_names: Sequence[str] = ()
+    silent_after: float = 60.0
+
+    def account_env(self, account: Account) -> Mapping[str, str]:
+        """Only what the account itself brings: the store's place is in the job."""
+        return dict(account.env)
+
+    def launch(self, assignment: Assignment) -> Launch:
+        """The command line; what it is to do stands in a file."""
+        job = self._job(assignment)
+        files = {JOB_FILE: json.dumps(job).encode()}
+        if assignment.envelope and assignment.envelope_path is None:
+            files[ENVELOPE_FILE] = assignment.envelope.encode()
+        argv = [*_COMMAND, str(assignment.run_dir / JOB_FILE)]
+        if assignment.program:
+            argv[0] = assignment.program
+        env = {name: self.environ[name] for name in PASSED_ENV if name in self.environ}
+        return Launch(argv, {**env, **assignment.account.env}, assignment.worktree, Stdin.PIPE, files)
+
+    def stream(self, assignment: Assignment) -> Stream:
+        """A fresh fold."""
+        return DemoStream(assignment)
+
+    def _job(self, assignment: Assignment) -> dict[str, Any]:
+        session = assignment.resume_id or assignment.native_id or f"demo-{assignment.dispatch_id}"
+        place = assignment.account.config_dir or str(assignment.run_dir.parent / STORE)
+        job: dict[str, Any] = {
+            "dispatchId": assignment.dispatch_id,
+            "provider": self.name,
+            "session": re.sub(r"[^A-Za-z0-9-]", "-", session)[:128],
+            "resume": bool(assignment.resume_id),
+            "prompt": assignment.prompt,
+            "model": assignment.model or MODEL,
+            "store": place,
+        }
+        if assignment.envelope or assignment.envelope_path:
+            job["envelopePath"] = str(assignment.envelope_path or assignment.run_dir / ENVELOPE_FILE)
+        if script := self._script(assignment):
+            job["script"] = script
+        return job
+
+    def _script(self, assignment: Assignment) -> Any:
+        given = assignment.options.get("script") or self.environ.get(SCRIPT_ENV)
+        if isinstance(given, str):
+            return str(Path(given).absolute())
+        return jsonline.mapping(given) or None
+
+
+FIRST = Demo("demo-first", "Demo agent 1")
+SECOND = Demo("demo-second", "Demo agent 2")

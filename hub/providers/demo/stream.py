@@ -1,0 +1,194 @@
+"""The demo agent's stream: its JSON lines -> events, writes and an outcome.
+
+Owns: hub's side of the demo protocol.
+Must not: know what the scripts do, or start anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hub.domain.event import Event, EventType
+from hub.providers import jsonline
+from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.demo import failures
+
+_Handler = Callable[[Mapping[str, Any]], Step]
+
+
+class DemoStream:
+    """The fold over one dispatch of a demo agent."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        self._name = assignment.dispatch_id
+        self._native = ""
+        self._model = ""
+        self._unknown_lines = 0
+        self._calls: dict[str, dict[str, Any]] = {}
+        self._approvals: set[str] = set()
+        self._outcome: Outcome | None = None
+        self._handlers: dict[str, _Handler] = {
+            "start": self._start,
+            "text": lambda message: _said(EventType.TEXT, message),
+            "thinking": lambda message: _said(EventType.THINKING, message),
+            "heard": lambda message: _said(EventType.SYSTEM, message, role="user"),
+            "plan": self._plan,
+            "tool": self._tool,
+            "tool_result": self._tool_result,
+            "usage": self._usage,
+            "quota": self._quota,
+            "ask": self._ask,
+            "approve": self._approve,
+            "answered": self._answered,
+            "done": self._done,
+            "interrupted": lambda _: self._end((), Outcome(Ending.INTERRUPTED)),
+        }
+
+    @property
+    def native_session(self) -> str:
+        """The session id, from the first line on."""
+        return self._native
+
+    @property
+    def tools_in_flight(self) -> int:
+        """Tool calls without a result."""
+        return len(self._calls)
+
+    @property
+    def alive(self) -> bool:
+        """True from the first line on."""
+        return bool(self._native)
+
+    @property
+    def unknown_lines(self) -> int:
+        """Lines of no known form."""
+        return self._unknown_lines
+
+    def open(self) -> Step:
+        """Nothing: the job comes by file."""
+        return Step()
+
+    def feed(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
+        """One line of standard output."""
+        message = jsonline.read(line)
+        kind = jsonline.text(message.get("type")) if message is not None else ""
+        if message is not None and kind in failures.KINDS:
+            failure = failures.read(kind, message)
+            return self._end([failures.event(failure)], Outcome(Ending.FAILED, failure, failure.text))
+        if message is None or kind not in self._handlers:
+            self._unknown_lines += 1
+            return Step([jsonline.unknown(line)])
+        return self._handlers[kind](message)
+
+    def feed_stderr(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
+        """Standard error is for people; `finish` sees its tail."""
+        return Step()
+
+    def reply(self, text: str, key: str) -> Sequence[Write]:
+        """The user's words: the answer to an open question, else a remark."""
+        return () if self._outcome is not None else [_write(key, type="reply", text=text)]
+
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+        """Answers an approval that waits; () when none of that id does."""
+        if approval_id not in self._approvals:
+            return ()
+        return [_write(f"answer-{approval_id}", type="answer", id=approval_id, approved=approved, note=note)]
+
+    def interrupt(self) -> Sequence[Write]:
+        """Ends the run at once; the step in hand is not completed."""
+        return () if self._outcome is not None else [_write("interrupt", type="interrupt")]
+
+    def finish(self, end: Exit, now: float) -> Step:  # noqa: ARG002 - the contract's signature
+        """The process has ended; without a last line it crashed, unless hub had asked."""
+        self._calls.clear()
+        if self._outcome is not None:
+            return Step(outcome=self._outcome)
+        if end.asked:
+            self._outcome = Outcome(Ending.INTERRUPTED)
+            return Step(outcome=self._outcome)
+        how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
+        failure = failures.crash(f"The demo agent ended without a last line ({how})", end.stderr_tail)
+        self._outcome = Outcome(Ending.FAILED, failure, failure.text)
+        return Step([failures.event(failure)], outcome=self._outcome)
+
+    def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
+        self._calls.clear()
+        if self._outcome is not None:
+            return Step(events)
+        self._outcome = outcome
+        return Step(events, outcome=outcome, close_stdin=True)
+
+    def _start(self, message: Mapping[str, Any]) -> Step:
+        self._native = jsonline.text(message.get("session"))
+        self._model = jsonline.text(message.get("model"))
+        resumed = message.get("resumed") is True
+        said = "The demo agent goes on" if resumed else "The demo agent starts"
+        meta = {"nativeSession": self._native, "model": self._model, "resumed": resumed}
+        return Step([Event(EventType.SYSTEM, said, meta)])
+
+    def _plan(self, message: Mapping[str, Any]) -> Step:
+        plan = jsonline.texts(message.get("plan"))
+        left = jsonline.texts(message.get("tasksRemaining"))
+        said = f"Plan: {len(left)} of {len(plan)} left"
+        return Step([Event(EventType.SYSTEM, said, {"plan": plan, "tasksRemaining": left})])
+
+    def _tool(self, message: Mapping[str, Any]) -> Step:
+        call = jsonline.text(message.get("id"))
+        fields = {"tool": "tool", "toolId": "id", "path": "path", "command": "command"}
+        meta = {name: found for name, field in fields.items() if (found := jsonline.text(message.get(field)))}
+        self._calls[call] = meta
+        more = {"input": {"text": jsonline.excerpt(message.get("text"))}} if "text" in message else {}
+        said = f"{meta.get('tool', '')} {meta.get('path') or meta.get('command', '')}"
+        return Step([Event(EventType.TOOL_USE, said, {**meta, **more})])
+
+    def _tool_result(self, message: Mapping[str, Any]) -> Step:
+        call = jsonline.text(message.get("id"))
+        meta = {**self._calls.pop(call, {"toolId": call}), "isError": message.get("error") is True}
+        if (code := jsonline.integer(message.get("exitCode"))) is not None:
+            meta["exitCode"] = code
+        return Step([Event(EventType.TOOL_RESULT, jsonline.text(message.get("text")), meta)])
+
+    def _usage(self, message: Mapping[str, Any]) -> Step:
+        meta = {name: jsonline.count(message.get(name)) for name in ("tokensIn", "tokensOut", "cachedIn")}
+        said = f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out"
+        return Step([Event(EventType.USAGE, said, {**meta, "model": self._model})])
+
+    def _quota(self, message: Mapping[str, Any]) -> Step:
+        used = max(0, round((jsonline.number(message.get("used")) or 0.0) * 1000))
+        meta: dict[str, Any] = {"used": used, "window": failures.WINDOW}
+        if (resets_at := jsonline.integer(message.get("resetsAt"))) is not None:
+            meta["resetsAt"] = resets_at
+        return Step([Event(EventType.QUOTA, f"{used / 10:g} % used", meta)])
+
+    def _ask(self, message: Mapping[str, Any]) -> Step:
+        question = jsonline.text(message.get("question"))
+        return Step([Event(EventType.WAITING, question, {"needsInput": True})])
+
+    def _approve(self, message: Mapping[str, Any]) -> Step:
+        approval = jsonline.text(message.get("id"))
+        self._approvals.add(approval)
+        return Step(
+            [Event(EventType.WAITING, jsonline.text(message.get("action")), {"approvalId": approval})]
+        )
+
+    def _answered(self, message: Mapping[str, Any]) -> Step:
+        approval = jsonline.text(message.get("id"))
+        self._approvals.discard(approval)
+        approved = message.get("approved") is True
+        note = jsonline.text(message.get("text"))
+        said = ("Approved" if approved else "Denied") + (f": {note}" if note else "")
+        return Step([Event(EventType.SYSTEM, said, {"approvalId": approval, "approved": approved})])
+
+    def _done(self, message: Mapping[str, Any]) -> Step:
+        said = jsonline.text(message.get("text"))
+        return self._end([Event(EventType.RESULT, said, {"isError": False})], Outcome(Ending.DONE, text=said))
+
+
+def _said(kind: EventType, message: Mapping[str, Any], **meta: str) -> Step:
+    return Step([Event(kind, jsonline.text(message.get("text")), meta)])
+
+
+def _write(key: str, **members: Any) -> Write:
+    return Write(key, json.dumps(members).encode() + b"\n")
