@@ -23,6 +23,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
+from hub.domain.account import Account as Account  # noqa: PLC0414  # part of the contract
 from hub.domain.event import Event
 from hub.domain.failure import Failure
 
@@ -52,16 +53,6 @@ class Stdin(StrEnum):
 
     NULL = "null"
     PIPE = "pipe"
-
-
-@attrs.frozen
-class Account:
-    """One login: a label and the isolated configuration directory it lives in ("" = the agent's own default)."""
-
-    label: str
-    config_dir: str = ""
-    env: Mapping[str, str] = attrs.field(factory=dict)
-    """Keys that belong to this account only."""
 
 
 @attrs.frozen

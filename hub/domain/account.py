@@ -1,0 +1,23 @@
+"""One login of a provider.
+
+Owns: `Account`.
+Must not: check that its directory exists or is safe (`hub.io` does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+
+@attrs.frozen
+class Account:
+    """One login: a label and the configuration directory it lives in ("" = the agent's own default)."""
+
+    label: str
+    config_dir: str = ""
+    env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    """Keys that belong to this account only."""
+    active: bool = False
+    """Whether the user chose it; see `hub.domain.config.Config.accounts`."""

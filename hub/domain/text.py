@@ -1,0 +1,66 @@
+"""Text that is safe to show and to store.
+
+Owns: the removal of what a terminal or a reader would act on, clipping, decoding, and what a label may be.
+Must not: redact (`hub.domain.redaction` does), or change what a person can see.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+MAX_LABEL = 64
+MARK = "\u2026"
+"""What `clip` puts where it cut."""
+
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e"
+    "\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
+)
+_BREAKS = re.compile("\r\n?|\u2028|\u2029|\u0085")
+_SEQUENCE = re.compile(
+    # OSC, DCS, SOS, PM, APC: up to their terminator; one that is not closed ends with its line.
+    "(?:\x1b[\\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\\\|\x9c)?"
+    # CSI: parameters, intermediates, one final byte.
+    "|(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]?"
+    # Two-byte and longer escapes.
+    "|\x1b[ -/]*[0-~]?"
+)
+_CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{_INVISIBLE}]")
+_SUSPECT = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029{_INVISIBLE}]")
+
+
+def clean(text: str) -> str:
+    r"""`text` without anything a terminal acts on or a reader cannot see.
+
+    Removed: escape sequences (7-bit and 8-bit), C0 but newline and tab, DEL, C1, bidirectional and zero-width
+    controls, lone surrogates. Line ends become newlines. Idempotent; a text without any of these is returned
+    as it is.
+    """
+    if not _SUSPECT.search(text):
+        return text
+    text = _BREAKS.sub("\n", text)
+    text = _SEQUENCE.sub("", text)
+    return _CONTROL.sub("", text)
+
+
+def clip(text: str, limit: int) -> str:
+    """`text` cut to at most `limit` characters, the mark of the cut included."""
+    if len(text) <= limit:
+        return text
+    return text[: max(0, limit - len(MARK))] + MARK[:limit]
+
+
+def decode(data: bytes) -> str:
+    """Bytes as text; what is not UTF-8 becomes U+FFFD."""
+    return data.decode("utf-8", "replace")
+
+
+def is_label(text: str) -> bool:
+    """Whether `text` may name something: 1 to 64 characters that all print, without a space at an end."""
+    return (
+        0 < len(text) <= MAX_LABEL
+        and text == text.strip()
+        and clean(text) == text
+        and not any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for char in text)
+    )
