@@ -30,6 +30,9 @@ from hypercorn.trio.task_group import TaskGroup, _handle
 from hypercorn.trio.worker_context import TrioSingleTask, WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState
 
+from hub.errors import RULES, Code, HubError
+from hub.web.guard import SECURITY_HEADERS
+from hub.web.problem import problem
 from hub.web.websocket import Socket
 
 MAX_RECV = 2**16
@@ -178,6 +181,10 @@ class _Tasks(TaskGroup):
         return inbox.put
 
 
+_NOT_HTTP = "This is not an HTTP/1.1 request with exactly one Host and one length."
+_HINT = "Send one well-formed request; every HTTP client does."
+
+
 class _Inbox:
     """What a request has not yet received: pieces of its body wait for room, everything else has it."""
 
@@ -201,7 +208,19 @@ _PIECES = ("http.request", "websocket.receive")
 
 
 class _Http1(H11Protocol):
-    """HTTP/1.1, with WebSockets that have bounds."""
+    """HTTP/1.1, with WebSockets that have bounds, and problem documents for what is not HTTP."""
+
+    async def _send_error_response(self, status_code: int) -> None:
+        too_large = status_code == RULES[Code.HEADERS_TOO_LARGE].status
+        reply = problem(
+            HubError(Code.HEADERS_TOO_LARGE) if too_large else HubError(Code.MALFORMED, _NOT_HTTP, hint=_HINT)
+        )
+        headers = [
+            *reply.raw_headers(), (b"connection", b"close"), *SECURITY_HEADERS, *self.config.response_headers("h11")
+        ]  # fmt: skip
+        await self._send_h11_event(h11.Response(headers=headers, status_code=reply.status))
+        await self._send_h11_event(h11.Data(data=reply.body))
+        await self._send_h11_event(h11.EndOfMessage())
 
     async def _create_stream(self, request: h11.Request) -> None:
         if not _is_upgrade(request):

@@ -14,8 +14,8 @@ import attrs
 import msgspec
 import trio
 
-import supervisors
 from hub.errors import Code, HubError
+from supervisors import ActorDied
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
@@ -29,7 +29,7 @@ def as_hub_error(error: Exception) -> HubError:
     match error:
         case HubError():
             return error
-        case _ if isinstance(error, getattr(supervisors, "ActorDied", ())):
+        case ActorDied():
             return HubError(Code.UNAVAILABLE)
         case trio.TooSlowError():
             return HubError(Code.TIMEOUT)
