@@ -124,11 +124,10 @@ def parse_toml(text: str, name: str = "hub.toml") -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        line, column, words = schema.syntax_problem(error)
-        place = f":{line}:{column}" if line else ""
+        line, column, words = schema.syntax_problem(error, text)
         errors = [{"path": "", "detail": words, "line": line, "column": column}]
         raise HubError(
-            Code.CONFIG_INVALID, f"{name}{place}: {words}", line=line, column=column, errors=errors
+            Code.CONFIG_INVALID, f"{name}:{line}:{column}: {words}", line=line, column=column, errors=errors
         ) from error
 
 

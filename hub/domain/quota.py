@@ -48,7 +48,7 @@ class QuotaReading:
 def reading_of(
     event: Event, provider: str, account: str, at: float, source: str = "stream"
 ) -> QuotaReading | None:
-    """The reading that a `quota` event carries; None for any other event, and for one without a usable figure."""
+    """The reading that a `quota` event carries; None for any other event or one without a usable figure."""
     used = event.meta.get("used")
     if event.type is not EventType.QUOTA or type(used) is not int or used < 0:
         return None
@@ -95,4 +95,4 @@ def breach(readings: Iterable[QuotaReading], threshold: float) -> QuotaReading |
 
 def _instant(meta: Mapping[str, Any]) -> float | None:
     value = meta.get("resetsAt")
-    return float(value) if type(value) in (int, float) and value > 0 else None
+    return float(value) if isinstance(value, int | float) and value > 0 else None

@@ -4,8 +4,8 @@ Owns: the readers of which a typed table is made, `Problem`, and where in a text
 Must not: know any setting, or repeat a value in a problem (it may be a secret).
 
 A reader takes a raw value, its path and the list of problems; it returns the typed value, or adds to the
-list. A typed table is an attrs class whose fields carry a reader (`setting`); its TOML keys are the camel-case
-forms of their names.
+list. A typed table is an attrs class whose fields carry a reader (`setting`); its TOML keys are their names in
+camel case.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Path = tuple[str | int, ...]
 Reader = Callable[[Any, Path, "list[Problem]"], Any]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_AT = re.compile(r"\(at line (\d+), column (\d+)\)")
+_AT = re.compile(r"line (\d+), column (\d+)\)")
 
 
 @attrs.frozen
@@ -144,18 +144,19 @@ def table(kind: type[Any]) -> Reader:
     return read
 
 
-def syntax_problem(error: Exception) -> tuple[int, int, str]:
-    """Line, column and words of what `tomllib` raised; 0, 0 where it does not say."""
+def syntax_problem(error: Exception, text: str) -> tuple[int, int, str]:
+    """Line, column and words of what `tomllib` raised for `text`; 1, 1 where it does not say."""
     if not isinstance(error, tomllib.TOMLDecodeError):
         return (
-            0,
-            0,
+            1,
+            1,
             "it is nested too deeply" if isinstance(error, RecursionError) else "a number is too long",
         )
-    words = str(error)
-    found = _AT.search(words)
-    line, column = (int(found[1]), int(found[2])) if found else (0, 0)
-    return line, column, words.partition(" (at ")[0]
+    words, _, place = str(error).partition(" (at ")
+    if found := _AT.fullmatch(place):
+        return int(found[1]), int(found[2]), words
+    lines = text.split("\n")
+    return len(lines), len(lines[-1]) + 1, words
 
 
 def locate(text: str, path: Path) -> tuple[int, int]:

@@ -55,6 +55,9 @@ class Stdin(StrEnum):
     PIPE = "pipe"
 
 
+_DEFAULT_ACCOUNT = Account("default")
+
+
 @attrs.frozen
 class Assignment:
     """What one dispatch asks of an agent. Everything a `Launch` and a `Stream` may depend on."""
@@ -78,7 +81,7 @@ class Assignment:
     """A UUID the agent may be told to use as its session id, where it can."""
     model: str = ""
     base_url: str = ""
-    account: Account = Account("default")
+    account: Account = _DEFAULT_ACCOUNT
     options: Mapping[str, Any] = attrs.field(factory=dict)
     """The provider's own table in `hub.toml` (for `demo`: `script`)."""
 
