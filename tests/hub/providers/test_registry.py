@@ -1,0 +1,59 @@
+"""The registry knows every folder, imports it when asked, and each keeps the contract of `base`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hub.errors import Code, HubError
+from hub.providers import registry
+from hub.providers.base import Assignment, Provider, Stdin, Stream
+
+
+@pytest.mark.parametrize("name", registry.load_all())
+def test_each_provider_keeps_the_contract(name: str, tmp_path: Path) -> None:
+    provider = registry.load(name)
+    assert isinstance(provider.stream(_assignment(tmp_path)), Stream)
+    assert provider.name == name
+    assert provider.display_name
+    assert provider.silent_after > 0
+    assert all(key.isupper() for key in provider.key_names)
+
+
+@pytest.mark.parametrize("name", registry.load_all())
+def test_no_long_text_enters_argv_and_no_file_leaves_the_run_directory(name: str, tmp_path: Path) -> None:
+    """Linux refuses an argument of more than 128 KiB: such an agent never starts."""
+    provider: Provider = registry.load(name)
+    launch = provider.launch(_assignment(tmp_path, prompt="p" * 200_000, envelope="e" * 200_000))
+    assert sum(map(len, launch.argv)) < 16_384
+    assert sum(len(name) + len(value) for name, value in launch.env.items()) < 16_384
+    assert all("/" not in file for file in launch.files)
+    assert not launch.stdin_file or (launch.stdin_file in launch.files and launch.stdin is Stdin.NULL)
+
+
+def test_all_providers_are_there_in_their_order() -> None:
+    assert list(registry.load_all()) == list(registry.names())
+    assert set(registry.names()) == {"claude", "codex", "gemini", "demo-first", "demo-second"}
+
+
+def test_an_unknown_name_is_a_coded_error() -> None:
+    with pytest.raises(HubError) as caught:
+        registry.load("nobody")
+    assert caught.value.code is Code.NOT_FOUND
+
+
+def test_the_registry_alone_imports_no_agent() -> None:
+    """The command line starts fast: it may list names without paying for the adapters."""
+    code = (
+        "import sys, hub.providers.registry as r; r.names(); print(any('claude' in m for m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def _assignment(tmp_path: Path, **more: str) -> Assignment:
+    fields = {"dispatch_id": "d-1", "session_id": "s-1", "prompt": "Do it.", **more}
+    return Assignment(worktree=tmp_path, run_dir=tmp_path / "run", **fields)
