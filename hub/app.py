@@ -134,7 +134,7 @@ class App:
         return EventLog(self.places, self.ref("audit"), time.time)
 
     def _settings(self) -> Settings:
-        return Settings(self.load_config, self._config_stamp)
+        return Settings(self.load_config, self._config_stamp, self.providers, time.time)
 
     def _config_stamp(self) -> object:
         """Changes whenever `hub.toml` does."""

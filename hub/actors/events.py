@@ -81,8 +81,7 @@ class EventLog(Actor[Any]):
         """Append, replay, subscribe."""
         match message:
             case EventAppend(events=events):
-                self._append(events)
-                return None
+                return self._append(events)
             case EventsSince(since=since, limit=limit):
                 return self._store.since(since, limit)
             case EventsOfSession(session_id=session_id):
@@ -95,13 +94,15 @@ class EventLog(Actor[Any]):
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the event log")
 
-    def _append(self, events: Sequence[NewEvent]) -> None:
+    def _append(self, events: Sequence[NewEvent]) -> list[int]:
         before = self._store.last_id
-        fresh = [r for r in self._store.append(events) if r.id > before]
+        records = self._store.append(events)
+        fresh = [r for r in records if r.id > before]
         if fresh:
             self._publish(fresh)
             self._news.set()
             self._news = trio.Event()
+        return [r.id for r in records]
 
     def _publish(self, records: Sequence[Record]) -> None:
         for token, reader in list(self._readers.items()):

@@ -12,11 +12,13 @@ import attrs
 
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import insist
+from hub.domain.contract import Evidence as ContractEvidence
+from hub.domain.contract import EvidenceKind
 from hub.domain.event import Event, EventType, Record, Tag
 from hub.domain.intent import Intent, IntentFold
 from hub.domain.session import SessionRecord
 from hub.io import git
-from hub.io.commands import CommandResult, run_command
+from hub.io.commands import run_command
 from hub.messages import EventsOfSession
 
 
@@ -29,6 +31,8 @@ class Check:
     output: str
     duration_ms: int
     timed_out: bool
+    source: int = 0
+    """Event id of the result."""
 
     @property
     def passed(self) -> bool:
@@ -47,6 +51,12 @@ class Gate:
     def passed(self) -> bool:
         """Every command passed; also true of none, which the caller must tell apart."""
         return all(check.passed for check in self.checks)
+
+    def evidence(self) -> tuple[ContractEvidence, ...]:
+        """The same for a contract."""
+        return tuple(
+            ContractEvidence(EvidenceKind.VERIFY, c.command, c.source, c.exit_code) for c in self.checks
+        )
 
     def text(self) -> str:
         """What failed, with the end of its output."""
@@ -84,10 +94,9 @@ class Evidence:
         for number, command in enumerate(record.verify):
             await self.kit.ledger.say(Tag.SYSTEM, f"verify: {command}", source=f"{key}:{number}:start", command=command)
             result = await run_command(command, cwd=Path(record.worktree), timeout=timeout)
-            check = _check(command, result)
-            checks.append(check)
+            check = Check(command, result.exit_code, result.output, result.duration_ms, result.timed_out)
             verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
-            await self.kit.ledger.say(
+            source = await self.kit.ledger.say(
                 Tag.SYSTEM if check.passed else Tag.ERROR,
                 f"verify {verdict}: {command}",
                 command=command,
@@ -95,6 +104,7 @@ class Evidence:
                 output=check.output[-4000:],
                 durationMs=check.duration_ms,
             )
+            checks.append(attrs.evolve(check, source=source))
         tree = await git.tree_hash(Path(record.worktree), root=self.kit.places.root)
         for check in checks:
             await self.kit.ledger.note(
@@ -107,10 +117,6 @@ class Evidence:
                 tree=tree,
             )
         return Gate(tuple(checks), tree)
-
-
-def _check(command: str, result: CommandResult) -> Check:
-    return Check(command, result.exit_code, result.output, result.duration_ms, result.timed_out)
 
 
 def as_event(record: Record) -> Event | None:

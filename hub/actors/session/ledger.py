@@ -132,8 +132,8 @@ class Ledger:
         answer: dict[str, Any] = await insist(self.audit, AuditAppend([AuditEntry(event, body, key=key)]))
         return answer
 
-    async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: Any) -> None:
-        """Log one event of hub's own. With a `source` it may be repeated and is logged once."""
+    async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: Any) -> int:
+        """Log one event of hub's own; answers its id. With a `source` it may be repeated and is logged once."""
         record = self.record
         base: dict[str, Any] = {}
         if record is not None:
@@ -141,11 +141,13 @@ class Ledger:
         known: Mapping[str, Any] = {k: v for k, v in {**base, **meta}.items() if v not in ("", None)}
         offset = 0 if source else -1
         at_ms = int(self.clock() * 1000)
-        await self.log([NewEvent(str(tag), msg, known, at_ms, dispatch_id=source, offset=offset)])
+        ids = await self.log([NewEvent(str(tag), msg, known, at_ms, dispatch_id=source, offset=offset)])
+        return ids[0]
 
-    async def log(self, events: Sequence[NewEvent]) -> None:
-        """Log events; durable and published when this returns."""
-        await insist(self.events, EventAppend(events))
+    async def log(self, events: Sequence[NewEvent]) -> list[int]:
+        """Log events; durable and published when this returns. Answers their ids."""
+        ids: list[int] = await insist(self.events, EventAppend(events))
+        return ids
 
     def _stamp(self) -> dict[str, Any]:
         return {"seq": self.now.seq + 1, "at": iso(self.clock())}

@@ -20,10 +20,12 @@ from hub.actors.session.ledger import effect, insist
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
 from hub.domain.brief import receiver_prompt, render_envelope
-from hub.domain.contract import Anchor, Contract, encode, sign, verify
+from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign, verify
+from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
+from hub.domain.intent import draft
 from hub.domain.profile import Target
 from hub.domain.session import Attempt, SessionRecord, SessionState
 from hub.errors import Code, HubError
@@ -118,31 +120,25 @@ class Passing:
         intent = await self.evidence.intent(record, records)
         head = await insist(self.kit.audit, AuditHead())
         files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
-        return Contract(
+        evidence: tuple[ContractEvidence, ...] = gate.evidence() if gate is not None else ()
+        if record.safe_point == "interrupted":
+            said = "no safe point came in time: a tool call was interrupted"
+            evidence = (ContractEvidence(EvidenceKind.INTERRUPT, said, 0), *evidence)
+        return draft(
+            intent,
             contract_id=f"c-{record.handoff_id}",
             session_id=record.session_id,
             task_id=record.task_id,
             task_goal=record.task,
-            next_action=intent.next_action,
-            do_not_redo=intent.do_not_redo,
-            initial_prompt=record.task,
-            plan=intent.plan,
-            tasks_remaining=intent.tasks_remaining,
-            skills_loaded=intent.skills_loaded,
-            skills_in_use=intent.skills_in_use,
-            skills_to_use=intent.skills_to_use,
-            in_flight_code=intent.in_flight_code,
+            snapshot_commit_sha=record.snapshot_sha,
             acceptance_assertions=record.verify,
             file_manifest=files,
-            decisions=intent.decisions,
-            constraints=intent.constraints,
-            snapshot_commit_sha=record.snapshot_sha,
+            verify_evidence=evidence,
             audit=Anchor(head["seq"], head["hash"]),
             handoff_id=record.handoff_id,
             created_at=record.at,
             from_provider=record.provider,
             to_provider=target.provider,
-            evidence=_evidence(record, gate),
         )
 
     async def _envelope_built(self, record: SessionRecord) -> None:

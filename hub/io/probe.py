@@ -1,0 +1,60 @@
+"""Looking at an installed program: where it is and what version it says it has.
+
+Owns: the bounded run of a version command.
+Must not: log in, or run anything but the arguments it is given.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+
+import attrs
+import trio
+
+from hub.io.commands import base_env
+
+_TIMEOUT = 20.0
+_CAP = 200
+
+
+@attrs.frozen
+class Probe:
+    """What was found."""
+
+    ok: bool
+    detail: str
+    path: str
+    version: str
+    latency_ms: int
+    checked_at: float
+    """Epoch seconds."""
+
+
+async def probe(program: str, version_args: Sequence[str]) -> Probe:
+    """Ask a program for its version; a program that is missing, hangs or fails is a result, not an error."""
+    started = time.time()
+    path = shutil.which(program)
+    if path is None:
+        return Probe(ok=False, detail="not installed", path="", version="", latency_ms=0, checked_at=started)
+    words = ""
+    detail = f"{program} did not answer within {_TIMEOUT:g} s"
+    with trio.move_on_after(_TIMEOUT):
+        try:
+            done = await trio.run_process(
+                [path, *version_args],
+                capture_stdout=True,
+                stderr=subprocess.DEVNULL,
+                check=False,
+                env=base_env(),
+                start_new_session=True,
+            )
+        except OSError as error:
+            detail = str(error.strerror)
+        else:
+            words = done.stdout.decode("utf-8", "replace").strip().partition("\n")[0][:_CAP]
+            detail = words or f"{program} ended with status {done.returncode} and told no version"
+    took = int((time.time() - started) * 1000)
+    return Probe(ok=bool(words), detail=detail, path=path, version=words, latency_ms=took, checked_at=started)

@@ -1,0 +1,188 @@
+"""A real daemon as a process, on a real repository, for tests that break it.
+
+Owns: the project a test works on, the daemon's processes, and what the scripted agents wrote as the outside record.
+Must not: look into the daemon but through its API and its files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hub.client.quick import Api
+from hub.errors import Code, HubError
+
+HUB = [sys.executable, "-m", "hub"]
+PATIENCE = 30.0
+_TICK = 0.01
+
+GIT_ENV = {
+    "GIT_AUTHOR_NAME": "t",
+    "GIT_AUTHOR_EMAIL": "t@example.com",
+    "GIT_COMMITTER_NAME": "t",
+    "GIT_COMMITTER_EMAIL": "t@example.com",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+}
+
+
+def until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
+    """The first true value of a condition; a bounded poll, for facts of other processes."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(_TICK)
+    raise AssertionError(f"not within {patience:g} s: {what}")
+
+
+def git(root: Path, *args: str) -> str:
+    """A git of the test's own."""
+    done = subprocess.run(
+        ["git", *args], cwd=root, env={**os.environ, **GIT_ENV}, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+@attrs.define
+class Project:
+    """A repository, its daemon and its scripted agents."""
+
+    root: Path
+    state: Path
+    log: Path
+    """One line per started agent, with its dispatch id: the duplicate detector."""
+    daemon: subprocess.Popen[bytes] | None = None
+    port: int = 0
+
+    @property
+    def hub(self) -> Path:
+        """`.hub/`."""
+        return self.root / ".hub"
+
+    def script(self, provider: str, *steps: Mapping[str, Any]) -> None:
+        """What a scripted agent does."""
+        (self.root.parent / f"{provider}.json").write_text(json.dumps({"steps": list(steps)}))
+
+    def configure(self, extra: str = "") -> None:
+        """`hub.toml` with both scripted agents."""
+        folder = self.root.parent
+        text = "".join(
+            f'[providers.{name}]\nenabled = true\nscript = "{folder / name}.json"\n'
+            for name in ("demo-first", "demo-second")
+            if (folder / f"{name}.json").exists()
+        )
+        session = '[session]\nchain = ["demo-first", "demo-second"]\norphanGrace = 20\n'
+        (self.root / "hub.toml").write_text(session + text + extra)
+
+    def environ(self, **more: str) -> dict[str, str]:
+        """The daemon's environment."""
+        return {
+            **os.environ,
+            **GIT_ENV,
+            "HUB_STATE_DIR": str(self.state),
+            "HUB_DEMO_LOG": str(self.log),
+            "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+            **more,
+        }
+
+    def start(self, **env: str) -> Api:
+        """A daemon; ready when this returns."""
+        with (self.root.parent / "daemon.log").open("ab") as out:
+            self.daemon = subprocess.Popen(
+                [*HUB, "daemon", "--port", "0"], cwd=self.root, env=self.environ(**env), stdout=out, stderr=out
+            )
+        self.port = until(self._announced, "the daemon says where it listens")
+        return Api(self.port)
+
+    def _announced(self) -> int:
+        assert self.daemon is not None
+        if self.daemon.poll() is not None:
+            raise AssertionError(f"the daemon ended: {(self.root.parent / 'daemon.log').read_text()[-3000:]}")
+        try:
+            told = json.loads((self.hub / "daemon.json").read_bytes())
+        except (FileNotFoundError, ValueError):
+            return 0
+        return int(told["port"]) if told["pid"] == self.daemon.pid else 0
+
+    def wait_dead(self) -> int:
+        """The daemon's exit status, once a fault has ended it."""
+        assert self.daemon is not None
+        return self.daemon.wait(timeout=PATIENCE)
+
+    def kill(self) -> None:
+        """kill -9."""
+        assert self.daemon is not None
+        self.daemon.kill()
+        self.daemon.wait()
+
+    def stop(self) -> int:
+        """An ordered stop by SIGTERM."""
+        if self.daemon is None or self.daemon.poll() is not None:
+            return 0
+        self.daemon.send_signal(signal.SIGTERM)
+        return self.daemon.wait(timeout=PATIENCE)
+
+    def fsm(self) -> dict[str, Any]:
+        """The durable record."""
+        try:
+            record: dict[str, Any] = json.loads((self.hub / "fsm.json").read_bytes())
+        except FileNotFoundError:
+            return {}
+        return record
+
+    def ended(self) -> dict[str, Any]:
+        """The record, once the session has ended; {} before."""
+        record = self.fsm()
+        return record if record.get("sessionState") in ("completed", "failed", "stopped") else {}
+
+    def starts(self) -> list[str]:
+        """The dispatch ids of all agents that were ever started."""
+        return [line.split()[0] for line in self.log.read_text().splitlines()] if self.log.exists() else []
+
+    def events(self, port: int = 0) -> list[dict[str, Any]]:
+        """The whole event log."""
+        api, found = Api(port or self.port), []
+        while page := api.get("/api/events", {"since": found[-1]["id"] if found else 0, "limit": 1000}):
+            found += page
+        return found
+
+
+@contextmanager
+def project(tmp: Path) -> Iterator[Project]:
+    """A fresh project; its daemon and agents are gone when the block ends."""
+    root = tmp / "repo"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    (root / "README.md").write_text("hello\n")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "start")
+    made = Project(root, tmp / "state", tmp / "agents.log")
+    try:
+        yield made
+    finally:
+        if made.daemon is not None and made.daemon.poll() is None:
+            try:
+                made.stop()
+            except subprocess.TimeoutExpired:
+                made.kill()
+
+
+def try_post(api: Api, path: str, body: Mapping[str, Any]) -> Any:
+    """A POST that a fault may cut off."""
+    try:
+        return api.post(path, body)
+    except HubError as error:
+        if error.code is not Code.DAEMON_NOT_RUNNING:
+            raise
+        return None
