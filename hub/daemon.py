@@ -12,6 +12,7 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -82,7 +83,7 @@ async def run_daemon(order: Order, *, task_status: trio.TaskStatus[Daemon] = tri
     order.places.ensure()
     with project_lock(order.places.lock, port=order.port) as lock:
         sweep_temps(order.places.hub_dir)
-        await trio.to_thread.run_sync(_sweep_runs, order.places.run_dir)
+        await sweep(_dead_runs(order.places.run_dir))
         app = App(order.places, order.config, order.load_config, order.host, order.port)
         async with trio.open_nursery() as nursery:
             root = await _start(nursery, app, order)
@@ -102,11 +103,7 @@ async def run_daemon(order: Order, *, task_status: trio.TaskStatus[Daemon] = tri
 
 
 async def _start(nursery: trio.Nursery, app: App, order: Order) -> Root:
-    def run(*, task_status: trio.TaskStatus[Root]) -> object:
-        return run_root(
-            app.tree(), on_event=order.on_event, watchdog=_WATCHDOG, task_status=task_status
-        )
-
+    run = partial(run_root, app.tree(), on_event=order.on_event, watchdog=_WATCHDOG)
     try:
         root: Root = await nursery.start(run)
     except BaseExceptionGroup as group:
@@ -153,10 +150,9 @@ async def _end_on_request(daemon: Daemon, root: Root) -> None:
     root.request_stop()
 
 
-def _sweep_runs(run_dir: Path) -> None:
-    """End what runners that are dead have left behind; the files stay."""
-    dead = [d.name for d in run_dir.iterdir() if d.is_dir() and isinstance(_state(d), Dead)]
-    sweep(dead)
+def _dead_runs(run_dir: Path) -> list[str]:
+    """Runs whose runner is gone: what they left behind is ended, their files stay."""
+    return [d.name for d in run_dir.iterdir() if d.is_dir() and isinstance(_state(d), Dead)]
 
 
 def _state(run: Path) -> object:

@@ -184,6 +184,10 @@ def check_children(children: Iterable[object], auto_shutdown: AutoShutdown) -> N
         seen.add(child.id)
 
 
+def _in_order(children: Iterable[ChildSpec]) -> tuple[ChildSpec, ...]:
+    return tuple(children)
+
+
 @attrs.frozen(eq=False)
 class SupervisorSpec:
     """One supervisor: its children in start order, and what it does when one of them ends.
@@ -205,7 +209,7 @@ class SupervisorSpec:
         default=AutoShutdown.NEVER, validator=_is(AutoShutdown, "invalid_auto_shutdown")
     )
     """Whether the end of significant children ends it."""
-    children: tuple[ChildSpec, ...] = attrs.field(default=(), converter=tuple)
+    children: tuple[ChildSpec, ...] = attrs.field(default=(), converter=_in_order)
     """Started in this order, stopped in reverse."""
     stuck_after: float = attrs.field(default=5.0)
     """Seconds a killed child may take to go before it is reported as stuck and no longer waited for."""

@@ -68,7 +68,7 @@ class AuditWriter(Actor[Any]):
         head = self._journal.head()
         if head.seq < 0 and self._journal.broken is not None:
             raise HubError(Code.AUDIT_BROKEN, self._journal.broken.detail)
-        return {"seq": head.seq, "hash": head.hash, "bytes": head.bytes}
+        return {"seq": head.seq, "hash": head.hash, "bytes": head.size}
 
     def _remember(self, data: Any) -> None:
         key = data.get("key")

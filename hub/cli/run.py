@@ -30,7 +30,7 @@ from hub.errors import Code, HubError
 @click.option("--quiet", "-q", is_flag=True, help="Only the end.")
 @json_option
 @click.pass_context
-def run(ctx: click.Context, task: str, as_json: bool, quiet: bool, **options: Any) -> int:  # noqa: FBT001
+def run(ctx: click.Context, /, task: str, as_json: bool, quiet: bool, **options: Any) -> int:  # noqa: FBT001
     """Run a task: an agent works in its own worktree, and the next one goes on when it hits its limit.
 
     Example: hub run --verify "make test" "Add a --json flag to the list command"

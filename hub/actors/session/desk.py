@@ -23,7 +23,7 @@ from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, inspect
 from hub.io.places import make_private_dir
 from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, Dispatch
 from hub.providers.base import Account, Assignment
-from supervisors import ChildSpec, DynamicRef, Ref
+from supervisors import AdminError, ChildSpec, DynamicHandle, Ref
 
 _ASSIGNMENT = "assignment.json"
 _ASSIGNMENT_LIMIT = 16 * 1024 * 1024
@@ -36,7 +36,7 @@ class Desk:
     """One agent at a time."""
 
     kit: Kit
-    adapters: DynamicRef
+    adapters: DynamicHandle
     adapter_spec: Callable[[Dispatch], tuple[ChildSpec, Ref[Any]]]
     _ref: Ref[Any] | None = None
 
@@ -83,9 +83,9 @@ class Desk:
         self._ref = ref
         try:
             await self.adapters.start_child(spec)
-        except BaseException:
+        except AdminError as error:
             live.adapter_up = False
-            raise
+            raise _coded(error) from error
         ref.monitor(lambda _exit: self._lost(live))
         return live
 
@@ -102,7 +102,7 @@ class Desk:
 
     async def sweep_adapters(self) -> None:
         """End adapters that an earlier incarnation of the session left behind."""
-        for child in await self.adapters.which_children():
+        for child in self.adapters.which_children():
             await self.adapters.terminate_child(child.id)
 
     def reply(self, text: str, key: str) -> bool:
@@ -164,6 +164,19 @@ class Desk:
             return False
         state = inspect(self.kit.places.run_dir / record.dispatch_id)
         return not isinstance(state, NeverClaimed | ClaimedNotStarted)
+
+
+def _coded(error: AdminError) -> HubError:
+    """Why the adapter did not start."""
+    cause = error.exit.error if error.exit is not None else None
+    found = [leaf for leaf in _leaves(cause) if isinstance(leaf, HubError)]
+    return found[0] if found else HubError(Code.DISPATCH_FAILED, str(error))
+
+
+def _leaves(error: BaseException | None) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for part in error.exceptions for leaf in _leaves(part)]
+    return [error] if error is not None else []
 
 
 def owner(record: SessionRecord) -> tuple[str, str]:
