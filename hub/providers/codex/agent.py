@@ -1,0 +1,133 @@
+"""Codex: how it is started, logged in and installed.
+
+Owns: argv, environment and capabilities of `codex`.
+Must not: read its output (`stream.py` and `exec_stream.py` do).
+
+Choices: the main way is `codex app-server`, which takes replies, interrupts and reports the quota; `mode =
+"exec"` is the plain way. No long text is an argument: over the app-server prompt and contract go by the
+protocol, `exec` reads both from standard input (its `developer_instructions` would be an argument).
+
+The app-server ignores `CODEX_API_KEY` and `OPENAI_API_KEY` (its requests go out without a key; only `exec`
+reads them): so an account with a key, or a `base_url`, makes a model provider `hub` that names the key's
+variable. Without either, Codex's own login in the account's directory is used.
+
+Options in `hub.toml`, all optional: `mode` (`app-server`, `exec`), `approval_policy` (default `never`; any
+other asks over the protocol), `sandbox` (default `danger-full-access`), `env_key` (the key's variable for
+`base_url`; "" = none is needed), `partial` (text as it is written), `args` (more arguments), `env` (more
+environment).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from hub.providers import jsonline
+from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.codex.exec_stream import ExecStream
+from hub.providers.codex.stream import CodexStream
+
+EXEC = "exec"
+PROMPT_FILE = "prompt.md"
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+@attrs.frozen
+class Codex:
+    """The provider `codex`."""
+
+    name: str = "codex"
+    display_name: str = "Codex"
+    program: str = "codex"
+    capabilities: Capabilities = attrs.field(
+        default=Capabilities(
+            replies=True, interrupt=True, resume=True, approvals=True, quota=True, system_prompt=True
+        )
+    )
+    install_command: Sequence[str] = ("npm", "install", "-g", "@openai/codex")
+    login_command: Sequence[str] = ("codex", "login")
+    version_args: Sequence[str] = ("--version",)
+    key_names: Sequence[str] = ("CODEX_API_KEY", "OPENAI_API_KEY")
+    silent_after: float = 300.0
+
+    def account_env(self, account: Account) -> Mapping[str, str]:
+        """The account's `CODEX_HOME`, which must exist, and its own keys."""
+        place = {"CODEX_HOME": account.config_dir} if account.config_dir else {}
+        return {**place, **account.env}
+
+    def launch(self, assignment: Assignment) -> Launch:
+        """The command line: the app-server with its channel, or `exec` with its prompt as a file."""
+        program = assignment.program or self.program
+        more = jsonline.texts(assignment.options.get("args"))
+        if not _is_exec(assignment):
+            argv = [program, "app-server", *self._config(assignment), *more]
+            return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE)
+        argv = [program, "exec"]
+        if assignment.resume_id:
+            argv.append("resume")
+        argv += ["--json", *_freedom(assignment), "--skip-git-repo-check"]
+        if assignment.model:
+            argv += ["-m", assignment.model]
+        argv += [*self._config(assignment), *more]
+        if assignment.resume_id:
+            argv.append(assignment.resume_id)
+        argv.append("-")
+        head = [assignment.envelope] if assignment.envelope else []
+        prompt = "\n\n".join([*head, assignment.prompt]).encode("utf-8", "replace")
+        return Launch(
+            argv,
+            self._env(assignment),
+            assignment.worktree,
+            files={PROMPT_FILE: prompt},
+            stdin_file=PROMPT_FILE,
+        )
+
+    def stream(self, assignment: Assignment) -> Stream:
+        """A fresh fold of the chosen way."""
+        return ExecStream(assignment) if _is_exec(assignment) else CodexStream(assignment)
+
+    def _config(self, assignment: Assignment) -> list[str]:
+        # Of all settings only these are hub's business: where the model is, and that Codex stays as it is.
+        flags = ["-c", "check_for_update_on_startup=false"]
+        owned = next((name for name in self.key_names if name in assignment.account.env), "")
+        if not assignment.base_url and not owned:
+            return flags
+        chosen = assignment.options.get("env_key")
+        env_key = jsonline.text(chosen) if isinstance(chosen, str) else owned or self.key_names[0]
+        fields = {"name": "hub", "base_url": assignment.base_url or OPENAI_URL}
+        if env_key:
+            fields["env_key"] = env_key
+        fields["wire_api"] = "responses"
+        table = ", ".join(f"{name} = {_toml(value)}" for name, value in fields.items())
+        return [*flags, "-c", f"model_providers.hub={{{table}}}", "-c", 'model_provider="hub"']
+
+    def _env(self, assignment: Assignment) -> dict[str, str]:
+        more = jsonline.mapping(assignment.options.get("env"))
+        return {
+            **self.account_env(assignment.account),
+            **{name: str(value) for name, value in more.items()},
+        }
+
+
+def _is_exec(assignment: Assignment) -> bool:
+    return assignment.options.get("mode") == EXEC
+
+
+def _freedom(assignment: Assignment) -> list[str]:
+    sandbox = jsonline.text(assignment.options.get("sandbox"))
+    # `exec resume` knows no `-s`, so a chosen sandbox is a setting.
+    return (
+        ["-c", f"sandbox_mode={_toml(sandbox)}"]
+        if sandbox
+        else ["--dangerously-bypass-approvals-and-sandbox"]
+    )
+
+
+def _toml(text: str) -> str:
+    # A JSON string is a TOML basic string, DEL aside.
+    return json.dumps(text).replace("\x7f", "\\u007f")
+
+
+PROVIDER = Codex()

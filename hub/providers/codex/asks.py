@@ -1,0 +1,121 @@
+"""What the app-server asks of us while a turn runs: permissions and questions.
+
+Owns: the requests that wait for a person, and the form of each method's answer.
+Must not: decide policy; the stream says whether a person is asked at all.
+
+With `approvalPolicy: "never"` no permission is asked for. One that comes all the same is declined at once: an
+agent that waits for an answer nobody gives would look alive for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from hub.domain.event import Event, EventType
+from hub.providers import jsonline
+from hub.providers.base import Step, Write
+from hub.providers.rpc import Asked, Peer
+
+QUESTION = "item/tool/requestUserInput"
+_Answer = Callable[[bool], Mapping[str, Any]]
+
+_ANSWERS: Mapping[str, _Answer] = {
+    "item/commandExecution/requestApproval": lambda yes: {"decision": "accept" if yes else "decline"},
+    "item/fileChange/requestApproval": lambda yes: {"decision": "accept" if yes else "decline"},
+    "execCommandApproval": lambda yes: {"decision": "approved" if yes else "denied"},
+    "applyPatchApproval": lambda yes: {"decision": "approved" if yes else "denied"},
+}
+"""The requests a person can allow."""
+
+_DECLINED: Mapping[str, Mapping[str, Any]] = {
+    "mcpServer/elicitation/request": {"action": "decline"},
+    "item/permissions/requestApproval": {"permissions": {}},
+    "item/tool/call": {"contentItems": [], "success": False},
+}
+"""The requests that are always declined, in their own form."""
+
+
+@attrs.define
+class Asks:
+    """The open requests of one run. `people` tells whether permissions are asked of a person."""
+
+    peer: Peer
+    people: bool
+    _open: dict[str, Asked] = attrs.field(factory=dict)
+
+    def ask(self, asked: Asked) -> Step:
+        """A request came: it waits for a person, or it is answered here."""
+        if asked.method == QUESTION:
+            self._open[asked.key] = asked
+            return Step([_question(asked)])
+        if asked.method in _ANSWERS and self.people:
+            self._open[asked.key] = asked
+            return Step([_permission(asked)])
+        event = Event(EventType.SYSTEM, f"Declined {asked.method}", {"declined": asked.method})
+        return Step([event], [self._decline(asked)])
+
+    def answer(self, approval_id: str, *, approved: bool) -> Write | None:
+        """The write that allows or declines; None when nothing of that id waits."""
+        asked = self._open.get(approval_id)
+        if asked is None or asked.method not in _ANSWERS:
+            return None
+        del self._open[approval_id]
+        return self.peer.answer(asked, _ANSWERS[asked.method](approved))
+
+    def answer_question(self, text: str, key: str) -> Write | None:
+        """The write that answers the oldest open question; None when there is none."""
+        asked = next((asked for asked in self._open.values() if asked.method == QUESTION), None)
+        if asked is None:
+            return None
+        del self._open[asked.key]
+        ids = [jsonline.text(question.get("id")) for question in _questions(asked)]
+        write = self.peer.answer(asked, {"answers": {name: {"answers": [text]} for name in ids}})
+        return attrs.evolve(write, key=key)
+
+    def settle(self, params: Mapping[str, Any]) -> None:
+        """The app-server says that a request is resolved: nobody needs to answer it."""
+        number = params.get("requestId")
+        self._open.pop(str(number) if isinstance(number, int) else f"s:{jsonline.text(number)}", None)
+
+    def _decline(self, asked: Asked) -> Write:
+        if asked.method in _ANSWERS:
+            return self.peer.answer(asked, _ANSWERS[asked.method](False))
+        if asked.method in _DECLINED:
+            return self.peer.answer(asked, _DECLINED[asked.method])
+        return self.peer.refuse(asked, "hub does not serve this request")
+
+
+def _questions(asked: Asked) -> list[Mapping[str, Any]]:
+    return [jsonline.mapping(question) for question in jsonline.items(asked.params.get("questions"))]
+
+
+def _question(asked: Asked) -> Event:
+    lines = []
+    for question in _questions(asked):
+        options = (jsonline.mapping(option) for option in jsonline.items(question.get("options")))
+        labels = [label for option in options if (label := jsonline.text(option.get("label")))]
+        choice = f" [{' / '.join(labels)}]" if labels else ""
+        lines.append(f"{jsonline.text(question.get('question'))}{choice}")
+    said = jsonline.cap("\n".join(lines), 4_096) or "The agent asks something"
+    return Event(EventType.WAITING, said, {"needsInput": True})
+
+
+def _permission(asked: Asked) -> Event:
+    params = asked.params
+    command = params.get("command")
+    said = (
+        jsonline.text(command)
+        or " ".join(jsonline.texts(command))
+        or jsonline.text(params.get("reason"))
+        or jsonline.text(params.get("grantRoot"))
+    )
+    meta: dict[str, Any] = {"approvalId": asked.key, "needsInput": True}
+    if item := jsonline.text(params.get("itemId")):
+        meta["toolId"] = item
+    if asked.method in ("item/commandExecution/requestApproval", "execCommandApproval"):
+        meta["command"] = jsonline.cap(said, 4_096)
+    what = "a command" if "command" in meta else "a file change"
+    return Event(EventType.WAITING, f"Asks for permission for {what}: {said}".rstrip(": "), meta)

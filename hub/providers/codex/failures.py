@@ -1,0 +1,140 @@
+"""Why Codex stopped: `codexErrorInfo` and texts -> failure class and reset.
+
+Owns: the tables of its error codes and of its words.
+Must not: keep state, or believe an exit code (0 and 1 both occur with and without a failure).
+
+Order of belief: the code `codexErrorInfo` first, the HTTP status inside it next, then the words. `other` and
+the disconnections say only that something went wrong; there the words decide. What nothing explains is
+`unknown`: it is surfaced and never run again blindly.
+
+Traps: the apostrophe of "You've hit your usage limit" is U+2019; "try again at 4:53 AM" is a wall clock
+without a date when the reset is on the same day. The exact instant is in the quota windows of the stream, so
+those win (`hub.providers.codex.windows`); the words are the last resort.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import Failure, FailureClass
+from hub.domain.resets import parse_reset
+from hub.providers import jsonline
+
+MINUTE_WINDOW = "minute"
+_UNAUTHORISED = 401
+_PAYMENT = 402
+_FORBIDDEN = 403
+_TOO_MANY = 429
+_SERVER_ERRORS = range(500, 600)
+
+_CODES: Mapping[str, FailureClass] = {
+    "usageLimitExceeded": FailureClass.USAGE_LIMIT,
+    "sessionBudgetExceeded": FailureClass.USAGE_LIMIT,
+    "rateLimitExceeded": FailureClass.USAGE_LIMIT,
+    "contextWindowExceeded": FailureClass.CONTEXT_OVERFLOW,
+    "serverOverloaded": FailureClass.OVERLOAD,
+    "internalServerError": FailureClass.OVERLOAD,
+    "flexUnavailable": FailureClass.OVERLOAD,
+    "policyCapacityUnavailable": FailureClass.OVERLOAD,
+    "unauthorized": FailureClass.AUTH,
+    "cyberPolicy": FailureClass.REFUSAL,
+    "misalignmentPolicyViolation": FailureClass.REFUSAL,
+    "inferenceHookDenied": FailureClass.REFUSAL,
+}
+
+_TEXTS: Sequence[tuple[FailureClass, str]] = (
+    (
+        FailureClass.USAGE_LIMIT,
+        r"hit your .{0,40}limit|usage limit|out of credits|exceeded your current quota|insufficient_quota",
+    ),
+    (FailureClass.USAGE_LIMIT, r"last status: 429|\b429 too many requests|rate limit reached"),
+    (FailureClass.REFUSAL, r"content_filter|content policy|usage polic|violat\w+ (?:our|the) polic"),
+    (
+        FailureClass.CONTEXT_OVERFLOW,
+        r"ran out of room|context[_ ](?:window|length)|maximum context|input exceeds the context",
+    ),
+    (
+        FailureClass.AUTH,
+        r"\b401\b|unauthori[sz]ed|incorrect api key|invalid api key|missing environment variable",
+    ),
+    (
+        FailureClass.AUTH,
+        r"not logged in|codex login|authentication (?:is )?required|refresh token|sign in again",
+    ),
+    (
+        FailureClass.OVERLOAD,
+        r"at capacity|overloaded|\b50[0-9]\b|stream (?:disconnected|closed)|high demand",
+    ),
+    (
+        FailureClass.OVERLOAD,
+        r"error sending request|connection (?:refused|reset|failed)|timed out",
+    ),
+)
+_TABLE = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TEXTS]
+_SHORT = re.compile(r"per[ -]min|\b[RT]PM\b|last status: 429|429 too many requests", re.IGNORECASE)
+
+
+def code_of(info: Any) -> tuple[str, int | None]:
+    """(`codexErrorInfo` as a name, the HTTP status in it): it is a string, or an object with one member."""
+    if isinstance(info, str):
+        return jsonline.clean(info), None
+    for name, detail in jsonline.mapping(info).items():
+        return jsonline.clean(name), jsonline.integer(jsonline.mapping(detail).get("httpStatusCode"))
+    return "", None
+
+
+def class_of(text: str, code: str = "", status: int | None = None) -> FailureClass | None:
+    """The class that the code, the status and the words tell; None when they tell none."""
+    if found := _CODES.get(code):
+        return found
+    if status in (_UNAUTHORISED, _FORBIDDEN):
+        return FailureClass.AUTH
+    if status in (_TOO_MANY, _PAYMENT):
+        return FailureClass.USAGE_LIMIT
+    if status is not None and status in _SERVER_ERRORS:
+        return FailureClass.OVERLOAD
+    plain = text.replace("\u2019", "'")
+    return next((kind for kind, pattern in _TABLE if pattern.search(plain)), None)
+
+
+def classify(text: str, now: float, code: str = "", status: int | None = None) -> Failure:
+    """The failure, with the reset that the words tell; a quota window of the stream knows better."""
+    kind = class_of(text, code, status) or FailureClass.UNKNOWN
+    if kind is not FailureClass.USAGE_LIMIT:
+        return Failure(kind, text)
+    reset = parse_reset(text, now, local_zone(now))
+    short = code == "rateLimitExceeded" or _SHORT.search(text) or status == _TOO_MANY
+    window = MINUTE_WINDOW if short and code != "usageLimitExceeded" else ""
+    return Failure(kind, text, reset.at if reset else None, window)
+
+
+def from_exit(stderr: str, now: float, how: str) -> Failure:
+    """The failure of a run that ended without saying why: its standard error, else a crash."""
+    words = stderr.strip()
+    kind = class_of(words) if words else None
+    if kind is None:
+        return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
+    found = classify(words, now)
+    return Failure(found.kind, words, found.resets_at, found.window, source="stderr")
+
+
+def event(failure: Failure) -> Event:
+    """The error event of a failure."""
+    meta: dict[str, Any] = {"failure": failure.kind.value}
+    if failure.resets_at is not None:
+        meta["resetsAt"] = int(failure.resets_at)
+    if failure.window:
+        meta["window"] = failure.window
+    return Event(EventType.ERROR, failure.text, meta)
+
+
+def local_zone(now: float) -> tzinfo | None:
+    """The machine's zone as it is at `now`: Codex tells resets by the clock of the machine it runs on."""
+    try:
+        return datetime.fromtimestamp(now, UTC).astimezone().tzinfo
+    except (ValueError, OverflowError, OSError):
+        return None

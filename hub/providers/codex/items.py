@@ -1,0 +1,187 @@
+"""Codex's items: commands, file changes, messages and the rest, as events.
+
+Owns: `ItemBook`, which pairs started with completed items and knows what is in flight.
+Must not: know the stream around the items. The app-server writes camelCase, `exec --json` snake_case; both
+are read here.
+
+Traps: an interrupted command never completes, so the end of a turn clears what is in flight. One file change
+may touch many files: each gets its own `tool_use` event, with one id. A command comes wrapped in the user's
+shell (`/bin/bash -lc '...'`).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hub.domain.event import Event, EventType
+from hub.providers import jsonline
+
+TEXT_CAP = 65_536
+RESULT_CAP = 16_384
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
+_UNWRAP_CAP = 16_384
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_FAILED = frozenset({"failed", "declined"})
+_DONE = frozenset({"completed"})
+_QUIET = frozenset({"user_message", "hook_prompt", "function_call_output"})
+_TOOLS: Mapping[str, str] = {
+    "command_execution": "exec_command",
+    "file_change": "apply_patch",
+    "mcp_tool_call": "mcp",
+    "dynamic_tool_call": "tool",
+    "web_search": "web_search",
+    "collab_tool_call": "collab",
+    "collab_agent_tool_call": "collab",
+    "image_generation": "image_generation",
+    "image_view": "view_image",
+}
+
+
+class ItemBook:
+    """The items in flight, by id, and the thread each belongs to."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, str] = {}
+
+    @property
+    def in_flight(self) -> int:
+        """Tools started and not ended."""
+        return len(self._open)
+
+    def clear(self, thread: str | None = None) -> None:
+        """A turn is over: what has not completed by then never will. None = of every thread."""
+        self._open = {} if thread is None else {i: t for i, t in self._open.items() if t != thread}
+
+    def started(self, item: Mapping[str, Any], thread: str = "") -> list[Event]:
+        """The events of `item/started`: a tool call begins; anything else waits for its completion."""
+        kind = kind_of(item)
+        if kind not in _TOOLS:
+            return []
+        call = jsonline.text(item.get("id"))
+        self._open[call] = thread
+        return _uses(kind, item, call)
+
+    def completed(self, item: Mapping[str, Any], thread: str = "") -> list[Event]:
+        """The events of `item/completed`. A tool that was never seen to start gets both its events here."""
+        kind = kind_of(item)
+        if kind in _TOOLS:
+            call = jsonline.text(item.get("id"))
+            opening = [] if call in self._open else self.started(item, thread)
+            self._open.pop(call, None)
+            return [*opening, _result(kind, item, call)]
+        return [] if kind in _QUIET else [event for event in (_said(kind, item),) if event]
+
+
+def kind_of(item: Mapping[str, Any]) -> str:
+    """The item's type in snake_case."""
+    return _CAMEL.sub("_", jsonline.text(item.get("type"))).lower()
+
+
+def plan_event(steps: Sequence[Any], words: str) -> Event | None:
+    """The event of a plan or todo list; None for an empty one.
+
+    Args:
+        steps: `{step, status}` of the app-server, or `{text, completed}` of `exec --json`.
+        words: The agent's explanation, if any.
+    """
+    plan, remaining = [], []
+    for step in map(jsonline.mapping, steps):
+        said = jsonline.text(step.get("step")) or jsonline.text(step.get("text"))
+        if not said:
+            continue
+        plan.append(said)
+        if step.get("completed") is not True and step.get("status") not in _DONE:
+            remaining.append(said)
+    if not plan:
+        return None
+    content = words or f"Plan: {len(plan) - len(remaining)} of {len(plan)} done"
+    return Event(EventType.SYSTEM, content, {"plan": plan, "tasksRemaining": remaining})
+
+
+def _said(kind: str, item: Mapping[str, Any]) -> Event | None:
+    match kind:
+        case "agent_message":
+            return _words(EventType.TEXT, jsonline.text(item.get("text")))
+        case "reasoning":
+            parts = jsonline.texts(item.get("summary")) or jsonline.texts(item.get("content"))
+            return _words(EventType.THINKING, "\n".join(parts) or jsonline.text(item.get("text")))
+        case "plan":
+            return _words(EventType.THINKING, jsonline.text(item.get("text")))
+        case "todo_list":
+            return plan_event(jsonline.items(item.get("items")), "")
+        case "error":
+            # `exec --json` tells its warnings as items: none of them ends a turn.
+            return _words(EventType.SYSTEM, jsonline.text(item.get("message")))
+        case _:
+            return Event(EventType.SYSTEM, kind or "item", {"item": jsonline.excerpt(dict(item))})
+
+
+def _words(kind: EventType, said: str) -> Event | None:
+    return Event(kind, jsonline.cap(said, TEXT_CAP)) if said.strip() else None
+
+
+def _uses(kind: str, item: Mapping[str, Any], call: str) -> list[Event]:
+    if kind == "file_change":
+        meta = {"tool": _TOOLS[kind], "toolId": call}
+        changes = [jsonline.mapping(change) for change in jsonline.items(item.get("changes"))]
+        found = [
+            Event(
+                EventType.TOOL_USE, f"apply_patch {path}", {**meta, "path": path, "change": _change(change)}
+            )
+            for change in changes
+            if (path := jsonline.text(change.get("path")))
+        ]
+        return found or [Event(EventType.TOOL_USE, "apply_patch", meta)]
+    meta = _meta(kind, item, call)
+    return [Event(EventType.TOOL_USE, f"{meta['tool']} {meta.get('command', '')}".strip(), meta)]
+
+
+def _meta(kind: str, item: Mapping[str, Any], call: str) -> dict[str, Any]:
+    meta: dict[str, Any] = {"tool": _TOOLS[kind], "toolId": call}
+    if kind == "command_execution":
+        meta["command"] = unwrap(jsonline.text(item.get("command")))
+    elif kind == "web_search":
+        meta["input"] = {"query": jsonline.excerpt(item.get("query"))}
+    elif kind == "image_view":
+        meta["path"] = jsonline.text(item.get("path"))
+    elif tool := jsonline.text(item.get("tool")):
+        server = jsonline.text(item.get("server"))
+        meta["tool"] = f"{server}.{tool}" if server else tool
+        meta["input"] = jsonline.excerpt(item.get("arguments"))
+        if server:
+            meta["mcps"] = [server]
+    return meta
+
+
+def _result(kind: str, item: Mapping[str, Any], call: str) -> Event:
+    meta = _meta(kind, item, call)
+    meta.pop("input", None)
+    status = jsonline.text(item.get("status"))
+    exit_code = jsonline.integer(item.get("exitCode", item.get("exit_code")))
+    if exit_code is not None:
+        meta["exitCode"] = exit_code
+    meta["isError"] = status in _FAILED or bool(exit_code) or item.get("success") is False
+    said = jsonline.text(item.get("aggregatedOutput", item.get("aggregated_output")))
+    error = item.get("error")
+    said = said or jsonline.text(jsonline.mapping(error).get("message")) or jsonline.text(error) or status
+    return Event(EventType.TOOL_RESULT, jsonline.cap(said, RESULT_CAP), meta)
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    kind = change.get("kind")
+    return jsonline.text(kind) or jsonline.text(jsonline.mapping(kind).get("type"))
+
+
+def unwrap(command: str) -> str:
+    """The command without the shell around it; as it came where it is not so wrapped."""
+    if len(command) > _UNWRAP_CAP or " -" not in command[:64]:
+        return command
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    wrapped = len(words) == 3 and words[1] in ("-c", "-lc")  # noqa: PLR2004 - shell, flag, command
+    return words[2] if wrapped and words[0].rpartition("/")[2] in _SHELLS else command

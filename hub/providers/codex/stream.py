@@ -1,0 +1,372 @@
+"""Codex's app-server: JSON-RPC lines, both ways.
+
+Owns: the fold from its notifications to events, writes and an outcome; when a run is over.
+Must not: take items apart (`items.py`), read quota windows (`windows.py`), classify failures (`failures.py`).
+
+The conversation: `initialize` -> `initialized` + `thread/start` (or `thread/resume`) -> `turn/start` -> items
+-> `turn/completed`. A reply steers the running turn. The process outlives its turn and leaves on EOF.
+
+Traps this fold knows, each with a test:
+ 1. An `error` notification is not fatal while `willRetry` is true ("Reconnecting... 2/5"); only
+    `turn/completed` ends the turn. A text that was streamed before a retry comes again from its start.
+ 2. A resumed thread keeps its recorded developer instructions and ignores new ones: there the contract goes
+    at the head of the input.
+ 3. The limit's text tells a wall clock without a date; the quota window told the exact instant before it.
+ 4. An interrupted command never completes.
+ 5. A steer that comes too late is refused ("no active turn to steer"): it is told, not lost in silence.
+ 6. Threads of subagents speak on the same connection; their end is not the end.
+ 7. `thread/resume` of an unknown thread is an error: a fresh thread takes over, with the contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import Failure
+from hub.providers import jsonline
+from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.codex import failures
+from hub.providers.codex.asks import Asks
+from hub.providers.codex.items import TEXT_CAP, ItemBook, plan_event
+from hub.providers.codex.windows import Windows, usage_event
+from hub.providers.rpc import Answered, Asked, Peer, Told
+
+NEVER = "never"
+_SANDBOX = "danger-full-access"
+_VERSION = "1"
+_KNOWN = (
+    *("account/", "app/", "autoApprovalReview/", "command/", "externalAgentConfig/", "fs/", "hook/", "item/"),
+    *("fuzzyFileSearch/", "mcpServer/", "model/", "modelProvider/", "process/", "project/", "remoteControl/"),
+    *("serverRequest/", "skills/", "thread/", "turn/", "windows/", "windowsSandbox/"),
+)
+"""Families of notifications that exist and say nothing a run needs, unless a handler is named for them."""
+
+_Handler = Callable[[Mapping[str, Any], float], Step]
+
+
+class CodexStream:
+    """The fold over one dispatch of `codex app-server`."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        self._assignment = assignment
+        self._policy = jsonline.text(assignment.options.get("approval_policy")) or NEVER
+        self._deltas = assignment.options.get("partial") is True
+        self._peer = Peer(version=False)
+        self._asks = Asks(self._peer, people=self._policy != NEVER)
+        self._items = ItemBook()
+        self._windows = Windows()
+        self._thread = ""
+        self._turn = ""
+        self._model = assignment.model
+        self._total: Any = None
+        self._partial: dict[str, str] = {}
+        self._last_text = ""
+        self._failure: Failure | None = None
+        self._outcome: Outcome | None = None
+        self._alive = False
+        self._unknown_lines = 0
+        self._told: dict[str, _Handler] = {
+            "turn/started": self._turn_started,
+            "turn/completed": self._turn_completed,
+            "turn/plan/updated": self._plan,
+            "item/started": self._item_started,
+            "item/completed": self._item_completed,
+            "item/agentMessage/delta": self._delta,
+            "thread/tokenUsage/updated": self._usage,
+            "account/rateLimits/updated": self._rate_limits,
+            "serverRequest/resolved": self._resolved,
+            "model/rerouted": self._rerouted,
+            "error": self._error,
+            "warning": self._notice,
+            "guardianWarning": self._notice,
+            "configWarning": self._notice,
+            "deprecationNotice": self._notice,
+        }
+
+    @property
+    def native_session(self) -> str:
+        """The thread's id."""
+        return self._thread
+
+    @property
+    def tools_in_flight(self) -> int:
+        """Items that run, those of subagents included."""
+        return self._items.in_flight
+
+    @property
+    def alive(self) -> bool:
+        """True once a turn has started."""
+        return self._alive
+
+    @property
+    def unknown_lines(self) -> int:
+        """Lines of no known form."""
+        return self._unknown_lines
+
+    def open(self) -> Step:
+        """The handshake's first half."""
+        client = {"name": "hub", "title": "hub", "version": _VERSION}
+        return Step(writes=[self._peer.request("init", "initialize", {"clientInfo": client})])
+
+    def feed(self, line: bytes, now: float) -> Step:
+        """One line of standard output."""
+        if not line.strip():
+            return Step()
+        match self._peer.read(line):
+            case Answered() as answered:
+                return self._answered(answered, now)
+            case Asked() as asked:
+                return self._asks.ask(asked)
+            case Told(method, params):
+                return self._notified(method, params, now, line)
+            case _:
+                return self._unknown(line)
+
+    def feed_stderr(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
+        """Standard error holds only its log; `finish` sees the tail."""
+        return Step()
+
+    def reply(self, text: str, key: str) -> Sequence[Write]:
+        """The answer to an open question, or a message that steers the running turn."""
+        if (answer := self._asks.answer_question(text, key)) is not None:
+            return [answer]
+        if self._outcome is not None or not self._turn:
+            return ()
+        params = {"threadId": self._thread, "expectedTurnId": self._turn, "input": [_text(text)]}
+        return [self._peer.request(key, "turn/steer", params)]
+
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001, ARG002 - the contract's
+        """Allows or declines; () when nothing of that id waits."""
+        write = self._asks.answer(approval_id, approved=approved)
+        return [] if write is None else [write]
+
+    def interrupt(self) -> Sequence[Write]:
+        """Ends the running turn; the process stays."""
+        if self._outcome is not None or not self._turn:
+            return ()
+        params = {"threadId": self._thread, "turnId": self._turn}
+        return [self._peer.request(f"interrupt-{self._turn}", "turn/interrupt", params)]
+
+    def finish(self, end: Exit, now: float) -> Step:
+        """The process has ended: what was left half said, and the outcome."""
+        self._items.clear()
+        events = self._left_over()
+        if self._outcome is not None:
+            return Step(events, outcome=self._outcome)
+        if end.asked:
+            self._outcome = Outcome(Ending.INTERRUPTED, text=self._last_text)
+        elif self._failure is not None:
+            self._outcome = Outcome(Ending.FAILED, self._failure, self._failure.text)
+        else:
+            how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
+            failure = failures.from_exit(
+                end.stderr_tail, now, f"Codex ended in the middle of its turn ({how})"
+            )
+            events.append(failures.event(failure))
+            self._outcome = Outcome(Ending.FAILED, failure, failure.text)
+        return Step(events, outcome=self._outcome)
+
+    def _unknown(self, line: bytes) -> Step:
+        self._unknown_lines += 1
+        return Step([jsonline.unknown(line)])
+
+    def _notified(self, method: str, params: Mapping[str, Any], now: float, line: bytes) -> Step:
+        handler = self._told.get(method)
+        if handler is not None:
+            return handler(params, now)
+        return Step() if method.startswith(_KNOWN) else self._unknown(line)
+
+    # Answers to our own requests: the id tells what was asked.
+
+    def _answered(self, answered: Answered, now: float) -> Step:
+        error = answered.error
+        match answered.id:
+            case "init" if error is None:
+                return Step(writes=[self._peer.notify("initialized", "initialized"), self._open_thread()])
+            case "thread" if error is not None and self._assignment.resume_id:
+                return self._start_afresh(error.message)
+            case "thread" | "thread-fresh" if error is None:
+                return self._thread_opened(answered)
+            case "init" | "thread" | "thread-fresh" | "turn-1" if error is not None:
+                return self._fail([], failures.classify(error.message, now))
+        if error is None:
+            return Step()
+        what = "The interrupt" if answered.id.startswith("interrupt-") else "The reply"
+        event = Event(EventType.SYSTEM, f"{what} was not taken: {error.message}", {"notTaken": answered.id})
+        return Step([event])
+
+    def _open_thread(self) -> Write:
+        resume = self._assignment.resume_id
+        if not resume:
+            return self._peer.request("thread", "thread/start", self._thread_params())
+        params = {"threadId": resume, "excludeTurns": True, **self._thread_params()}
+        params.pop("developerInstructions", None)
+        return self._peer.request("thread", "thread/resume", params)
+
+    def _start_afresh(self, why: str) -> Step:
+        event = Event(
+            EventType.SYSTEM,
+            f"The thread could not be resumed ({why}); a fresh one starts",
+            {"resumed": False},
+        )
+        return Step([event], [self._peer.request("thread-fresh", "thread/start", self._thread_params())])
+
+    def _thread_params(self) -> dict[str, Any]:
+        assignment = self._assignment
+        sandbox = jsonline.text(assignment.options.get("sandbox")) or _SANDBOX
+        params: dict[str, Any] = {"cwd": str(assignment.worktree), "approvalPolicy": self._policy}
+        params["sandbox"] = sandbox
+        if assignment.model:
+            params["model"] = assignment.model
+        if assignment.envelope:
+            params["developerInstructions"] = assignment.envelope
+        return params
+
+    def _thread_opened(self, answered: Answered) -> Step:
+        result = answered.result
+        self._thread = jsonline.text(jsonline.mapping(result.get("thread")).get("id"))
+        self._model = jsonline.text(result.get("model")) or self._model
+        resumed = answered.id == "thread" and bool(self._assignment.resume_id)
+        texts = [self._assignment.envelope] if resumed and self._assignment.envelope else []
+        given = [_text(text) for text in [*texts, self._assignment.prompt]]
+        turn = self._peer.request("turn-1", "turn/start", {"threadId": self._thread, "input": given})
+        meta = {"nativeSession": self._thread, "model": self._model, "resumed": resumed}
+        return Step([Event(EventType.SYSTEM, f"Codex started with {self._model}", meta)], [turn])
+
+    # Notifications.
+
+    def _ours(self, params: Mapping[str, Any]) -> bool:
+        return jsonline.text(params.get("threadId")) in ("", self._thread)
+
+    def _turn_started(self, params: Mapping[str, Any], _: float) -> Step:
+        if self._ours(params):
+            self._alive = True
+            self._turn = jsonline.text(jsonline.mapping(params.get("turn")).get("id"))
+        return Step()
+
+    def _turn_completed(self, params: Mapping[str, Any], now: float) -> Step:
+        if not self._ours(params):
+            self._items.clear(jsonline.text(params.get("threadId")))
+            return Step()
+        turn = jsonline.mapping(params.get("turn"))
+        self._items.clear()
+        self._turn = ""
+        events = self._left_over()
+        match turn.get("status"):
+            case "completed":
+                events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
+                return self._end(events, Outcome(Ending.DONE, text=self._last_text))
+            case "interrupted":
+                events.append(Event(EventType.RESULT, "The turn was interrupted", {"isError": False}))
+                return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
+        told = jsonline.mapping(turn.get("error"))
+        if not told and self._failure is not None:
+            return self._end(events, Outcome(Ending.FAILED, self._failure, self._failure.text))
+        return self._fail(events, self._failure_of(told, now))
+
+    def _error(self, params: Mapping[str, Any], now: float) -> Step:
+        told = jsonline.mapping(params.get("error"))
+        if params.get("willRetry") is True:
+            self._partial.clear()
+            return Step([_retry(told)])
+        if not self._ours(params):
+            return Step([failures.event(self._failure_of(told, now))])
+        self._failure = self._failure_of(told, now)
+        return Step([failures.event(self._failure)])
+
+    def _failure_of(self, told: Mapping[str, Any], now: float) -> Failure:
+        code, status = failures.code_of(told.get("codexErrorInfo"))
+        words = [jsonline.text(told.get("message")), jsonline.text(told.get("additionalDetails"))]
+        said = jsonline.cap("\n".join(word for word in words if word), TEXT_CAP) or "The turn failed"
+        return self._windows.better(failures.classify(said, now, code, status), now)
+
+    def _item_started(self, params: Mapping[str, Any], _: float) -> Step:
+        item = jsonline.mapping(params.get("item"))
+        return Step(self._items.started(item, jsonline.text(params.get("threadId"))))
+
+    def _item_completed(self, params: Mapping[str, Any], _: float) -> Step:
+        item = jsonline.mapping(params.get("item"))
+        events = self._items.completed(item, jsonline.text(params.get("threadId")))
+        self._partial.pop(jsonline.text(item.get("id")), None)
+        for event in events:
+            if event.type is EventType.TEXT and self._ours(params):
+                self._last_text = event.content
+        return Step(events)
+
+    def _delta(self, params: Mapping[str, Any], _: float) -> Step:
+        piece = jsonline.text(params.get("delta"))
+        item = jsonline.text(params.get("itemId"))
+        before = self._partial.get(item, "")
+        if len(before) < TEXT_CAP:
+            self._partial[item] = before + piece
+        if not (self._deltas and piece):
+            return Step()
+        return Step([Event(EventType.TEXT, piece, {"delta": True, "item": item})])
+
+    def _usage(self, params: Mapping[str, Any], _: float) -> Step:
+        # Resuming a thread tells its old total once more; only what comes in a turn is this turn's.
+        tokens = jsonline.mapping(params.get("tokenUsage"))
+        total = tokens.get("total")
+        fresh = bool(self._turn) and total != self._total
+        self._total = total
+        event = usage_event(jsonline.mapping(tokens.get("last")), cumulative=False, model=self._model)
+        return Step([event] if fresh and event is not None else ())
+
+    def _rate_limits(self, params: Mapping[str, Any], _: float) -> Step:
+        return Step(self._windows.update(jsonline.mapping(params.get("rateLimits"))))
+
+    def _plan(self, params: Mapping[str, Any], _: float) -> Step:
+        event = plan_event(jsonline.items(params.get("plan")), jsonline.text(params.get("explanation")))
+        return Step([event] if event else ())
+
+    def _resolved(self, params: Mapping[str, Any], _: float) -> Step:
+        self._asks.settle(params)
+        return Step()
+
+    def _rerouted(self, params: Mapping[str, Any], _: float) -> Step:
+        self._model = jsonline.text(params.get("toModel")) or self._model
+        return Step([Event(EventType.SYSTEM, f"Codex goes on with {self._model}", {"model": self._model})])
+
+    def _notice(self, params: Mapping[str, Any], _: float) -> Step:
+        said = jsonline.text(params.get("message")) or jsonline.text(params.get("summary"))
+        return Step([Event(EventType.SYSTEM, jsonline.cap(said, TEXT_CAP))] if said else ())
+
+    # The end.
+
+    def _fail(self, events: Sequence[Event], failure: Failure) -> Step:
+        if self._failure is None or self._failure.text != failure.text:
+            events = [*events, failures.event(failure)]
+        self._failure = failure
+        return self._end(events, Outcome(Ending.FAILED, failure, failure.text))
+
+    def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
+        if self._outcome is not None:
+            return Step(events, close_stdin=True)
+        self._outcome = outcome
+        return Step(events, outcome=outcome, close_stdin=True)
+
+    def _left_over(self) -> list[Event]:
+        """Text that was streamed and never came as a whole."""
+        said = "\n".join(self._partial.values())
+        self._partial.clear()
+        return (
+            [Event(EventType.TEXT, jsonline.cap(said, TEXT_CAP), {"partial": True})] if said.strip() else []
+        )
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _retry(told: Mapping[str, Any]) -> Event:
+    code, status = failures.code_of(told.get("codexErrorInfo"))
+    said = jsonline.text(told.get("message"))
+    why = jsonline.text(told.get("additionalDetails"))
+    meta: dict[str, Any] = {}
+    if kind := failures.class_of(f"{said} {why}", code, status):
+        meta["failure"] = kind.value
+    if status is not None:
+        meta["status"] = status
+    return Event(EventType.RETRY, jsonline.cap(f"{said} ({why})" if why else said, TEXT_CAP), meta)

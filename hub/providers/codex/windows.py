@@ -1,0 +1,113 @@
+"""Codex's quota windows and token counts.
+
+Owns: `Windows`, the fold over `account/rateLimits/updated`, and the usage event of a step.
+Must not: read texts; they tell the reset worse than the windows do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import Failure, FailureClass
+from hub.providers import jsonline
+
+FULL = 1000
+"""Per mille at which a window is used up."""
+_SETTLED = 60
+"""A reset that moves by fewer seconds than this is the same reset: some servers count it anew each time."""
+_NAMES: Mapping[int, str] = {
+    1: "minute",
+    60: "hour",
+    300: "five_hour",
+    1440: "day",
+    10_080: "seven_day",
+    43_200: "thirty_day",
+}
+_USUAL = "codex"
+
+
+@attrs.frozen
+class _Window:
+    used: int
+    resets_at: int | None
+
+
+class Windows:
+    """The newest state of every quota window."""
+
+    def __init__(self) -> None:
+        self._windows: dict[str, _Window] = {}
+
+    def update(self, limits: Mapping[str, Any]) -> list[Event]:
+        """One event for each window that has changed."""
+        limit = jsonline.text(limits.get("limitId"))
+        prefix = f"{limit}:" if limit and limit != _USUAL else ""
+        events = []
+        for slot in ("primary", "secondary"):
+            state = jsonline.mapping(limits.get(slot))
+            percent = jsonline.number(state.get("usedPercent"))
+            if percent is None:
+                continue
+            name = prefix + _name(slot, jsonline.integer(state.get("windowDurationMins")))
+            window = _Window(max(0, round(percent * 10)), jsonline.integer(state.get("resetsAt")))
+            before = self._windows.get(name)
+            self._windows[name] = window
+            if before is None or _changed(before, window):
+                events.append(_event(name, window))
+        return events
+
+    def better(self, failure: Failure, now: float) -> Failure:
+        """The failure with the exact reset: of all used-up windows the one that comes back last.
+
+        Any other failure than a usage limit, and a limit without a used-up window, comes back as it is.
+        """
+        if failure.kind is not FailureClass.USAGE_LIMIT:
+            return failure
+        full = [
+            (float(window.resets_at), name)
+            for name, window in self._windows.items()
+            if window.used >= FULL and window.resets_at is not None and window.resets_at > now
+        ]
+        if not full:
+            return failure
+        resets_at, name = max(full)
+        return attrs.evolve(failure, resets_at=resets_at, window=name)
+
+
+def usage_event(tokens: Mapping[str, Any], *, cumulative: bool, model: str) -> Event | None:
+    """The usage event of a step or, with `cumulative`, of the thread; None where nothing was used."""
+    counts = {
+        "tokensIn": _count(tokens, "inputTokens", "input_tokens"),
+        "tokensOut": _count(tokens, "outputTokens", "output_tokens"),
+        "cachedIn": _count(tokens, "cachedInputTokens", "cached_input_tokens"),
+    }
+    if not any(counts.values()):
+        return None
+    meta: dict[str, Any] = {**counts, "model": model} if model else dict(counts)
+    if cumulative:
+        meta["cumulative"] = True
+    return Event(EventType.USAGE, f"{counts['tokensIn']} tokens in, {counts['tokensOut']} out", meta)
+
+
+def _count(tokens: Mapping[str, Any], camel: str, snake: str) -> int:
+    return jsonline.count(tokens.get(camel, tokens.get(snake)))
+
+
+def _name(slot: str, minutes: int | None) -> str:
+    return slot if minutes is None else _NAMES.get(minutes, f"{minutes}_minutes")
+
+
+def _changed(before: _Window, after: _Window) -> bool:
+    moved = abs((before.resets_at or 0) - (after.resets_at or 0))
+    return before.used != after.used or moved >= _SETTLED
+
+
+def _event(name: str, window: _Window) -> Event:
+    meta: dict[str, Any] = {"used": window.used, "window": name}
+    if window.resets_at is not None:
+        meta["resetsAt"] = window.resets_at
+    return Event(EventType.QUOTA, f"{name}: {window.used / 10:g} % used", meta)
