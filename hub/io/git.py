@@ -18,8 +18,8 @@ from hub.errors import Code, HubError
 from hub.io.git_dirs import check_worktree, common_dir
 from hub.io.git_env import effective_config, filter_overrides, git, git_capped
 from hub.io.git_refs import BASE, INDEX_SUFFIX, KEPT, kept_ref, move_refs, resolve
+from hub.io.git_scan import Skipped
 from hub.io.git_snapshot import Change, Snapshot, snapshot, tree_hash
-from hub.io.git_tree import Skipped
 from hub.io.git_worktree import Worktree, add_worktree
 
 DIFF_LIMIT = 1 << 20

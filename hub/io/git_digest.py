@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
@@ -156,6 +156,41 @@ def _digest(fd: int, algorithm: str, *, executable_bit: bool) -> Content:
         left -= len(part)
     mode = EXECUTABLE if executable_bit and found.st_mode & stat.S_IXUSR else FILE
     return Content(mode, oid.hexdigest(), sha256.hexdigest(), size)
+
+
+@attrs.define
+class Reread:
+    """A second reading of a file, in pieces, by which it is stored."""
+
+    pieces: Iterator[bytes]
+    _content: Content
+    _oid: hashlib._Hash
+    _sha256: hashlib._Hash
+
+    def content(self) -> Content:
+        """What was read, once all of it was."""
+        return attrs.evolve(self._content, oid=self._oid.hexdigest(), sha256=self._sha256.hexdigest())
+
+
+def reread(root: Path, path: bytes, content: Content, algorithm: str) -> Reread:
+    """Reads a file again, up to the length it had at the first look. Blocking, piece by piece."""
+    oid, sha256 = _hasher(algorithm, content.size), hashlib.sha256()
+
+    def pieces() -> Iterator[bytes]:
+        with _Parents(root) as parents:
+            try:
+                fd = os.open(os.path.basename(path), _OPEN, dir_fd=parents.of(path))  # noqa: PTH119  # bytes
+            except OSError:
+                return
+        left = content.size
+        with os.fdopen(fd, "rb", buffering=0) as file:
+            while left and (piece := file.read(min(left, _CHUNK))):
+                oid.update(piece)
+                sha256.update(piece)
+                left -= len(piece)
+                yield piece
+
+    return Reread(pieces(), content, oid, sha256)
 
 
 def _hasher(algorithm: str, size: int) -> hashlib._Hash:

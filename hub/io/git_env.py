@@ -18,7 +18,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -150,6 +150,60 @@ async def git_capped(*args: str, cwd: Path, limit: int) -> tuple[bytes, bool]:
     return bytes(held[:limit]), len(held) > limit
 
 
+async def git_fed(
+    *args: str, cwd: Path, where: Mapping[str, str], config: Config, read: Callable[[], bytes]
+) -> Done:
+    """Runs git on an input that is read piece by piece in a worker thread, until a piece is empty.
+
+    Raises:
+        HubError: As `git`. What `read` raises comes out as it is; git is stopped then.
+    """
+    env = environment(where, [*config, *await _protected()])
+    out, err = bytearray(), bytearray()
+
+    async def drain(stream: trio.abc.ReceiveStream, into: bytearray) -> None:
+        async for part in stream:
+            into += part
+
+    async def feed(stream: trio.abc.SendStream) -> None:
+        with contextlib.suppress(trio.BrokenResourceError):  # git left early: its words tell why
+            while piece := await trio.to_thread.run_sync(read):
+                await stream.send_all(piece)
+        await stream.aclose()
+
+    process = await trio.lowlevel.open_process(
+        ("git", *args),
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    streams = process.stdin, process.stdout, process.stderr
+    assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018  # PIPE was asked for
+    try:
+        await together(
+            partial(drain, process.stdout, out),
+            partial(drain, process.stderr, err),
+            partial(feed, process.stdin),
+        )
+        await process.wait()
+    except BaseException:
+        with trio.CancelScope(shield=True):
+            await _end(process)
+        raise
+    finally:
+        with trio.CancelScope(shield=True):
+            for stream in streams:
+                if stream is not None:
+                    await stream.aclose()
+    done = Done(process.returncode or 0, bytes(out), err.decode("utf-8", "replace"))
+    if done.code != 0:
+        raise failure(args[0], done)
+    return done
+
+
 def environment(where: Mapping[str, str], config: Config = ()) -> dict[str, str]:
     """The environment of every git that hub starts: nothing of the daemon's own but the search path and home."""
     env = {name: os.environ[name] for name in _KEEP if name in os.environ}
@@ -246,6 +300,34 @@ async def _run(argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: by
             raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
         raise HubError(Code.WORKTREE_MISSING, f"{cwd} is not there.") from error
     return Done(done.returncode, done.stdout or b"", (done.stderr or b"").decode("utf-8", "replace"))
+
+
+async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
+    """Runs tasks at the same time; the first failure stops the others and comes out as it is."""
+    failed: list[Exception] = []
+
+    async def run(task: Callable[[], Awaitable[object]]) -> None:
+        try:
+            await task()
+        except Exception as error:  # noqa: BLE001  # raised again below
+            failed.append(error)
+            nursery.cancel_scope.cancel()
+
+    async with trio.open_nursery() as nursery:
+        for task in tasks:
+            nursery.start_soon(run, task)
+    if failed:
+        raise failed[0]
+
+
+async def _end(process: trio.Process) -> None:
+    """Stops a process in order and waits for its end."""
+    process.terminate()
+    with trio.move_on_after(_GRACE):
+        await process.wait()
+        return
+    process.kill()
+    await process.wait()
 
 
 async def _stop(process: trio.Process) -> None:

@@ -30,7 +30,8 @@ async def manifest(root: Path, base: str, sha: str) -> tuple[tuple[ManifestEntry
     kept = rows[:MAX_FILES]
     hashes = await _hashes(root, [row[0][3] for row in kept if _is_blob(row[0][1])])
     entries = tuple(
-        ManifestEntry(path.decode("utf-8", "replace"), hashes.get(meta[3], ""), modified=True) for meta, path in kept
+        ManifestEntry(path.decode("utf-8", "replace"), hashes.get(meta[3], ""), modified=True)
+        for meta, path in kept
     )
     return entries, len(rows) - len(kept)
 

@@ -1,6 +1,6 @@
 """A session's work as a commit, by plumbing alone.
 
-Owns: the snapshot: its tree, its parents, its refs, and bringing the agent's own index in line with it.
+Owns: the snapshot: its commit, its refs, and bringing the agent's own index in line with it.
 Must not: change a file of the worktree, move HEAD to another branch, drop anything the agent had staged, or run
 what the agent planted.
 
@@ -9,7 +9,8 @@ See `design/decisions/0003-snapshots-by-plumbing.md` for why not `git add` and `
 
 from __future__ import annotations
 
-import contextlib
+import errno
+import stat
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -20,33 +21,13 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
-from hub.io.git_digest import look
-from hub.io.git_dirs import Linked, check_worktree, project_of
-from hub.io.git_env import git
-from hub.io.git_refs import (
-    BASE,
-    INDEX_SUFFIX,
-    KEPT,
-    Commit,
-    branch_of,
-    commit_tree,
-    is_ancestor,
-    kept_ref,
-    move_refs,
-    read_commits,
-)
-from hub.io.git_tree import (
-    Built,
-    Shadow,
-    Skipped,
-    build_tree,
-    copy_index,
-    open_shadow,
-    scratch,
-    seed_index,
-    show,
-)
-from hub.io.places import Places
+from hub.io.git_digest import Content, look
+from hub.io.git_env import together
+from hub.io.git_refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
+from hub.io.git_scan import Entry, Skipped, Work, gather, scan, show, tree_diff
+from hub.io.git_shadow import copy_index
+from hub.io.git_store import MovingError, Stored, apply, store, would_be
+from hub.io.git_view import Ground, Pair, Refs, View, note_index, open_ground, tracked_paths, view
 
 _ATTEMPTS = 3
 _SHORT = 12
@@ -57,7 +38,7 @@ class Change(NamedTuple):
 
     path: str
     sha256: str | None
-    """Of its content; None for a deleted path, a submodule, or a file that was being written to."""
+    """Of its content; None for a deleted path or a submodule."""
     status: str
     """`A` added, `M` changed, `D` deleted, `T` changed its type."""
 
@@ -70,7 +51,7 @@ class Snapshot:
     short: str
     tree: str
     parent: str
-    """The commit the worktree's HEAD was at."""
+    """Its first parent: the commit the worktree's HEAD was at."""
     files: tuple[Change, ...]
     skipped: tuple[Skipped, ...]
     """What is not in it, and why."""
@@ -80,27 +61,6 @@ class Snapshot:
     """The commit that keeps what the agent had staged, where that was nowhere else."""
     notes: tuple[str, ...] = ()
     """What was found out of order and how it was met."""
-
-
-@attrs.frozen
-class _Refs:
-    """Where things point."""
-
-    head: Commit
-    tip: Commit
-    on_branch: bool
-    kept: Commit | None
-    kept_sha: str
-
-
-@attrs.frozen
-class _Index:
-    """The agent's own index."""
-
-    tree: str = ""
-    """What is staged; "" when the index is missing, unreadable or has conflicts."""
-    conflicts: bytes = b""
-    """Its unmerged entries, as `ls-files -u -z` gives them."""
 
 
 async def snapshot(
@@ -116,7 +76,7 @@ async def snapshot(
     """Commits the worktree as it stands to `hub/<session_id>`, also when nothing changed.
 
     Guarantees: every byte of every file that is not ignored is in the commit or named in `skipped`; the branch
-    only ever moves forward, from where it was read; what it pointed to stays reachable; the second call for the
+    only ever moves forward, from where it was read; what it pointed to stays reachable; a second call for the
     same handoff and the same files gives the same commit, whether or not the first one lived to its end.
 
     Args:
@@ -132,228 +92,174 @@ async def snapshot(
         HubError: WORKTREE_MISSING, WORKTREE_TAMPERED, BRANCH_MISSING (and nothing to make it anew from),
             NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
     """
-    root = root or project_of(worktree)
-    link = check_worktree(root, worktree)
-    branch = branch_of(session_id)
+    text = _message(subject or f"hub: snapshot {handoff_id}", session_id, handoff_id, trailers)
     kept = kept_ref(session_id, handoff_id)
-    notes: list[str] = []
-    refs = await _read_refs(link, root, session_id, kept, notes)
-    shadow = await _ready_shadow(link, kept_index or Places(root).kept_index(session_id), refs.head.tree)
-    staged = await _read_index(link, shadow)
-    built = await build_tree(shadow, [tree for tree in (refs.head.tree, staged.tree) if tree])
-    saved = await _save_staged(link, root, kept, refs, staged, built.tree)
-    message = _message(subject or f"hub: snapshot {handoff_id}", session_id, handoff_id, trailers)
-    sha, reused = await _commit(link, root, branch, kept, built.tree, message, refs, session_id, notes)
-    parent = await _parent_of(sha, refs, link, root)
-    files = await _changes(shadow, parent.tree, built)
-    if refs.on_branch:
-        await _align_index(link, shadow, staged)
-    if (link.admin / "index.lock").exists():
-        notes.append("the agent left an index.lock; it was left in place")
-    return Snapshot(
-        sha, sha[:_SHORT], built.tree, parent.sha, files, built.skipped, reused, saved, tuple(notes)
-    )
+    ground = await open_ground(worktree, root, kept_index)
+    for attempt in range(_ATTEMPTS):
+        seen = await view(ground, session_id, kept)
+        work = await gather(ground.shadow, seen.found, seen.tracked)
+        try:
+            made = await _make(ground, seen, work, text, settle=attempt == _ATTEMPTS - 1)
+        except MovingError:
+            continue
+        saved = await _save_staged(ground, seen, made.tree, kept)
+        sha = await _publish(ground, seen.refs, made, branch_of(session_id), kept)
+        if sha:
+            _install(ground, seen, made)
+            return await _report(ground, seen, work, made, sha, saved)
+    raise HubError(Code.GIT_FAILED, f"{worktree} does not hold still long enough to be stored.")
 
 
 async def tree_hash(worktree: Path, kept_index: Path | None = None, *, root: Path | None = None) -> str:
-    """The tree a snapshot of the worktree would have. Moves nothing; hub's index is not changed.
+    """The tree a snapshot of the worktree would have. Moves nothing and leaves nothing behind.
 
     Raises:
         HubError: As `snapshot`.
     """
-    root = root or project_of(worktree)
-    link = check_worktree(root, worktree)
-    (head,) = await read_commits(["HEAD"], cwd=root, where=link.where)
-    if head is None:
-        raise HubError(Code.BRANCH_MISSING, f"The HEAD of {worktree} points nowhere.")
-    shadow = await _ready_shadow(link, kept_index or Places(root).kept_index(worktree.name), head.tree)
-    staged = await _read_index(link, shadow)
-    async with scratch(shadow, shadow.index) as spare:
-        return (await build_tree(spare, [tree for tree in (head.tree, staged.tree) if tree])).tree
+    ground = await open_ground(worktree, root, kept_index)
+    work = await gather(ground.shadow, await scan(ground.shadow), await tracked_paths(ground))
+    return await would_be(ground.shadow, work.entries)
 
 
-async def _parent_of(sha: str, refs: _Refs, link: Linked, root: Path) -> Commit:
-    """The first parent of the snapshot: HEAD, or what HEAD was before it when it was made earlier."""
-    if sha != refs.head.sha:
-        return refs.head
-    (parent,) = await read_commits([f"{sha}^1"], cwd=root, where=link.where)
-    return parent or refs.head
+async def _make(ground: Ground, seen: View, work: Work, text: str, *, settle: bool) -> Stored:
+    """Stores the work as a commit and, meanwhile, readies the index that the agent will find."""
+    refs, made = seen.refs, list[Stored]()
+    when = max(int(time.time()), refs.head.when, refs.tip.when)
 
-
-async def _ready_shadow(link: Linked, index: Path, tree: str) -> Shadow:
-    shadow = await open_shadow(link.worktree, link.common, index)
-    if not index.is_file():
-        await seed_index(shadow, tree)
-    return shadow
-
-
-async def _read_refs(link: Linked, root: Path, session_id: str, kept: str, notes: list[str]) -> _Refs:
-    branch = f"refs/heads/{branch_of(session_id)}"
-    found: list[Commit | None] = []
-    symbolic = ""
-
-    async def commits() -> None:
-        found.extend(await read_commits(["HEAD", branch, kept], cwd=root, where=link.where))
-
-    async def name() -> None:
-        nonlocal symbolic
-        done = await git("symbolic-ref", "-q", "HEAD", cwd=root, where=link.where, accept=(0, 1, 128))
-        symbolic = done.text
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(commits)
-        nursery.start_soon(name)
-    head, tip, last = found
-    if tip is None:
-        tip = await _recover_branch(link, root, session_id, branch)
-        notes.append(f"the branch {branch_of(session_id)} was gone; it was made anew at {tip.sha[:_SHORT]}")
-        if symbolic == branch:
-            head = tip
-    return _Refs(head or tip, tip, symbolic == branch, last, last.sha if last else "")
-
-
-async def _recover_branch(link: Linked, root: Path, session_id: str, branch: str) -> Commit:
-    """Makes a deleted session branch anew: where its worktree last was, else at the newest kept snapshot."""
-    done = await git(
-        "for-each-ref", "--sort=-committerdate", "--format=%(objectname)", f"{KEPT}/{session_id}/", cwd=root
-    )
-    kept = [commit for commit in await read_commits(done.text.split(), cwd=root, where=link.where) if commit]
-    if not kept:
-        raise HubError(
-            Code.BRANCH_MISSING, f"The branch {branch_of(session_id)} is gone, and no snapshot is kept."
+    async def commit() -> None:
+        parents = refs.parents
+        made.append(
+            await store(
+                ground.shadow, seen.base, work, parents=parents, message=text, when=when, settle=settle
+            )
         )
-    newest = kept[0]
-    seen = _last_seen(link)
-    if seen:
-        (commit,) = await read_commits([seen], cwd=root, where=link.where)
-        if commit and await is_ancestor(newest.sha, commit.sha, cwd=root, where=link.where):
-            newest = commit
-    await move_refs(
-        [(branch, newest.sha, "0" * len(newest.sha))], "hub: made anew", cwd=root, where=link.where
-    )
-    return newest
+
+    async def index() -> None:
+        if refs.on_branch:
+            await _ready_index(ground, work.entries, seen.index.conflicts)
+
+    await together(commit, index)
+    return made[0]
 
 
-def _last_seen(link: Linked) -> str:
-    """The last commit the worktree's HEAD log tells of."""
-    with contextlib.suppress(OSError, IndexError):
-        return (link.admin / "logs" / "HEAD").read_text("utf-8", "replace").splitlines()[-1].split(" ")[1]
-    return ""
+def _next_index(ground: Ground) -> Path:
+    return ground.shadow.git_dir / "next-index"
 
 
-async def _read_index(link: Linked, shadow: Shadow) -> _Index:
-    """What is staged, read from a copy: a lock that was left behind does not matter."""
-    source = link.admin / "index"
-    if not source.is_file():
-        return _Index()
-    async with scratch(shadow, source) as copy:
-        done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=copy.where, accept=(0, 128))
-        if done.code == 0:
-            return _Index(tree=done.text)
-        unmerged = await git("ls-files", "-u", "-z", cwd=shadow.worktree, where=copy.where, accept=(0, 128))
-        return _Index(conflicts=unmerged.out)
+async def _ready_index(ground: Ground, entries: Mapping[bytes, Entry | None], conflicts: bytes) -> None:
+    index = _next_index(ground)
+    index.with_name(f"{index.name}.lock").unlink(
+        missing_ok=True
+    )  # of a git that was killed; only hub is here
+    await trio.to_thread.run_sync(copy_index, ground.shadow.index, index)
+    await apply(attrs.evolve(ground.shadow, index=index), entries, conflicts)
 
 
-async def _changes(shadow: Shadow, old: str, built: Built) -> tuple[Change, ...]:
-    """What a tree changed, with the SHA-256 of each file's content."""
-    if old == built.tree:
-        return ()
-    done = await git(
-        "diff-tree",
-        "-r",
-        "-z",
-        "--name-status",
-        "--no-renames",
-        old,
-        built.tree,
-        cwd=shadow.worktree,
-        where=shadow.where,
-    )
-    fields = done.out.split(b"\0")
-    pairs = list(zip(fields[1::2], (status.decode() for status in fields[0:-1:2]), strict=True))
-    unread = [path for path, status in pairs if status != "D" and path not in built.contents]
-    more = await trio.to_thread.run_sync(
-        partial(look, shadow.worktree, sorted(unread), shadow.algorithm, executable_bit=shadow.executable_bit)
-    )
-    read = {**more, **built.contents}
-    return tuple(
-        Change(show(path), getattr(read.get(path), "sha256", "") or None if status != "D" else None, status)
-        for path, status in pairs
-    )
+def _install(ground: Ground, seen: View, made: Stored) -> None:
+    """Gives the worktree the readied index, so that its status is true of the branch's new tip.
+
+    On another branch or none HEAD did not move, and the agent's index is as true as it was. Where everything was
+    staged already the agent keeps its own, which knows more about the files.
+    """
+    if not seen.refs.on_branch or seen.index.tree == made.tree:
+        return
+    index, target = _next_index(ground), ground.link.admin / "index"
+    try:
+        index.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        copy_index(index, target)
+    if not seen.index.conflicts and not made.moved:
+        note_index(ground.shadow, target, made.tree)
 
 
-async def _save_staged(link: Linked, root: Path, kept: str, refs: _Refs, staged: _Index, tree: str) -> str:
+async def _save_staged(ground: Ground, seen: View, tree: str, kept: str) -> str:
     """Keeps what the agent had staged when it is neither in HEAD nor in the snapshot."""
-    if staged.tree in {"", refs.head.tree, tree}:
+    staged, head = seen.index.tree, seen.refs.head
+    if not seen.refs.on_branch or staged in {"", head.tree, tree}:
         return ""
-    name = kept + INDEX_SUFFIX
-    (old,) = await read_commits([name], cwd=root, where=link.where)
-    if old is not None and old.tree == staged.tree:
+    root, where, name = ground.root, ground.link.where, kept + INDEX_SUFFIX
+    (old,) = await read_commits([name], cwd=root, where=where)
+    if old is not None and old.tree == staged:
         return old.sha
-    when = max(int(time.time()), refs.head.when)
-    sha = await commit_tree(
-        staged.tree, [refs.head.sha], "hub: what was staged\n", when, cwd=root, where=link.where
-    )
-    await move_refs(
-        [(name, sha, old.sha if old else "0" * len(sha))], "hub: staged", cwd=root, where=link.where
-    )
+    when = max(int(time.time()), head.when)
+    sha = await commit_tree(staged, [head.sha], "hub: what was staged\n", when, cwd=root, where=where)
+    await move_refs([(name, sha, old.sha if old else "0" * len(sha))], "hub: staged", cwd=root, where=where)
     return sha
 
 
 def _message(subject: str, session_id: str, handoff_id: str, trailers: Mapping[str, str]) -> str:
-    lines = {**trailers, "Hub-Session": session_id, "Hub-Handoff": handoff_id}
+    lines = {"Hub-Session": session_id, "Hub-Handoff": handoff_id, **trailers}
     if any("\n" in text for pair in lines.items() for text in pair) or "\n" in subject:
-        raise ValueError("a trailer is one line")
-    return f"{subject}\n\n" + "".join(f"{name}: {lines[name]}\n" for name in sorted(lines, reverse=True))
+        raise ValueError("a subject and a trailer are one line each")
+    return f"{subject}\n\n" + "".join(f"{name}: {value}\n" for name, value in lines.items())
 
 
-async def _commit(
-    link: Linked, root: Path, branch: str, kept: str, tree: str, message: str, refs: _Refs, session_id: str,
-    notes: list[str],
-) -> tuple[str, bool]:  # fmt: skip
-    """The commit, made or found, with branch and kept ref on it; again when the branch moved meanwhile."""
-    full = f"refs/heads/{branch}"
-    for _ in range(_ATTEMPTS):
-        parents = [refs.head.sha]
-        if not await is_ancestor(refs.tip.sha, refs.head.sha, cwd=root, where=link.where):
-            parents.append(refs.tip.sha)
-        sha = _reusable(refs, tree, parents)
-        if sha == refs.tip.sha == refs.kept_sha:
-            return sha, True
-        reused = bool(sha)
-        if not sha:
-            when = max(int(time.time()), refs.head.when, refs.tip.when)
-            sha = await commit_tree(tree, parents, message, when, cwd=root, where=link.where)
-        zero = "0" * len(sha)
-        moves = [(full, sha, refs.tip.sha), (kept, sha, refs.kept_sha or zero)]
-        moves = [move for move in moves if move[1] != move[2]]
-        if await move_refs(moves, "hub: snapshot", cwd=root, where=link.where):
-            return sha, reused
-        refs = await _read_refs(link, root, session_id, kept, notes)
-    raise HubError(Code.GIT_FAILED, f"The branch {branch} keeps moving; the snapshot could not be put on it.")
+async def _publish(ground: Ground, refs: Refs, made: Stored, branch: str, kept: str) -> str:
+    """Puts branch and kept ref on the commit, or on an earlier one that says the same; "" when the branch moved."""
+    sha = _earlier(refs, made.tree) or made.commit
+    moves = [(f"refs/heads/{branch}", sha, refs.tip.sha)]
+    moves.append((kept, sha, refs.kept.sha if refs.kept else "0" * len(sha)))
+    moves = [move for move in moves if move[1] != move[2]]
+    if not moves or await move_refs(moves, "hub: snapshot", cwd=ground.root, where=ground.link.where):
+        return sha
+    return ""
 
 
-def _reusable(refs: _Refs, tree: str, parents: list[str]) -> str:
+def _earlier(refs: Refs, tree: str) -> str:
     """This handoff's earlier snapshot, when it is of the same tree and stands where a new one would."""
     kept = refs.kept
     if kept is None or kept.tree != tree:
         return ""
     at_tip = kept.sha == refs.tip.sha and refs.head.sha in {kept.sha, *kept.parents}
-    return kept.sha if at_tip or list(kept.parents) == parents else ""
+    return kept.sha if at_tip or kept.parents == refs.parents else ""
 
 
-async def _align_index(link: Linked, shadow: Shadow, staged: _Index) -> None:
-    """Gives the worktree hub's index, so that its status is true; its conflicts stay conflicts."""
-    async with scratch(shadow, shadow.index) as copy:
-        if staged.conflicts:
-            entries = staged.conflicts.split(b"\0")[:-1]
-            names = dict.fromkeys(entry.partition(b"\t")[2] for entry in entries)
-            gone = [b"0 %b\t%b" % (shadow.zero.encode(), name) for name in names]
-            stdin = b"".join(line + b"\0" for line in (*gone, *entries))
-            await git(
-                "update-index", "-z", "--index-info", cwd=shadow.worktree, where=copy.where, stdin=stdin
-            )
-        await trio.to_thread.run_sync(copy_index, copy.index, link.admin / "index")
+async def _report(ground: Ground, seen: View, work: Work, made: Stored, sha: str, saved: str) -> Snapshot:
+    refs, notes = seen.refs, list(seen.refs.notes)
+    parent, pairs = refs.head.sha, _against_head(seen, work)
+    if sha == refs.head.sha:
+        # The snapshot was made before: HEAD is the snapshot, and what it changed is told against what came before.
+        (before,) = await read_commits([f"{sha}^1"], cwd=ground.root, where=ground.link.where)
+        if before is not None:
+            parent = before.sha
+            pairs = await tree_diff(ground.shadow, before.tree, made.tree)
+    if (ground.link.admin / "index.lock").exists():
+        notes.append("the agent left an index.lock behind; it was left in place")
+    files = await _changes(ground, pairs, {**work.contents, **made.moved})
+    reused = sha != made.commit
+    return Snapshot(sha, sha[:_SHORT], made.tree, parent, files, work.skipped, reused, saved, tuple(notes))
 
 
-__all__ = ["BASE", "Change", "Snapshot", "snapshot", "tree_hash"]
+def _against_head(seen: View, work: Work) -> dict[bytes, Pair]:
+    """What the snapshot changes against HEAD: both are known by how they differ from the base."""
+    pairs: dict[bytes, Pair] = {}
+    for path in {**seen.head_diff, **work.entries}:
+        base, head = seen.head_diff.get(path) or (seen.found.paths.get(path),) * 2
+        new = work.entries.get(path, base)
+        if head != new:
+            pairs[path] = (head, new)
+    return pairs
+
+
+async def _changes(
+    ground: Ground, pairs: Mapping[bytes, Pair], read: Mapping[bytes, Content]
+) -> tuple[Change, ...]:
+    unread = sorted(path for path, (_, new) in pairs.items() if new and path not in read)
+    shadow = ground.shadow
+    more = await trio.to_thread.run_sync(
+        partial(look, shadow.worktree, unread, shadow.algorithm, executable_bit=shadow.executable_bit)
+    )
+    known = {**more, **read}
+    return tuple(_change(path, *pairs[path], known.get(path)) for path in sorted(pairs))
+
+
+def _change(path: bytes, old: Entry | None, new: Entry | None, found: object) -> Change:
+    if new is None:
+        return Change(show(path), None, "D")
+    sha256 = found.sha256 if isinstance(found, Content) else None
+    if old is None:
+        return Change(show(path), sha256, "A")
+    same_kind = stat.S_IFMT(int(old[0], 8)) == stat.S_IFMT(int(new[0], 8))
+    return Change(show(path), sha256, "M" if same_kind else "T")

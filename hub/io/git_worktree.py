@@ -24,8 +24,11 @@ import attrs
 from hub.errors import Code, HubError
 from hub.io.git_dirs import common_dir, find_admin, own_git_dir
 from hub.io.git_env import effective_config, filter_overrides, git
-from hub.io.git_refs import BASE, commit_tree, kept_ref, move_refs, read_commits
-from hub.io.git_tree import build_tree, copy_index, open_shadow, seed_index
+from hub.io.git_refs import BASE, kept_ref, move_refs, read_commits
+from hub.io.git_scan import gather, scan
+from hub.io.git_shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
+from hub.io.git_store import MovingError, apply, store
+from hub.io.git_view import note_index
 from hub.io.places import Places, make_private_dir
 
 _WORKERS = ("-c", "checkout.workers=4")
@@ -125,21 +128,39 @@ async def carry(root: Path, base: str) -> str:
     places = Places(root)
     make_private_dir(places.git_dir)
     own_index = own_git_dir(root) / "index"
+    (commit,) = await read_commits([base], cwd=root, where={})
+    if commit is None:
+        raise HubError(Code.NO_COMMIT, f"There is no commit {base} in {root}.")
+    when = max(int(time.time()), commit.when)
     with tempfile.TemporaryDirectory(prefix="carry-", dir=places.git_dir) as directory:
-        index = Path(directory) / "index"
-        shadow = await open_shadow(root, common_dir(root), index)
+        shadow = await open_shadow(root, common_dir(root), Path(directory) / "index")
         if own_index.is_file():
-            copy_index(own_index, index)
+            copy_index(own_index, shadow.index)
+            await _settle_conflicts(shadow)
         else:
-            await seed_index(shadow, base)
-        (commit,) = await read_commits([base], cwd=root, where={})
-        if commit is None:
-            raise HubError(Code.NO_COMMIT, f"There is no commit {base} in {root}.")
-        built = await build_tree(shadow)
-        if built.tree == commit.tree:
-            return base
-        when = max(int(time.time()), commit.when)
-        return await commit_tree(built.tree, [base], "work in progress\n", when, cwd=root, where={})
+            await seed_index(shadow, commit.tree)
+        tree = await base_tree(shadow)
+        for attempt in range(_ATTEMPTS):
+            work = await gather(shadow, await scan(shadow))
+            if not work.entries and tree == commit.tree:
+                return base
+            with contextlib.suppress(MovingError):
+                message, settle = "work in progress\n", attempt == _ATTEMPTS - 1
+                made = await store(
+                    shadow, tree, work, parents=[base], message=message, when=when, settle=settle
+                )
+                return base if made.tree == commit.tree else made.commit
+    raise HubError(Code.GIT_FAILED, f"{root} does not hold still long enough to be carried over.")
+
+
+async def _settle_conflicts(shadow: Shadow) -> None:
+    """Takes unmerged paths out of a copied index: what is in the tree is then found as untracked, and carried."""
+    done = await git("ls-files", "-u", "-z", cwd=shadow.worktree, where=shadow.where)
+    names = dict.fromkeys(line.partition(b"\t")[2] for line in done.out.split(b"\0")[:-1])
+    if names:
+        async with scratch(shadow, shadow.index) as spare:
+            await apply(spare, dict.fromkeys(names))
+            copy_index(spare.index, shadow.index)
 
 
 def _mend(admin: Path, path: Path, branch: str) -> None:
@@ -170,6 +191,7 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
     make_private_dir(kept.parent.parent)
     make_private_dir(kept.parent)
     shutil.rmtree(kept.with_name(f"{kept.name}.gitdir"), ignore_errors=True)
-    await open_shadow(path, common_dir(root), kept)
+    shadow = await open_shadow(path, common_dir(root), kept)
     copy_index(index, kept)
     index.replace(admin / "index")
+    note_index(shadow, admin / "index", await base_tree(shadow))
