@@ -15,7 +15,8 @@ Traps this fold knows, each with a test:
     and is taken once however often it is sent.
  6. A message sent while a tool runs joins the running turn; one sent while text streams makes the next turn.
  7. `init` comes at the start of every turn.
- 8. An interrupted turn ends with `is_error`, and its `usage` is zero.
+ 8. A line may arrive cut: an edit of a large file carries the whole file twice. Its tool call still ends.
+ 9. An interrupted turn ends with `is_error`, and its `usage` is zero.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ _NOTED = frozenset({
     "task_started",
     "task_notification",
     "task_progress",
+    "task_updated",
     "compact_boundary",
     "hook_started",
     "hook_response",
@@ -164,8 +166,12 @@ class ClaudeStream:
         return Step(events, outcome=self._outcome)
 
     def _unknown(self, line: bytes) -> Step:
+        """Keeps a line nobody can read; a tool result that was too long to be kept whole ends its call."""
         self._unknown_lines += 1
-        return Step([jsonline.unknown(line)])
+        event = jsonline.unknown(line)
+        if (call := self._tools.lost(line)) is None:
+            return Step([event])
+        return Step([Event(EventType.TOOL_RESULT, event.content, {**call, "unknown": True})])
 
     def _system(self, message: Mapping[str, Any]) -> Step:
         subtype = jsonline.text(message.get("subtype"))
@@ -214,7 +220,7 @@ class ClaudeStream:
             "maxAttempts": jsonline.count(message.get("max_retries")),
             "delayMs": delay,
             "failure": kind.value,
-            "resetsAt": int(self._now + delay / 1000) + 1,
+            "nextAt": int(self._now + delay / 1000) + 1,
         }
         if status is not None:
             meta["status"] = status
@@ -337,18 +343,22 @@ class ClaudeStream:
         self._turns += 1
         self._tools.clear()
         said = jsonline.text(message.get("result")) or "\n".join(jsonline.texts(message.get("errors")))
+        outcome = self._verdict(message, said)
         events = [*self._left_over(), *self._usage.turn(message)]
         meta: dict[str, Any] = {"isError": message.get("is_error") is True}
-        outcome = self._verdict(message, said)
+        if outcome is not None and outcome.ending is Ending.INTERRUPTED:
+            said = "The turn was interrupted"  # Claude Code says something about its own diagnostics here
         if outcome is not None and outcome.failure is not None:
             meta["failure"] = outcome.failure.kind.value
+            if not self._signs.text:
+                events.append(failures.event(outcome.failure))
         events.append(Event(EventType.RESULT, jsonline.cap(said, _TEXT_CAP), meta))
         return Step(events) if outcome is None else self._end(events, outcome)
 
     def _verdict(self, message: Mapping[str, Any], said: str) -> Outcome | None:
         """How the turn ended; None when a message that was not taken yet makes another turn."""
         if jsonline.text(message.get("terminal_reason")).startswith("aborted"):
-            return Outcome(Ending.INTERRUPTED, text=said)
+            return Outcome(Ending.INTERRUPTED)
         if message.get("is_error") is True or jsonline.text(message.get("subtype")) != "success":
             signs = failures.signs(message, said, message.get("stop_reason"), self._signs)
             failure = failures.classify(signs, self._now)

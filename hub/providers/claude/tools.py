@@ -16,6 +16,9 @@ from hub.providers import jsonline
 
 _EXIT_CODE = re.compile(r"\AExit code (\d{1,3})\b")
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
+_RESULT_OF = re.compile(rb'"tool_use_id":\s?"([\w-]{1,128})"')
+_USER_LINE = (b'{"type":"user"', b'{"type": "user"')
+_HEAD = 4_096
 _DONE = frozenset({"completed", "deleted"})
 
 
@@ -80,6 +83,12 @@ class ToolBook:
             if found or not failed:
                 meta["exitCode"] = int(found[1]) if found else 0
         return content, meta
+
+    def lost(self, line: bytes) -> dict[str, Any] | None:
+        """Ends the call whose result stands on a line that was cut; its meta, or None when there is none."""
+        if not line.startswith(_USER_LINE) or not (found := _RESULT_OF.search(line[:_HEAD])):
+            return None
+        return self._open.pop(found[1].decode(), None)
 
     def _note_tasks(self, name: str, given: Mapping[str, Any]) -> bool:
         if name == "TodoWrite":

@@ -1,0 +1,556 @@
+"""The fold over Claude Code's stream, on captured runs: each trap by its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import FailureClass
+from hub.io.framing import LineFramer
+from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.claude.stream import ClaudeStream
+
+CAPTURES = Path(__file__).resolve().parents[3] / "captures"
+NOW = 1_795_229_000.0
+RUNS = sorted(str(path.parent.relative_to(CAPTURES)) for path in CAPTURES.glob("claude*/*/stdout.jsonl"))
+ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+
+
+@attrs.define
+class Folded:
+    """Everything a stream made of its lines."""
+
+    stream: ClaudeStream
+    steps: list[Step]
+
+    @property
+    def events(self) -> list[Event]:
+        return [event for step in self.steps for event in step.events]
+
+    @property
+    def writes(self) -> list[Write]:
+        return [write for step in self.steps for write in step.writes]
+
+    @property
+    def outcome(self) -> Outcome:
+        return next(step.outcome for step in self.steps if step.outcome is not None)
+
+    def of(self, kind: EventType) -> list[Event]:
+        return [event for event in self.events if event.type is kind]
+
+
+def lines_of(run: str) -> list[bytes]:
+    return (CAPTURES / run / "stdout.jsonl").read_bytes().splitlines()
+
+
+def fold(
+    lines: Sequence[bytes], end: Exit | None = None, before: Callable[[ClaudeStream], None] | None = None
+) -> Folded:
+    stream = ClaudeStream(ASSIGNMENT)
+    steps = [stream.open()]
+    if before is not None:
+        before(stream)
+    steps += [stream.feed(line, NOW) for line in lines]
+    if end is not None:
+        steps.append(stream.finish(end, NOW))
+    return Folded(stream, steps)
+
+
+def fold_run(run: str) -> Folded:
+    told = json.loads((CAPTURES / run / "exit.json").read_text())
+    return fold(lines_of(run), Exit(told["code"], told.get("signal"), False, told.get("stderr", "")))
+
+
+def line(**members: Any) -> bytes:
+    return json.dumps(members).encode()
+
+
+def assistant(*blocks: dict[str, Any], **more: Any) -> bytes:
+    message = {
+        "id": "msg_1",
+        "model": "claude-opus-5-5",
+        "role": "assistant",
+        "content": list(blocks),
+        "usage": {},
+    }
+    return line(type="assistant", message=message, **more)
+
+
+def tool_use(call: str = "toolu_1", name: str = "Bash", **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call, "name": name, "input": given}
+
+
+RESULT = {
+    "type": "result",
+    "subtype": "success",
+    "is_error": False,
+    "terminal_reason": "completed",
+    "result": "Done.",
+}
+
+EXPECTED: dict[str, tuple[Ending, FailureClass | None]] = {
+    "claude/auth": (Ending.FAILED, FailureClass.AUTH),
+    "claude/limit_now": (Ending.FAILED, FailureClass.USAGE_LIMIT),
+    "claude/ok": (Ending.DONE, None),
+    "claude/todo_tools": (Ending.DONE, None),
+    "claude-oauth/limit": (Ending.FAILED, FailureClass.USAGE_LIMIT),
+    "claude-oauth/limit_minute": (Ending.DONE, None),
+    "claude-oauth/overload2": (Ending.DONE, None),
+    "claude-oauth/refusal": (Ending.FAILED, FailureClass.REFUSAL),
+    "claude-oauth/rich": (Ending.DONE, None),
+    "claude-oauth/slow_int": (Ending.INTERRUPTED, None),
+    "claude-oauth/warn": (Ending.DONE, None),
+    "claude-stdin/approved": (Ending.DONE, None),
+    "claude-stdin/auth_token": (Ending.FAILED, FailureClass.AUTH),
+    "claude-stdin/bad_resume": (Ending.FAILED, FailureClass.UNKNOWN),
+    "claude-stdin/context": (Ending.FAILED, FailureClass.CONTEXT_OVERFLOW),
+    "claude-stdin/control_interrupt": (Ending.INTERRUPTED, None),
+    "claude-stdin/cut": (Ending.DONE, None),
+    "claude-stdin/denied": (Ending.DONE, None),
+    "claude-stdin/failing_shell": (Ending.DONE, None),
+    "claude-stdin/interrupt_tool": (Ending.INTERRUPTED, None),
+    "claude-stdin/no_login": (Ending.FAILED, FailureClass.AUTH),
+    "claude-stdin/partial_killed": (Ending.FAILED, FailureClass.CRASH),
+    "claude-stdin/question": (Ending.DONE, None),
+    "claude-stdin/reply_in_text": (Ending.DONE, None),
+    "claude-stdin/reply_in_tool": (Ending.DONE, None),
+    "claude-stdin/root": (Ending.FAILED, FailureClass.CRASH),
+    "claude-stdin/subagent": (Ending.DONE, None),
+    "claude-stdin/tasks": (Ending.DONE, None),
+    "claude-stdin/two_messages": (Ending.DONE, None),
+}
+
+
+ONLY_THE_EXIT_TELLS = {"claude-stdin/partial_killed", "claude-stdin/root"}
+
+
+class TestCaptures:
+    def test_every_capture_has_an_expectation(self):
+        assert set(EXPECTED) == set(RUNS)
+
+    @pytest.mark.parametrize("run", RUNS)
+    def test_a_run_ends_as_it_did(self, run):
+        outcome = fold_run(run).outcome
+        assert (outcome.ending, outcome.failure.kind if outcome.failure else None) == EXPECTED[run]
+
+    @pytest.mark.parametrize("run", [run for run in RUNS if run not in ONLY_THE_EXIT_TELLS])
+    def test_exit_codes_decide_nothing(self, run):
+        """0 comes after an interrupt, 1 after a limit and after a wrong flag, 143 after every SIGTERM."""
+        outcomes = {
+            fold(lines_of(run), Exit(code, signal)).outcome
+            for code, signal in [(0, None), (1, None), (None, 9)]
+        }
+        assert len(outcomes) == 1
+
+    @pytest.mark.parametrize("run", RUNS)
+    def test_every_line_is_understood_and_no_tool_stays_in_flight(self, run):
+        folded = fold_run(run)
+        assert folded.stream.unknown_lines == 0
+        assert folded.stream.tools_in_flight == 0
+
+    @pytest.mark.parametrize("run", RUNS)
+    def test_the_same_lines_make_the_same_steps(self, run):
+        """A daemon that comes back folds the spool from its first byte and must come to the same place."""
+        assert fold_run(run).steps == fold_run(run).steps
+
+    @pytest.mark.parametrize("run", RUNS)
+    def test_events_hold_json_and_no_float(self, run):
+        """Meta enters contracts, whose canonical form knows no floats."""
+        text = json.dumps([event.to_json() for event in fold_run(run).events], allow_nan=False)
+        json.loads(text, parse_float=lambda raw: pytest.fail(f"a float: {raw}"))
+
+
+class TestTraps:
+    def test_subtype_success_is_no_success(self):
+        lines = lines_of("claude-oauth/limit")
+        assert json.loads(lines[-1])["subtype"] == "success"
+        assert fold(lines).outcome.ending is Ending.FAILED
+
+    def test_synthetic_texts_are_not_the_models_words(self):
+        folded = fold_run("claude-oauth/refusal")
+        assert folded.of(EventType.TEXT) == []
+        assert "safeguards" in folded.of(EventType.ERROR)[0].content
+
+    def test_a_synthetic_remark_without_an_error_is_no_failure(self):
+        message = {"model": "<synthetic>", "content": [{"type": "text", "text": "No response requested."}]}
+        folded = fold([line(type="assistant", message=message), line(**RESULT)])
+        assert folded.outcome.ending is Ending.DONE
+        assert folded.of(EventType.SYSTEM)[0].content == "No response requested."
+
+    def test_a_bad_api_key_ends_the_run_at_the_second_401(self):
+        steps = fold(lines_of("claude/auth")).steps
+        seen = [
+            event.meta["attempt"] for step in steps for event in step.events if event.type is EventType.RETRY
+        ]
+        [place] = [number for number, step in enumerate(steps) if step.outcome is not None]
+        assert steps[place].events[0].meta["attempt"] == 2
+        assert seen == list(range(1, len(seen) + 1))
+
+    def test_one_401_is_forgiven_because_tokens_are_refreshed(self):
+        retry = {
+            "type": "system",
+            "subtype": "api_retry",
+            "attempt": 1,
+            "error_status": 401,
+            "retry_delay_ms": 5,
+        }
+        folded = fold([line(**retry), assistant({"type": "text", "text": "hi"}), line(**RESULT)])
+        assert folded.outcome.ending is Ending.DONE
+
+    def test_a_subscriptions_limit_has_window_and_reset(self):
+        failure = fold_run("claude-oauth/limit").outcome.failure
+        assert failure is not None
+        assert (failure.window, failure.resets_at) == ("five_hour", 1795236877)
+
+    def test_a_rejection_is_believed_when_the_process_dies_before_its_result(self):
+        lines = [
+            raw
+            for raw in lines_of("claude-oauth/limit")
+            if b'"type": "result"' not in raw and b"synthetic" not in raw
+        ]
+        failure = fold(lines, Exit(None, 9)).outcome.failure
+        assert failure is not None
+        assert failure.kind is FailureClass.USAGE_LIMIT
+        assert failure.resets_at == 1795236877
+
+    def test_a_rejection_that_overage_pays_for_is_none(self):
+        info = {"status": "rejected", "resetsAt": 5, "rateLimitType": "five_hour", "isUsingOverage": True}
+        folded = fold([line(type="rate_limit_event", rate_limit_info=info)], Exit(1))
+        assert folded.outcome.failure is not None
+        assert folded.outcome.failure.kind is FailureClass.CRASH
+
+    def test_an_api_keys_limit_is_known_by_status_and_text_and_has_no_reset(self):
+        failure = fold_run("claude/limit_now").outcome.failure
+        assert failure is not None
+        assert failure.resets_at is None
+
+    def test_quota_windows_are_per_mille(self):
+        found = [
+            (e.meta["window"], e.meta["used"]) for e in fold_run("claude-oauth/warn").of(EventType.QUOTA)
+        ]
+        assert found == [("five_hour", 930), ("seven_day", 130)]
+
+    def test_usage_comes_from_the_result_and_not_from_the_start_values_of_messages(self):
+        [usage] = fold_run("claude-oauth/rich").of(EventType.USAGE)
+        assert (usage.meta["tokensIn"], usage.meta["tokensOut"], usage.meta["cachedIn"]) == (402, 99, 66)
+        assert usage.meta["costUsdMicros"] == 1685
+
+    def test_two_turns_of_one_process_are_counted_once_each(self):
+        """`modelUsage` and `total_cost_usd` add up over the process and over resumed sessions."""
+        usage = fold(lines_of("claude-stdin/reply_in_text")).of(EventType.USAGE)
+        assert [event.meta["tokensOut"] for event in usage] == [33, 33]
+        assert [event.meta["costUsdMicros"] for event in usage] == [1123, 1123]
+
+    def test_an_interrupted_turn_costs_what_it_cost_though_its_usage_is_zero(self):
+        [usage] = fold(lines_of("claude-stdin/control_interrupt")).of(EventType.USAGE)
+        assert usage.meta["tokensOut"] == 45
+
+    def test_a_killed_run_tells_a_lower_bound_of_its_usage(self):
+        lines = [raw for raw in lines_of("claude-oauth/rich") if b'"type": "result"' not in raw]
+        [usage] = fold(lines, Exit(None, 15)).of(EventType.USAGE)
+        assert usage.meta["lowerBound"] is True
+        assert usage.meta["tokensIn"] == 402
+
+    def test_an_older_programs_result_is_counted_by_its_usage(self):
+        usage = {"input_tokens": 5, "output_tokens": 7, "cache_read_input_tokens": 2}
+        [event] = fold([line(**RESULT, usage=usage)]).of(EventType.USAGE)
+        assert (event.meta["tokensIn"], event.meta["tokensOut"], event.meta["cachedIn"]) == (7, 7, 2)
+
+    def test_init_comes_with_every_turn_and_is_told_once(self):
+        folded = fold(lines_of("claude-stdin/two_messages"))
+        assert len([event for event in folded.events if "nativeSession" in event.meta]) == 1
+
+    def test_init_tells_session_model_tools_skills_and_servers(self):
+        init = {
+            "type": "system",
+            "subtype": "init",
+            "session_id": "u-1",
+            "model": "m",
+            "tools": ["Bash"],
+            "skills": ["x"],
+        }
+        folded = fold([line(**init, mcp_servers=[{"name": "hub", "status": "connected"}])])
+        meta = folded.events[0].meta
+        assert (meta["nativeSession"], meta["model"], meta["tools"]) == ("u-1", "m", ["Bash"])
+        assert (meta["skills"], meta["mcps"]) == (["x"], ["hub"])
+        assert folded.stream.native_session == "u-1"
+        assert folded.stream.alive
+
+    def test_the_outcome_is_told_once(self):
+        steps = fold([line(**RESULT), line(**RESULT)]).steps
+        assert len([step for step in steps if step.outcome is not None]) == 1
+
+    def test_the_process_outlives_its_result_so_its_input_is_closed(self):
+        assert fold([line(**RESULT)]).steps[-1].close_stdin
+
+    def test_a_cut_line_ends_its_tool_call(self):
+        """An edit of a large file carries the file twice; the framer keeps the head of such a line."""
+        whole = line(
+            type="user",
+            message={
+                "role": "user",
+                "content": [{"tool_use_id": "toolu_1", "type": "tool_result", "content": "x"}],
+            },
+            tool_use_result={"originalFile": "y" * 5000},
+        )
+        folded = fold([assistant(tool_use(command="true")), whole[:2000]])
+        assert folded.stream.tools_in_flight == 0
+        assert folded.stream.unknown_lines == 1
+        assert folded.events[-1].type is EventType.TOOL_RESULT
+
+    def test_partial_text_is_kept_when_the_process_is_killed(self):
+        [text] = fold_run("claude-stdin/partial_killed").of(EventType.TEXT)
+        assert text.content == "chunk0 chunk1 chunk2 chunk3 chunk4 chunk5"
+        assert text.meta["partial"] is True
+
+    def test_partial_text_is_not_told_twice_when_its_whole_comes(self):
+        deltas = [
+            line(
+                type="stream_event",
+                event={"type": "content_block_delta", "delta": {"type": "text_delta", "text": word}},
+            )
+            for word in ("a ", "b")
+        ]
+        folded = fold([*deltas, assistant({"type": "text", "text": "a b"}), line(**RESULT)])
+        assert [event.content for event in folded.of(EventType.TEXT)] == ["a b"]
+
+    def test_an_interrupted_turn_keeps_its_text_and_is_no_failure(self):
+        folded = fold_run("claude-oauth/slow_int")
+        [text] = folded.of(EventType.TEXT)
+        assert text.content.startswith("chunk0 ")
+        assert text.meta["partial"] is True
+        assert folded.of(EventType.ERROR) == []
+
+    def test_an_unknown_type_is_kept_and_counted(self):
+        folded = fold([line(type="martian", x=1), line(type="system", subtype="martian", content="hi")])
+        assert folded.stream.unknown_lines == 2
+        assert [event.meta["unknown"] for event in folded.events] == [True, True]
+
+    def test_an_echo_of_our_own_words_is_no_event(self):
+        folded = fold([raw for raw in lines_of("claude-stdin/two_messages") if b"isReplay" in raw])
+        assert folded.events == []
+
+    def test_an_asked_end_is_an_interruption_and_no_crash(self):
+        assert fold([], Exit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
+
+    def test_a_failure_no_text_told_of_is_told_by_the_result(self):
+        [error] = fold_run("claude-stdin/bad_resume").of(EventType.ERROR)
+        assert "No conversation found" in error.content
+
+
+class TestTools:
+    def test_calls_are_paired_with_results(self):
+        result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}
+        stream = ClaudeStream(ASSIGNMENT)
+        stream.feed(
+            assistant(tool_use("toolu_1", command="ls"), tool_use("toolu_2", "Read", file_path="/a")), NOW
+        )
+        assert stream.tools_in_flight == 2
+        [event] = stream.feed(line(type="user", message={"role": "user", "content": [result]}), NOW).events
+        assert stream.tools_in_flight == 1
+        assert event.meta == {
+            "tool": "Bash",
+            "toolId": "toolu_1",
+            "command": "ls",
+            "isError": False,
+            "exitCode": 0,
+        }
+
+    @pytest.mark.parametrize(
+        ("field", "tool"), [("file_path", "Edit"), ("notebook_path", "NotebookEdit"), ("path", "Grep")]
+    )
+    def test_the_path_a_tool_touches(self, field, tool):
+        [event] = fold([assistant(tool_use(name=tool, **{field: "/a/b"}))]).events
+        assert event.meta["path"] == "/a/b"
+
+    def test_a_failing_command_has_its_exit_code(self):
+        [result] = fold_run("claude-stdin/failing_shell").of(EventType.TOOL_RESULT)
+        assert (result.meta["exitCode"], result.meta["isError"]) == (3, True)
+
+    def test_an_interrupted_command_has_none(self):
+        [result] = fold_run("claude-stdin/interrupt_tool").of(EventType.TOOL_RESULT)
+        assert "exitCode" not in result.meta
+
+    def test_a_long_input_is_an_excerpt(self):
+        [event] = fold([assistant(tool_use(name="Write", file_path="/a", content="x" * 100_000))]).events
+        assert len(event.meta["input"]["content"]) < 500
+
+    def test_the_task_tools_make_the_plan(self):
+        plans = [event.meta for event in fold_run("claude-stdin/tasks").events if "plan" in event.meta]
+        assert plans[-1]["plan"] == ["First", "Second"]
+        assert plans[-1]["tasksRemaining"] == ["Second"]
+
+    def test_the_older_todo_tool_makes_the_plan_too(self):
+        todos = [{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}]
+        [event] = fold([assistant(tool_use(name="TodoWrite", todos=todos))]).events
+        assert (event.meta["plan"], event.meta["tasksRemaining"]) == (["a", "b"], ["b"])
+
+    def test_a_skill_in_use_is_named(self):
+        [event] = fold([assistant(tool_use(name="Skill", skill="verify"))]).events
+        assert event.meta["skills"] == ["verify"]
+
+    def test_a_subagents_calls_carry_their_parent(self):
+        folded = fold_run("claude-stdin/subagent")
+        inner = [event for event in folded.of(EventType.TOOL_USE) if event.meta["tool"] == "Bash"]
+        outer = [event for event in folded.of(EventType.TOOL_USE) if event.meta["tool"] == "Task"]
+        assert inner[0].meta["parent"] == outer[0].meta["toolId"]
+
+
+class TestConversation:
+    def test_the_prompt_is_the_first_write(self):
+        [write] = ClaudeStream(ASSIGNMENT).open().writes
+        body = json.loads(write.data)
+        assert write.key == "prompt"
+        assert body["message"]["content"] == [{"type": "text", "text": "Write hello.txt."}]
+
+    def test_writes_are_the_same_after_a_restart(self):
+        """The runner takes a key once, and Claude Code a uuid once: both must be stable."""
+        assert ClaudeStream(ASSIGNMENT).open() == ClaudeStream(ASSIGNMENT).open()
+        assert ClaudeStream(ASSIGNMENT).reply("a", "r-1") == ClaudeStream(ASSIGNMENT).reply("a", "r-1")
+        other = attrs.evolve(ASSIGNMENT, dispatch_id="d-2")
+        assert ClaudeStream(ASSIGNMENT).open() != ClaudeStream(other).open()
+
+    def test_a_run_with_an_untaken_message_is_not_over(self):
+        """`queued_turn_count` is 0 in this capture although a message waits."""
+        folded = fold(lines_of("claude-stdin/reply_in_text"))
+        results = [
+            n for n, step in enumerate(folded.steps) if any(e.type is EventType.RESULT for e in step.events)
+        ]
+        assert [folded.steps[n].outcome is not None for n in results] == [False, True]
+        assert [folded.steps[n].close_stdin for n in results] == [False, True]
+
+    def test_a_message_that_joined_the_turn_makes_no_further_one(self):
+        folded = fold(lines_of("claude-stdin/reply_in_tool"))
+        assert len(folded.of(EventType.RESULT)) == 1
+        assert folded.outcome.ending is Ending.DONE
+
+    def test_a_reply_on_its_way_when_the_result_comes_keeps_the_run_open(self):
+        prompt = json.loads(ClaudeStream(ASSIGNMENT).open().writes[0].data)["uuid"]
+        taken = line(type="command_lifecycle", command_uuid=prompt, state="started")
+        folded = fold([taken, line(**RESULT)], before=lambda stream: stream.reply("more", "r-1"))
+        assert all(step.outcome is None for step in folded.steps)
+
+    def test_an_older_program_that_reports_no_taking_does_not_keep_the_run_open_for_ever(self):
+        folded = fold([line(**RESULT)], before=lambda stream: stream.reply("more", "r-1"))
+        assert folded.outcome.ending is Ending.DONE
+
+    def test_a_failed_turn_is_the_end_even_with_a_message_waiting(self):
+        queued = line(type="command_lifecycle", command_uuid="x", state="queued")
+        folded = fold([queued, *lines_of("claude/limit_now")])
+        assert folded.outcome.ending is Ending.FAILED
+
+    def test_nothing_is_written_after_the_end(self):
+        stream = fold([line(**RESULT)]).stream
+        assert stream.reply("more", "r-1") == ()
+        assert stream.interrupt() == ()
+
+    def test_each_turns_interrupt_has_its_own_key(self):
+        queued = line(type="command_lifecycle", command_uuid="x", state="queued")
+        stream = ClaudeStream(ASSIGNMENT)
+        first = stream.interrupt()[0].key
+        assert stream.interrupt()[0].key == first
+        stream.feed(queued, NOW)
+        stream.feed(line(**RESULT), NOW)
+        assert stream.interrupt()[0].key != first
+
+    def test_an_interrupt_cancels_what_is_queued(self):
+        [write] = ClaudeStream(ASSIGNMENT).interrupt()
+        assert json.loads(write.data)["request"] == {"subtype": "interrupt", "cancel_queued": True}
+
+    def test_a_permission_request_waits_and_its_answer_returns_the_input(self):
+        request = {
+            "subtype": "can_use_tool",
+            "tool_name": "Bash",
+            "input": {"command": "rm x"},
+            "tool_use_id": "t",
+        }
+        stream = ClaudeStream(ASSIGNMENT)
+        [event] = stream.feed(line(type="control_request", request_id="q", request=request), NOW).events
+        assert event.type is EventType.WAITING
+        assert event.meta["approvalId"] == "q"
+        [write] = stream.answer("q", True, "")
+        assert write.key == "answer-q"
+        answer = json.loads(write.data)["response"]["response"]
+        assert answer == {"behavior": "allow", "updatedInput": {"command": "rm x"}}
+        assert stream.answer("q", True, "") == []
+
+    def test_a_denial_tells_why(self):
+        request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
+        stream = ClaudeStream(ASSIGNMENT)
+        stream.feed(line(type="control_request", request_id="q", request=request), NOW)
+        [write] = stream.answer("q", False, "too risky")
+        assert json.loads(write.data)["response"]["response"] == {"behavior": "deny", "message": "too risky"}
+
+    def test_a_withdrawn_request_takes_no_answer(self):
+        request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
+        stream = ClaudeStream(ASSIGNMENT)
+        stream.feed(line(type="control_request", request_id="q", request=request), NOW)
+        stream.feed(line(type="control_cancel_request", request_id="q"), NOW)
+        assert stream.answer("q", True, "") == []
+
+    def test_a_request_hub_does_not_serve_is_refused_so_that_nobody_waits(self):
+        request = {"subtype": "mcp_message", "server_name": "x"}
+        step = ClaudeStream(ASSIGNMENT).feed(
+            line(type="control_request", request_id="q", request=request), NOW
+        )
+        [write] = step.writes
+        assert write.key == "answer-q"
+        assert json.loads(write.data)["response"]["subtype"] == "error"
+
+    def test_a_reply_answers_the_open_question(self):
+        asked = [raw for raw in lines_of("claude-stdin/question") if b"control_request" in raw]
+        stream = fold(asked).stream
+        [write] = stream.reply("green", "r-1")
+        answer = json.loads(write.data)["response"]["response"]
+        assert answer["updatedInput"]["answers"] == {"Which colour?": "green"}
+        assert json.loads(stream.reply("again", "r-2")[0].data)["type"] == "user"
+
+
+TYPES = """system assistant user result rate_limit_event stream_event command_lifecycle control_request
+control_cancel_request control_response""".split()
+FIELDS = """subtype message event rate_limit_info request response usage result attempt error_status retry_delay_ms
+request_id is_error model_usage_since_last_result""".split()
+INNER = st.sampled_from(["type", "content", "id", "input", "text", "subtype", "status", "usage", "model"])
+ANY_VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(INNER, inner, max_size=3),
+    max_leaves=8,
+)
+ANY_OBJECT = st.fixed_dictionaries(
+    {"type": st.sampled_from(TYPES)}, optional=dict.fromkeys(FIELDS, ANY_VALUE)
+)
+ANY_LINE = st.one_of(
+    st.binary(max_size=200),
+    st.sampled_from([raw for run in RUNS for raw in lines_of(run)]),
+    ANY_OBJECT.map(lambda value: json.dumps(value).encode()),
+)
+
+
+@given(st.lists(ANY_LINE, max_size=12))
+def test_any_lines_fold_to_events_that_can_be_kept_and_to_one_outcome(lines):
+    folded = fold(lines, Exit(1))
+    for event in folded.events:
+        json.dumps(event.to_json(), allow_nan=False).encode()
+    outcomes = [step.outcome for step in folded.steps if step.outcome is not None]
+    assert outcomes
+    assert len(set(map(id, outcomes))) == 1
+    assert folded.steps == fold(lines, Exit(1)).steps
+
+
+@given(run=st.sampled_from(RUNS), cuts=st.lists(st.integers(1, 400), min_size=1, max_size=30))
+def test_the_same_bytes_in_any_chunks_make_the_same_steps(run, cuts):
+    data = b"\n".join([*lines_of(run), b""])
+    framer, lines, place = LineFramer(), [], 0
+    while place < len(data):
+        size = cuts[len(lines) % len(cuts)]
+        lines += [found.data for found in framer.feed(data[place : place + size], place)]
+        place += size
+    assert fold(lines).steps == fold(lines_of(run)).steps
