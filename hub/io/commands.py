@@ -50,7 +50,7 @@ class CommandResult:
     """None when a signal ended it, or hub did for its time."""
     signal: int | None
     output: str
-    """stdout and stderr as they came; of a long one the head and the tail, with a line between that says so."""
+    """stdout and stderr as they came; of a long text head and tail, and between them what is left out."""
     truncated: bool
     duration_ms: int
     timed_out: bool

@@ -7,12 +7,12 @@ more than one agent.
     python -I -S runner.py RUN_DIR
 
 Three processes come of it. The *launcher* is the daemon's child; it forks the others and leaves, so that no
-daemon is their parent and each daemon is like the next. Its exit status is 0 when the agent was started, 75
-when another runner holds the directory, 70 when the start failed. The *guardian* and the *runner* guard
-each other: both adopt orphans (subreaper), the agent is the runner's child, and the runner is the
-guardian's. A killed runner leaves all its processes to the guardian, which kills every one of them. A
-killed guardian closes the lifeline pipe, upon which the runner does the same. Neither does anything else
-that could make it fail at the wrong moment.
+daemon is their parent and each daemon is like the next. Its exit status is 0 when the agent was started,
+75 when another runner holds the directory, and 70 when the start failed and nothing of the attempt is left.
+The *guardian* and the *runner* guard each other: both adopt orphans (subreaper), the agent is the runner's
+child, and the runner is the guardian's. A killed runner leaves all its processes to the guardian, which
+kills every one of them. A killed guardian closes the lifeline pipe, upon which the runner does the same. The
+guardian does nothing else, so that nothing else can bring it down.
 """
 
 from __future__ import annotations
@@ -80,7 +80,6 @@ def guard(told: int) -> int:
         os.close(held)
         _alone(lambda: serve(guardian, lifeline, told))
     os.close(lifeline)
-    os.close(told)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda received, _frame: os.kill(runner, received))
@@ -92,8 +91,10 @@ def guard(told: int) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     exterminate(KILL_SECONDS)
-    if status:
-        sys.stderr.write(f"runner {runner} ended with wait status {status}; its processes were killed\n")
+    if os.WIFSIGNALED(status):
+        sys.stderr.write(
+            f"runner {runner} was killed by signal {os.WTERMSIG(status)}; so were its processes\n"
+        )
     return STARTED
 
 

@@ -8,7 +8,7 @@ library but the runner's parts (it is started with `-I -S`).
 
 Its stdin is a lifeline: at its end (the daemon asks for a stop, or is dead) the group gets SIGTERM, and a
 second later everything below it SIGKILL. Its stdout is the command's stdout and stderr. On its stderr it
-reports one JSON object when nothing is left. It adopts orphans, so a process that left the group is found too.
+reports one JSON object when nothing is left. It adopts orphans: a process that left the group is found too.
 """
 
 from __future__ import annotations
@@ -90,9 +90,14 @@ class Command:
 
 
 def _signal_group(leader: int, number: int) -> None:
-    try:
-        os.killpg(leader, number)
-    except (ProcessLookupError, PermissionError):
+    """Signal the group; the leader alone while it has not made one yet."""
+    for send in (os.killpg, os.kill):
+        try:
+            send(leader, number)
+        except ProcessLookupError:
+            continue
+        except PermissionError:
+            pass  # a member of another user: the others were reached
         return
 
 

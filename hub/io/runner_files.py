@@ -67,8 +67,7 @@ def write_json(name: str, value: dict[str, object]) -> None:
         _write_new(temporary, value)
         os.rename(temporary, name)  # noqa: PTH104
     except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)  # noqa: PTH108
+        remove(temporary)
         raise
     sync_directory()
 
@@ -79,13 +78,13 @@ def claim(value: dict[str, object]) -> bool:
     A link is as exclusive as O_EXCL, and no reader ever sees a claim half written.
     """
     temporary = f".{CLAIM}.{os.getpid()}"
-    _write_new(temporary, value)
     try:
+        _write_new(temporary, value)
         os.link(temporary, CLAIM)
     except FileExistsError:
         return False
     finally:
-        os.unlink(temporary)  # noqa: PTH108
+        remove(temporary)
     sync_directory()
     return True
 

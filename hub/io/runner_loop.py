@@ -27,10 +27,10 @@ class Loop:
         self._selector = selectors.DefaultSelector()
         self._timers: dict[str, tuple[float, Callable[[], None]]] = {}
         self._signals: dict[int, Callable[[], None]] = {}
-        self._wake, writing = os.pipe()
+        self._wake, self._waker = os.pipe()
         os.set_blocking(self._wake, False)
-        os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        os.set_blocking(self._waker, False)
+        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         self.watch(self._wake, READ, self._on_signals)
 
     def watch(self, descriptor: int, events: int, callback: Callable[[int], object] | None = None) -> None:
@@ -71,6 +71,13 @@ class Loop:
             if due <= now and self._timers.get(name) == (due, callback):
                 del self._timers[name]
                 callback()
+
+    def close(self) -> None:
+        """Let go of the loop's own descriptors."""
+        signal.set_wakeup_fd(-1)
+        self._selector.close()
+        os.close(self._wake)
+        os.close(self._waker)
 
     def _on_signals(self, _events: int) -> None:
         # One byte a signal; several of one kind are one.

@@ -1,0 +1,145 @@
+"""What the runner's tests share: real agents made of a few lines of Python, and waiting without sleeping."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import uuid
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import attrs
+import pytest
+import trio
+
+from hub.io import processes
+from hub.io.child import (
+    AgentLaunch,
+    ErrorOutput,
+    Message,
+    Output,
+    RunnerClient,
+    Status,
+    StopGraces,
+    Taken,
+    Verdict,
+    spawn_runner,
+)
+
+QUICK = StopGraces(interrupt=0.2, terminate=0.2, kill=0.5)
+
+# Starts a process that left the agent's session and group, is nobody's child, ignores what can be ignored, and
+# tells its pid on stdout. `keep` says whether it keeps the agent's stdout open.
+DAEMON = """
+import os, signal, sys, time
+def daemon(keep):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            for n in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(n, signal.SIG_IGN)
+            os.write(1, b"%d\\n" % os.getpid())
+            if not keep:
+                null = os.open("/dev/null", os.O_RDWR)
+                for fd in (0, 1, 2): os.dup2(null, fd)
+            while True: time.sleep(1000)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def script(text: str, **fields: object) -> AgentLaunch:
+    """An agent that runs these lines of Python."""
+    base = {
+        "argv": [sys.executable, "-I", "-S", "-u", "-c", text],
+        "env": {"PATH": os.defpath},
+        "cwd": Path("/"),
+        "graces": QUICK,
+        "drain": 0.3,
+        "linger": 0.5,
+    }
+    return AgentLaunch(**{**base, **fields})
+
+
+@attrs.define
+class Heard:
+    """All that a client heard, in order."""
+
+    messages: list[Message] = attrs.field(factory=list)
+
+    def of(self, kind: type) -> list:
+        return [one for one in self.messages if isinstance(one, kind)]
+
+    @property
+    def stdout(self) -> bytes:
+        return b"".join(one.data for one in self.of(Output))
+
+    @property
+    def stderr(self) -> bytes:
+        return b"".join(one.data for one in self.of(ErrorOutput))
+
+    @property
+    def statuses(self) -> list[Status]:
+        return self.of(Status)
+
+    @property
+    def taken(self) -> list[tuple[str, str]]:
+        return [(one.key, one.result) for one in self.of(Taken)]
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.of(Verdict)[-1]
+
+
+async def listen(client: RunnerClient, until: Callable[[Heard], bool] = lambda _: False) -> Heard:
+    """Read until the condition holds, or to the verdict."""
+    heard = Heard()
+    with trio.fail_after(20):
+        async for message in client:
+            heard.messages.append(message)
+            if until(heard):
+                break
+    return heard
+
+
+async def lines(client: RunnerClient, count: int) -> list[str]:
+    """The first lines of stdout."""
+    heard = await listen(client, lambda heard: heard.stdout.count(b"\n") >= count)
+    return heard.stdout.decode().splitlines()
+
+
+async def run_to_end(run_dir: Path, launch: AgentLaunch) -> Heard:
+    """Start, and read everything."""
+    assert await spawn_runner(run_dir, launch)
+    async with RunnerClient(run_dir) as client:
+        await client.attach()
+        heard = await listen(client)
+        await client.detach()
+    return heard
+
+
+async def eventually(condition: Callable[[], object], seconds: float = 10.0) -> None:
+    """Look again and again, for a bounded time, where there is no event to wait on."""
+    with trio.fail_after(seconds):
+        while not condition():  # noqa: ASYNC110  # other processes set no event
+            await trio.sleep(0.005)
+
+
+def claim_of(run_dir: Path) -> dict[str, int]:
+    """The numbers of a runner and its guardian."""
+    return json.loads((run_dir / "claim").read_text())
+
+
+def gone(*pids: int) -> bool:
+    """Whether none of them runs."""
+    return all(processes.identity_of(pid) is None for pid in pids)
+
+
+@pytest.fixture
+async def run_dir(tmp_path: Path) -> AsyncIterator[Path]:
+    """A run directory of its own; whatever is left of the run is ended with the test."""
+    path = tmp_path / f"t-{uuid.uuid4().hex[:12]}"
+    yield path
+    with trio.CancelScope(shield=True):
+        await processes.sweep({path.name})
