@@ -514,10 +514,34 @@ class TestConversation:
         assert json.loads(stream.reply("again", "r-2")[0].data)["type"] == "user"
 
 
-TYPES = """system assistant user result rate_limit_event stream_event command_lifecycle control_request
-control_cancel_request control_response""".split()
-FIELDS = """subtype message event rate_limit_info request response usage result attempt error_status retry_delay_ms
-request_id is_error model_usage_since_last_result""".split()
+TYPES = [
+    "system",
+    "assistant",
+    "user",
+    "result",
+    "rate_limit_event",
+    "stream_event",
+    "command_lifecycle",
+    "control_request",
+    "control_cancel_request",
+    "control_response",
+]
+FIELDS = [
+    "subtype",
+    "message",
+    "event",
+    "rate_limit_info",
+    "request",
+    "response",
+    "usage",
+    "result",
+    "attempt",
+    "error_status",
+    "retry_delay_ms",
+    "request_id",
+    "is_error",
+    "model_usage_since_last_result",
+]
 INNER = st.sampled_from(["type", "content", "id", "input", "text", "subtype", "status", "usage", "model"])
 ANY_VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
