@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 
 from hub.errors import Code, HubError
 from hub.providers.base import Provider
@@ -41,5 +40,5 @@ def load(name: str) -> Provider:
 
 
 def load_all() -> dict[str, Provider]:
-    """Every provider whose folder is in this installation, by its name, in the order of `names`."""
-    return {name: load(name) for name, (module, _) in _WHERE.items() if find_spec(module)}
+    """Every provider by its name, in the order of `names`."""
+    return {name: load(name) for name in _WHERE}

@@ -21,6 +21,8 @@ from types import TracebackType
 from typing import Any, Self, cast
 from urllib.parse import parse_qs, urlsplit
 
+import attrs
+
 from . import anthropic, gemini, openai_responses
 from .proxy import ForeignHosts, is_loopback, tunnel
 from .scenario import Choice, Kind, Script
@@ -128,17 +130,19 @@ class ModelServer:
         account, path = _account(target, headers)
         wire = next((wire for wire in WIRES if wire.serves(path)), None)
         now = time.time()
-        main = wire is not None and method == "POST" and isinstance(body, dict) and wire.is_main(body)
         with self._changed:
-            seen = Seen(len(self._seen) + 1, account, method, path, headers, body, main)
+            seen = Seen(len(self._seen) + 1, account, method, path, headers, body)
+            aside = wire.aside(seen, now) if wire is not None else None
+            if wire is not None and aside is None and isinstance(body, dict):
+                seen = attrs.evolve(seen, main=method == "POST" and wire.is_main(body))
             self._seen.append(seen)
             self._changed.notify_all()
             if wire is None:
                 return json_reply(404, {"error": {"message": "no such path", "type": "not_found_error"}})
-            if (aside := wire.aside(seen, now)) is not None:
+            if aside is not None:
                 return aside
             script = self._scripts.get(account) or self._scripts.setdefault("", Script())
-            if main:
+            if seen.main:
                 return wire.answer(seen, script.next(seen), now)
             standing = script.peek()
             return (

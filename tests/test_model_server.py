@@ -1,0 +1,323 @@
+"""The model server by itself, with a plain HTTP client."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.model_server import ModelServer, Turn
+
+CLAUDE_TOOLS = [{"name": "Write", "input_schema": {}}, {"name": "Bash", "input_schema": {}}]
+CODEX_TOOLS = [{"type": "function", "name": "exec_command"}, {"type": "custom", "name": "apply_patch"}]
+GEMINI_TOOLS = [{"functionDeclarations": [{"name": "write_file"}, {"name": "run_shell_command"}]}]
+
+
+@pytest.fixture
+def models() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+class Answer:
+    """A whole HTTP answer."""
+
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status = response.status
+        self.headers = {name.lower(): value for name, value in response.getheaders()}
+        self.body = response.read()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The data of its server-sent events."""
+        data = [line for line in self.body.decode().splitlines() if line.startswith("data: ")]
+        return [json.loads(line.removeprefix("data: ")) for line in data]
+
+
+def send(
+    models: ModelServer,
+    path: str,
+    body: Any = None,
+    *,
+    key: str = "key",
+    method: str = "POST",
+    **headers: str,
+) -> Answer:
+    parts = urlsplit(models.url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
+    try:
+        raw = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
+        connection.request(method, path, raw, {"x-api-key": key, **headers})
+        return Answer(connection.getresponse())
+    finally:
+        connection.close()
+
+
+def claude(models: ModelServer, *, key: str = "key", cwd: str = "/repo", **more: Any) -> Answer:
+    body = {
+        "model": "m",
+        "stream": True,
+        "tools": CLAUDE_TOOLS,
+        "system": f"Primary working directory: {cwd}",
+        **more,
+    }
+    return send(models, "/v1/messages", body, key=key)
+
+
+def codex(models: ModelServer, **more: Any) -> Answer:
+    body = {
+        "model": "gpt-5.5",
+        "stream": True,
+        "tools": CODEX_TOOLS,
+        "input": [{"text": "<cwd>/repo</cwd>"}],
+        **more,
+    }
+    return send(models, "/v1/responses", body)
+
+
+def gemini(models: ModelServer, **more: Any) -> Answer:
+    contents = [{"role": "user", "parts": [{"text": "Workspace Directories:\n  - /repo"}]}]
+    path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse"
+    return send(models, path, {"tools": GEMINI_TOOLS, "contents": contents, **more})
+
+
+class TestScripts:
+    def test_turns_come_in_order_and_then_the_model_is_done(self, models):
+        models.script("key", Turn.text("one"), Turn.text("two"))
+        said = [
+            "".join(e["delta"].get("text", "") for e in claude(models).events if "delta" in e)
+            for _ in range(3)
+        ]
+        assert said == ["one", "two", "Done."]
+
+    def test_accounts_are_apart_by_their_credential(self, models):
+        models.script("a", Turn.limit())
+        models.script("b", Turn.text("fine"))
+        assert [claude(models, key=key).status for key in ("a", "b", "a")] == [429, 200, 429]
+        assert [seen.account for seen in models.mains()] == ["a", "b", "a"]
+
+    @pytest.mark.parametrize(
+        "headers",
+        [{"authorization": "Bearer token"}, {"x-goog-api-key": "token"}, {"x-api-key": "token"}],
+    )
+    def test_every_vendors_credential_header_names_the_account(self, models, headers):
+        send(models, "/v1/messages", {"tools": CLAUDE_TOOLS}, key="", **headers)
+        assert models.requests()[0].account == "token"
+
+    def test_an_account_may_stand_in_the_url(self, models):
+        models.script("named", Turn.auth())
+        path = urlsplit(models.url_for("named")).path
+        assert send(models, f"{path}/v1/messages", {"tools": CLAUDE_TOOLS}).status == 401
+        assert models.requests()[0].path == "/v1/messages"
+
+    def test_an_overload_lasts_as_often_as_it_says(self, models):
+        models.script("key", Turn.overload(2), Turn.text("x"))
+        assert [claude(models).status for _ in range(3)] == [529, 529, 200]
+
+    def test_a_turn_may_be_made_from_the_request(self, models):
+        models.script("key", lambda seen: Turn.text("told" if "SECRET" in seen.text else "not told"))
+        assert b"told" in claude(models, messages=[{"role": "user", "content": "SECRET"}]).body
+
+    def test_requests_beside_the_conversation_take_no_turn(self, models):
+        models.script("key", Turn.text("one"))
+        send(models, "/v1/messages", {"messages": []})
+        send(models, "/v1/messages/count_tokens", {"tools": CLAUDE_TOOLS})
+        assert models.mains() == []
+        assert b"one" in claude(models).body
+
+    def test_a_bad_login_shows_beside_the_conversation_too(self, models):
+        models.script("key", Turn.auth())
+        assert send(models, "/v1/messages", {"messages": []}).status == 401
+
+    def test_a_test_can_wait_for_a_request(self, models):
+        thread = threading.Thread(target=claude, args=(models,))
+        thread.start()
+        assert models.wait_for(lambda seen: seen.main).account == "key"
+        thread.join()
+        with pytest.raises(TimeoutError):
+            models.wait_for(lambda seen: seen.account == "nobody", timeout=0.01)
+
+
+class TestTools:
+    def test_write_is_each_agents_own_tool(self, models):
+        models.script("key", *[Turn.write("a.txt", "hi\n")] * 3)
+        block = next(
+            e["content_block"] for e in claude(models).events if "tool_use" in str(e.get("content_block"))
+        )
+        assert block["name"] == "Write"
+        item = codex(models).events[-1]["response"]["output"][-1]
+        assert (item["type"], item["name"]) == ("custom_tool_call", "apply_patch")
+        assert "+hi\n" in item["input"]
+        call = gemini(models).events[-1]["candidates"][0]["content"]["parts"][0]["functionCall"]
+        assert call == {"name": "write_file", "args": {"file_path": "/repo/a.txt", "content": "hi\n"}}
+
+    def test_shell_is_each_agents_own_tool(self, models):
+        models.script("key", *[Turn.shell("ls")] * 3)
+        delta = next(e["delta"] for e in claude(models).events if "partial_json" in str(e.get("delta")))
+        assert json.loads(delta["partial_json"])["command"] == "ls"
+        item = codex(models).events[-1]["response"]["output"][-1]
+        assert json.loads(item["arguments"]) == {"cmd": "ls", "workdir": "/repo", "yield_time_ms": 60000}
+        call = gemini(models).events[-1]["candidates"][0]["content"]["parts"][0]["functionCall"]
+        assert call["name"] == "run_shell_command"
+
+    def test_a_text_without_a_last_newline_goes_through_the_shell_where_a_patch_would_add_one(self, models):
+        models.script("key", Turn.write("it's.txt", "no newline"))
+        item = codex(models).events[-1]["response"]["output"][-1]
+        assert item["name"] == "exec_command"
+
+    def test_a_tool_the_agent_does_not_offer_is_left_out(self, models):
+        models.script("key", Turn.plan(("a", "pending")))
+        assert codex(models).events[-1]["response"]["output"][-1]["type"] == "message"
+
+
+class TestWireForms:
+    def test_anthropic_limit_has_the_unified_headers(self, models):
+        models.script("key", Turn.limit(resets_in=60))
+        answer = claude(models)
+        assert (answer.status, answer.json["error"]["type"]) == (429, "rate_limit_error")
+        assert answer.headers["anthropic-ratelimit-unified-status"] == "rejected"
+        assert answer.headers["retry-after"] == "60"
+
+    def test_anthropic_quota_warns_in_headers(self, models):
+        models.script("key", Turn.text("x", used=0.93))
+        assert claude(models).headers["anthropic-ratelimit-unified-5h-utilization"] == "0.93"
+
+    def test_anthropic_thinking_and_refusal(self, models):
+        models.script("key", Turn.text("x", think="hm"), Turn.refusal())
+        assert '"thinking": "hm"' in claude(models, thinking={"type": "adaptive"}).body.decode()
+        assert claude(models).events[-2]["delta"]["stop_reason"] == "refusal"
+
+    def test_anthropic_without_streaming(self, models):
+        models.script("key", Turn.text("whole"))
+        assert claude(models, stream=False).json["content"] == [{"type": "text", "text": "whole"}]
+
+    def test_openai_limit_has_reset_and_headers(self, models):
+        models.script("key", Turn.limit(resets_in=60))
+        answer = codex(models)
+        assert answer.json["error"]["type"] == "usage_limit_reached"
+        assert answer.json["error"]["resets_in_seconds"] == 60
+        assert answer.headers["x-codex-primary-used-percent"] == "100"
+
+    def test_openai_refusal_and_context_are_failed_responses(self, models):
+        models.script("key", Turn.refusal())
+        assert codex(models).events[-1]["type"] == "response.incomplete"
+        models.script("key", Turn.context())
+        assert codex(models).events[-1]["response"]["error"]["code"] == "context_length_exceeded"
+
+    def test_openai_websocket_is_refused_so_that_codex_falls_back_at_once(self, models):
+        assert send(models, "/v1/responses", method="GET", upgrade="websocket").status == 426
+
+    def test_openai_tools_of_newer_models_come_as_an_input_item(self, models):
+        models.script("key", Turn.shell("ls"))
+        answer = codex(models, tools=[], input=[{"type": "additional_tools", "tools": CODEX_TOOLS}])
+        assert answer.events[-1]["response"]["output"][-1]["name"] == "exec_command"
+
+    def test_gemini_limits_tell_day_or_minute_and_a_delay(self, models):
+        models.script("key", Turn.limit(resets_in=60), Turn.minute())
+        details = gemini(models).json["error"]["details"]
+        assert "PerDay" in details[0]["violations"][0]["quotaId"]
+        assert details[1]["retryDelay"] == "60s"
+        models.script("key", Turn.minute())
+        assert "PerMinute" in gemini(models).body.decode()
+
+    def test_gemini_refusal_is_a_blocked_candidate(self, models):
+        models.script("key", Turn.refusal())
+        assert gemini(models).events[-1]["candidates"][0]["finishReason"] == "SAFETY"
+
+    @pytest.mark.parametrize("ask", [claude, codex, gemini])
+    def test_a_cut_answer_breaks_off(self, models, ask):
+        models.script("key", Turn.cut())
+        text = ask(models).body.decode()
+        assert "chunk0" in text
+        assert "chunk7" not in text
+
+    @pytest.mark.parametrize("ask", [claude, codex, gemini])
+    def test_a_held_answer_goes_on_when_it_is_released(self, models, ask):
+        models.script("key", Turn.hold())
+        answers: list[Answer] = []
+        thread = threading.Thread(target=lambda: answers.append(ask(models)))
+        thread.start()
+        models.wait_for(lambda seen: seen.main)
+        assert answers == []
+        models.release()
+        thread.join()
+        assert "chunk7" in answers[0].body.decode()
+
+    def test_compressed_and_chunked_bodies_are_read(self, models):
+        body = json.dumps({"tools": CLAUDE_TOOLS, "messages": "compressed"}).encode()
+        send(models, "/v1/messages", gzip.compress(body), **{"content-encoding": "gzip"})
+        parts = urlsplit(models.url)
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
+        connection.request("POST", "/v1/messages", iter([body[:10], body[10:]]), encode_chunked=True)
+        connection.getresponse().read()
+        connection.close()
+        assert [seen.body["messages"] for seen in models.requests()] == ["compressed", "compressed"]
+
+    def test_a_body_that_is_no_json_is_recorded_all_the_same(self, models):
+        send(models, "/v1/messages", b"\xff not json")
+        assert "not json" in models.requests()[0].body["unreadable"]
+
+    def test_an_unknown_path_is_not_found(self, models):
+        assert send(models, "/v2/else").status == 404
+
+
+class TestProxy:
+    def connect(self, models: ModelServer, target: str) -> tuple[socket.socket, bytes]:
+        parts = urlsplit(models.url)
+        client = socket.create_connection((parts.hostname or "", parts.port or 0), timeout=10)
+        client.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())
+        return client, client.recv(1024)
+
+    def test_a_foreign_host_is_refused_and_recorded(self, models):
+        client, answer = self.connect(models, "api.example.com:443")
+        with client:
+            assert b" 502 " in answer.splitlines()[0]
+        assert models.foreign_hosts == ["api.example.com:443"]
+
+    def test_a_plain_request_for_a_foreign_host_is_too(self, models):
+        assert send(models, "http://example.com/", method="GET").status == 502
+        assert models.foreign_hosts == ["example.com"]
+
+    def test_loopback_passes(self, models):
+        target = urlsplit(models.url).netloc
+        client, answer = self.connect(models, target)
+        with client:
+            assert b" 200 " in answer.splitlines()[0]
+            client.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert b" 404 " in client.recv(1024)
+        assert models.foreign_hosts == []
+
+    def test_its_environment_names_it_in_both_spellings(self, models):
+        env = models.proxy_env()
+        assert env["https_proxy"] == env["HTTPS_PROXY"] == models.url
+        assert "127.0.0.1" in env["NO_PROXY"]
+
+
+def test_closing_ends_every_thread_and_every_held_connection():
+    before = set(threading.enumerate())
+    failed: list[bool] = []
+
+    def ask() -> None:
+        try:
+            claude(models)
+        except (http.client.HTTPException, OSError):
+            failed.append(True)
+
+    with ModelServer() as models:
+        models.script("key", Turn.hold())
+        thread = threading.Thread(target=ask)
+        thread.start()
+        models.wait_for(lambda seen: seen.main)
+    thread.join()
+    assert set(threading.enumerate()) == before
