@@ -1,0 +1,71 @@
+"""Gemini CLI: how it is started, logged in and installed.
+
+Owns: argv, environment and capabilities of `gemini`.
+Must not: read its output (`stream.py` does), or write into an account's directory.
+
+Choices: `--acp` (design/decisions/0006). Prompt and contract go over the protocol; the contract is the head
+of the first prompt, for `GEMINI_SYSTEM_MD` would replace the program's own system prompt. The program trusts
+the worktree (`GEMINI_CLI_TRUST_WORKSPACE`), for otherwise it leaves the chosen approval mode, and it does not
+launch itself a second time (`GEMINI_CLI_NO_RELAUNCH`), for the first process swallows signals.
+
+`GEMINI_API_KEY` is enough where the account has no `security.auth.selectedType`; ACP's `authenticate` would
+write one, and clear an OAuth login, so it is never sent.
+
+Options in `hub.toml`, all optional: `approval_mode` (default `yolo`; with any other a person is asked),
+`partial` (text as it is written), `args` (more arguments), `env` (more environment).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from hub.providers import jsonline
+from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.gemini.stream import GeminiStream, approval_mode
+
+
+@attrs.frozen
+class Gemini:
+    """The provider `gemini`."""
+
+    name: str = "gemini"
+    display_name: str = "Gemini CLI"
+    program: str = "gemini"
+    capabilities: Capabilities = attrs.field(
+        default=Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
+    )
+    install_command: Sequence[str] = ("npm", "install", "-g", "@google/gemini-cli")
+    login_command: Sequence[str] = ("gemini",)
+    version_args: Sequence[str] = ("--version",)
+    key_names: Sequence[str] = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    silent_after: float = 300.0
+
+    def account_env(self, account: Account) -> Mapping[str, str]:
+        """The account's home, which holds its `.gemini`, and its own keys."""
+        place = {"GEMINI_CLI_HOME": account.config_dir} if account.config_dir else {}
+        return {**place, **account.env}
+
+    def launch(self, assignment: Assignment) -> Launch:
+        """The command line; standard input stays open as the channel."""
+        argv = [assignment.program or self.program, "--acp", "--approval-mode", approval_mode(assignment)]
+        if assignment.model:
+            argv += ["-m", assignment.model]
+        argv += jsonline.texts(assignment.options.get("args"))
+        return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE)
+
+    def stream(self, assignment: Assignment) -> Stream:
+        """A fresh fold."""
+        return GeminiStream(assignment)
+
+    def _env(self, assignment: Assignment) -> dict[str, str]:
+        env = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
+        env |= self.account_env(assignment.account)
+        if assignment.base_url:
+            env["GOOGLE_GEMINI_BASE_URL"] = assignment.base_url
+        more = jsonline.mapping(assignment.options.get("env"))
+        return env | {name: str(value) for name, value in more.items()}
+
+
+PROVIDER = Gemini()
