@@ -18,9 +18,8 @@ import click
 
 from hub.cli.context import json_option
 from hub.errors import Code, HubError
+from hub.providers.demo.story import TASK, VERIFY
 
-TASK = "Write greet.py with a function greet(name), and test_greet.py that checks it."
-VERIFY = "python3 test_greet.py"
 CONFIG = """\
 [session]
 chain = ["demo-first", "demo-second"]
@@ -57,7 +56,6 @@ def demo(ctx: click.Context, keep: bool, as_json: bool) -> int:  # noqa: FBT001 
 
 def _repository(root: Path) -> None:
     """A repository with one commit, as a user would have it."""
-    (root / "README.md").write_text("# greeting\n\nA very small project.\n")
     (root / "hub.toml").write_text(CONFIG)
     identity = {"GIT_AUTHOR_NAME": "demo", "GIT_AUTHOR_EMAIL": "demo@localhost"}
     identity |= {"GIT_COMMITTER_NAME": "demo", "GIT_COMMITTER_EMAIL": "demo@localhost"}

@@ -42,6 +42,10 @@ _CODE_OF = {
 }
 
 
+_UNSAID = frozenset({FailureClass.CRASH, FailureClass.SILENT})
+"""Failures no agent tells of itself."""
+
+
 @attrs.frozen
 class Work:
     """What is done while the record says RUNNING."""
@@ -161,9 +165,8 @@ class Work:
     async def _failed(self, record: SessionRecord, failure: Failure) -> None:
         """Ask the rule what a failure leads to, and do it."""
         await insist(self.kit.breakers, BreakerFailure(record.provider, record.account, failure))
-        await self.kit.ledger.say(
-            Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind), resetsAt=failure.resets_at
-        )
+        if failure.kind in _UNSAID:
+            await self.kit.ledger.say(Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind))
         if failure.kind is FailureClass.REFUSAL:
             record = await self.kit.ledger.update(refused_by=(*record.refused_by, record.provider))
         target = await self.targets.next(record, failure.kind)

@@ -86,7 +86,8 @@ class Progress:
     def save(self, step: int, times: int) -> None:
         """Notes that everything before this place is done."""
         self.step, self.times = step, times
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         aside = self._path.with_suffix(f".{os.getpid()}")
-        aside.write_text(json.dumps({"step": step, "times": times}))
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+            json.dump({"step": step, "times": times}, out)
         aside.replace(self._path)

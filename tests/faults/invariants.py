@@ -1,0 +1,140 @@
+"""What must hold after any fault, checked by one function.
+
+Owns: the ten invariants.
+Must not: know which fault came before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import stat
+from pathlib import Path
+
+from hub.domain.audit import State
+from hub.domain.contract import verify
+from hub.errors import Code
+from hub.io.journal import verify_file
+from hub.io.lock import ProjectLock
+from hub.io.places import Places, load_or_create_key
+from hub.io.processes import find_by_env
+from tests.faults.harness import Project, git, until
+
+_PARTIAL = (".tmp", ".partial")
+
+
+def check_invariants(project: Project, oracle: Path) -> None:
+    """All ten, on a project whose daemon has just been stopped in order.
+
+    I9 (a fault during recovery changes nothing) is a test of its own: it runs this function after the second fault.
+    """
+    record = project.fsm()
+    os.environ["HUB_STATE_DIR"] = str(project.state)
+    try:
+        _no_work_lost(project, oracle)
+        _no_double_dispatch(project)
+        _audit_holds(project, record)
+        _contract_holds(project, record)
+        _session_is_somewhere(record)
+        _no_orphan(project)
+        _free_again(project)
+        _nothing_half_written(project)
+        _faces_agree(project, record)
+    finally:
+        del os.environ["HUB_STATE_DIR"]
+
+
+def _no_work_lost(project: Project, oracle: Path) -> None:
+    """I1: each byte the agents have on the outside record is on the session's branch; the user's HEAD did not move."""
+    session = project.fsm()["sessionId"]
+    for line in oracle.read_text().splitlines():
+        name, digest = line.split()
+        content = git(project.root, "show", f"hub/{session}:{name}") + "\n"
+        assert hashlib.sha256(content.encode()).hexdigest() == digest, f"I1: {name} is not what the agent wrote"
+    assert git(project.root, "rev-parse", "--abbrev-ref", "HEAD") == "main"
+    assert git(project.root, "log", "--format=%s", "main") == "start"
+
+
+def _no_double_dispatch(project: Project) -> None:
+    """I2: no dispatch id was started twice."""
+    starts = project.starts()
+    assert len(starts) == len(set(starts)), f"I2: {starts}"
+
+
+def _audit_holds(project: Project, record: dict[str, object]) -> None:
+    """I3: the chain is whole; each handoff's moves are there once, each after the one before it."""
+    places = Places(project.root)
+    verdict = verify_file(places, load_or_create_key("audit"))
+    assert verdict.state is State.INTACT, f"I3: {verdict}"
+    moves: dict[str, list[str]] = {}
+    intents: set[str] = set()
+    for line in places.audit.read_text().splitlines():
+        entry = json.loads(line)
+        data = entry["data"]
+        if entry["event"] == "handoff":
+            moves.setdefault(data["handoffId"], []).append(f"{data['from']}>{data['to']}")
+        if entry["event"] == "dispatch":
+            intents.add(data["dispatchId"])
+    for handoff, steps in moves.items():
+        assert len(steps) == len(set(steps)), f"I3: a move of {handoff} stands twice: {steps}"
+        assert steps[-1].endswith(">RUNNING"), f"I3: {handoff} has no end: {steps}"
+    assert set(project.starts()) <= intents, "I3: an agent was started without an intent on record"
+
+
+def _contract_holds(project: Project, record: dict[str, object]) -> None:
+    """I4: the contract on disk verifies, bound to its session and snapshot."""
+    path = project.hub / "envelope.json"
+    if path.exists() and record["contractId"]:
+        verify(path.read_bytes(), load_or_create_key("contract"), session_id=str(record["sessionId"]))
+
+
+def _session_is_somewhere(record: dict[str, object]) -> None:
+    """I5: no session stays in between; one that failed says why in the closed list's words."""
+    assert record["sessionState"] in ("completed", "failed", "stopped"), f"I5: {record['sessionState']}"
+    assert record["state"] == "RUNNING", f"I5: {record['state']}"
+    if record["sessionState"] == "failed":
+        error = record["error"]
+        assert isinstance(error, dict)
+        assert Code(error["code"])
+        assert error["detail"]
+
+
+def _no_orphan(project: Project) -> None:
+    """I6: no process of any run is alive, two seconds after the daemon's end at the latest."""
+    runs = [path.name for path in (project.hub / "run").iterdir() if path.is_dir()]
+    until(lambda: not list(find_by_env(runs)), "I6: the last process of every run is gone", patience=12)
+
+
+def _free_again(project: Project) -> None:
+    """I7: the port can be bound and the lock be taken."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", project.port))
+    ProjectLock.acquire(project.hub / "lock").release()
+
+
+def _nothing_half_written(project: Project) -> None:
+    """I8: no temporary file is left, and nobody else may read what hub wrote."""
+    for path in project.hub.rglob("*"):
+        inside = path.relative_to(project.hub).parts
+        if inside[0] == "worktrees" and len(inside) > 1:
+            continue
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            continue
+        assert not path.name.endswith(_PARTIAL), f"I8: {path}"
+        assert not mode & 0o077, f"I8: {path} has mode {mode & 0o777:o}"
+
+
+def _faces_agree(project: Project, record: dict[str, object]) -> None:
+    """I10: a fresh daemon tells the same as the file."""
+    api = project.start()
+    status = api.get("/api/status")
+    events = project.events()
+    project.stop()
+    assert status["sessionId"] == record["sessionId"]
+    assert status["sessionState"] == record["sessionState"]
+    assert status["fsmState"] == record["state"]
+    assert [event["id"] for event in events] == list(range(1, len(events) + 1)), "I10: a gap in the event ids"

@@ -1,0 +1,87 @@
+"""kill -9 of the daemon at five points of each of the six states: the session goes on by itself, nothing is lost.
+
+The running agent is re-attached, no agent is started twice, and the ten invariants hold.
+"""
+
+import pytest
+
+from tests.faults.harness import Project, project, try_post, until
+from tests.faults.invariants import check_invariants
+
+STATES = ("RUNNING", "PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING")
+POINTS = {
+    "before_write": "fsm.{}.pre_write",
+    "before_rename": "fsm.{}.pre_rename",
+    "after_rename": "fsm.{}.post_rename",
+    "mid_effect": "act.{}.mid",
+    "after_effect": "act.{}.done",
+}
+RECOVERY = ("recover.record", "recover.told", "recover.sweep")
+
+
+def write(oracle, name, text):
+    """A step that writes a file and puts its hash on the outside record."""
+    command = (
+        f"printf '%s\\n' '{text}' > {name} && printf '%s %s\\n' {name} "
+        f"$(sha256sum < {name} | cut -d' ' -f1) >> {oracle}"
+    )
+    return {"run": command}
+
+
+@pytest.fixture
+def work(tmp_path):
+    """A project whose first agent hits its limit and whose second finishes; both on the outside record."""
+    with project(tmp_path) as made:
+        oracle = tmp_path / "oracle"
+        oracle.touch()
+        first = [write(oracle, f"a{n}.txt", f"first {n}") for n in range(4)]
+        second = [write(oracle, f"b{n}.txt", f"second {n}") for n in range(3)]
+        made.script("demo-first", {"say": "working"}, *first, {"sleep": 0.1}, {"limit": {"resetsIn": 3600}})
+        made.script("demo-second", {"say": "going on"}, *second, {"done": "finished"})
+        made.configure()
+        yield made, oracle
+
+
+TASK = {"task": "write the files", "verify": ["test -f a3.txt && test -f b2.txt"]}
+
+
+def run_with_fault(made: Project, failpoints: str) -> None:
+    """Start a session on a daemon that kills itself at the failpoint; returns when it is dead."""
+    api = made.start(HUB_FAILPOINTS=failpoints)
+    try_post(api, "/api/run", TASK)
+    assert made.wait_dead() == -9
+
+
+def finish(made: Project) -> dict[str, object]:
+    """A fresh daemon takes the session to its end without being told to."""
+    api = made.start()
+    if not made.fsm():
+        api.post("/api/run", TASK)
+    record = until(made.ended, "the session ends by itself")
+    made.stop()
+    return record
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("point", POINTS)
+def test_session_goes_on_after_kill(work, state, point):
+    """Fault matrix F1 to F5."""
+    made, oracle = work
+    nth = "@2" if state == "RUNNING" and point in ("before_write", "before_rename", "after_rename") else ""
+    run_with_fault(made, f"{POINTS[point].format(state)}=kill9{nth}")
+    record = finish(made)
+    assert record["sessionState"] == "completed"
+    assert record["verified"] is True
+    assert record["handoffsDone"] == 1
+    assert len(made.starts()) == 2
+    check_invariants(made, oracle)
+
+
+@pytest.mark.parametrize("point", ["before_write", "before_rename", "after_rename"])
+def test_session_start_is_whole_or_not_at_all(work, point):
+    """F1 to F3 at the very first record: the session is there with everything, or there is none."""
+    made, oracle = work
+    run_with_fault(made, f"{POINTS[point].format('RUNNING')}=kill9")
+    assert bool(made.fsm()) is (point == "after_rename")
+    assert finish(made)["sessionState"] == "completed"
+    check_invariants(made, oracle)
