@@ -9,6 +9,7 @@ contract says is left, and nothing that the contract says is done. Without a con
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -61,7 +62,9 @@ PLAN: dict[str, tuple[str, str]] = {
 """Item of the plan -> (file, its text)."""
 
 LIMIT_RESETS_IN = 7200
-_HEADING = re.compile(r"^#+\s.*\bremain", re.IGNORECASE)
+_HEADING = re.compile(r"^#+\s.*\b(?:left to do|remain)", re.IGNORECASE)
+_ITEM = re.compile(r"^(?:\|\s)?\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?(.*\S)")
+"""A list item; hub's brief puts a bar before every line that quotes an agent."""
 
 Step = dict[str, Any]
 
@@ -154,15 +157,11 @@ def _from_json(envelope: str) -> list[str] | None:
 
 
 def _from_markdown(envelope: str) -> list[str] | None:
-    """Items of the section on what remains; None when there is no such section."""
+    """Items of the section on what remains; None when there are none."""
     lines = envelope.splitlines()
     start = next((number for number, line in enumerate(lines) if _HEADING.match(line)), None)
     if start is None:
         return None
-    section = []
-    for line in lines[start + 1 :]:
-        if line.startswith("#"):
-            break
-        section.append(line)
-    found = (re.match(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?(.*\S)", line) for line in section)
-    return [match[1].strip("`") for match in found if match]
+    section = itertools.takewhile(lambda line: not line.startswith("#"), lines[start + 1 :])
+    items = [match[1] for line in section if (match := _ITEM.match(line))]
+    return items or None

@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from hub.domain.brief import render_envelope
+from hub.domain.contract import Contract
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
 from hub.providers.base import Account, Assignment, Ending
@@ -320,6 +322,12 @@ class TestResume:
         assert 5 <= before <= 20
         assert after in {20, 21}
 
+    def test_the_store_is_for_its_owner_alone(self, play, tmp_path):
+        play(self.STEPS)
+        [place] = (tmp_path / "run").glob(".demo-sessions")
+        assert place.stat().st_mode & 0o777 == 0o700
+        assert [path.stat().st_mode & 0o777 for path in place.iterdir()] == [0o600]
+
     def test_accounts_keep_their_sessions_apart(self, play, tmp_path):
         account = Account("b", str(tmp_path / "account-b"))
         first = play(self.STEPS, account=account, native_id="same")
@@ -381,8 +389,19 @@ class TestStory:
     """The built-in story, in which the handoff matters."""
 
     def contract(self, left: list[str]) -> str:
-        items = "\n".join(f"- {item}" for item in left)
-        return f"# Contract\n\n## Done\n- something\n\n## Tasks remaining\n\n{items}\n\n## Next\n- no\n"
+        """The brief as hub renders it."""
+        contract = Contract(
+            contract_id="c-1",
+            session_id="s-1",
+            task_id="t-1",
+            task_goal=story.TASK,
+            snapshot_commit_sha="f" * 40,
+            do_not_redo=("Wrote convert.py",),
+            plan=tuple(story.PLAN),
+            tasks_remaining=tuple(left),
+            from_provider="demo-first",
+        )
+        return render_envelope(contract, "boundary")
 
     def test_the_first_agent_stops_at_its_limit_with_a_part_done(self, play, worktree):
         run = play()
@@ -417,9 +436,10 @@ class TestStory:
         play(provider=SECOND, envelope=json.dumps({"tasksRemaining": list(story.PLAN)[:1]}))
         assert [path.name for path in worktree.iterdir()] == ["convert.py"]
 
-    def test_without_a_list_of_tasks_the_worktree_tells(self, play, worktree):
+    @pytest.mark.parametrize("brief", ["# Contract\n\nGo on.\n", None])
+    def test_without_a_list_of_tasks_the_worktree_tells(self, play, worktree, brief):
         (worktree / "README.md").write_text("mine")
-        play(provider=SECOND, envelope="# Contract\n\nGo on.\n")
+        play(provider=SECOND, envelope=brief or self.contract([]))
         assert (worktree / "README.md").read_text() == "mine"
         assert (worktree / "test_convert.py").exists()
 
