@@ -60,7 +60,8 @@ class Dispatch:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: D102  # ASGI
         hosts = [value.lower() for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or hosts[0] not in self.policy.hosts:
+        # Werkzeug strips leading slashes; a path has one spelling here.
+        if len(hosts) != 1 or hosts[0] not in self.policy.hosts or scope["path"].startswith("//"):
             await refuse(scope, send, problem(HubError(Code.NOT_FOUND)))
         elif scope["type"] == "websocket":
             await self.streams.websocket(scope, receive, send)

@@ -26,6 +26,7 @@ MAX_PROBLEMS = 100
 """A body wrong in more places than this is told the first so many."""
 
 _encoder = msgspec.json.Encoder()
+_INTEGER = re.compile(r"-?[0-9]{1,100}")
 _AT = re.compile(r" - at `\$(?P<path>.*)`$", re.DOTALL)
 
 
@@ -40,7 +41,7 @@ def decode_body(data: bytes, kind: type[T], path: Mapping[str, str]) -> T:
     Raises:
         HubError: `malformed` for what is not strict JSON, `invalid` with every problem otherwise.
     """
-    return _typed(_document(data, optional=not _required(kind)), kind, path, strict=True)
+    return _typed(_document(data, optional=not _required(kind)), kind, path)
 
 
 def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
@@ -59,7 +60,21 @@ def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
         values[key] = _text(value)
     if twice:
         raise _invalid([(f"$.{name}", "given more than once") for name in dict.fromkeys(twice)])
-    return _typed(values, kind, path, strict=False)
+    return _typed(_numbers(values, kind), kind, path)
+
+
+def _numbers(values: dict[str, str], kind: type) -> dict[str, Any]:
+    """The values, those of integer fields as integers where they are written as one."""
+    hints = get_type_hints(kind)
+    integers = {
+        field.encode_name
+        for field in msgspec.structs.fields(kind)
+        if int in (hints[field.name], *get_args(hints[field.name]))
+    }
+    return {
+        name: int(value) if name in integers and _INTEGER.fullmatch(value) else value
+        for name, value in values.items()
+    }
 
 
 def _document(data: bytes, *, optional: bool) -> Any:
@@ -80,14 +95,14 @@ def _text(quoted: bytes) -> str:
         raise HubError(Code.MALFORMED, "The query string is not UTF-8") from error
 
 
-def _typed(value: Any, kind: type[T], path: Mapping[str, str], *, strict: bool) -> T:
+def _typed(value: Any, kind: type[T], path: Mapping[str, str]) -> T:
     problems = list(_clashes(value, path))
     if isinstance(value, dict):
         value = {**value, **path}
-    problems += _problems(value, kind, "$", strict=strict)
+    problems += _problems(value, kind, "$")
     if problems:
         raise _invalid(problems)
-    return msgspec.convert(value, kind, strict=strict)
+    return msgspec.convert(value, kind)
 
 
 def _clashes(value: Any, path: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -104,16 +119,16 @@ def _invalid(problems: list[tuple[str, str]]) -> HubError:
     )
 
 
-def _problems(value: Any, kind: Any, at: str, *, strict: bool) -> Iterator[tuple[str, str]]:
+def _problems(value: Any, kind: Any, at: str) -> Iterator[tuple[str, str]]:
     """Every problem of `value`, where `msgspec.convert` tells the first only."""
     kind = _present(kind, value)
     bare = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     if isinstance(bare, type) and issubclass(bare, msgspec.Struct) and isinstance(value, dict):
-        yield from _problems_of_struct(value, bare, at, strict=strict)
+        yield from _problems_of_struct(value, bare, at)
         return
     items = get_args(bare)
-    inner = list(_each(value, items[0], at, strict=strict)) if get_origin(bare) in _ARRAYS and items else []
-    yield from inner or _problem(lambda: msgspec.convert(value, kind, strict=strict), at)
+    inner = list(_each(value, items[0], at)) if get_origin(bare) in _ARRAYS and items else []
+    yield from inner or _problem(lambda: msgspec.convert(value, kind), at)
 
 
 _ARRAYS = (list, tuple, set, frozenset)
@@ -126,13 +141,13 @@ def _present(kind: Any, value: Any) -> Any:
     return choices[0] if is_union and value is not None and len(choices) == 1 else kind
 
 
-def _each(value: Any, kind: Any, at: str, *, strict: bool) -> Iterator[tuple[str, str]]:
+def _each(value: Any, kind: Any, at: str) -> Iterator[tuple[str, str]]:
     for index, item in enumerate(value if isinstance(value, list) else ()):
-        yield from _problems(item, kind, f"{at}[{index}]", strict=strict)
+        yield from _problems(item, kind, f"{at}[{index}]")
 
 
 def _problems_of_struct(
-    value: dict[str, Any], kind: type[msgspec.Struct], at: str, *, strict: bool
+    value: dict[str, Any], kind: type[msgspec.Struct], at: str
 ) -> Iterator[tuple[str, str]]:
     hints = get_type_hints(kind, include_extras=True)
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
@@ -142,7 +157,7 @@ def _problems_of_struct(
     found = False
     for name, field in fields.items():
         if name in value:
-            for problem in _problems(value[name], hints[field.name], f"{at}.{name}", strict=strict):
+            for problem in _problems(value[name], hints[field.name], f"{at}.{name}"):
                 found = True
                 yield problem
         elif field.required:
@@ -150,7 +165,7 @@ def _problems_of_struct(
             yield f"{at}.{name}", "missing"
     if not found:  # rules over the whole, such as a check in __post_init__
         known = {name: item for name, item in value.items() if name in fields}
-        yield from _problem(lambda: msgspec.convert(known, kind, strict=strict), at)
+        yield from _problem(lambda: msgspec.convert(known, kind), at)
 
 
 def _problem(attempt: Callable[[], Any], at: str) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """One TCP connection, with Hypercorn's protocols inside.
 
-Owns: the reading, sending and closing of one accepted stream, and the four faults of Hypercorn 0.18's own
+Owns: the reading, sending and closing of one accepted stream, and the five faults of Hypercorn 0.18's own
 connection that matter to a daemon:
  1. It sends under a shield without a deadline, so one client that stops reading makes the server impossible
     to stop. Here a send has a deadline, and `abort` ends it at once.
@@ -8,7 +8,9 @@ connection that matter to a daemon:
     why (a 413, a close code). Here what still comes is thrown away for a moment first.
  3. Telling a request that its client is gone waits for room in the request's queue, which may never come.
     Here only a body's pieces wait.
- 4. An unforeseen error in a protocol ends the whole server. Here it ends the connection, and is logged.
+ 4. The wait that ends an idle connection is started by the request before, which may be cancelled in the
+    act; the connection then stays for ever. Here it is a deadline of the reader.
+ 5. An unforeseen error in a protocol ends the whole server. Here it ends the connection, and is logged.
 Must not: know a route or a header.
 """
 
@@ -27,7 +29,7 @@ from hypercorn.protocol import ProtocolWrapper
 from hypercorn.protocol.events import Request
 from hypercorn.protocol.h11 import STREAM_ID, H11Protocol, H11WSConnection
 from hypercorn.trio.task_group import TaskGroup, _handle
-from hypercorn.trio.worker_context import TrioSingleTask, WorkerContext
+from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState
 
 from hub.errors import RULES, Code, HubError
@@ -40,6 +42,8 @@ SEND_TIMEOUT = 10.0
 """Seconds a client may leave our bytes unread before its connection is dropped."""
 LINGER = 2.0
 """Seconds for which a closing connection still takes, and throws away, what the client sends."""
+DRAIN_LINGER = 0.2
+"""The same when the whole server is going down."""
 
 _log = logging.getLogger("hub.web")
 _GONE = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
@@ -59,7 +63,7 @@ class Connection:
         self._sending: trio.CancelScope | None = None
         self._handling: trio.CancelScope | None = None
         self._lifetime = trio.CancelScope()
-        self._idle = TrioSingleTask()
+        self._idle = True
         self._closing = False
         self._protocol: ProtocolWrapper
         self._tasks = _Tasks()
@@ -70,12 +74,16 @@ class Connection:
         if self._sending is not None:
             self._sending.cancel()
 
+    def drain(self) -> None:
+        """Ends the connection as soon as no request is under way; `terminated` must be set."""
+        self._live(idle=self._idle)
+
     async def run(self) -> None:
         """Serves until the peer or the protocol closes, and the requests under way have been told."""
         try:
             async with self._tasks:
                 self._protocol = self._wrap()
-                await self._idle.restart(self._tasks, self._idle_timeout)
+                self._live(idle=True)
                 await self._read()
                 await self._protocol.handle(Closed())
                 # What is left are tasks of Hypercorn that wait for nothing worth having, such as the next
@@ -110,10 +118,8 @@ class Connection:
             await self._send_bytes(event.data)
         elif isinstance(event, Closed):
             await self._close()
-        elif isinstance(event, Updated) and not event.idle:
-            await self._idle.stop()
         elif isinstance(event, Updated):
-            await self._idle.restart(self._tasks, self._idle_timeout)
+            self._live(idle=event.idle)
 
     async def _send_bytes(self, data: bytes) -> None:
         async with self._send_lock:
@@ -132,7 +138,8 @@ class Connection:
         if self._closing:
             return
         self._closing = True
-        self._lifetime.deadline = min(self._lifetime.deadline, trio.current_time() + LINGER)
+        linger = DRAIN_LINGER if self._context.terminated.is_set() else LINGER
+        self._lifetime.deadline = trio.current_time() + linger
         try:
             await self._stream.send_eof()
         except (*_GONE, trio.BusyResourceError):
@@ -140,11 +147,12 @@ class Connection:
         if self._handling is not None:
             self._handling.cancel()
 
-    async def _idle_timeout(self) -> None:
-        with trio.move_on_after(self._config.keep_alive_timeout):
-            await self._context.terminated.wait()
-        await self._protocol.handle(Closed())
-        await trio.aclose_forcefully(self._stream)
+    def _live(self, *, idle: bool) -> None:
+        """Between requests a connection lives for the keep-alive time; in a drain it does not."""
+        self._idle = idle
+        if not self._closing:
+            patience = 0 if self._context.terminated.is_set() else self._config.keep_alive_timeout
+            self._lifetime.deadline = trio.current_time() + patience if idle else math.inf
 
 
 class _Tasks(TaskGroup):
@@ -215,9 +223,8 @@ class _Http1(H11Protocol):
         reply = problem(
             HubError(Code.HEADERS_TOO_LARGE) if too_large else HubError(Code.MALFORMED, _NOT_HTTP, hint=_HINT)
         )
-        headers = [
-            *reply.raw_headers(), (b"connection", b"close"), *SECURITY_HEADERS, *self.config.response_headers("h11")
-        ]  # fmt: skip
+        headers = [*reply.raw_headers(), (b"connection", b"close"), *SECURITY_HEADERS]
+        headers += self.config.response_headers("h11")
         await self._send_h11_event(h11.Response(headers=headers, status_code=reply.status))
         await self._send_h11_event(h11.Data(data=reply.body))
         await self._send_h11_event(h11.EndOfMessage())

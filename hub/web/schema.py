@@ -18,14 +18,15 @@ from hub.errors import Code
 MAX_SAFE_INTEGER = 2**53 - 1
 """The largest integer that every JSON reader reads exactly."""
 
+# In Python `$` also matches before a final newline, in ECMA (and so in OpenAPI) it does not: hence `(?!\n)`.
 EventId = Annotated[
     int, msgspec.Meta(ge=0, le=MAX_SAFE_INTEGER, description="An event id; 0 is before the first.")
 ]
 Sha = Annotated[
-    str, msgspec.Meta(pattern="^[0-9a-f]{7,64}$", description="A commit, by 7 or more hex digits.")
+    str, msgspec.Meta(pattern=r"^[0-9a-f]{7,64}$(?!\n)", description="A commit, by 7 or more hex digits.")
 ]
 Name = Annotated[
-    str, msgspec.Meta(max_length=64, pattern="^[A-Za-z0-9._-]*$", description="A name in hub.toml.")
+    str, msgspec.Meta(max_length=64, pattern=r"^[A-Za-z0-9._-]*$(?!\n)", description="A name in hub.toml.")
 ]
 Timestamp = Annotated[str, msgspec.Meta(description="ISO 8601, UTC.")]
 

@@ -141,6 +141,8 @@ class _Server:
                 await stop.wait()
                 accepting.cancel_scope.cancel()
             await self._context.terminated.set()
+            for connection in self._connections:
+                connection.drain()
             with trio.move_on_after(GRACE):
                 await self._all_gone()
             handlers.cancel_scope.cancel()

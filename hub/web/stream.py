@@ -253,10 +253,10 @@ class _Client:
         """Without a reader a client that has gone is never noticed."""
         while True:
             message = await self._receive()
-            if message["type"] != "websocket.receive":
+            if message["type"].endswith(".disconnect"):
                 self._end(None)
                 return
-            refused = _refused(message)
+            refused = _refused(message) if message["type"] == "websocket.receive" else None
             if refused is not None:
                 self._end(refused)
                 return

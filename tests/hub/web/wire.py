@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -47,7 +47,11 @@ async def raw(port: int, data: bytes, *, method: str = "GET", host: str = "127.0
 
 async def read_reply(stream: trio.SocketStream, method: str = "GET") -> Reply:
     client = h11.Connection(h11.CLIENT)
-    client.send(h11.Request(method=method, target="/", headers=[("host", "x")]))
+    client.send(
+        h11.Request(
+            method=method, target="/", headers=[("host", "x"), ("connection", "upgrade"), ("upgrade", "x")]
+        )
+    )
     client.send(h11.EndOfMessage())
     status, headers, body = 0, {}, b""
     while True:
@@ -94,23 +98,36 @@ class Socket:
     stream: trio.SocketStream
     ws: WSConnection
     queue: list[Event] = attrs.field(factory=list)
+    pings: int = 0
+    answers_pings: bool = True
 
     async def event(self) -> Event:
         """The next event; pings are answered, and `CloseConnection(1006)` is what a dropped connection gives."""
         with trio.fail_after(PATIENCE):
-            while True:
-                if self.queue:
-                    return self.queue.pop(0)
-                data = await self._receive()
-                if data:
-                    self.ws.receive_data(data)
-                else:
-                    return CloseConnection(code=1006)
-                for event in self.ws.events():
-                    if isinstance(event, Ping):
-                        await self.send(event.response())
-                    else:
-                        self.queue.append(event)
+            while not self.queue:
+                await self._feed()
+        return self.queue.pop(0)
+
+    async def pinged(self) -> None:
+        """Waits for the next ping."""
+        before = self.pings
+        with trio.fail_after(PATIENCE):
+            while self.pings == before:
+                await self._feed()
+
+    async def _feed(self) -> None:
+        data = await self._receive()
+        if not data:
+            self.queue.append(CloseConnection(code=1006))
+            return
+        self.ws.receive_data(data)
+        for event in self.ws.events():
+            if isinstance(event, Ping):
+                self.pings += 1
+                if self.answers_pings:
+                    await self.send(event.response())
+            else:
+                self.queue.append(event)
 
     async def _receive(self) -> bytes:
         try:
@@ -130,10 +147,16 @@ class Socket:
 
     async def closed(self) -> CloseConnection:
         """The close, and whatever text comes before it thrown away."""
-        while True:
-            event = await self.event()
-            if isinstance(event, CloseConnection):
-                return event
+        return (await self.rest())[1]
+
+    async def rest(self) -> tuple[list[str], CloseConnection]:
+        """Every message until the close, and the close."""
+        texts = [""]
+        while not isinstance(event := await self.event(), CloseConnection):
+            if isinstance(event, TextMessage):
+                texts[-1] += event.data
+                texts += [""] if event.message_finished else []
+        return texts[:-1], event
 
     async def send(self, event: Event) -> None:
         await self.stream.send_all(self.ws.send(event))
@@ -188,3 +211,10 @@ async def _stream(port: int, receive_buffer: int | None) -> trio.SocketStream:
         sock.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, receive_buffer)
     await sock.connect(("127.0.0.1", port))
     return trio.SocketStream(sock)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Waits, within bounds, for what no event tells."""
+    with trio.fail_after(PATIENCE):
+        while not condition():  # noqa: ASYNC110  # that is the point
+            await trio.sleep(0.002)

@@ -1,0 +1,227 @@
+"""Every route end to end: what is asked of the backend, what is answered, and how errors leave."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+
+from hub.errors import RULES, Code, HubError
+from hub.web import openapi
+from hub.web.backend import RunRequest
+from hub.web.problem import problem
+from hub.web.route import Route
+from hub.web.routes import table
+from hub.web.schema import Problem
+from hub.web.stream import SOCKET, SSE
+from supervisors import ActorDied
+from tests.hub.web.fake import Fake, Server, record, running
+from tests.hub.web.wire import ask
+
+SHA = "a" * 40
+GOOD: dict[str, Any] = {
+    "/api/run": {"task": "x"},
+    "/api/session/pause": {"pause": True},
+    "/api/session/reply": {"reply": "yes"},
+    "/api/history/rewind": {"sha": SHA},
+}
+ROUTES = [*table(1), openapi.route(table(1))]
+BACKED = [route for route in ROUTES if route.path not in ("/", "/api/health", "/openapi.json")]
+
+
+def names(routes: list[Route]) -> list[str]:
+    return [f"{route.method} {route.path}" for route in routes]
+
+
+async def call(server: Server, route: Route) -> Any:
+    target = route.path + (f"?sha={SHA}" if route.path == "/api/history/diff" else "")
+    return await ask(
+        server.port, route.method, target, GOOD.get(route.path, {}) if route.method == "POST" else None
+    )
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=names(ROUTES))
+async def test_a_good_request_is_answered_as_described(server: Server, route: Route):
+    """Status, media type, and a body of the described type."""
+    server.backend.publish(record(1))
+    reply = await call(server, route)
+    assert reply.status == route.status
+    assert reply.headers["content-type"] == "application/json"
+    msgspec.json.decode(reply.body, type=route.answer)
+    assert len(server.backend.calls) == (route in BACKED), "one call, or none"
+
+
+@pytest.mark.parametrize("route", BACKED, ids=names(BACKED))
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (HubError(Code.NO_SPACE), Code.NO_SPACE),
+        (ActorDied("session"), Code.UNAVAILABLE),
+        (trio.TooSlowError(), Code.TIMEOUT),
+        (KeyError("secret-in-a-key"), Code.INTERNAL),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+async def test_errors_leave_as_problem_documents(
+    server: Server, route: Route, error: Exception, code: Code, caplog: pytest.LogCaptureFixture
+):
+    server.backend.error = error
+    reply = await call(server, route)
+    assert (reply.status, reply.json["code"]) == (RULES[code].status, code)
+    assert reply.headers["content-type"] == "application/problem+json"
+    told = msgspec.json.decode(reply.body, type=Problem)
+    assert (told.status, told.title) == (reply.status, RULES[code].title)
+    assert told.hint
+    assert ("retry-after" in reply.headers) == (code is Code.UNAVAILABLE)
+    assert b"Traceback" not in reply.body
+    assert b"secret-in-a-key" not in reply.body
+    assert ("secret-in-a-key" in caplog.text) == (code is Code.INTERNAL), "what is unforeseen is logged"
+
+
+@pytest.mark.parametrize("route", BACKED, ids=names(BACKED))
+async def test_every_code_a_route_lists_arrives_as_listed(server: Server, route: Route):
+    for code in sorted(route.codes):
+        server.backend.error = HubError(code, "because")
+        reply = await call(server, route)
+        assert (reply.status, reply.json["code"], reply.json["detail"]) == (
+            RULES[code].status,
+            code,
+            "because",
+        )
+
+
+@pytest.mark.parametrize("route", [r for r in ROUTES if r.method == "POST"], ids=lambda r: r.path)
+async def test_bodies_are_strict(server: Server, route: Route):
+    """Duplicate keys, unknown fields, a stray query."""
+    double = await ask(server.port, "POST", route.path, b'{"x": 1, "x": 2}')
+    unknown = await ask(server.port, "POST", route.path, {**GOOD.get(route.path, {}), "unknwon": 1})
+    stray = await ask(server.port, "POST", f"{route.path}?task=x", GOOD.get(route.path, {}))
+    assert [reply.status for reply in (double, unknown, stray)] == [400, 422, 422]
+    assert unknown.json["errors"][0]["path"] == "$.unknwon"
+    assert stray.json["errors"][0]["path"] == "$.task"
+    assert server.backend.calls == []
+
+
+@pytest.mark.parametrize("route", [r for r in ROUTES if r.method == "GET"], ids=lambda r: r.path)
+async def test_unknown_query_parameters_are_refused(server: Server, route: Route):
+    reply = await ask(server.port, "GET", f"{route.path}?unknwon=1")
+    assert reply.status == 422
+    assert "$.unknwon" in [entry["path"] for entry in reply.json["errors"]]
+    assert server.backend.calls == []
+
+
+async def test_run_passes_everything_on(server: Server):
+    body = {
+        "task": "do it", "threshold": 0.5, "maxHandoffs": 0, "provider": "claude", "profile": "p",
+        "verify": ["make test"], "onLimit": "wait",
+    }  # fmt: skip
+    reply = await ask(server.port, "POST", "/api/run", body)
+    assert (reply.status, reply.json["ok"], reply.json["sessionId"]) == (202, True, "s-1")
+    await ask(server.port, "POST", "/api/run", {"task": "x", "verify": []})
+    await ask(server.port, "POST", "/api/run", {"task": "x"})
+    full, empty, default = (asked[1] for asked in server.backend.calls)
+    assert full == RunRequest("do it", 0.5, 0, "claude", "p", ("make test",), "wait")
+    assert empty.verify == (), "no command is not the same as those of hub.toml"
+    assert default == RunRequest("x")
+
+
+async def test_the_other_orders_pass_on_what_they_take(server: Server):
+    await ask(server.port, "POST", "/api/session/pause", {"pause": False})
+    await ask(server.port, "POST", "/api/session/reply", {"reply": "y\n"})
+    await ask(server.port, "POST", "/api/history/rewind", {"sha": "abcdef0"})
+    await ask(server.port, "GET", "/api/events?since=7&limit=2")
+    await ask(server.port, "GET", "/api/history?limit=3")
+    assert server.backend.calls == [
+        ("pause", False), ("reply", "y\n"), ("rewind", "abcdef0"), ("events_since", 7, 2), ("history", 3),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "sha", ["--output=/tmp/x", "-p", "HEAD", "a..b", ":/x", "abc", "A" * 40, "a" * 65, "a" * 40 + "%0a", ""]
+)
+async def test_a_sha_is_hex_or_refused(server: Server, sha: str):
+    """Row 6 of the security table: what git could read as an option or a range never gets near it."""
+    assert (await ask(server.port, "GET", f"/api/history/diff?sha={sha}")).status == 422
+    assert (
+        await ask(server.port, "POST", "/api/history/rewind", {"sha": sha.replace("%0a", "\n")})
+    ).status == 422
+    assert server.backend.calls == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api",
+        "/api/",
+        "/api/status/",
+        "//api/status",
+        "/api//status",
+        "/api/../api/status",
+        "/api/nope",
+        "/api/status%00",
+    ],
+)
+async def test_paths_that_are_none_are_404_and_never_redirected(server: Server, path: str):
+    reply = await ask(server.port, "GET", path)
+    assert (reply.status, reply.json["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=names(ROUTES))
+async def test_another_method_is_405_with_what_is_allowed(server: Server, route: Route):
+    reply = await ask(server.port, "POST" if route.method == "GET" else "GET", route.path)
+    assert reply.status == 405
+    assert route.method in reply.headers["allow"]
+
+
+async def test_head_is_get_without_a_body(server: Server):
+    reply = await ask(server.port, "HEAD", "/api/status")
+    assert (reply.status, reply.body) == (200, b"")
+    assert int(reply.headers["content-length"]) > 0
+
+
+async def test_error_texts_are_redacted():
+    """Row 42: whatever an error quotes passes the redactor, the hint and the field problems too."""
+    backend = Fake(
+        error=HubError(
+            Code.INVALID, "key sk-1", hint="not sk-1", errors=[{"path": "$.sk-1", "message": "sk-1"}]
+        )
+    )
+    async with running(backend, redact=lambda text: text.replace("sk-1", "[REDACTED]")) as server:
+        reply = await ask(server.port, "GET", "/api/status")
+    assert b"sk-1" not in reply.body
+    assert reply.body.count(b"[REDACTED]") == 4
+
+
+class Buggy(Fake):
+    async def status(self) -> Any:
+        return {"x": object()}
+
+
+async def test_an_answer_that_cannot_be_encoded_is_a_500(caplog: pytest.LogCaptureFixture):
+    """A bug of ours, told as one and logged."""
+    async with running(Buggy()) as server:
+        assert (await ask(server.port, "GET", "/api/status")).status == 500
+    assert "unforeseen" in caplog.text
+
+
+def test_every_code_has_a_whole_problem_document():
+    for code in Code:
+        told = msgspec.json.decode(problem(HubError(code)).body, type=Problem)
+        assert (told.code, told.status, told.type) == (code, RULES[code].status, f"urn:hub:error:{code}")
+        assert json.loads(problem(HubError(code)).body)["title"]
+
+
+def test_the_table_holds_what_is_promised():
+    """Paths of the specification that are served so far; one that goes missing is a broken promise."""
+    assert {f"{route.method} {route.path}" for route in ROUTES} >= {
+        "GET /", "GET /api/health", "GET /api/status", "GET /api/providers", "GET /api/config/providers", "POST /api/run",
+        "POST /api/handoff", "POST /api/session/pause", "POST /api/session/reply", "POST /api/session/stop",
+        "GET /api/session/diff", "GET /api/session/cost", "GET /api/events", "GET /api/contract", "GET /api/history",
+        "GET /api/history/commits", "GET /api/history/diff", "POST /api/history/rewind", "GET /api/circuit",
+        "GET /api/redactions", "GET /api/audit/head", "GET /api/system/tree", "GET /openapi.json",
+    }  # fmt: skip
+    assert (SOCKET.path, SSE.path) == ("/ws", "/api/events/stream")
+    assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES), "no path twice"

@@ -1,0 +1,179 @@
+"""What comes in is read in one way, or refused with every place that is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Meta
+
+from hub.errors import Code, HubError
+from hub.web.codec import MAX_PROBLEMS, decode_body, decode_query
+from hub.web.schema import Body, EventId, Nothing, Query
+from hub.web.session import Run
+
+
+class Node(Body, frozen=True, kw_only=True):
+    id: Annotated[str, Meta(pattern="^[a-z]+$")]
+    depends_on: list[str] = []  # noqa: RUF012  # msgspec copies it
+
+
+class Tree(Body, frozen=True, kw_only=True):
+    name: str
+    nodes: list[Node]
+    root: Node | None = None
+
+
+class Which(Query, frozen=True, kw_only=True):
+    id: str
+    since: EventId = 0
+
+
+def refusal(data: bytes | Any, kind: type = Run, path: dict[str, str] | None = None) -> HubError:
+    data = data if isinstance(data, bytes) else json.dumps(data).encode()
+    with pytest.raises(HubError) as error:
+        decode_body(data, kind, path or {})
+    return error.value
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"   ", b"{", b"{}x", b"'task'", b'{"task": "a", "task": "b"}', b'{"task": NaN}', b'{"threshold": 1e999}',
+        b'{"threshold": -Infinity}', b'{"task": "\xff"}', b'{"task": "\\ud800"}', b'\xef\xbb\xbf{"task":"x"}', b"[" * 100_000,
+        b'{"maxHandoffs": ' + b"9" * 5000 + b"}", b'{"task": "a\nb"}',
+    ],
+    ids=lambda data: repr(data[:24]),
+)  # fmt: skip
+def test_what_is_not_strict_json_is_malformed(data: bytes):
+    """Rows 32 to 34 of the security table: none of them is a 500."""
+    assert refusal(data).code is Code.MALFORMED
+
+
+def test_malformed_json_tells_where():
+    error = refusal(b'{"task":\n  oops}')
+    assert (error.extra["line"], error.extra["column"]) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("body", "paths"),
+    [
+        ({}, ["$.task"]),
+        ([], ["$"]),
+        (None, ["$"]),
+        ({"task": ""}, ["$.task"]),
+        ({"task": "x" * 100_001}, ["$.task"]),
+        ({"task": 5}, ["$.task"]),
+        ({"task": "x", "threshold": 0}, ["$.threshold"]),
+        ({"task": "x", "threshold": 1.01}, ["$.threshold"]),
+        ({"task": "x", "threshold": "0.5"}, ["$.threshold"]),
+        ({"task": "x", "threshold": True}, ["$.threshold"]),
+        ({"task": "x", "maxHandoffs": -1}, ["$.maxHandoffs"]),
+        ({"task": "x", "maxHandoffs": 1.5}, ["$.maxHandoffs"]),
+        ({"task": "x", "onLimit": "panic"}, ["$.onLimit"]),
+        ({"task": "x", "provider": "../x"}, ["$.provider"]),
+        ({"task": "x", "verify": ["ok", "", 3]}, ["$.verify[1]", "$.verify[2]"]),
+        ({"task": "x", "verify": "make"}, ["$.verify"]),
+        ({"task": "x", "verify": ["a"] * 65}, ["$.verify"]),
+        ({"task": "x", "max_handoffs": 1}, ["$.max_handoffs"]),
+        ({"tsk": 1, "threshold": 2, "maxHandoffs": -1}, ["$.tsk", "$.task", "$.threshold", "$.maxHandoffs"]),
+    ],
+)
+def test_every_field_that_does_not_validate_is_named(body: Any, paths: list[str]):
+    error = refusal(body)
+    assert error.code is Code.INVALID
+    assert [problem["path"] for problem in error.extra["errors"]] == paths
+    assert all(problem["message"] for problem in error.extra["errors"])
+
+
+def test_problems_are_found_in_lists_of_objects_and_in_options():
+    body = {
+        "name": 1,
+        "nodes": [{"id": "a"}, {"id": "B", "dependsOn": [1, "x", None]}, {"x": 1}],
+        "root": {"id": "!"},
+    }
+    assert [problem["path"] for problem in refusal(body, Tree).extra["errors"]] == [
+        "$.name", "$.nodes[1].id", "$.nodes[1].dependsOn[0]", "$.nodes[1].dependsOn[2]", "$.nodes[2].x",
+        "$.nodes[2].id", "$.root.id",
+    ]  # fmt: skip
+
+
+def test_a_body_wrong_all_over_is_told_the_first_so_many():
+    error = refusal({"task": "x", **{f"x{number}": 1 for number in range(1000)}})
+    assert len(error.extra["errors"]) == MAX_PROBLEMS
+    assert "and 999 more" in error.detail
+
+
+@pytest.mark.parametrize("threshold", [1, 1.0, 0.9, 0.001])
+def test_a_good_body_is_read(threshold: float):
+    run = decode_body(json.dumps({"task": "x", "threshold": threshold, "verify": ["make"]}).encode(), Run, {})
+    assert (run.task, run.threshold, run.verify, run.max_handoffs, run.on_limit.value) == (
+        "x",
+        threshold,
+        ["make"],
+        5,
+        "handoff",
+    )
+
+
+def test_an_empty_body_will_do_where_nothing_is_required():
+    assert decode_body(b"", Nothing, {}) == decode_body(b"{}", Nothing, {})
+    assert refusal({"x": 1}, Nothing).code is Code.INVALID
+
+
+def test_path_parameters_are_fields_and_cannot_be_given_twice():
+    assert decode_body(b"{}", Node, {"id": "abc"}).id == "abc"
+    assert refusal({"id": "x"}, Node, {"id": "abc"}).extra["errors"] == [
+        {"path": "$.id", "message": "is given by the path"}
+    ]
+    assert refusal({}, Node, {"id": "../x"}).extra["errors"][0]["path"] == "$.id"
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        (b"", "$.id"), (b"id=a&since=-1", "$.since"), (b"id=a&since=1e3", "$.since"), (b"id=a&since=9007199254740992", "$.since"),
+        (b"id=a&id=b", "$.id"), (b"id=a&x=1", "$.x"), (b"id=a&since", "$.since"), (b"id=a&since=%20", "$.since"),
+    ],
+)  # fmt: skip
+def test_a_query_that_does_not_validate(raw: bytes, path: str):
+    with pytest.raises(HubError) as error:
+        decode_query(raw, Which, {})
+    assert error.value.code is Code.INVALID
+    assert error.value.extra["errors"][0]["path"] == path
+
+
+@pytest.mark.parametrize("raw", [b"id=%ff", b"%c3=1"])
+def test_a_query_of_bad_utf8_is_malformed(raw: bytes):
+    with pytest.raises(HubError) as error:
+        decode_query(raw, Which, {})
+    assert error.value.code is Code.MALFORMED
+
+
+@given(st.text(min_size=1, max_size=30).filter(lambda text: "\x00" not in text), st.integers(0, 2**53 - 1))
+def test_a_good_query_is_read(name: str, since: int):
+    from urllib.parse import urlencode
+
+    raw = urlencode({"id": name, "since": since}).encode()
+    assert decode_query(raw, Which, {}) == Which(id=name, since=since)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["name", "nodes", "id", "root", "x"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_any_json_is_read_or_refused_never_a_crash(value: Any):
+    try:
+        assert isinstance(decode_body(json.dumps(value).encode(), Tree, {}), Tree)
+    except HubError as error:
+        assert error.code in (Code.INVALID, Code.MALFORMED)  # noqa: PT017  # either is an answer
