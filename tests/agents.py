@@ -9,6 +9,7 @@ Where npm is missing a test is skipped, loudly; with CI=true it fails instead: a
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -60,11 +61,19 @@ def program_path(name: str) -> Path:
     if npm is None:
         _give_up(f"npm is not installed, so {program.spec} cannot be tested")
     prefix.mkdir(parents=True, exist_ok=True)
+    with (prefix / ".lock").open("w") as lock:
+        # Two test runs at once: the second one finds what the first one installed.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (_installed(prefix, program) and path.exists()):
+            _install(npm, prefix, program)
+    return path
+
+
+def _install(npm: str, prefix: Path, program: Program) -> None:
     command = [npm, "install", "--prefix", str(prefix), "--no-fund", "--no-audit", program.spec]
     done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
-    if done.returncode or not path.exists():
+    if done.returncode:
         _give_up(f"npm install {program.spec} failed: {done.stderr[-500:]}")
-    return path
 
 
 def _installed(prefix: Path, program: Program) -> bool:
