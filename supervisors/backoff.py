@@ -43,5 +43,5 @@ class Backoff:
         return min(self.cap, plain * (1 + self.jitter * (2 * chance - 1)))
 
     def attempt(self, previous: int, ready_for: float) -> int:
-        """The number of the next attempt, after `previous` ones and an incarnation that was ready for so many seconds."""
+        """The number of the next attempt, after an incarnation that was ready for so many seconds."""
         return 1 if ready_for >= self.reset_after else previous + 1

@@ -29,7 +29,7 @@ class ChildState(StrEnum):
     STUCK = "stuck"
     """Killed, but still there: it shields itself."""
     RESTARTING = "restarting"
-    """Down, and to be started again (OTP's `restarting`)."""
+    """Down and to be started again, or being started again and not ready yet (OTP's `restarting`)."""
     STOPPED = "stopped"
     """Down, its spec kept (OTP's `undefined` pid)."""
 
@@ -37,24 +37,20 @@ class ChildState(StrEnum):
 class Life:
     """What a child's start function is given: its side of one incarnation.
 
-    The function calls `ready()` once it serves, and ends when asked to. A function that never calls `on_stop` is stopped by
-    cancellation, like an OTP process that does not trap exits; one that does is asked first, and cancelled only when its
-    `shutdown` time is over.
+    The function calls `ready()` once it serves, and ends when asked to. One that never calls `on_stop` is
+    stopped by
+    cancellation, like an OTP process that does not trap exits; one that does is asked first, and cancelled
+    only
+    when its `shutdown` time is over.
     """
 
     __slots__ = (
-        "_on_stop", "_watch", "ended", "exit", "fatal", "gauge", "generation", "ignored", "is_ready",
-        "killed", "members", "path", "ready_at", "scope", "settled", "spec", "stop_requested", "system",
+        "_on_stop", "ended", "exit", "fatal", "gauge", "generation", "ignored", "is_ready", "killed",
+        "members", "on_dying", "on_ready", "path", "ready_at", "scope", "settled", "spec",
+        "stop_requested", "system",
     )  # fmt: skip
 
-    def __init__(
-        self,
-        spec: ChildSpec,
-        path: str,
-        generation: int,
-        system: System,
-        watch: Callable[[Life], None] | None = None,
-    ) -> None:
+    def __init__(self, spec: ChildSpec, path: str, generation: int, system: System) -> None:
         self.spec = spec
         self.path = path
         self.generation = generation
@@ -69,10 +65,11 @@ class Life:
         self.stop_requested = False
         self.exit: Exit | None = None
         self.fatal: BaseException | None = None
-        self.gauge: Callable[[], Gauge] | None = None
+        self.gauge: Callable[[], Gauge] = Gauge
         self.members: Callable[[], Iterable[Child]] = tuple
+        self.on_ready: Callable[[], None] = _nothing
+        self.on_dying: Callable[[], None] = _nothing
         self._on_stop: Callable[[], None] | None = None
-        self._watch = watch
 
     def ready(self) -> None:
         """Say that init is done. Calling it again has no effect."""
@@ -82,10 +79,11 @@ class Life:
         self.ready_at = trio.current_time()
         self.scope.deadline = math.inf
         self.system.emit(EventKind.STARTED, self.path, self.generation)
-        self._settle()
+        self.settled.set()
+        self.on_ready()
 
     def on_stop(self, ask: Callable[[], None]) -> None:
-        """Be asked to stop by a call of `ask` instead of being cancelled. Called at once when the request is already there."""
+        """Be asked to stop by a call of `ask` (at once if it is late) instead of being cancelled."""
         self._on_stop = ask
         if self.stop_requested:
             ask()
@@ -101,23 +99,20 @@ class Life:
         if self.stop_requested:
             return
         self.stop_requested = True
+        self.on_dying()
         if self._on_stop is None:
             self.scope.cancel(reason="asked to stop")
         else:
             self._on_stop()
 
     def kill(self, reason: str = "killed") -> None:
-        """Cancel the incarnation. It ends as soon as its code allows a cancellation. Idempotent, never blocks."""
+        """Cancel the incarnation: it ends as soon as its code allows. Idempotent, never blocks."""
         self.killed = True
+        self.on_dying()
         self.scope.cancel(reason=reason)
 
-    def _settle(self) -> None:
-        self.settled.set()
-        if self._watch is not None:
-            self._watch(self)
-
     def finish(self, end: Exit) -> None:
-        """Record the end and tell the supervisor."""
+        """Record the end, and wake those who wait for it."""
         self.exit = end
         if self.ignored:
             kind = EventKind.IGNORED
@@ -127,11 +122,15 @@ class Life:
             kind = EventKind.START_FAILED
         self.system.emit(kind, self.path, self.generation, exit=end)
         self.ended.set()
-        self._settle()
+        self.settled.set()
+
+
+def _nothing() -> None:
+    """The default of a hook."""
 
 
 async def run_life(life: Life) -> None:
-    """Run one incarnation to its end. Raises nothing but what no supervisor may handle."""
+    """Run one incarnation to its end. Raises nothing but a cancellation of the supervisor itself."""
     error: BaseException | None = None
     life.scope.deadline = trio.current_time() + life.spec.start_timeout
     try:
@@ -139,36 +138,38 @@ async def run_life(life: Life) -> None:
             await life.spec.start(life)
     except BaseException as caught:  # noqa: BLE001 - a supervisor's edge: classified below, on its leaves
         error = caught
-    fatal = error and exits.fatal_leaf(error)
+    try:
+        if error is None:
+            life.finish(_returned(life))
+        else:
+            _raised(life, error)
+    finally:
+        del error  # a frame that holds its own traceback is a cycle, left to the collector
+
+
+def _raised(life: Life, error: BaseException) -> None:
+    fatal = exits.fatal_leaf(error)
     if isinstance(
         fatal, trio.Cancelled
     ):  # the supervisor's own nursery is being torn down: not ours to handle
         life.finish(exits.KILLED)
-        assert error is not None
         raise error
     life.fatal = fatal
-    life.finish(_classify(life, error))
+    life.ignored = not life.is_ready and exits.all_leaves(error, Ignore)
+    life.finish(Exit(ExitKind.NORMAL, "ignore") if life.ignored else exits.from_error(error))
 
 
-def _classify(life: Life, error: BaseException | None) -> Exit:
-    if error is not None:
-        life.ignored = not life.is_ready and exits.all_leaves(error, Ignore)
-        return Exit(ExitKind.NORMAL, "ignore", error) if life.ignored else exits.from_error(error)
-    if life.scope.cancelled_caught:
-        if life.killed:
-            return exits.KILLED
-        if life.stop_requested:
-            return exits.SHUTDOWN
-        slow = exits.StartTimeout(f"not ready after {life.spec.start_timeout:g} s")
-        return Exit(ExitKind.ERROR, str(slow), slow)
-    if life.killed and not life.stop_requested:
+def _returned(life: Life) -> Exit:
+    if life.killed:
         return exits.KILLED
     if life.stop_requested:
         return exits.SHUTDOWN
-    if not life.is_ready:
-        unready = exits.NotReady("returned without being ready")
-        return Exit(ExitKind.ERROR, str(unready), unready)
-    return exits.NORMAL
+    if life.is_ready:
+        return exits.NORMAL
+    error: Exception = exits.NotReady("returned without being ready")
+    if life.scope.cancelled_caught:
+        error = exits.StartTimeout(f"not ready after {life.spec.start_timeout:g} s")
+    return Exit(ExitKind.ERROR, str(error), error)
 
 
 @attrs.define(eq=False)
@@ -185,6 +186,8 @@ class Child:
     """Restarts that were decided, over the life of its supervisor."""
     attempt: int = 0
     """Restarts in a row, for the backoff."""
+    ready_for: float = 0.0
+    """Seconds the last incarnation was ready, for the backoff."""
     timer: trio.CancelScope | None = None
     """The wait for a delayed restart."""
     revive: bool = False
@@ -195,23 +198,36 @@ class Child:
         """Whether it runs or is about to be started again."""
         return self.life is not None or self.state is ChildState.RESTARTING
 
+    @property
+    def running(self) -> bool:
+        """Whether OTP would show a pid: it is there, and is not a restart that has yet to succeed."""
+        return self.life is not None and self.state is not ChildState.RESTARTING
+
     def cancel_timer(self) -> None:
         """Forget a delayed restart."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
 
-    def down(self, state: ChildState = ChildState.STOPPED) -> None:
-        """The incarnation is gone, or there is none to come."""
+    def down(self) -> None:
+        """The incarnation is gone, and none is to come."""
         self.cancel_timer()
         self.life = None
-        self.state = state
+        self.state = ChildState.STOPPED
         self.revive = False
+
+    def restarting(self) -> None:
+        """The incarnation is gone, and another one is to come."""
+        life = self.life
+        if life is not None:
+            self.ready_for = trio.current_time() - life.ready_at if life.is_ready else 0.0
+        self.life = None
+        self.state = ChildState.RESTARTING
 
     def node(self, now: float) -> NodeInfo:
         """This child and what is below it, as plain data."""
         life = self.life
-        gauge = life.gauge() if life is not None and life.gauge is not None else Gauge()
+        gauge = Gauge() if life is None else life.gauge()
         return NodeInfo(
             name=str(self.spec.id),
             path=self.path,
@@ -226,12 +242,12 @@ class Child:
             dead_letters=gauge.dead_letters,
             current=gauge.current,
             blocked_in=gauge.blocked_in,
-            children=tuple(child.node(now) for child in life.members()) if life is not None else (),
+            children=() if life is None else tuple(child.node(now) for child in life.members()),
         )
 
     def find(self, path: str) -> Child | None:
         """The record with this path, here or below."""
         if self.path == path:
             return self
-        members = self.life.members() if self.life is not None else ()
+        members = () if self.life is None else self.life.members()
         return next((found for child in members if (found := child.find(path)) is not None), None)

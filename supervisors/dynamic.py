@@ -1,6 +1,7 @@
 """A supervisor whose children come and go on demand: OTP's simple_one_for_one, Elixir's DynamicSupervisor.
 
-Owns: unordered children, each started and stopped in its own time. Must not: let one slow child hold up another.
+Owns: unordered children, each started and stopped in its own time. Must not: let one slow child hold up
+another.
 """
 
 from __future__ import annotations
@@ -9,15 +10,12 @@ import math
 from collections.abc import Hashable
 from typing import assert_never
 
-import attrs
 import trio
 
-from supervisors import plan
-from supervisors.child import Child, ChildState, Life
-from supervisors.engine import Due, Engine, Event, Exited, Request, Retry, Settled
+from supervisors.child import Child, Life
+from supervisors.engine import Again, Due, Engine, Event, Limits, Request
 from supervisors.handle import AdminCode, AdminError, DynamicHandle, Op
 from supervisors.mailbox import Reply
-from supervisors.plan import Verdict, View
 from supervisors.spec import (
     AutoShutdown,
     Brutal,
@@ -30,55 +28,23 @@ from supervisors.spec import (
 )
 
 
-@attrs.frozen(kw_only=True)
-class DynamicOptions:
-    """How a dynamic supervisor supervises."""
-
-    intensity: int = 1
-    period: float = 5.0
-    max_children: float = math.inf
-    """Children it holds at most, those being restarted included."""
-    auto_shutdown: AutoShutdown = AutoShutdown.NEVER
-    stuck_after: float = 5.0
-
-    def __attrs_post_init__(self) -> None:
-        SupervisorSpec(
-            intensity=self.intensity,
-            period=self.period,
-            auto_shutdown=self.auto_shutdown,
-            stuck_after=self.stuck_after,
-        )
-        limit = self.max_children
-        if isinstance(limit, bool) or not (limit == math.inf or (isinstance(limit, int) and limit >= 0)):
-            raise SpecError("invalid_max_children", f"max_children is {limit!r}")
-
-
 class DynamicSupervisor(Engine):
     """One incarnation of a dynamic supervisor.
 
     Args:
         life: Its own side of its incarnation.
-        options: How it supervises.
+        limits: When it gives up, ends by itself, or stops waiting.
+        max_children: Children it holds at most, those being restarted included.
         handle: Where children are started.
     """
 
-    def __init__(self, life: Life, options: DynamicOptions, handle: DynamicHandle) -> None:
-        super().__init__(
-            life,
-            intensity=options.intensity,
-            period=options.period,
-            stuck_after=options.stuck_after,
-            handle=handle,
-        )
-        self.options = options
+    def __init__(self, life: Life, limits: Limits, max_children: float, handle: DynamicHandle) -> None:
+        super().__init__(life, limits, handle)
+        self._max_children = max_children
         self._starts: dict[Child, Reply] = {}
 
     async def _start_initial(self) -> bool:
         return True
-
-    def _watch(self, life: Life) -> None:
-        super()._watch(life)
-        self._post.send_nowait(Settled(life))
 
     async def _stop_all(self) -> None:
         async with trio.open_nursery() as stops:
@@ -89,107 +55,75 @@ class DynamicSupervisor(Engine):
 
     async def _dispatch(self, event: Event) -> None:
         match event:
-            case Exited(life):
-                self._exited(life)
-            case Settled(life):
-                self._settled(life)
-            case Retry(child):
-                if self._is_pending(event):
-                    self._restart(child)
+            case Again(child):
+                life = self._again(child) if self._is_pending(event) else None
+                if life is not None:
+                    self._nursery.start_soon(self._host, life, name=child.path)
             case Due(child):
                 if self._is_pending(event):
-                    child.timer = None
                     self._spawn(child)
             case Request(op, argument, reply):
                 self._serve(op, argument, reply)
+            case _:
+                assert_never(event)
 
-    def _child_of(self, life: Life) -> Child | None:
-        child = self.children.get(life.spec.id)
-        return child if child is not None and child.life is life else None
+    def _forgets(self, child: Child) -> bool:  # noqa: ARG002 - whatever it is
+        return True
 
-    def _settled(self, life: Life) -> None:
-        child = self._child_of(life)
-        if child is None or child.state is not ChildState.STARTING:
-            return
+    def _ready(self, child: Child) -> None:
+        super()._ready(child)
         reply = self._starts.pop(child, None)
-        if life.is_ready:
-            child.state = ChildState.RUNNING
-            if reply is not None:
-                reply.answer(self._info(child))
-        elif life.ignored:
-            del self.children[child.spec.id]
-            child.down()
-            if reply is not None:
-                reply.answer(self._info(child))
-        elif reply is not None:
-            del self.children[child.spec.id]
+        if reply is not None:
+            reply.answer(self._info(child))
+
+    def _not_ready(self, child: Child, life: Life) -> None:
+        reply = self._starts.pop(child, None)
+        if reply is None:
+            super()._not_ready(child, life)
+            return
+        child.down()
+        self._forget(child)
+        if life.ignored:
+            reply.answer(self._info(child))
+        else:
             reply.fail(AdminError(AdminCode.START_FAILED, child.spec.id, life.exit))
-        else:
-            child.life = None
-            child.state = ChildState.RESTARTING
-            self._post.send_nowait(Retry(child, child.generation))
-
-    def _exited(self, life: Life) -> None:
-        child = self._child_of(life)
-        if child is None or life.exit is None or child.state is ChildState.STOPPING:
-            return
-        if child.state is ChildState.STUCK:
-            del self.children[child.spec.id]
-            return
-        self._settled(life)
-        if plan.judge(child.spec.restart, life.exit) is Verdict.RESTART:
-            self._restart(child)
-            return
-        del self.children[child.spec.id]
-        siblings = [self._view(other) for other in self.children.values()]
-        if plan.ends_supervisor(self.options.auto_shutdown, self._view(child), siblings):
-            self._auto_shutdown()
-
-    def _view(self, child: Child) -> View:
-        return View(child.spec.id, child.spec.restart, child.spec.significant, child.active)
-
-    def _restart(self, child: Child) -> None:
-        delay = self._count(child)
-        if delay is None:
-            return
-        if delay > 0:
-            self._later(child, delay)
-        else:
-            self._spawn(child)
 
     def _serve(self, op: Op, argument: Hashable | ChildSpec, reply: Reply) -> None:
         try:
-            match op:
-                case Op.START:
-                    self._op_start(argument, reply)
-                case Op.TERMINATE:
-                    self._nursery.start_soon(self._op_terminate, self._find(argument), reply)
-                case Op.RESTART | Op.DELETE:
-                    raise AdminError(AdminCode.NOT_FOUND, op.value)
-                case _:
-                    assert_never(op)
+            if op is Op.START:
+                self._op_start(argument, reply)
+            else:  # a dynamic handle has no other request
+                self._nursery.start_soon(self._op_terminate, self._find(argument), reply)
         except (AdminError, SpecError) as error:
             reply.fail(error)
 
     def _op_start(self, spec: Hashable | ChildSpec, reply: Reply) -> None:
-        check_children([spec], self.options.auto_shutdown)
-        assert isinstance(spec, ChildSpec)
+        spec = check_children([spec], self._limits.auto_shutdown)[0]
         if spec.id in self.children:
-            there = self.children[spec.id].life is not None
-            raise AdminError(AdminCode.ALREADY_STARTED if there else AdminCode.RESTARTING, spec.id)
-        if len(self.children) >= self.options.max_children:
+            there = self.children[spec.id].running
+            raise AdminError(AdminCode.ALREADY_STARTED if there else AdminCode.ALREADY_PRESENT, spec.id)
+        if len(self.children) >= self._max_children:
             raise AdminError(AdminCode.MAX_CHILDREN, spec.id)
         child = self._adopt(spec)
         self._starts[child] = reply
         self._spawn(child)
 
     async def _op_terminate(self, child: Child, reply: Reply) -> None:
-        if await self._stop_child(child):
-            if self.children.get(child.spec.id) is child:
-                del self.children[child.spec.id]
+        gone = await self._stop_child(child)
+        starter = self._starts.pop(child, None)
+        if starter is not None:
+            starter.fail(AdminError(AdminCode.START_FAILED, child.spec.id))
+        if gone:
+            self._forget(child)
             reply.answer(None)
         else:
             reply.fail(AdminError(AdminCode.STUCK, child.spec.id))
+
+
+def _check_max_children(limit: object) -> None:
+    whole = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0
+    if not whole and limit != math.inf:
+        raise SpecError("invalid_max_children", f"max_children is {limit!r}")
 
 
 def dynamic_spec(
@@ -207,6 +141,8 @@ def dynamic_spec(
 ) -> ChildSpec:
     """The spec of a dynamic supervisor. Children are started through `handle`, from anywhere.
 
+    Its children have no order: they start and stop side by side, each within its own `shutdown` time.
+
     Args:
         id: Unique among its siblings.
         handle: Outlives the supervisor's incarnations; one supervisor a handle.
@@ -222,16 +158,19 @@ def dynamic_spec(
     Raises:
         SpecError: A value is out of its range.
     """
-    options = DynamicOptions(
-        intensity=intensity,
-        period=period,
-        max_children=max_children,
-        auto_shutdown=auto_shutdown,
-        stuck_after=stuck_after,
+    _check_max_children(max_children)
+    checked = SupervisorSpec(
+        intensity=intensity, period=period, auto_shutdown=auto_shutdown, stuck_after=stuck_after
+    )
+    limits = Limits(
+        intensity=checked.intensity,
+        period=checked.period,
+        auto_shutdown=checked.auto_shutdown,
+        stuck_after=checked.stuck_after,
     )
 
     async def start(life: Life) -> None:
-        await DynamicSupervisor(life, options, handle).run()
+        await DynamicSupervisor(life, limits, max_children, handle).run()
 
     return ChildSpec(
         id=id, start=start, kind=Kind.SUPERVISOR, restart=restart, shutdown=shutdown, significant=significant

@@ -1,11 +1,18 @@
-"""What both kinds of supervisor share: the system queue, the shield, stopping one child, queries.
+"""What both kinds of supervisor share: starting, judging and stopping one child, the queue, the shield.
 
-Owns: the life of a supervisor from its first child to its last. Must not: know restart rules or strategies.
+Owns: the life of a supervisor from its first child to its last. Must not: know strategies.
 
-Exits, retries and requests arrive on one unbounded queue (bounded by the children there are, never fed with user data), so
-posting never blocks and no exit can be lost. Every event names the incarnation or generation it is about, and one that is
-stale is dropped. The nursery of the children is shielded: an outer cancellation arrives at a watcher outside the shield,
-which turns it into a stop, so that even then children are stopped in order.
+An exit is judged at once, synchronously, in the task that ended: it can neither be lost nor wait behind a
+slow
+sibling, and an incarnation that nothing holds back follows the last one in the same task. What concerns
+siblings,
+or has to wait, goes through one unbounded queue (bounded by the children there are, never fed with user
+data).
+Every event names the generation it is about, and a stale one is dropped. The nursery of the children is
+shielded:
+an outer cancellation arrives at a watcher outside the shield, which turns it into a stop, so that children
+are
+stopped in order even then.
 """
 
 from __future__ import annotations
@@ -13,38 +20,27 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from typing import Any
 
 import attrs
 import trio
 
+from supervisors import plan
 from supervisors.child import Child, ChildState, Life, run_life
 from supervisors.events import EventKind
-from supervisors.exits import IntensityReached, Shutdown
-from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Op, _Handle
+from supervisors.exits import Exit, IntensityReached, Shutdown
+from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Handle, Op
 from supervisors.intensity import Intensity
 from supervisors.mailbox import Reply
+from supervisors.plan import Verdict, View
 from supervisors.ref import ActorDied
-from supervisors.spec import Brutal, ChildSpec, Kind
+from supervisors.spec import AutoShutdown, Brutal, ChildSpec, Kind, Restart
 
 
 @attrs.frozen(eq=False)
-class Exited:
-    """An incarnation that had been ready ended."""
-
-    life: Life
-
-
-@attrs.frozen(eq=False)
-class Settled:
-    """An incarnation became ready, or ended before it did."""
-
-    life: Life
-
-
-@attrs.frozen(eq=False)
-class Retry:
-    """A restart failed: count it and try again."""
+class Again:
+    """A child is to be started again: count it first."""
 
     child: Child
     generation: int
@@ -67,11 +63,17 @@ class Request:
     reply: Reply
 
 
-def _nothing() -> None:
-    """The default of a hook."""
+Event = Again | Due | Request
 
 
-Event = Exited | Settled | Retry | Due | Request
+@attrs.frozen(kw_only=True)
+class Limits:
+    """What both kinds of supervisor are told."""
+
+    intensity: int
+    period: float
+    stuck_after: float
+    auto_shutdown: AutoShutdown
 
 
 class Engine(ABC):
@@ -79,28 +81,27 @@ class Engine(ABC):
 
     Args:
         life: Its own side of its incarnation.
-        intensity: Restarts allowed within `period`.
-        period: Seconds of the window.
-        stuck_after: Seconds a killed child is waited for.
+        limits: When it gives up, ends by itself, or stops waiting.
         handle: Where to be reached, if anywhere.
     """
 
-    def __init__(
-        self, life: Life, *, intensity: int, period: float, stuck_after: float, handle: _Handle | None
-    ) -> None:
+    def __init__(self, life: Life, limits: Limits, handle: Handle | None) -> None:
         self.life = life
         self.system = life.system
         self.children: dict[Hashable, Child] = {}
         self.stopping = False
-        self.on_stopping: Callable[[], None] = _nothing
-        self._window = Intensity(intensity, period)
-        self._stuck_after = stuck_after
+        self.on_stopping: Callable[[], None] | None = None
+        self._limits = limits
+        self._window = Intensity(limits.intensity, limits.period)
         self._handle = handle
         self._post, self._inbox = trio.open_memory_channel[Event | None](math.inf)
         self._outcome: BaseException | None = None
         self._hurry = False
         self._waits: set[trio.CancelScope] = set()
+        self._awaited: Life | None = None
         self._nursery: trio.Nursery
+
+    # The life of the supervisor
 
     async def run(self) -> None:
         """Run until stopped, killed or given up. All children are gone when it returns or raises.
@@ -116,7 +117,7 @@ class Engine(ABC):
                 outer.start_soon(self._watch_cancel)
                 with trio.CancelScope(shield=True):
                     await self._run_children()
-                outer.cancel_scope.cancel()
+                outer.cancel_scope.cancel(reason="the supervisor is done")
         finally:
             self._close()
         if self._outcome is not None:
@@ -142,43 +143,50 @@ class Engine(ABC):
 
     async def _loop(self) -> None:
         while not self.stopping:
-            event = await self._inbox.receive()
-            if self.stopping or event is None:
-                break
+            await self._accept(await self._inbox.receive())
+
+    async def _accept(self, event: Event | None) -> None:
+        if self.stopping:
+            self._refuse(event)
+        elif event is not None:
             await self._dispatch(event)
+
+    def _refuse(self, event: Event | None) -> None:
+        if isinstance(event, Request):
+            event.reply.fail(ActorDied(self.life.path))
 
     def _close(self) -> None:
         if self._handle is not None:
             self._handle.bind(None)
         while self._inbox.statistics().current_buffer_used:
-            event = self._inbox.receive_nowait()
-            if isinstance(event, Request):
-                event.reply.fail(ActorDied(self.life.path))
+            self._refuse(self._inbox.receive_nowait())
         self._inbox.close()
         self._post.close()
 
     def request_stop(self, *, hurry: bool = False) -> None:
         """Begin the ordered stop. With `hurry`, children are killed instead of asked. Never blocks."""
-        if hurry and not self._hurry:
+        if hurry:
             self._hurry = True
             for scope in tuple(self._waits):
-                scope.cancel()
-        if not self.stopping:
-            self._begin_stop()
-            for child in self.children.values():
-                if child.state is ChildState.STARTING and child.life is not None:
-                    child.life.request_stop()
-            self._post.send_nowait(None)
+                scope.cancel(reason="the supervisor was killed")
+        self._begin_stop()
 
     def finish(self, outcome: BaseException) -> None:
         """End this supervisor with an exception once its children are stopped; the first one counts."""
-        self._outcome = self._outcome or outcome
+        if self._outcome is None:
+            self._outcome = outcome
         self._begin_stop()
 
     def _begin_stop(self) -> None:
-        if not self.stopping:
-            self.stopping = True
+        if self.stopping:
+            return
+        self.stopping = True
+        if self.on_stopping is not None:
             self.on_stopping()
+        for child in self.children.values():
+            if child.life is not None and not child.life.is_ready:
+                child.life.request_stop()
+        self._post.send_nowait(None)
 
     @abstractmethod
     async def _start_initial(self) -> bool:
@@ -192,28 +200,146 @@ class Engine(ABC):
     async def _stop_all(self) -> None:
         """Stop all children."""
 
-    def _watch(self, life: Life) -> None:
-        """Called synchronously by an incarnation when it is settled and when it ends."""
-        if life.fatal is not None:
-            self._outcome = self._outcome or life.fatal
-            self.request_stop()
-        if life.ended.is_set() and life.is_ready:
-            self._post.send_nowait(Exited(life))
-
-    def _spawn(self, child: Child) -> Life:
-        child.generation += 1
-        child.state = ChildState.STARTING
-        child.life = life = Life(child.spec, child.path, child.generation, self.system, self._watch)
-        self._nursery.start_soon(run_life, life, name=child.path)
-        return life
+    # Starting a child
 
     def _adopt(self, spec: ChildSpec) -> Child:
         child = Child(spec, f"{self.life.path}/{spec.id}")
         self.children[spec.id] = child
         return child
 
+    def _forget(self, child: Child) -> None:
+        if self.children.get(child.spec.id) is child:
+            del self.children[child.spec.id]
+
+    def _forgets(self, child: Child) -> bool:
+        """Whether the spec of a child that is down is dropped."""
+        return child.spec.restart is Restart.TEMPORARY
+
+    def _next(self, child: Child) -> Life:
+        """Make the next incarnation; `_host` runs it."""
+        child.generation += 1
+        if child.state is not ChildState.RESTARTING:
+            child.state = ChildState.STARTING
+        child.life = life = Life(child.spec, child.path, child.generation, self.system)
+        life.on_ready = partial(self._ready, child)
+        return life
+
+    def _spawn(self, child: Child) -> Life:
+        life = self._next(child)
+        self._nursery.start_soon(self._host, life, name=child.path)
+        return life
+
+    async def _host(self, life: Life | None) -> None:
+        """Run an incarnation and, in the same task, those that may follow it at once."""
+        while life is not None:
+            await run_life(life)
+            life = self._after(life)
+
+    def _ready(self, child: Child) -> None:
+        if child.state in (ChildState.STARTING, ChildState.RESTARTING):
+            child.state = ChildState.RUNNING
+
+    # Judging an end
+
+    def _after(self, life: Life) -> Life | None:
+        """Judge the end of an incarnation; the next one if it is to follow at once."""
+        if life.fatal is not None:
+            self.finish(life.fatal)
+        child = self.children.get(life.spec.id)
+        if self.stopping or child is None or child.life is not life or child.state is ChildState.STOPPING:
+            return None
+        if child.state is ChildState.STUCK:
+            return self._unstuck(child)
+        if life.is_ready and life.exit is not None:
+            return self._ended(child, life.exit)
+        if life is not self._awaited:
+            self._not_ready(child, life)
+        return None
+
+    def _unstuck(self, child: Child) -> Life | None:
+        revive = child.revive
+        child.down()
+        if revive:
+            return self._next(child)
+        if self._forgets(child):
+            self._forget(child)
+        return None
+
+    def _ended(self, child: Child, end: Exit) -> Life | None:
+        if plan.judge(child.spec.restart, end) is Verdict.RESTART:
+            child.restarting()
+            return self._again(child)
+        ended = self._view(child)
+        child.down()
+        if self._forgets(child):
+            self._forget(child)
+        siblings = [self._view(other) for other in self.children.values() if other is not child]
+        if plan.ends_supervisor(self._limits.auto_shutdown, ended, siblings):
+            self.system.emit(EventKind.AUTO_SHUTDOWN, self.life.path, self.life.generation)
+            self.finish(Shutdown("auto_shutdown"))
+        return None
+
+    def _not_ready(self, child: Child, life: Life) -> None:
+        """A start that nobody waits for came to nothing."""
+        if not life.ignored:
+            child.restarting()
+            self._post.send_nowait(Again(child, child.generation))
+            return
+        child.down()
+        if self._forgets(child):
+            self._forget(child)
+
+    def _view(self, child: Child) -> View:
+        return View(child.spec.id, child.spec.restart, child.spec.significant, child.active)
+
+    # Restarting a child that concerns no sibling
+
+    def _again(self, child: Child) -> Life | None:
+        """Count a restart; the next incarnation, unless it has to wait or is one too many."""
+        delay = self._count(child)
+        if delay is None:
+            return None
+        if delay > 0:
+            self._later(child, delay)
+            return None
+        return self._next(child)
+
+    def _count(self, child: Child) -> float | None:
+        """Count a restart: its delay, or None when it is one too many and the supervisor gives up."""
+        if not self._window.allow(trio.current_time()):
+            detail = f"more than {self._window.limit} restarts within {self._window.period:g} s"
+            self.system.emit(EventKind.INTENSITY, self.life.path, self.life.generation, detail=detail)
+            child.down()
+            self.finish(IntensityReached(f"{detail}, the last one of {child.spec.id!r}"))
+            return None
+        child.restarts += 1
+        backoff = child.spec.backoff
+        child.attempt = backoff.attempt(child.attempt, child.ready_for) if backoff else child.attempt + 1
+        delay = backoff.delay(child.attempt, self.system.chance()) if backoff else 0.0
+        attempt = child.attempt
+        self.system.emit(EventKind.RESTARTING, child.path, child.generation, attempt=attempt, delay=delay)
+        return delay
+
+    def _later(self, child: Child, delay: float) -> None:
+        """Post Due after the delay, unless the timer is cancelled."""
+        child.timer = scope = trio.CancelScope()
+        self._nursery.start_soon(self._timer, scope, delay, Due(child, child.generation))
+
+    async def _timer(self, scope: trio.CancelScope, delay: float, due: Due) -> None:
+        with scope:
+            await trio.sleep(delay)
+            due.child.timer = None
+            self._post.send_nowait(due)
+
+    def _is_pending(self, event: Again | Due) -> bool:
+        child = event.child
+        down = child.life is None and child.state is ChildState.RESTARTING
+        return down and child.generation == event.generation
+
+    # Stopping a child
+
     async def _stop_child(self, child: Child) -> bool:
-        """Stop a child: ask, wait its time, kill, wait a little longer. False when it is still there after all that."""
+        """Stop a child: ask, wait, kill, wait a little. False when it is there after all that."""
         if child.state is ChildState.STUCK:
             return False
         life = child.life
@@ -222,7 +348,7 @@ class Engine(ABC):
             await self._stop_life(life)
             if not life.ended.is_set():
                 child.state = ChildState.STUCK
-                detail = f"killed {self._stuck_after:g} s ago and still there"
+                detail = f"killed {self._limits.stuck_after:g} s ago and still there"
                 self.system.emit(EventKind.STUCK, life.path, life.generation, detail=detail)
                 return False
         child.down()
@@ -238,59 +364,21 @@ class Engine(ABC):
             self._waits.discard(scope)
         if not life.ended.is_set():
             life.kill("killed by its supervisor")
-            with trio.move_on_after(self._stuck_after):
+            with trio.move_on_after(self._limits.stuck_after):
                 await life.ended.wait()
 
-    def _count(self, child: Child) -> float | None:
-        """Count one restart: its delay, or None when it is one too many and the supervisor gives up."""
-        now = trio.current_time()
-        if not self._window.allow(now):
-            detail = f"more than {self._window.limit} restarts within {self._window.period:g} s"
-            self.system.emit(EventKind.INTENSITY, self.life.path, self.life.generation, detail=detail)
-            child.down()
-            self.finish(IntensityReached(f"{detail}, the last one of {child.spec.id!r}"))
-            return None
-        child.restarts += 1
-        delay = 0.0
-        backoff = child.spec.backoff
-        if backoff is not None:
-            ready_for = now - child.life.ready_at if child.life is not None and child.life.is_ready else 0.0
-            child.attempt = backoff.attempt(child.attempt, ready_for)
-            delay = backoff.delay(child.attempt, self.system.chance())
-        else:
-            child.attempt += 1
-        child.life = None
-        child.state = ChildState.RESTARTING
-        self.system.emit(
-            EventKind.RESTARTING, child.path, child.generation, attempt=child.attempt, delay=delay
-        )
-        return delay
-
-    def _later(self, child: Child, delay: float) -> None:
-        """Post Due after the delay, unless the timer is cancelled."""
-        child.timer = scope = trio.CancelScope()
-        self._nursery.start_soon(self._timer, scope, delay, Due(child, child.generation))
-
-    async def _timer(self, scope: trio.CancelScope, delay: float, due: Due) -> None:
-        with scope:
-            await trio.sleep(delay)
-            self._post.send_nowait(due)
-
-    def _is_pending(self, event: Retry | Due) -> bool:
-        child = event.child
-        return child.state is ChildState.RESTARTING and child.generation == event.generation
-
-    def _auto_shutdown(self) -> None:
-        self.system.emit(EventKind.AUTO_SHUTDOWN, self.life.path, self.life.generation)
-        self.finish(Shutdown("auto_shutdown"))
+    # Questions from outside
 
     def ask(self, op: Op, argument: Hashable | ChildSpec) -> Reply:
         """Queue a request."""
         reply = Reply()
         if self.stopping:
             reply.fail(ActorDied(self.life.path))
-        else:
-            self._post.send_nowait(Request(op, argument, reply))
+            return reply
+        self._post.send_nowait(Request(op, argument, reply))
+        awaited = self._awaited
+        if op is Op.TERMINATE and awaited is not None and awaited.spec.id == argument and self.life.is_ready:
+            awaited.request_stop()  # a hung init must not hold up the request to end it
         return reply
 
     def which(self) -> tuple[ChildInfo, ...]:
@@ -305,7 +393,7 @@ class Engine(ABC):
         """How many."""
         children = self.children.values()
         supervisors = sum(child.spec.kind is Kind.SUPERVISOR for child in children)
-        active = sum(child.life is not None for child in children)
+        active = sum(child.running for child in children)
         return Counts(len(children), active, supervisors, len(children) - supervisors)
 
     def child_spec(self, child: Hashable) -> ChildSpec:

@@ -82,7 +82,8 @@ class System:
     """The environment of one tree: where events go, what faults are planted, where chance comes from.
 
     Args:
-        on_event: Called for every event, in order, inside the tree's run loop: it must be quick and must not await.
+        on_event: Called for every event, in order, inside the tree's run loop: it must be quick and must not
+        await.
             An exception it raises is swallowed and counted in `hook_errors`.
         chance: Draws from [0, 1) for the jitter of a backoff.
     """

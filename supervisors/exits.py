@@ -1,6 +1,7 @@
 """How an incarnation ended, and the exceptions by which a child says how it wants to end.
 
-Owns: the four exit kinds, the classification of an exception (on the leaves of its group), the exceptions of this package's
+Owns: the four exit kinds, the classification of an exception (on the leaves of its group), the exceptions of
+this package's
 supervisors. Must not: import trio; decide what happens next (that is `plan`).
 """
 
@@ -46,7 +47,7 @@ class Exit:
 
 
 class Shutdown(Exception):  # noqa: N818 - a way to end, not an error
-    """Raised by a child to end in order: counts as normal for a transient child, and as OTP's `{shutdown, Term}`."""
+    """Raised by a child to end in order, as with OTP's `{shutdown, Term}`: normal for a transient child."""
 
 
 class Ignore(Exception):  # noqa: N818 - a way to decline, not an error
@@ -99,7 +100,7 @@ def all_leaves(error: BaseException, kinds: type[BaseException] | tuple[type[Bas
 
 
 def from_error(error: BaseException) -> Exit:
-    """Classify an exception that left an incarnation: all `Shutdown` leaves are a shutdown, any other one is an error."""
+    """Classify an exception that left an incarnation: a shutdown if all its leaves are, else an error."""
     if all_leaves(error, Shutdown):
         return Exit(ExitKind.SHUTDOWN, str(next(leaves(error))) or "shutdown", error)
     worst = next(leaf for leaf in leaves(error) if not isinstance(leaf, Shutdown))

@@ -1,8 +1,10 @@
 """Fault injection, as part of the public API: what a tree survives is tested by breaking it.
 
-Owns: the faults planted in one tree, keyed by path. Must not: cost a tree without faults more than one comparison a message.
+Owns: the faults planted in one tree, keyed by path. Must not: cost a tree without faults more than one
+comparison a message.
 
-Each function takes the `Root` that `run_root` gives and a path (`"root/work/session"`), or a name that only one member bears.
+Each function takes the `Root` that `run_root` gives and a path (`"root/work/session"`), or a name that only
+one member bears.
 A planted fault waits for its moment, in whatever incarnation that comes, and is used up by it.
 """
 
@@ -56,7 +58,7 @@ def _plant(root: Root, path: str, moment: At, fault: _Fault, times: int) -> None
 
 
 def kill(root: Root, path: str) -> None:
-    """Cancel a running member's scope, as if it had been killed: its exit is `killed`. KeyError when it is down."""
+    """Cancel a running member's scope: its exit is `killed`. KeyError when it is down."""
     root.life_at(path).kill("killed by fault injection")
 
 

@@ -55,7 +55,8 @@ class ChildInfo:
     kind: Kind
     restart: Restart
     state: str
-    """`starting`, `running`, `stopping`, `stuck`, `restarting` or `stopped` (OTP's `undefined`: declined, ended or stopped)."""
+    """`starting`, `running`, `stopping`, `stuck`, `restarting` or `stopped` (OTP's `undefined`: declined,
+    ended or stopped)."""
     generation: int
 
 
@@ -98,10 +99,11 @@ class Administered(Protocol):
         """One spec."""
 
 
-class _Handle:
+class Handle:
     """What both kinds of supervisor answer.
 
-    Requests that change something go through the supervisor's own queue and are done one after the other; queries are
+    Requests that change something go through the supervisor's own queue and are done one after the other;
+    queries are
     answered at once from its state, even while it waits for a child.
 
     Args:
@@ -139,7 +141,7 @@ class _Handle:
         return info
 
     async def terminate_child(self, child: Hashable) -> None:
-        """Stop a child and return when it is gone. One that is down already is no error; a pending restart is called off.
+        """Stop a child and return when it is gone. A pending restart is called off; twice is no error.
 
         Raises:
             AdminError: `not_found`, `stuck`.
@@ -160,7 +162,7 @@ class _Handle:
         return self._live().child_spec(child)
 
 
-class SupervisorHandle(_Handle):
+class SupervisorHandle(Handle):
     """For a supervisor with a list of children."""
 
     __slots__ = ()
@@ -185,7 +187,7 @@ class SupervisorHandle(_Handle):
         await self._live().ask(Op.DELETE, child).wait()
 
 
-class DynamicHandle(_Handle):
-    """For a supervisor whose children come and go. After a restart of the supervisor its children are gone."""
+class DynamicHandle(Handle):
+    """For a supervisor whose children come and go. When it is restarted its children are gone."""
 
     __slots__ = ()

@@ -24,7 +24,7 @@ class Intensity:
         self._times: deque[float] = deque()
 
     def allow(self, now: float) -> bool:
-        """Count one restart at `now` and say whether the window still allows it. Times must not go backwards."""
+        """Count one restart; whether the window still allows it. Times must not go backwards."""
         times = self._times
         threshold = now - self.period
         while times and times[0] < threshold:

@@ -49,12 +49,13 @@ class Rule(Enum):
 
 @attrs.frozen
 class Overflow:
-    """An overflow rule: `Overflow.BLOCK`, `Overflow.FAIL`, `Overflow.DROP_OLDEST` or `Overflow.COALESCE(key=...)`.
+    """An overflow rule: BLOCK, FAIL, DROP_OLDEST or COALESCE(key=...).
 
     - BLOCK: the sender waits.
     - FAIL: the sender gets MailboxFull.
     - DROP_OLDEST: the oldest waiting cast goes; when only calls wait, the oldest of them gets MailboxFull.
-    - COALESCE: a cast replaces a waiting cast with the same key, in the older one's place in the order, full or not; a key
+    - COALESCE: a cast replaces a waiting cast with the same key, in the older one's place in the order, full
+      or not; a key
       of None never matches. With no match and no room the sender waits, as in BLOCK.
     """
 
@@ -92,7 +93,8 @@ class MailboxSpec:
 class Reply:
     """The answer to one call: set once, by anyone, at any time.
 
-    Setting it never blocks and never fails: the first outcome wins, and one that comes after the caller gave up is dropped.
+    Setting it never blocks and never fails: the first outcome wins, and one that comes after the caller gave
+    up is dropped.
     A channel would raise in the *answering* actor when the caller is gone.
     """
 
@@ -153,6 +155,7 @@ class Envelope:
 
 
 _NUDGE: Final = Envelope(None)
+_open_channel: Final = trio.open_memory_channel[Envelope]
 
 
 class Mailbox:
@@ -168,7 +171,7 @@ class Mailbox:
     def __init__(self, spec: MailboxSpec, on_overflow: Callable[[Envelope], None]) -> None:
         self.spec = spec
         self.on_overflow = on_overflow
-        self._send, self._channel = trio.open_memory_channel[Envelope](spec.capacity)
+        self._send, self._channel = _open_channel(spec.capacity)
         self._keys: dict[Hashable, Envelope] | None = {} if spec.overflow.rule is Rule.COALESCE else None
         self._head: Envelope | None = None
         self.accepting = True
@@ -176,7 +179,7 @@ class Mailbox:
 
     def put_nowait(self, envelope: Envelope) -> bool:
         """Accept it now if the rule allows; False when its sender would have to wait, or is refused."""
-        if self._keys is not None and envelope.reply is None and self._coalesce(envelope):
+        if self._keys is not None and self._coalesce(envelope):
             return True
         try:
             self._send.send_nowait(envelope)
@@ -190,7 +193,7 @@ class Mailbox:
 
     async def put(self, envelope: Envelope) -> None:
         """Wait for room. Raises trio.BrokenResourceError when the incarnation ends meanwhile."""
-        if self._keys is not None and envelope.reply is None and self._coalesce(envelope):
+        if self._keys is not None and self._coalesce(envelope):
             return
         try:
             await self._send.send(envelope)
@@ -199,12 +202,13 @@ class Mailbox:
             raise
 
     def _coalesce(self, envelope: Envelope) -> bool:
-        assert self._keys is not None
-        assert self.spec.overflow.key is not None
-        envelope.key = self.spec.overflow.key(envelope.message)
+        key, keys = self.spec.overflow.key, self._keys
+        if envelope.reply is not None or key is None or keys is None:
+            return False
+        envelope.key = key(envelope.message)
         if envelope.key is None:
             return False
-        waiting = self._keys.setdefault(envelope.key, envelope)
+        waiting = keys.setdefault(envelope.key, envelope)
         waiting.message = envelope.message
         return waiting is not envelope
 
@@ -228,7 +232,7 @@ class Mailbox:
                 return
 
     async def get(self) -> Envelope | None:
-        """The next message, or None after a nudge. Always a checkpoint; a message is never lost to a cancellation here."""
+        """The next message, or None after a nudge. Always a checkpoint; a cancellation loses no message."""
         if self._head is not None:
             await trio.lowlevel.checkpoint()
             envelope, self._head = self._head, None
@@ -259,7 +263,7 @@ class Mailbox:
             self._send.send_nowait(_NUDGE)
 
     def close(self) -> list[Envelope]:
-        """End the queue: no sender waits any longer, and all that was accepted is returned. Never awaits; idempotent."""
+        """End the queue, free those who wait to send, return all that was accepted. Never awaits."""
         self.accepting = False
         waiting = [] if self._head is None else [self._head]
         self._head = None

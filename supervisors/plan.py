@@ -1,6 +1,7 @@
 """What a supervisor does about a child that ended: pure functions from values to steps.
 
-Owns: OTP's rules (restart types, strategies, bystanders, auto_shutdown). Must not: import trio, keep state, read a clock.
+Owns: OTP's rules (restart types, strategies, bystanders, auto_shutdown). Must not: import trio, keep state,
+read a clock.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def judge(restart: Restart, end: Exit) -> Verdict:
 def restart_steps(strategy: Strategy, children: Sequence[View], failed: Hashable) -> tuple[Step, ...]:
     """The steps, in order, that bring the child `failed` and those its strategy ties to it up again.
 
-    Siblings are stopped in reverse start order, then everything is started in start order. A sibling that had been stopped
+    Siblings are stopped in reverse start order, then everything is started in start order. A sibling that had
+    been stopped
     by hand or had ended normally is started too (OTP does so); a temporary sibling is stopped and forgotten.
 
     Args:

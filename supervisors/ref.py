@@ -54,8 +54,8 @@ class Slot(Generic[M]):
     """
 
     __slots__ = (
-        "__weakref__", "_came", "_down", "blocked_in", "box", "current", "dead_letters", "deferred", "life", "mailbox",
-        "name", "ref", "task", "watchers",
+        "__weakref__", "_came", "_down", "blocked_in", "box", "current", "dead_letters", "deferred",
+        "life", "mailbox", "name", "ref", "task", "watchers",
     )  # fmt: skip
 
     def __init__(self, name: str, mailbox: MailboxSpec | None = None) -> None:
@@ -99,6 +99,7 @@ class Slot(Generic[M]):
         self.box = Mailbox(self.mailbox, self._overflowed)
         CURRENT.set(self)
         life.gauge = self.gauge
+        life.on_dying = self.dying
         return self.box
 
     def came(self) -> None:
@@ -111,11 +112,19 @@ class Slot(Generic[M]):
             await self._came.wait()
         await trio.lowlevel.checkpoint()
 
+    def dying(self) -> None:
+        """Take no more messages: the end has been decided. Idempotent."""
+        if self.box is not None:
+            self.box.accepting = False
+        if self._came.is_set():
+            self._came = trio.Event()
+
     def refuse(self, end: Exit) -> None:
-        """Fail all that was accepted and not answered. Synchronous, so no cancellation can interrupt it; idempotent."""
+        """Fail all that was accepted and not answered. Never awaits, so nothing interrupts it; idempotent."""
         box = self.box
         if box is None:
             return
+        self.dying()
         lost = box.close()
         if self.current is not None:
             if self.current.reply is not None:
@@ -129,16 +138,14 @@ class Slot(Generic[M]):
                 envelope.reply.fail(ActorDied(self.name, end))
         for reply in tuple(self.deferred):
             reply.fail(ActorDied(self.name, end))
-        if self._came.is_set():
-            self._came = trio.Event()
 
     def closed(self, end: Exit) -> None:
         """The incarnation is over: free the name and tell those who watch."""
         self.refuse(end)
-        life = self.life
-        assert life is not None
-        self.box = self.life = self.task = None
-        self.blocked_in = None
+        life, self.life = self.life, None
+        if life is None:
+            return
+        self.box = self.task = self.blocked_in = None
         self._down = Down(self.name, life.generation, end)
         for monitor in tuple(self.watchers):
             life.system.guard(monitor.fire, self._down)
@@ -217,7 +224,7 @@ class Ref(Generic[M]):
             await self._slot.wait_ready()
 
     def monitor(self, callback: Callable[[Down], object]) -> Monitor:
-        """Call `callback(Down)` exactly once, when the incarnation of the moment ends; at once when there is none."""
+        """Call `callback(Down)` once, when the incarnation of the moment ends; at once if there is none."""
         return self._slot.watch(callback)
 
     async def call(self, message: M, timeout: float = 5.0) -> Any:  # noqa: ASYNC109 - part of the API
@@ -226,7 +233,8 @@ class Ref(Generic[M]):
         At most once: after ActorDied or TooSlowError the message may or may not have been handled.
 
         Raises:
-            ActorDied: The actor is not there, is ending, or ended before it answered. Raised promptly, never by timeout.
+            ActorDied: The actor is not there, is ending, or ended before it answered. Raised promptly, never
+            by timeout.
             MailboxFull: The overflow rule refused the message.
             CallCycle: The actor waits for the caller.
             trio.TooSlowError: No answer in time. The answer, if it comes, is dropped.
@@ -242,13 +250,14 @@ class Ref(Generic[M]):
         if caller is not None:
             _enter(caller, slot)
         try:
-            with trio.fail_after(timeout):
+            with trio.CancelScope(relative_deadline=timeout):  # fail_after costs a tenth of a round trip more
                 if not box.put_nowait(envelope):
                     await _put(slot, box, envelope)
                 return await reply.wait()
         finally:
             if caller is not None:
                 caller.blocked_in = None
+        raise trio.TooSlowError(f"{slot.name} did not answer within {timeout:g} s")
 
     async def cast(self, message: M) -> None:
         """Send a message and return as soon as it is accepted. Waits for room when the overflow rule says so.
@@ -279,7 +288,7 @@ class Ref(Generic[M]):
             raise ActorDied(slot.name, slot.last_exit)
 
     def try_cast(self, message: M) -> bool:
-        """Send a message if it is accepted at once. Never blocks, never raises; False means lost (and counted)."""
+        """Send a message if it is accepted at once. Never blocks, never raises; False means lost."""
         slot = self._slot
         box = slot.box
         if box is None or not box.accepting:
@@ -302,7 +311,7 @@ async def _put(slot: Slot[Any], box: Mailbox, envelope: Envelope) -> None:
 
 
 def _caller() -> Slot[Any] | None:
-    """The actor whose own task this is; None in a task of its nursery, which may wait without stopping the actor."""
+    """The actor whose own task this is; None in a task of its nursery, which stops nobody by waiting."""
     slot = CURRENT.get()
     return slot if slot is not None and slot.task is trio.lowlevel.current_task() else None
 

@@ -17,7 +17,7 @@ class NameTaken(ValueError):  # noqa: N818 - the vocabulary of the field
 
 
 class Registry:
-    """Slots by name. A name is registered while an incarnation runs, free when none does, and the same after a restart."""
+    """Slots by name: registered while an incarnation runs, free when none does, the same after a restart."""
 
     __slots__ = ("_slots",)
 

@@ -6,8 +6,6 @@ Must not: restart the root (who runs it decides what its end means).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import trio
 
 from supervisors import exits
@@ -35,7 +33,7 @@ class Root:
         """For adding, stopping and restarting top-level children."""
 
     def tree(self) -> NodeInfo:
-        """The whole tree at this instant, as plain data. Synchronous: it answers even when every actor is stuck."""
+        """The whole tree at this instant, as plain data. It answers even when every actor is stuck."""
         return self._child.node(trio.current_time())
 
     def request_stop(self) -> None:
@@ -78,16 +76,19 @@ async def run_root(
     watchdog: float | None = None,
     task_status: trio.TaskStatus[Root] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Run a tree until it is stopped, cancelled, or gives up. Its children are gone when this returns or raises.
+    """Run a tree until it is stopped, cancelled, or gives up. No child is left when this returns or raises.
 
-    An outer cancellation is an ordered stop too. KeyboardInterrupt and SystemExit raised by a child are never supervised:
-    the tree stops in order and they are raised here. Returns normally after `Root.stop()` and after an `auto_shutdown`.
+    An outer cancellation is an ordered stop too. KeyboardInterrupt and SystemExit raised by a child are never
+    supervised:
+    the tree stops in order and they are raised here. Returns normally after `Root.stop()` and after an
+    `auto_shutdown`.
 
     Args:
         spec: The root supervisor.
         name: The root's own, first in every path.
         on_event: Called for every event of the tree; see `System`.
-        watchdog: Seconds from the beginning of a stop after which the process ends itself with status 70: Trio cannot kill
+        watchdog: Seconds from the beginning of a stop after which the process ends itself with status 70:
+        Trio cannot kill
             code that shields itself or sits in a thread. Off when None.
         task_status: Given the `Root` once every child is ready.
 
@@ -99,7 +100,13 @@ async def run_root(
     handle = SupervisorHandle(name)
     child = Child(supervisor_spec(name, spec), name, ChildState.STARTING, generation=1)
     root = Root(child, system, handle)
-    life = child.life = Life(child.spec, name, 1, system, _starter(child, root, task_status))
+    life = child.life = Life(child.spec, name, 1, system)
+
+    def ready() -> None:
+        child.state = ChildState.RUNNING
+        task_status.started(root)
+
+    life.on_ready = ready
     supervisor = Supervisor(life, spec, handle)
     guard = Watchdog(watchdog)
     supervisor.on_stopping = guard.arm
@@ -113,11 +120,3 @@ async def run_root(
     finally:
         guard.disarm()
         root.over()
-
-
-def _starter(child: Child, root: Root, task_status: trio.TaskStatus[Root]) -> Callable[[Life], None]:
-    def settled(_: Life) -> None:
-        child.state = ChildState.RUNNING
-        task_status.started(root)
-
-    return settled

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Hashable, Iterable
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -22,7 +22,8 @@ class SpecError(ValueError):
     """A spec that cannot be run.
 
     Args:
-        code: What is wrong, from a closed vocabulary (OTP's words: `invalid_restart_type`, `duplicate_child_name`...).
+        code: What is wrong, from a closed vocabulary (OTP's words: `invalid_restart_type`,
+        `duplicate_child_name`...).
         detail: The value that is wrong, in words.
     """
 
@@ -84,14 +85,21 @@ def _duration(value: object, *, zero: bool) -> bool:
     return value >= 0 if zero else value > 0
 
 
-def _is(
-    kind: type | tuple[type, ...], code: str
-) -> Callable[[object, attrs.Attribute[object], object], None]:
-    def check(_: object, attribute: attrs.Attribute[object], value: object) -> None:
-        if not isinstance(value, kind):
+def _is(*kinds: type, code: str) -> Callable[[object, attrs.Attribute[Any], Any], None]:
+    def check(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+        if not isinstance(value, kinds):
             raise SpecError(code, f"{attribute.name} is {value!r}")
 
     return check
+
+
+def _check_id(_: object, __: object, value: object) -> None:
+    if value is None:
+        raise SpecError("missing_id", "id is None")
+    try:
+        hash(value)
+    except TypeError:
+        raise SpecError("invalid_id", f"{value!r} is not hashable") from None
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -99,37 +107,32 @@ class ChildSpec:
     """One child: how to start it, how to stop it, when to start it again.
 
     Raises:
-        SpecError: `missing_id`, `invalid_mfa`, `invalid_restart_type`, `invalid_shutdown`, `invalid_significant`,
+        SpecError: `missing_id`, `invalid_mfa`, `invalid_restart_type`, `invalid_shutdown`,
+        `invalid_significant`,
             `invalid_child_type`, `invalid_backoff`, `invalid_start_timeout`.
     """
 
-    id: Hashable = attrs.field()
+    id: Hashable = attrs.field(validator=_check_id)
     """Unique among the children of one supervisor."""
     start: StartFunction = attrs.field()
-    """Runs one incarnation: `async def start(life)`; ready when it calls `life.ready()`, over when it returns."""
-    restart: Restart = attrs.field(default=Restart.PERMANENT, validator=_is(Restart, "invalid_restart_type"))
+    """Runs one incarnation: `async def start(life)`; ready when it calls `life.ready()`, over when it
+    returns."""
+    restart: Restart = attrs.field(
+        default=Restart.PERMANENT, validator=_is(Restart, code="invalid_restart_type")
+    )
     """When it is started again."""
-    kind: Kind = attrs.field(default=Kind.WORKER, validator=_is(Kind, "invalid_child_type"))
+    kind: Kind = attrs.field(default=Kind.WORKER, validator=_is(Kind, code="invalid_child_type"))
     """Worker or supervisor."""
     shutdown: float | Brutal = attrs.field()
     """Seconds it may take to stop when asked, `math.inf`, or `BRUTAL_KILL`."""
-    significant: bool = attrs.field(default=False, validator=_is(bool, "invalid_significant"))
+    significant: bool = attrs.field(default=False, validator=_is(bool, code="invalid_significant"))
     """Whether its end counts for `auto_shutdown`; never for a permanent child."""
     backoff: Backoff | None = attrs.field(
-        default=None, validator=_is((Backoff, type(None)), "invalid_backoff")
+        default=None, validator=_is(Backoff, type(None), code="invalid_backoff")
     )
     """How long to wait before a restart; None restarts at once."""
     start_timeout: float = attrs.field(default=30.0)
     """Seconds its init may take (OTP has no such bound, so there a hung init hangs the tree)."""
-
-    @id.validator
-    def _check_id(self, _: object, value: object) -> None:
-        if value is None:
-            raise SpecError("missing_id", "id is None")
-        try:
-            hash(value)
-        except TypeError:
-            raise SpecError("invalid_id", f"{value!r} is not hashable") from None
 
     @start.validator
     def _check_start(self, _: object, value: object) -> None:
@@ -161,17 +164,17 @@ def _check_intensity(_: object, __: object, value: object) -> None:
 
 
 def _check_period(_: object, __: object, value: object) -> None:
-    if not _duration(value, zero=False):
+    if not _duration(value, zero=False) or value == math.inf:
         raise SpecError("invalid_period", f"period is {value!r}")
 
 
-def check_children(children: Iterable[object], auto_shutdown: AutoShutdown) -> None:
-    """Check specs against each other and against their supervisor.
+def check_children(children: Iterable[object], auto_shutdown: AutoShutdown) -> tuple[ChildSpec, ...]:
+    """Check specs against each other and against their supervisor; the same specs, in order.
 
     Raises:
         SpecError: `invalid_child_spec`, `duplicate_child_name`, `bad_combination`.
     """
-    seen: set[Hashable] = set()
+    seen: dict[Hashable, ChildSpec] = {}
     for child in children:
         if not isinstance(child, ChildSpec):
             raise SpecError("invalid_child_spec", f"{child!r} is not a ChildSpec")
@@ -181,7 +184,8 @@ def check_children(children: Iterable[object], auto_shutdown: AutoShutdown) -> N
             raise SpecError(
                 "bad_combination", f"child {child.id!r} is significant but auto_shutdown is never"
             )
-        seen.add(child.id)
+        seen[child.id] = child
+    return tuple(seen.values())
 
 
 def _in_order(children: Iterable[ChildSpec]) -> tuple[ChildSpec, ...]:
@@ -193,12 +197,13 @@ class SupervisorSpec:
     """One supervisor: its children in start order, and what it does when one of them ends.
 
     Raises:
-        SpecError: `invalid_strategy`, `invalid_intensity`, `invalid_period`, `invalid_auto_shutdown`, `invalid_stuck_after`,
+        SpecError: `invalid_strategy`, `invalid_intensity`, `invalid_period`, `invalid_auto_shutdown`,
+        `invalid_stuck_after`,
             `invalid_child_spec`, `duplicate_child_name`, `bad_combination`.
     """
 
     strategy: Strategy = attrs.field(
-        default=Strategy.ONE_FOR_ONE, validator=_is(Strategy, "invalid_strategy")
+        default=Strategy.ONE_FOR_ONE, validator=_is(Strategy, code="invalid_strategy")
     )
     """Who is restarted with a child that ended."""
     intensity: int = attrs.field(default=1, validator=_check_intensity)
@@ -206,7 +211,7 @@ class SupervisorSpec:
     period: float = attrs.field(default=5.0, validator=_check_period)
     """Seconds of the sliding window."""
     auto_shutdown: AutoShutdown = attrs.field(
-        default=AutoShutdown.NEVER, validator=_is(AutoShutdown, "invalid_auto_shutdown")
+        default=AutoShutdown.NEVER, validator=_is(AutoShutdown, code="invalid_auto_shutdown")
     )
     """Whether the end of significant children ends it."""
     children: tuple[ChildSpec, ...] = attrs.field(default=(), converter=_in_order)

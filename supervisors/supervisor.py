@@ -11,12 +11,20 @@ from typing import assert_never
 
 from supervisors import plan
 from supervisors.child import Child, ChildState, Life
-from supervisors.engine import Due, Engine, Event, Exited, Request, Retry, Settled
+from supervisors.engine import Again, Due, Engine, Event, Limits, Request
 from supervisors.exits import Exit, StartFailed
-from supervisors.handle import AdminCode, AdminError, Op, SupervisorHandle
+from supervisors.handle import AdminCode, AdminError, ChildInfo, Op, SupervisorHandle
 from supervisors.mailbox import Reply
-from supervisors.plan import Verdict, View
-from supervisors.spec import Brutal, ChildSpec, Kind, Restart, SpecError, SupervisorSpec, check_children
+from supervisors.spec import (
+    Brutal,
+    ChildSpec,
+    Kind,
+    Restart,
+    SpecError,
+    Strategy,
+    SupervisorSpec,
+    check_children,
+)
 
 
 class Supervisor(Engine):
@@ -29,15 +37,19 @@ class Supervisor(Engine):
     """
 
     def __init__(self, life: Life, spec: SupervisorSpec, handle: SupervisorHandle | None = None) -> None:
-        super().__init__(
-            life, intensity=spec.intensity, period=spec.period, stuck_after=spec.stuck_after, handle=handle
+        limits = Limits(
+            intensity=spec.intensity,
+            period=spec.period,
+            stuck_after=spec.stuck_after,
+            auto_shutdown=spec.auto_shutdown,
         )
+        super().__init__(life, limits, handle)
         self.spec = spec
+        self._independent = spec.strategy is Strategy.ONE_FOR_ONE
 
     async def _start_initial(self) -> bool:
         for spec in self.spec.children:
-            child = self._adopt(spec)
-            failure = await self._start(child)
+            failure = await self._start(self._adopt(spec))
             if self.stopping:
                 return False
             if failure is not None:
@@ -48,63 +60,41 @@ class Supervisor(Engine):
         return True
 
     async def _start(self, child: Child) -> Exit | None:
-        """Start a child and wait until it is ready; its exit when it failed. One that declines is no failure."""
-        life = self._spawn(child)
+        """Start a child and wait until it is ready; its exit when it failed (to decline is not to fail)."""
+        self._awaited = life = self._spawn(child)
         await life.settled.wait()
+        self._awaited = None
         if life.is_ready:
-            child.state = ChildState.RUNNING
             return None
         child.down()
-        if life.ignored:
-            if child.spec.restart is Restart.TEMPORARY:
-                del self.children[child.spec.id]
-            return None
-        return life.exit
+        if not life.ignored:
+            return life.exit
+        if self._forgets(child):
+            self._forget(child)
+        return None
 
     async def _stop_all(self) -> None:
-        for child in reversed(self.children.values()):
+        for child in reversed(list(self.children.values())):
             await self._stop_child(child)
 
     async def _dispatch(self, event: Event) -> None:
         match event:
-            case Exited(life):
-                await self._exited(life)
-            case Retry(child):
+            case Again(child):
                 if self._is_pending(event):
                     await self._restart(child)
             case Due(child):
                 if self._is_pending(event):
-                    child.timer = None
                     await self._perform(child)
             case Request(op, argument, reply):
                 await self._serve(op, argument, reply)
-            case Settled():
-                pass
+            case _:
+                assert_never(event)
 
-    async def _exited(self, life: Life) -> None:
-        child = self.children.get(life.spec.id)
-        if child is None or child.life is not life or life.exit is None:
-            return
-        if child.state is ChildState.STUCK:
-            await self._unstuck(child)
-            return
-        verdict = plan.judge(child.spec.restart, life.exit)
-        if verdict is Verdict.RESTART:
-            await self._restart(child)
-            return
-        ended = self._view(child)
-        child.down()
-        if verdict is Verdict.FORGET:
-            del self.children[child.spec.id]
-        siblings = [self._view(other) for other in self.children.values() if other is not child]
-        if plan.ends_supervisor(self.spec.auto_shutdown, ended, siblings):
-            self._auto_shutdown()
-
-    async def _unstuck(self, child: Child) -> None:
-        revive = child.revive
-        child.down()
-        if revive:
-            await self._start_or_retry(child)
+    def _again(self, child: Child) -> Life | None:
+        if self._independent:
+            return super()._again(child)
+        self._post.send_nowait(Again(child, child.generation))
+        return None
 
     async def _restart(self, child: Child) -> None:
         delay = self._count(child)
@@ -116,39 +106,43 @@ class Supervisor(Engine):
             await self._perform(child)
 
     async def _perform(self, failed: Child) -> None:
-        """Carry out a restart. A start that fails ends it; what is left is done by the retry, from that child on."""
-        if self.spec.strategy is plan.Strategy.ONE_FOR_ONE:
-            await self._start_or_retry(failed)
+        """Carry out a restart. A start that fails ends it; the next try goes on from that child."""
+        if self._independent:
+            self._spawn(failed)
             return
         views = [self._view(child) for child in self.children.values()]
         for step in plan.restart_steps(self.spec.strategy, views, failed.spec.id):
             if self.stopping:
                 return
-            child = self.children[step.id]
-            match step:
-                case plan.Stop():
-                    await self._stop_child(child)
-                case plan.Forget():
-                    del self.children[step.id]
-                case plan.Start():
-                    if not await self._start_or_retry(child):
-                        return
-                case _:
-                    assert_never(step)
+            child = self.children.get(step.id)  # a temporary one may have ended by itself meanwhile
+            if child is not None and not await self._do(step, child):
+                return
 
-    async def _start_or_retry(self, child: Child) -> bool:
+    async def _do(self, step: plan.Step, child: Child) -> bool:
+        """Carry out one step; False when the rest has to wait for another try."""
+        match step:
+            case plan.Stop():
+                await self._stop_child(child)
+            case plan.Forget():
+                self._forget(child)
+            case plan.Start():
+                return await self._start_again(child)
+            case _:
+                assert_never(step)
+        return True
+
+    async def _start_again(self, child: Child) -> bool:
         if child.state is ChildState.STUCK:
-            child.revive = True
+            child.revive = True  # two incarnations at once are worse than a late one
             return True
         child.cancel_timer()
+        child.state = ChildState.RESTARTING
         if await self._start(child) is None:
             return True
-        child.state = ChildState.RESTARTING
-        self._post.send_nowait(Retry(child, child.generation))
+        child.restarting()
+        child.ready_for = 0.0
+        self._post.send_nowait(Again(child, child.generation))
         return False
-
-    def _view(self, child: Child) -> View:
-        return View(child.spec.id, child.spec.restart, child.spec.significant, child.active)
 
     async def _serve(self, op: Op, argument: Hashable | ChildSpec, reply: Reply) -> None:
         try:
@@ -156,36 +150,36 @@ class Supervisor(Engine):
                 case Op.START:
                     reply.answer(await self._op_start(argument))
                 case Op.TERMINATE:
-                    reply.answer(await self._op_terminate(self._find(argument)))
+                    await self._op_terminate(self._find(argument))
                 case Op.RESTART:
                     reply.answer(await self._op_restart(self._find(argument)))
                 case Op.DELETE:
-                    reply.answer(self._op_delete(self._find(argument)))
+                    self._op_delete(self._find(argument))
                 case _:
                     assert_never(op)
         except (AdminError, SpecError) as error:
             reply.fail(error)
+        reply.answer(None)  # a reply keeps its first outcome
 
-    async def _op_start(self, spec: Hashable | ChildSpec) -> object:
-        check_children([spec], self.spec.auto_shutdown)
-        assert isinstance(spec, ChildSpec)
+    async def _op_start(self, spec: Hashable | ChildSpec) -> ChildInfo:
+        spec = check_children([spec], self.spec.auto_shutdown)[0]
         if spec.id in self.children:
-            there = self.children[spec.id].life is not None
+            there = self.children[spec.id].running
             raise AdminError(AdminCode.ALREADY_STARTED if there else AdminCode.ALREADY_PRESENT, spec.id)
         child = self._adopt(spec)
         failure = await self._start(child)
         if failure is not None:
-            del self.children[spec.id]
+            self._forget(child)
             raise AdminError(AdminCode.START_FAILED, spec.id, failure)
         return self._info(child)
 
     async def _op_terminate(self, child: Child) -> None:
         if not await self._stop_child(child):
             raise AdminError(AdminCode.STUCK, child.spec.id)
-        if child.spec.restart is Restart.TEMPORARY:
-            del self.children[child.spec.id]
+        if self._forgets(child):
+            self._forget(child)
 
-    async def _op_restart(self, child: Child) -> object:
+    async def _op_restart(self, child: Child) -> ChildInfo:
         self._refuse_unless_down(child)
         failure = await self._start(child)
         if failure is not None:
@@ -194,7 +188,7 @@ class Supervisor(Engine):
 
     def _op_delete(self, child: Child) -> None:
         self._refuse_unless_down(child)
-        del self.children[child.spec.id]
+        self._forget(child)
 
     def _refuse_unless_down(self, child: Child) -> None:
         if child.state is ChildState.RESTARTING:
@@ -217,8 +211,9 @@ def supervisor_spec(
 ) -> ChildSpec:
     """The spec of a supervisor that is a child of another one.
 
-    A supervisor that gives up ends with `shutdown`, so its parent restarts it only when it is permanent. After a restart only
-    the children of `spec` are there.
+    A supervisor that gives up ends with `shutdown`, so its parent restarts it only when it is permanent.
+    After a
+    restart only the children of `spec` are there.
 
     Args:
         id: Unique among its siblings.

@@ -14,7 +14,9 @@ EXIT_STUCK: Final = 70
 
 
 class Watchdog:
-    """Ends the process with `os._exit` unless disarmed in time. Trio cannot kill code that shields itself or sits in a thread.
+    """Ends the process with `os._exit` unless disarmed in time.
+
+    Trio cannot kill code that shields itself or sits in a thread.
 
     Args:
         patience: Seconds from `arm()`; None never ends anything.
