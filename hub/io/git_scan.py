@@ -19,6 +19,7 @@ from hub.io.git_digest import SUBMODULE, Absent, Content, Found, Unstorable, loo
 from hub.io.git_env import git, together
 from hub.io.git_shadow import Shadow
 
+NOT_A_FILE = "not a file"
 Entry = tuple[str, str]
 """Mode and object id."""
 
@@ -39,8 +40,6 @@ class Scan:
     """Path -> what the index has there."""
     nested: tuple[bytes, ...]
     """Repositories inside the tree."""
-    specials: tuple[bytes, ...]
-    """FIFOs, sockets and devices."""
 
 
 @attrs.frozen
@@ -65,11 +64,10 @@ def show(path: bytes) -> str:
 
 
 async def scan(shadow: Shadow) -> Scan:
-    """Three looks at once: tracked files by their stat data, untracked files, and what is no file at all."""
+    """Two looks at once: tracked files by their stat data, and untracked files."""
     paths: dict[bytes, Entry | None] = {}
     untracked: list[bytes] = []
     nested: list[bytes] = []
-    specials: list[bytes] = []
 
     async def tracked() -> None:
         args = ("--raw", "-z", "--no-renames", "--ignore-submodules=dirty")
@@ -81,13 +79,10 @@ async def scan(shadow: Shadow) -> Scan:
         untracked.extend(files)
         nested.extend(inner)
 
-    async def odd() -> None:
-        specials.extend(await _specials(shadow.worktree))
-
-    await together(tracked, others, odd)
+    await together(tracked, others)
     for path in untracked:
         paths.setdefault(path, None)
-    return Scan(paths, tuple(nested), tuple(path for path in specials if path not in paths))
+    return Scan(paths, tuple(nested))
 
 
 async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Work:
@@ -102,9 +97,8 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Wor
     looked = await trio.to_thread.run_sync(
         partial(look, shadow.worktree, sorted(paths), shadow.algorithm, executable_bit=shadow.executable_bit)
     )
-    skipped = [Skipped(show(path), "not a file") for path in found.specials]
     why = "the history of a nested repository; its files are kept"
-    skipped += [Skipped(show(path + b".git"), why) for path in found.nested]
+    skipped = [Skipped(show(path + b".git"), why) for path in found.nested]
     entries: dict[bytes, Entry | None] = {}
     for path, what in looked.items():
         old = paths[path]
@@ -172,13 +166,14 @@ async def _untracked(shadow: Shadow, prefix: bytes = b"") -> tuple[list[bytes], 
     return files, nested
 
 
-async def _specials(root: Path) -> list[bytes]:
-    """FIFOs, sockets and devices: git does not speak of them. `find` does not hold the interpreter while it looks."""
+async def specials(root: Path) -> list[Skipped]:
+    """FIFOs, sockets and devices: git does not speak of them. `find` does not hold the interpreter meanwhile."""
     kinds = ("-type", "p", "-o", "-type", "s", "-o", "-type", "b", "-o", "-type", "c")
     argv = ("find", ".", "-name", ".git", "-prune", "-o", "(", *kinds, ")", "-print0")
     with contextlib.suppress(OSError):
         done = await trio.run_process(argv, cwd=root, capture_stdout=True, capture_stderr=True, check=False)
-        return [name.removeprefix(b"./") for name in done.stdout.split(b"\0")[:-1]]
+        names = done.stdout.split(b"\0")[:-1]
+        return [Skipped(show(name.removeprefix(b"./")), NOT_A_FILE) for name in names]
     return []
 
 

@@ -24,10 +24,10 @@ from hub.errors import Code, HubError
 from hub.io.git_digest import Content, look
 from hub.io.git_env import together
 from hub.io.git_refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
-from hub.io.git_scan import Entry, Skipped, Work, gather, scan, show, tree_diff
+from hub.io.git_scan import Entry, Skipped, Work, gather, scan, show, specials, tree_diff
 from hub.io.git_shadow import copy_index
 from hub.io.git_store import MovingError, Stored, apply, store, would_be
-from hub.io.git_view import Ground, Pair, Refs, View, note_index, open_ground, tracked_paths, view
+from hub.io.git_view import Ground, Pair, Refs, View, next_index, note_index, open_ground, tracked_paths, view
 
 _ATTEMPTS = 3
 _SHORT = 12
@@ -93,21 +93,19 @@ async def snapshot(
             NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
     """
     text = _message(subject or f"hub: snapshot {handoff_id}", session_id, handoff_id, trailers)
-    kept = kept_ref(session_id, handoff_id)
     ground = await open_ground(worktree, root, kept_index)
-    for attempt in range(_ATTEMPTS):
-        seen = await view(ground, session_id, kept)
-        work = await gather(ground.shadow, seen.found, seen.tracked)
-        try:
-            made = await _make(ground, seen, work, text, settle=attempt == _ATTEMPTS - 1)
-        except MovingError:
-            continue
-        saved = await _save_staged(ground, seen, made.tree, kept)
-        sha = await _publish(ground, seen.refs, made, branch_of(session_id), kept)
-        if sha:
-            _install(ground, seen, made)
-            return await _report(ground, seen, work, made, sha, saved)
-    raise HubError(Code.GIT_FAILED, f"{worktree} does not hold still long enough to be stored.")
+    taken: list[Snapshot] = []
+    odd: list[Skipped] = []
+
+    async def take() -> None:
+        taken.append(await _take(ground, session_id, kept_ref(session_id, handoff_id), text))
+
+    async def look_aside() -> None:
+        odd.extend(await specials(worktree))
+
+    await together(take, look_aside)
+    skipped = sorted({*taken[0].skipped, *odd}, key=lambda item: item.path)
+    return attrs.evolve(taken[0], skipped=tuple(skipped))
 
 
 async def tree_hash(worktree: Path, kept_index: Path | None = None, *, root: Path | None = None) -> str:
@@ -121,38 +119,50 @@ async def tree_hash(worktree: Path, kept_index: Path | None = None, *, root: Pat
     return await would_be(ground.shadow, work.entries)
 
 
-async def _make(ground: Ground, seen: View, work: Work, text: str, *, settle: bool) -> Stored:
-    """Stores the work as a commit and, meanwhile, readies the index that the agent will find."""
-    refs, made = seen.refs, list[Stored]()
+async def _take(ground: Ground, session_id: str, kept: str, text: str) -> Snapshot:
+    """Looks, stores and publishes; again while files or the branch move under it."""
+    for attempt in range(_ATTEMPTS):
+        seen = await view(ground, session_id, kept)
+        work = await gather(ground.shadow, seen.found, seen.tracked)
+        done: list[tuple[Stored, str, str]] = []
+        commit = partial(_commit, ground, seen, work, text, kept, done, settle=attempt == _ATTEMPTS - 1)
+        try:
+            await together(commit, partial(_ready_index, ground, seen, work))
+        except MovingError:
+            continue
+        made, saved, sha = done[0]
+        if sha:
+            _install(ground, seen, made)
+            return await _report(ground, seen, work, made, sha, saved)
+    raise HubError(Code.GIT_FAILED, f"{ground.link.worktree} does not hold still long enough to be stored.")
+
+
+async def _commit(
+    ground: Ground,
+    seen: View,
+    work: Work,
+    text: str,
+    kept: str,
+    done: list[tuple[Stored, str, str]],
+    *,
+    settle: bool,
+) -> None:
+    """Stores the work as a commit and puts the refs on it; `done` gets both, and what keeps the staged state."""
+    refs = seen.refs
     when = max(int(time.time()), refs.head.when, refs.tip.when)
-
-    async def commit() -> None:
-        parents = refs.parents
-        made.append(
-            await store(
-                ground.shadow, seen.base, work, parents=parents, message=text, when=when, settle=settle
-            )
-        )
-
-    async def index() -> None:
-        if refs.on_branch:
-            await _ready_index(ground, work.entries, seen.index.conflicts)
-
-    await together(commit, index)
-    return made[0]
+    made = await store(
+        ground.shadow, seen.base, work, parents=refs.parents, message=text, when=when, settle=settle
+    )
+    saved = await _save_staged(ground, seen, made.tree, kept)
+    branch = branch_of(kept.split("/")[2])
+    done.append((made, saved, await _publish(ground, refs, made, branch, kept)))
 
 
-def _next_index(ground: Ground) -> Path:
-    return ground.shadow.git_dir / "next-index"
-
-
-async def _ready_index(ground: Ground, entries: Mapping[bytes, Entry | None], conflicts: bytes) -> None:
-    index = _next_index(ground)
-    index.with_name(f"{index.name}.lock").unlink(
-        missing_ok=True
-    )  # of a git that was killed; only hub is here
-    await trio.to_thread.run_sync(copy_index, ground.shadow.index, index)
-    await apply(attrs.evolve(ground.shadow, index=index), entries, conflicts)
+async def _ready_index(ground: Ground, seen: View, work: Work) -> None:
+    """The index the agent will find, beside its own until the refs have moved."""
+    if seen.refs.on_branch:
+        spare = attrs.evolve(ground.shadow, index=next_index(ground))
+        await apply(spare, work.entries, seen.index.conflicts)
 
 
 def _install(ground: Ground, seen: View, made: Stored) -> None:
@@ -163,7 +173,7 @@ def _install(ground: Ground, seen: View, made: Stored) -> None:
     """
     if not seen.refs.on_branch or seen.index.tree == made.tree:
         return
-    index, target = _next_index(ground), ground.link.admin / "index"
+    index, target = next_index(ground), ground.link.admin / "index"
     try:
         index.replace(target)
     except OSError as error:

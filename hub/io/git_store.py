@@ -18,7 +18,6 @@ from functools import partial
 from pathlib import Path
 
 import attrs
-import trio
 
 from hub.errors import Code, HubError
 from hub.io.git_digest import Content, reread

@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import attrs
+import trio
 
 from hub.errors import Code, HubError
+from hub.io.atomic import read_bounded
 from hub.io.git_digest import SUBMODULE
 from hub.io.git_dirs import Linked, check_worktree, project_of
 from hub.io.git_env import git, together
 from hub.io.git_refs import KEPT, Commit, branch_of, is_ancestor, move_refs, read_commits
 from hub.io.git_scan import Entry, Scan, scan, tree_diff
-from hub.io.git_shadow import Shadow, base_tree, open_shadow, scratch, seed_index
+from hub.io.git_shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
 from hub.io.places import Places
+
+_HEAD_LIMIT = 8192
 
 Pair = tuple[Entry | None, Entry | None]
 
@@ -122,8 +127,22 @@ async def view(ground: Ground, session_id: str, kept: str) -> View:
         head_diff, tracked = await _tracked(ground.shadow, base, refs.head.tree, index.tree)
         known.append((refs, index, head_diff, tracked))
 
-    await together(files, repository)
+    await together(files, repository, partial(ready_copy, ground))
     return View(base, found[0], *known[0])
+
+
+async def ready_copy(ground: Ground) -> None:
+    """A copy of the kept index, on its way to become the agent's."""
+    index = next_index(ground)
+    index.with_name(f"{index.name}.lock").unlink(
+        missing_ok=True
+    )  # of a git that was killed; only hub is here
+    await trio.to_thread.run_sync(copy_index, ground.shadow.index, index)
+
+
+def next_index(ground: Ground) -> Path:
+    """Where the agent's next index is made ready."""
+    return ground.shadow.git_dir / "next-index"
 
 
 async def tracked_paths(ground: Ground) -> frozenset[bytes]:
@@ -147,17 +166,29 @@ async def read_refs(ground: Ground, session_id: str, kept: str) -> Refs:
     link, root = ground.link, ground.root
     branch = f"refs/heads/{branch_of(session_id)}"
     head, tip, last = await read_commits(["HEAD", branch, kept], cwd=root, where=link.where)
-    named = await git("symbolic-ref", "-q", "HEAD", cwd=root, where=link.where, accept=(0, 1, 128))
+    named = await _head_name(ground)
     notes: tuple[str, ...] = ()
     if tip is None:
         tip = await _recover_branch(ground, session_id, branch)
         notes = (f"the branch {branch_of(session_id)} was gone; it was made anew at {tip.sha[:12]}",)
-        head = tip if named.text == branch else head
+        head = tip if named == branch else head
     head = head or tip
     parents: tuple[str, ...] = (head.sha,)
     if not await is_ancestor(tip.sha, head.sha, cwd=root, where=link.where):
         parents = (head.sha, tip.sha)
-    return Refs(head, tip, named.text == branch, last, parents, notes)
+    return Refs(head, tip, named == branch, last, parents, notes)
+
+
+async def _head_name(ground: Ground) -> str:
+    """The ref that HEAD is; "" when it is a commit. A file says it, except where refs live in a table."""
+    with contextlib.suppress(OSError, HubError):
+        text = read_bounded(ground.link.admin / "HEAD", _HEAD_LIMIT).decode("utf-8", "replace").strip()
+        if not text.endswith("/.invalid"):
+            return text.removeprefix("ref: ") if text.startswith("ref: ") else ""
+    done = await git(
+        "symbolic-ref", "-q", "HEAD", cwd=ground.root, where=ground.link.where, accept=(0, 1, 128)
+    )
+    return done.text
 
 
 async def _recover_branch(ground: Ground, session_id: str, branch: str) -> Commit:

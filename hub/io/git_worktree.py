@@ -17,13 +17,15 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
+import trio
 
 from hub.errors import Code, HubError
 from hub.io.git_dirs import common_dir, find_admin, own_git_dir
-from hub.io.git_env import effective_config, filter_overrides, git
+from hub.io.git_env import Config, effective_config, filter_overrides, git
 from hub.io.git_refs import BASE, kept_ref, move_refs, read_commits
 from hub.io.git_scan import gather, scan
 from hub.io.git_shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
@@ -34,6 +36,8 @@ from hub.io.places import Places, make_private_dir
 _WORKERS = ("-c", "checkout.workers=4")
 _CHECKOUT_INDEX = "hub-index"
 _ATTEMPTS = 3
+_LARGE_INDEX = 1 << 18
+_CLOCK_TICK = 0.01
 
 
 @attrs.frozen
@@ -188,6 +192,8 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
     else:
         await git("read-tree", "HEAD", cwd=path, where=where, config=config)
         await git(*_WORKERS, "checkout-index", "-a", "-f", "-u", "-q", cwd=path, where=where, config=config)
+    if index.stat().st_size > _LARGE_INDEX:
+        await _outlive_checkout(index, path, where, config)
     make_private_dir(kept.parent.parent)
     make_private_dir(kept.parent)
     shutil.rmtree(kept.with_name(f"{kept.name}.gitdir"), ignore_errors=True)
@@ -195,3 +201,16 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
     copy_index(index, kept)
     index.replace(admin / "index")
     note_index(shadow, admin / "index", await base_tree(shadow))
+
+
+async def _outlive_checkout(index: Path, path: Path, where: Mapping[str, str], config: Config) -> None:
+    """Writes the index again in a later second than the checkout's last.
+
+    git compares whole seconds. Of a file written in the same second as the index it cannot tell from the stat
+    data alone whether it changed since, and reads it again at every look. The kept index is never written again,
+    so in a large tree every snapshot would read thousands of files that nobody touched.
+    """
+    written = int(index.stat().st_mtime)
+    while int(index.stat().st_mtime) == written:
+        await trio.sleep(max(0.0, written + 1 - time.time()) + _CLOCK_TICK)
+        await git("update-index", "--force-write-index", cwd=path, where=where, config=config)
