@@ -3,8 +3,8 @@
 Owns: `Retries`, the fold over the lines of standard error.
 Must not: read standard output.
 
-A message may come in several lines ("Attempt 1 failed: ...", then "... Retrying after 5579ms...") amid banners
-and stack traces.
+A message may come in several lines ("Attempt 1 failed: ...", then "... Retrying after 5579ms...") amid
+banners and stack traces.
 """
 
 from __future__ import annotations

@@ -1,0 +1,297 @@
+"""The real Codex, driven through the adapter against the model server on loopback."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import FailureClass
+from hub.providers.base import Account, Assignment, Ending
+from hub.providers.codex.agent import PROVIDER
+from tests.agents import base_env, program_path
+from tests.drive import Run, drive
+from tests.model_server import ModelServer, Turn
+
+pytestmark = pytest.mark.agents
+
+CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
+BOTH = pytest.mark.parametrize("mode", ["app-server", "exec"])
+
+
+@pytest.fixture
+def models() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    path = tmp_path / "repo"
+    path.mkdir()
+    subprocess.run(["git", "init", "-q", str(path)], check=True)
+    return path
+
+
+@pytest.fixture
+def assign(models: ModelServer, repo: Path, tmp_path: Path) -> Callable[..., Assignment]:
+    program = str(program_path("codex"))
+    (tmp_path / "home").mkdir()
+    (tmp_path / "codex-home").mkdir()
+
+    def make(*, mode: str = "app-server", dispatch: str = "d-1", **more: Any) -> Assignment:
+        given = {
+            "prompt": "Write hello.txt.",
+            "model": "gpt-5.5",
+            "base_url": models.openai_url,
+            "account": Account("test", str(tmp_path / "codex-home"), {"CODEX_API_KEY": "key"}),
+        } | more
+        options = {"mode": mode, **given.pop("options", {})}
+        return Assignment(
+            dispatch_id=dispatch,
+            session_id="s-1",
+            worktree=repo,
+            run_dir=tmp_path / dispatch,
+            program=program,
+            options=options,
+            **given,
+        )
+
+    return make
+
+
+@pytest.fixture
+def env(models: ModelServer, tmp_path: Path) -> dict[str, str]:
+    return {**base_env(tmp_path / "home"), **models.proxy_env()}
+
+
+def on_line(part: bytes, act: Callable[[Run], None]) -> Callable[[bytes, Run], None]:
+    """Acts once, on the first line that holds `part`."""
+    done: list[bool] = []
+
+    def seen(line: bytes, run: Run) -> None:
+        if part in line and not done:
+            done.append(True)
+            act(run)
+
+    return seen
+
+
+@BOTH
+def test_a_task_is_done_and_the_process_leaves(mode, models, repo, assign, env):
+    models.script(
+        "key",
+        Turn.write("a/hello.txt", "hi\n", think="First the file."),
+        Turn.shell("cat a/hello.txt; exit 3"),
+        Turn.text("All done."),
+    )
+    run = drive(PROVIDER, assign(mode=mode), env)
+    assert run.outcome.ending is Ending.DONE
+    assert run.outcome.text == "All done."
+    assert (repo / "a" / "hello.txt").read_text() == "hi\n"
+    assert run.exit is not None
+    assert run.exit.code == 0
+    assert run.stream.native_session
+    assert run.stream.unknown_lines == 0
+    assert run.stream.tools_in_flight == 0
+    write, shell = run.of(EventType.TOOL_USE)
+    assert write.meta["path"] == str(repo / "a" / "hello.txt")
+    assert shell.meta["command"] == "cat a/hello.txt; exit 3"
+    wrote, shelled = run.of(EventType.TOOL_RESULT)
+    assert (wrote.meta["isError"], shelled.meta["isError"]) == (False, True)
+    assert shelled.meta["exitCode"] == 3
+    assert "hi" in shelled.content
+    assert [event.content for event in run.of(EventType.THINKING)] == ["First the file."]
+    totals = [event.meta["tokensIn"] for event in run.of(EventType.USAGE)]
+    assert totals == ([101, 101, 101] if mode == "app-server" else [303])
+
+
+@BOTH
+def test_contract_and_a_large_prompt_reach_the_model_and_no_argument(mode, models, assign, env):
+    """A 10,000-file manifest as an argument never started: the argument size limit."""
+    manifest = "\n".join(f"- src/module_{number:05d}/file.py" for number in range(10_000))
+    run = drive(PROVIDER, assign(mode=mode, envelope=CONTRACT, prompt=f"Go on.\n{manifest}"), env)
+    assert run.outcome.ending is Ending.DONE
+    assert sum(map(len, run.launch.argv)) < 2_000
+    [request] = models.mains("key")
+    assert "HUBMARK" in request.text
+    assert "module_09999" in request.text
+    texts = [
+        (item["role"], part["text"])
+        for item in request.body["input"]
+        for part in item.get("content") or []
+        if "text" in part
+    ]
+    role = next(role for role, text in texts if "HUBMARK" in text)
+    assert role == ("developer" if mode == "app-server" else "user")
+    # Codex's own instructions are still there: the contract stands beside them.
+    assert "You are Codex" in request.text
+
+
+def test_the_limit_has_the_exact_reset_of_the_quota_window(models, assign, env):
+    models.script("key", Turn.write("hello.txt", "hi\n", used=0.93), Turn.limit(resets_in=5 * 86_400))
+    run = drive(PROVIDER, assign(), env)
+    failure = run.outcome.failure
+    assert failure is not None
+    assert failure.kind is FailureClass.USAGE_LIMIT
+    assert failure.window == "five_hour"
+    assert failure.resets_at == pytest.approx(time.time() + 5 * 86_400, abs=30)
+    used = [event.meta["used"] for event in run.of(EventType.QUOTA) if event.meta["window"] == "five_hour"]
+    assert used == [930, 1000]
+    assert len(run.of(EventType.ERROR)) == 1
+
+
+def test_the_limit_of_exec_is_a_wall_clock_in_its_text(models, assign, env):
+    models.script("key", Turn.limit(resets_in=7200))
+    run = drive(PROVIDER, assign(mode="exec"), env)
+    failure = run.outcome.failure
+    assert failure is not None
+    assert failure.kind is FailureClass.USAGE_LIMIT
+    assert failure.resets_at == pytest.approx(time.time() + 7200, abs=130)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("turn", "kind"),
+    [
+        (Turn.refusal(), FailureClass.REFUSAL),
+        (Turn.auth(), FailureClass.AUTH),
+        (Turn.context(), FailureClass.CONTEXT_OVERFLOW),
+        (Turn.overload(), FailureClass.OVERLOAD),
+    ],
+    ids=["refusal", "auth", "context", "overload"],
+)
+def test_failures_are_told_apart(mode, turn, kind, models, assign, env):
+    models.script("key", turn)
+    run = drive(PROVIDER, assign(mode=mode), env)
+    assert run.outcome.ending is Ending.FAILED
+    assert run.outcome.failure is not None
+    assert run.outcome.failure.kind is kind
+    assert len(run.of(EventType.ERROR)) == 1
+
+
+def test_a_short_rate_limit_is_a_retry_and_no_failure(models, assign, env):
+    models.script("key", Turn.minute(2), Turn.text("Done."))
+    run = drive(PROVIDER, assign(), env)
+    assert run.outcome.ending is Ending.DONE
+    assert {event.meta["failure"] for event in run.of(EventType.RETRY)} == {"usage_limit"}
+    assert not run.of(EventType.ERROR)
+
+
+def test_a_stream_that_breaks_is_told_once_whole(models, assign, env):
+    """The piece streamed before the break comes again: it must not appear twice."""
+    models.script("key", Turn.cut(words=8), Turn.text("Whole."))
+    run = drive(PROVIDER, assign(), env)
+    assert run.outcome.ending is Ending.DONE
+    assert [event.content for event in run.of(EventType.TEXT)] == ["Whole."]
+    assert run.of(EventType.RETRY)
+
+
+def test_an_interrupt_keeps_the_partial_text(models, assign, env):
+    models.script("key", Turn.hold())
+    act = on_line(b"chunk3", lambda run: run.write(*run.stream.interrupt()))
+    run = drive(PROVIDER, assign(), env, on_line=act)
+    assert run.outcome.ending is Ending.INTERRUPTED
+    [partial] = run.of(EventType.TEXT)
+    assert partial.meta == {"partial": True}
+    assert partial.content.startswith("chunk0 chunk1")
+    assert run.exit is not None
+    assert run.exit.code == 0
+
+
+def test_an_interrupted_command_never_completes_and_is_not_in_flight(models, assign, env):
+    models.script("key", Turn.shell("echo started; sleep 300"))
+    seen: list[int] = []
+
+    def act(event: Event, run: Run) -> None:
+        if event.type is EventType.TOOL_USE:
+            seen.append(run.stream.tools_in_flight)
+            run.write(*run.stream.interrupt())
+
+    run = drive(PROVIDER, assign(), env, on_event=act)
+    assert run.outcome.ending is Ending.INTERRUPTED
+    assert seen == [1]
+    assert run.stream.tools_in_flight == 0
+    assert not run.of(EventType.TOOL_RESULT)
+
+
+def test_a_reply_steers_the_running_turn(models, assign, env):
+    models.script("key", Turn.slow(words=20, delay=0.02), Turn.text("And hi."))
+    act = on_line(b"chunk1", lambda run: run.write(*run.stream.reply("Also say REPLYMARK", "reply-1")))
+    run = drive(PROVIDER, assign(), env, on_line=act)
+    assert run.outcome.ending is Ending.DONE
+    assert len(run.outcomes) == 2  # the end of the turn, and the same again at the end of the process
+    assert run.outcome.text == "And hi."
+    first, second = models.mains("key")
+    assert "REPLYMARK" not in first.text
+    assert "REPLYMARK" in second.text
+    assert list(run.stream.reply("Too late", "reply-2")) == []
+
+
+@BOTH
+def test_a_thread_is_resumed_with_its_history_and_a_new_contract(mode, models, assign, env):
+    """A resumed thread ignores new developer instructions: the contract must come another way."""
+    models.script("key", Turn.text("One."), Turn.text("Two."))
+    first = drive(PROVIDER, assign(mode=mode, prompt="FIRSTTASK", envelope="OLDMARK"), env)
+    thread = first.stream.native_session
+    again = assign(mode=mode, dispatch="d-2", prompt="Go on.", resume_id=thread, envelope=CONTRACT)
+    run = drive(PROVIDER, again, env)
+    assert run.outcome.ending is Ending.DONE
+    assert run.stream.native_session == thread
+    assert all(mark in models.mains("key")[1].text for mark in ("FIRSTTASK", "HUBMARK", "Go on."))
+    assert [event.content for event in run.of(EventType.TEXT)] == ["Two."]
+
+
+def test_a_thread_that_is_gone_gives_way_to_a_fresh_one_with_the_contract(models, assign, env):
+    gone = "01a1fc8b-1a20-7ba3-850a-28c801d9cc1f"
+    run = drive(PROVIDER, assign(resume_id=gone, envelope=CONTRACT), env)
+    assert run.outcome.ending is Ending.DONE
+    assert run.stream.native_session not in ("", gone)
+    assert "HUBMARK" in models.mains("key")[0].text
+    assert any(event.meta.get("resumed") is False for event in run.of(EventType.SYSTEM))
+
+
+def test_the_accounts_key_reaches_the_model(models, assign, env, tmp_path):
+    """The app-server ignores CODEX_API_KEY for its built-in provider and sends requests without any key."""
+    account = Account("test", str(tmp_path / "codex-home"), {"OPENAI_API_KEY": "other-key"})
+    run = drive(PROVIDER, assign(account=account), env)
+    assert run.outcome.ending is Ending.DONE
+    assert models.mains()[0].headers["authorization"] == "Bearer other-key"
+
+
+def test_no_key_is_a_login_failure(assign, env, tmp_path):
+    run = drive(PROVIDER, assign(account=Account("test", str(tmp_path / "codex-home"))), env)
+    assert run.outcome.failure is not None
+    assert run.outcome.failure.kind is FailureClass.AUTH
+
+
+def test_a_permission_is_asked_of_a_person_when_the_policy_says_so(models, repo, assign, env):
+    models.script("key", Turn.write("hello.txt", "hi\n"), Turn.text("Done."))
+    answers = iter([True])
+
+    def act(event: Event, run: Run) -> None:
+        if event.type is EventType.WAITING:
+            run.write(*run.stream.answer(event.meta["approvalId"], next(answers), ""))
+
+    options = {"approval_policy": "untrusted", "sandbox": "read-only"}
+    run = drive(PROVIDER, assign(options=options), env, on_event=act)
+    assert run.outcome.ending is Ending.DONE
+    assert len(run.of(EventType.WAITING)) == 1
+    assert (repo / "hello.txt").read_text() == "hi\n"
+
+
+def test_replaying_the_lines_tells_the_same(models, assign, env):
+    """The rule of the fold: same lines, same events, same writes."""
+    models.script("key", Turn.write("hello.txt", "hi\n"), Turn.limit())
+    assignment = assign()
+    run = drive(PROVIDER, assignment, env)
+    stream = PROVIDER.stream(assignment)
+    steps = [stream.open(), *(stream.feed(line, time.time()) for line in run.lines)]
+    told = [event for step in steps for event in step.events]
+    assert [(e.type, e.content) for e in told] == [(e.type, e.content) for e in run.events]
+    assert {write.key for step in steps for write in step.writes} == run.written
