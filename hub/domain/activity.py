@@ -58,8 +58,14 @@ class Activity:
         return bool(self.path) and bool(_WRITING.search(self.tool))
 
 
-def read(id: int, event: Event | Record) -> Activity:  # noqa: A002 - it is the event's id
-    """What the event tells. Never raises; what has the wrong type counts as not said."""
+def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A002 - it is the event's id
+    """What the event tells. Never raises; what has the wrong type counts as not said.
+
+    Args:
+        id: The event's id in the log.
+        event: The event, live or as logged.
+        root: The worktree; paths below it are told relative to it, as a contract's are.
+    """
     meta = event.meta
     tag, text, thinking = _head(event)
     code = _int(meta.get("exitCode"))
@@ -72,7 +78,7 @@ def read(id: int, event: Event | Record) -> Activity:  # noqa: A002 - it is the 
         delta=meta.get("delta") is True,
         tool=_str(meta.get("tool")),
         tool_id=_str(meta.get("toolId")),
-        path=_str(meta.get("path")),
+        path=_below(root, _str(meta.get("path"))),
         command=_str(meta.get("command")),
         exit_code=code,
         failed=meta.get("isError") is True or bool(code),
@@ -91,6 +97,10 @@ def _head(event: Event | Record) -> tuple[str, str, bool]:
         return event.tag, event.content, event.type is EventType.THINKING
     # A log record has no type: the log keeps thoughts under the tag `text`, told apart by `meta.type`.
     return event.tag, event.msg, event.tag == Tag.TEXT and event.meta.get("type") == EventType.THINKING
+
+
+def _below(root: str, path: str) -> str:
+    return path.removeprefix(root.rstrip("/") + "/" if root else "").removeprefix("./")
 
 
 def _str(value: Any) -> str:

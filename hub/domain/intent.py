@@ -97,10 +97,12 @@ class IntentFold:
 
     Args:
         initial_prompt: The user's task; where it is empty, the first words of the user in the log are taken.
+        root: The worktree; files below it are named relative to it.
     """
 
-    def __init__(self, initial_prompt: str = "") -> None:
+    def __init__(self, initial_prompt: str = "", root: str = "") -> None:
         self._prompt = initial_prompt
+        self._root = root
         self._last_id = 0
         self._open: dict[str, Activity] = {}
         self._plan: dict[str, int] = {}
@@ -125,7 +127,7 @@ class IntentFold:
         if id <= self._last_id:
             return
         self._last_id = id
-        seen = read(id, event)
+        seen = read(id, event, self._root)
         if not seen.delta:
             self._flush()
         self._take_lists(seen)
@@ -204,7 +206,7 @@ class IntentFold:
         self._streamed_id = seen.id
 
     def _flush(self) -> None:
-        """Streamed text is read when complete: a piece alone may be half a sentence, or inside a code block."""
+        """Streamed text is read when complete: a piece may be half a sentence, or inside a code block."""
         text, self._streamed = self._streamed, ""
         self._mine(text, self._streamed_id, by_user=False)
 
