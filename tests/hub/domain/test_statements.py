@@ -1,0 +1,103 @@
+"""Statements in prose: explicit ones are found, lookalikes are not."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hub.domain.statements import MAX_STATEMENT, Kind, Statement, statements
+
+
+def found(text: str, *, by_user: bool = False) -> list[tuple[Kind, str]]:
+    return [(s.kind, s.text) for s in statements(text, by_user=by_user)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Decision: use sqlite", Kind.DECISION),
+        ("- **Decision:** use sqlite", Kind.DECISION),
+        ("2. Design decision: use sqlite", Kind.DECISION),
+        ("I'll use sqlite because it is there.", Kind.DECISION),
+        ("I\u2019m going to keep the old name so that callers still work.", Kind.DECISION),
+        ("We will stick with threads rather than asyncio.", Kind.DECISION),
+        ("I've decided to drop the cache.", Kind.DECISION),
+        ("Constraint: no new dependency", Kind.CONSTRAINT),
+        ("The schema must not change.", Kind.CONSTRAINT),
+        ("Already done: the migration", Kind.DO_NOT_REDO),
+        ("- [x] Done: the migration", Kind.DO_NOT_REDO),
+        ("The table has been already renamed... no: it is already renamed.", Kind.DO_NOT_REDO),
+        ("Do not re-run the migration.", Kind.DO_NOT_REDO),
+        ("No need to redo the index.", Kind.DO_NOT_REDO),
+        ("Next step: write the test", Kind.NEXT),
+        ("Next, I fix the import.", Kind.NEXT),
+        ("Now let me run the tests.", Kind.NEXT),
+    ],
+)
+def test_explicit_wording_is_found(text, kind):
+    assert kind in [k for k, _ in found(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'll use grep.",
+        "Let me look at the decision table.",
+        "I don't see the file.",
+        "Do not worry.",
+        "Should we use sqlite because it is there?",
+        "Must we not change the schema?",
+        "> Decision: quoted from elsewhere",
+        "| Decision | value |",
+        "# Next: a heading",
+        "```\nDecision: in code\nmust not be found\n```",
+        "~~~python\n# The schema must not change.\n~~~",
+        "Note: the schema is old",
+        "http://example.com/next: x",
+        "",
+    ],
+)
+def test_lookalikes_are_passed_over(text):
+    assert found(text) == []
+
+
+def test_prose_after_a_code_block_is_read_again():
+    assert found("```\ncode\n```\nDecision: x") == [(Kind.DECISION, "x")]
+
+
+def test_from_the_user_plain_prohibitions_are_constraints():
+    assert found("Do not touch the API. Never push. I don't know the rest.", by_user=True) == [
+        (Kind.CONSTRAINT, "Do not touch the API."),
+        (Kind.CONSTRAINT, "Never push."),
+    ]
+
+
+def test_each_sentence_counts_once_under_its_first_kind():
+    assert found("Do not redo the index, it must not change. I chose to wait.") == [
+        (Kind.DO_NOT_REDO, "Do not redo the index, it must not change."),
+        (Kind.DECISION, "I chose to wait."),
+    ]
+
+
+def test_a_long_statement_is_cut():
+    (only,) = statements("Decision: " + "x" * 5000)
+    assert only == Statement(Kind.DECISION, "x" * MAX_STATEMENT)
+
+
+@given(st.text(max_size=300), st.booleans())
+@settings(max_examples=100)
+def test_what_is_found_is_quoted_from_the_text(text, by_user):
+    plain = text.replace("\u2019", "'").replace("**", "").replace("__", "").replace("`", "")
+    for statement in statements(text, by_user=by_user):
+        assert statement.text in plain
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "I will use ", "must ", "- ", "x: ", "I'll use a because ", "is already ", "`"]
+)
+def test_no_text_makes_it_slow(unit):
+    """Linear: ten times the text of one line costs no more than the cap allows; no pattern backtracks for ever."""
+    started = time.process_time()
+    list(statements(unit * 100_000))
+    assert time.process_time() - started < 2
