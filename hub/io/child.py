@@ -81,6 +81,8 @@ __all__ = [
 _PROGRAM = Path(__file__).with_name("runner.py")
 _TAKEN = 75
 _RECEIVE = 256 * 1024
+_CONNECT_SECONDS = 10.0
+_CONNECT_AGAIN = 0.01
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -145,22 +147,42 @@ def _why(run_dir: Path, stderr: bytes | None) -> str:
 async def _connect(run_dir: Path) -> trio.SocketStream:
     """Connect to a socket whose path may be longer than the 107 bytes an address holds."""
     path, directory = str(run_dir / runner_files.SOCKET), -1
-    connection = trio.socket.socket(socket.AF_UNIX)
+    connection = socket.socket(socket.AF_UNIX)
+    connection.setblocking(False)
     try:
         if sys.platform == "linux":
             directory = os.open(run_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
             path = f"/proc/self/fd/{directory}/{runner_files.SOCKET}"
-        await connection.connect(path)
+        await _when_accepted(connection, path)
     except OSError as error:
         connection.close()
         raise RunnerLost(f"No runner answers in {run_dir}: {error.strerror}.") from error
+    except trio.TooSlowError as error:
+        connection.close()
+        raise RunnerLost(f"The runner in {run_dir} does not answer.") from error
     except BaseException:
         connection.close()
         raise
     finally:
         if directory >= 0:
             os.close(directory)
-    return trio.SocketStream(connection)
+    return trio.SocketStream(trio.socket.from_stdlib_socket(connection))
+
+
+async def _when_accepted(connection: socket.socket, path: str) -> None:
+    """Connect, patiently where the runner's queue is full.
+
+    A unix socket tells that by EAGAIN at once, which Trio's own connect takes for success in the making.
+    """
+    with trio.fail_after(_CONNECT_SECONDS):
+        while True:
+            await trio.lowlevel.checkpoint()
+            try:
+                connection.connect(path)
+            except BlockingIOError:
+                await trio.sleep(_CONNECT_AGAIN)
+            else:
+                return
 
 
 class RunnerClient:

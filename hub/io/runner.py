@@ -17,6 +17,7 @@ guardian does nothing else, so that nothing else can bring it down.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -112,6 +113,7 @@ def serve(guardian: int, lifeline: int, told: int) -> int:
         return STARTED
     core = Core(launch, os.environ.get("HUB_RUN_ID", ""), lifeline)
     core.start()
+    gc.enable()
     os.write(told, bytes([STARTED]))
     os.close(told)
     core.run()
@@ -129,4 +131,7 @@ def _identity(guardian: int) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    gc.disable()  # nothing made in a start is garbage
+    status = main(sys.argv[1])
+    sys.stderr.flush()
+    os._exit(status)  # the agent is on its way: no need to take the interpreter down in order

@@ -45,7 +45,7 @@ class Agent:
         out: Where its stdout is read, non-blocking.
         err: Where its stderr is read, non-blocking.
         stdin: Where its stdin is written, non-blocking; None when it has no pipe there.
-        verdict: Readable once exec has succeeded (end of file) or failed (four bytes of errno).
+        verdict: After the gate was opened: readable once exec has succeeded (end of file) or failed (errno).
         status: Its wait status once it was reaped.
     """
 
@@ -61,12 +61,14 @@ class Agent:
             _be_the_agent(plan, runner, (source, out, err), gate, verdict)
         for descriptor in (source, out, err, gate, verdict):
             os.close(descriptor)
-        os.set_blocking(self.verdict, False)
         self.started = starttime(self.pid)
         self.status: int | None = None
 
     def open_gate(self) -> None:
         """Let it exec. Whatever must be on record before it can do anything is on record by now."""
+        # Only from here on does it have a group of its own and default signals: earlier ones would miss it.
+        os.read(self.verdict, 1)
+        os.set_blocking(self.verdict, False)
         # A child that was killed at its gate reads nothing: its status tells.
         with contextlib.suppress(BrokenPipeError):
             os.write(self._gate, b"g")
@@ -135,6 +137,7 @@ def _be_the_agent(plan: Plan, runner: int, stdio: tuple[int, int, int], gate: in
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != runner:
             os._exit(127)  # the runner was killed before the line above took hold
+        os.write(verdict, b"r")
         if os.read(gate, 1) != b"g":
             os._exit(127)
         os.chdir(plan.cwd)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 
 from hub.io import runner_files, runner_wire
@@ -23,7 +24,7 @@ from hub.io.runner_input import Input
 from hub.io.runner_ladder import Ladder, read_graces
 from hub.io.runner_loop import READ, WRITE, Loop
 from hub.io.runner_proc import LINUX, command_name, descendants, reap, signal_tree, stop_tree
-from hub.io.runner_pump import Pump, now_ms
+from hub.io.runner_pump import NO_SPACE, Pump, now_ms
 
 HEADROOM = 4 * 1024 * 1024
 """Bytes an agent may still write while it is stopped for a full spool; then it is no longer read."""
@@ -243,10 +244,13 @@ class Core:
         verdict = self._verdict()
         try:
             runner_files.write_json(runner_files.VERDICT, verdict)
-        except OSError:
-            self._tell()
-            self._loop.after("verdict", 1.0, self._finish)
-            return
+        except OSError as error:
+            if error.errno in NO_SPACE:
+                self._tell()
+                self._loop.after("verdict", 1.0, self._finish)
+                return
+            # The run directory is gone or broken: whoever is attached hears the verdict, and nobody else can.
+            sys.stderr.write(f"no verdict was written: {error}\n")
         self._phase = "ended"
         self._door.end(verdict)
         if self._guardian_dead or self._ladder.reason == "orphaned":

@@ -26,6 +26,7 @@ CHUNK_BYTES = 256 * 1024
 MAX_WAITING = 4096
 """Status messages a peer may leave unread before it is dropped."""
 MAX_UNATTACHED = 8
+BACKLOG = 64
 
 
 class Peer:
@@ -87,7 +88,7 @@ class Door:
         # Relative: a path over 107 bytes cannot be bound, and this process stands in the run directory.
         self._listener.bind(runner_files.SOCKET)
         os.chmod(runner_files.SOCKET, 0o600)  # noqa: PTH101
-        self._listener.listen(8)
+        self._listener.listen(BACKLOG)
         self._listener.setblocking(False)
         loop.watch(self._listener.fileno(), READ, self._accept)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 READ_BYTES = 1024 * 1024
 RETRY = 1.0
-_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 _LAST_READS = 8
 """Reads of what a pipe still holds when every writer is dead: it holds one MiB at most."""
 
@@ -113,7 +113,7 @@ class Pump:
 
     def _failed(self, error: OSError) -> None:
         self._hold()
-        if error.errno not in _NO_SPACE:
+        if error.errno not in NO_SPACE:
             self.broken = error.errno or errno.EIO
             self._notify("broken")
             return

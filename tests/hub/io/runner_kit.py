@@ -30,21 +30,26 @@ from hub.io.child import (
 QUICK = StopGraces(interrupt=0.2, terminate=0.2, kill=0.5)
 
 # Starts a process that left the agent's session and group, is nobody's child, ignores what can be ignored, and
-# tells its pid on stdout. `keep` says whether it keeps the agent's stdout open.
+# tells its pid on stdout before the agent goes on. `keep` says whether it keeps the agent's stdout open.
 DAEMON = """
 import os, signal, sys, time
 def daemon(keep):
+    told, tell = os.pipe()
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
             for n in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(n, signal.SIG_IGN)
             os.write(1, b"%d\\n" % os.getpid())
+            os.close(tell)
             if not keep:
                 null = os.open("/dev/null", os.O_RDWR)
                 for fd in (0, 1, 2): os.dup2(null, fd)
             while True: time.sleep(1000)
         os._exit(0)
+    os.close(tell)
+    os.read(told, 1)
+    os.close(told)
     os.wait()
 """
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -184,24 +186,25 @@ async def test_a_connection_that_does_not_attach_disturbs_nobody(run_dir):
 
 async def test_many_idle_connections_do_not_shut_the_daemon_out(run_dir):
     await spawn_runner(run_dir, pipe(ECHO))
-    idle = []
-    try:
-        for _ in range(40):
-            connection = socket.socket(socket.AF_UNIX)
-            connection.connect(f"/proc/self/fd/{_directory(run_dir, idle)}/control.sock")
-            idle.append(connection)
-        async with RunnerClient(run_dir) as client:
-            await client.attach()
-            assert await lines(client, 1) == ["up"]
-    finally:
-        for one in idle:
-            one.close() if isinstance(one, socket.socket) else os.close(one)
+    idle: list[socket.socket] = []
+    for _ in range(40):
+        assert _joins(run_dir, idle)
+    async with RunnerClient(run_dir) as client:
+        await client.attach()
+        assert await lines(client, 1) == ["up"]
+    for one in idle:
+        one.close()
 
 
-def _directory(run_dir: Path, opened: list) -> int:
-    descriptor = os.open(run_dir, os.O_RDONLY)
-    opened.append(descriptor)
-    return descriptor
+def _joins(run_dir: Path, queue: list[socket.socket]) -> bool:
+    """One more connection that says nothing; False when the runner's queue is full."""
+    connection = socket.socket(socket.AF_UNIX)
+    queue.append(connection)
+    connection.setblocking(False)
+    with contextlib.chdir(run_dir), contextlib.suppress(BlockingIOError):
+        connection.connect("control.sock")
+        return True
+    return False
 
 
 async def test_a_path_longer_than_a_socket_address_works(run_dir, tmp_path):
@@ -210,6 +213,27 @@ async def test_a_path_longer_than_a_socket_address_works(run_dir, tmp_path):
     deep.mkdir(parents=True)
     assert len(str(deep)) > 200
     assert (await run_to_end(deep / run_dir.name, script("print('x')"))).stdout == b"x\n"
+
+
+async def test_a_full_queue_is_waited_for_and_not_taken_for_a_connection(run_dir):
+    """Trio's own connect takes the EAGAIN of a unix socket for a connection in the making, and fails later."""
+    await spawn_runner(run_dir, pipe(ECHO))
+    runner = claim_of(run_dir)["pid"]
+    queue: list[socket.socket] = []
+    os.kill(runner, signal.SIGSTOP)
+    try:
+        while _joins(run_dir, queue):
+            assert len(queue) < 1000
+        with trio.move_on_after(0.1) as patience:
+            await RunnerClient(run_dir).__aenter__()
+        assert patience.cancelled_caught
+    finally:
+        os.kill(runner, signal.SIGCONT)
+        for one in queue:
+            one.close()
+    async with RunnerClient(run_dir) as client:
+        await client.attach()
+        assert await lines(client, 1) == ["up"]
 
 
 async def test_connecting_where_no_runner_is_says_so(run_dir):
@@ -440,6 +464,17 @@ async def test_without_a_daemon_the_agent_is_stopped_in_order_after_the_grace(ru
     assert isinstance(state, Ended)
     assert (state.verdict.reason, state.verdict.orphaned, state.verdict.asked) == ("orphaned", True, True)
     assert (run_dir / "stdout.spool").read_bytes() == b"up\nin order\n"
+
+
+async def test_a_runner_whose_directory_was_deleted_does_not_stay_for_ever(run_dir):
+    """Nobody can find it any more: it ends its agent after the grace, and leaves."""
+    await spawn_runner(run_dir, script("print('up')\nimport time; time.sleep(1000)", orphan_grace=0.0))
+    async with RunnerClient(run_dir) as client:
+        hello = await client.attach()
+        await lines(client, 1)
+        guardian = claim_of(run_dir)["guardianPid"]
+        shutil.rmtree(run_dir)
+    await eventually(lambda: gone(hello.pid, hello.agent_pid, guardian))
 
 
 async def test_a_daemon_that_comes_back_in_time_ends_the_grace(run_dir):
