@@ -6,9 +6,9 @@ send, 1011 for our fault.
 Must not: keep events for a client; the subscription does, with a bound.
 
 Raw ASGI, not Quart: the close codes, the reader that notices a client that has gone, and a send without a
-signal dispatch a message are what these routes are about. A frame costs the same whether it holds one event
-or fifty, so in batch mode a client is sent at most one frame a `FLUSH`, with everything that came meanwhile;
-the first event of a quiet time is sent at once.
+signal dispatch a message are what these routes are about. A write costs the same whether it holds one event
+or fifty, so all streams together make at most 1 / `PACE` writes a second: after a write a stream waits its
+share, and then sends everything that came meanwhile in one. The first event of a quiet time is sent at once.
 """
 
 from __future__ import annotations
@@ -33,11 +33,14 @@ from hub.web.guard import Message, Receive, Scope, Send, refuse
 from hub.web.problem import as_hub_error, problem
 from hub.web.route import Operation
 from hub.web.schema import EventId, Query
+from hub.web.websocket import FRAMES, text_frame
 
 MAX_BATCH = 256
 MAX_STREAMS = 256
 """Open streams at once, both kinds together."""
-FLUSH = 0.01
+PACE = 0.0002
+"""Seconds a stream waits after a write, for each stream that is open."""
+MAX_PACE = 0.02
 HEARTBEAT = 15.0
 CACHED = 8192
 
@@ -98,18 +101,24 @@ class Encoder:
     """
 
     def __init__(self) -> None:
-        self._cache: dict[int, tuple[Record, str]] = {}
+        self._cache: dict[int, tuple[Record, bytes, bytes]] = {}
         self._encoder = msgspec.json.Encoder()
 
-    def text(self, record: Record) -> str:
+    def json(self, record: Record) -> bytes:
         """The record as in `GET /api/events`."""
+        return self._known(record)[1]
+
+    def frame(self, record: Record) -> bytes:
+        """The same as a WebSocket message."""
+        return self._known(record)[2]
+
+    def _known(self, record: Record) -> tuple[Record, bytes, bytes]:
         slot = record.id % CACHED
         known = self._cache.get(slot)
-        if known is not None and known[0] is record:
-            return known[1]
-        text = self._encoder.encode(record.to_json()).decode()
-        self._cache[slot] = (record, text)
-        return text
+        if known is None or known[0] is not record:
+            json = self._encoder.encode(record.to_json())
+            known = self._cache[slot] = (record, json, text_frame(json))
+        return known
 
 
 class Streams:
@@ -154,7 +163,7 @@ class Streams:
             since = _since(scope)
             async with self._subscribed(since) as subscription:
                 await send({"type": "http.response.start", "status": 200, "headers": list(_SSE_HEADERS)})
-                await send(_chunk("retry: 1000\n\n"))
+                await send(_chunk(b"retry: 1000\n\n"))
                 close = await _Client(subscription, receive, self._drain).run(self._lines, send)
                 if close is not None:
                     await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -183,34 +192,37 @@ class Streams:
             self._open -= 1
 
     async def _singles(self, records: Sequence[Record], send: Send) -> None:
-        for record in records:
-            await send(_text(self._encoder.text(record)))
+        if records:
+            await send(_frames(b"".join(map(self._encoder.frame, records))))
+            await self._pace()
 
     async def _batches(self, records: Sequence[Record], send: Send) -> None:
-        for start in range(0, len(records), MAX_BATCH):
-            texts = [self._encoder.text(record) for record in records[start : start + MAX_BATCH]]
-            await send(_text(f"[{','.join(texts)}]"))
-        await trio.sleep(FLUSH)
+        if records:
+            await send(_frames(text_frame(b"[%s]" % b",".join(map(self._encoder.json, records)))))
+            await self._pace()
 
     async def _lines(self, records: Sequence[Record], send: Send) -> None:
         if not records:
-            await send(_chunk(": still here\n\n"))
+            await send(_chunk(b": still here\n\n"))
             return
-        lines = [f"id: {record.id}\ndata: {self._encoder.text(record)}\n\n" for record in records]
-        await send(_chunk("".join(lines)))
-        await trio.sleep(FLUSH)
+        lines = [b"id: %d\ndata: %s\n\n" % (record.id, self._encoder.json(record)) for record in records]
+        await send(_chunk(b"".join(lines)))
+        await self._pace()
+
+    async def _pace(self) -> None:
+        await trio.sleep(min(PACE * self._open, MAX_PACE))
 
 
 _SSE_HEADERS = ((b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no"))
 Writer = Callable[[Sequence[Record], Send], Awaitable[None]]
 
 
-def _text(text: str) -> Message:
-    return {"type": "websocket.send", "bytes": None, "text": text}
+def _frames(frames: bytes) -> Message:
+    return {"type": FRAMES, "frames": frames}
 
 
-def _chunk(text: str) -> Message:
-    return {"type": "http.response.body", "body": text.encode(), "more_body": True}
+def _chunk(data: bytes) -> Message:
+    return {"type": "http.response.body", "body": data, "more_body": True}
 
 
 def _since(scope: Scope) -> int | None:
@@ -230,6 +242,7 @@ class _Client:
         self._receive = receive
         self._drain = drain
         self._close: Close | None = None
+        self._queue: list[Record] = []
         self._scope = trio.CancelScope()
 
     async def run(self, writer: Writer, send: Send) -> Close | None:
@@ -272,15 +285,16 @@ class _Client:
             self._end(FAULT)
 
     async def _next(self) -> list[Record]:
-        """All that is queued, at least one; nothing after a quiet `HEARTBEAT`."""
-        channel = self._subscription.channel
-        records: list[Record] = []
-        with trio.move_on_after(HEARTBEAT):
-            records += await channel.receive()
+        """What is queued, from one to `MAX_BATCH`; nothing after a quiet `HEARTBEAT`."""
+        channel, queue = self._subscription.channel, self._queue
+        if not queue:
+            with trio.move_on_after(HEARTBEAT):
+                queue += await channel.receive()
         with suppress(trio.WouldBlock, trio.EndOfChannel):
-            while records and len(records) < MAX_BATCH:
-                records += channel.receive_nowait()
-        return records
+            while queue and len(queue) < MAX_BATCH:
+                queue += channel.receive_nowait()
+        self._queue = queue[MAX_BATCH:]
+        return queue[:MAX_BATCH]
 
 
 def _refused(message: Message) -> Close | None:

@@ -1,7 +1,9 @@
 """A WebSocket of Hypercorn with bounds on what a client can make it hold, and honest close codes.
 
 Owns: the inbound limit (also of inflated bytes), and the code sent when a client breaks a rule: 1002 for the
-protocol, 1007 for bad UTF-8, 1009 for a message too big.
+protocol, 1007 for bad UTF-8, 1009 for a message too big. Also owns: `hub.frames`, one more thing an
+application may send: frames that are ready, made by `text_frame`. What a server sends is not masked, so the
+same bytes do for every client, and several frames leave in one write.
 Must not: know what a message means.
 
 Hypercorn 0.18 inflates a frame whole before it looks at its size, reads on for as long as a client sends
@@ -73,8 +75,34 @@ class BoundedDeflate(PerMessageDeflate):
         return rsv, data
 
 
+FRAMES = "hub.frames"
+
+
+def text_frame(payload: bytes) -> bytes:
+    """A whole, unmasked text message in one frame."""
+    size = len(payload)
+    if size < _TWO_BYTES:
+        head = bytes((_FIN_TEXT, size))
+    elif size < 1 << 16:
+        head = bytes((_FIN_TEXT, _TWO_BYTES)) + size.to_bytes(2, "big")
+    else:
+        head = bytes((_FIN_TEXT, _EIGHT_BYTES)) + size.to_bytes(8, "big")
+    return head + payload
+
+
+_FIN_TEXT = 0x81
+_TWO_BYTES, _EIGHT_BYTES = 126, 127
+
+
 class Socket(WSStream):
     """One WebSocket over HTTP/1.1."""
+
+    async def app_send(self, message: Any) -> None:
+        """What the application sends; frames that are ready go out as they are."""
+        if message is None or message["type"] != FRAMES:
+            await super().app_send(message)
+        elif not self.closed and self.connection.state is ConnectionState.OPEN:
+            await self.send(Data(stream_id=self.stream_id, data=message["frames"]))
 
     async def _accept(self, message: WebsocketAcceptEvent) -> None:
         deflate = BoundedDeflate(self.config.websocket_max_message_size)

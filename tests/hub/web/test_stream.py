@@ -60,7 +60,8 @@ async def test_a_batch_is_an_array_of_all_that_is_queued_up_to_the_limit(server:
 
 async def test_a_batch_gathers_what_comes_meanwhile(server: Server, monkeypatch: pytest.MonkeyPatch):
     """While one frame is paced, everything that comes goes into the next one."""
-    monkeypatch.setattr(streams, "FLUSH", 0.05)
+    monkeypatch.setattr(streams, "PACE", 1)
+    monkeypatch.setattr(streams, "MAX_PACE", 0.05)
     async with socket(server.port, "/ws?batch=1") as client:
         await server.backend.subscribed.wait()
         server.backend.publish(record(1))
@@ -277,7 +278,8 @@ async def test_plain_requests_to_stream_paths(server: Server):
 
 def test_a_record_is_encoded_once_for_all():
     encoder, one = Encoder(), record(7)
-    assert encoder.text(one) is encoder.text(one)
+    assert encoder.json(one) is encoder.json(one)
+    assert encoder.frame(one) is encoder.frame(one)
 
 
 @given(st.lists(st.tuples(st.integers(1, 3 * CACHED), st.text(max_size=5)), max_size=30))
@@ -286,4 +288,5 @@ def test_the_cache_never_gives_another_records_text(records: list[tuple[int, str
     encoder = Encoder()
     for number, msg in [*records, *records]:
         one = record(number, msg)
-        assert json.loads(encoder.text(one)) == one.to_json()
+        assert json.loads(encoder.json(one)) == one.to_json()
+        assert encoder.frame(one).endswith(encoder.json(one))

@@ -10,12 +10,13 @@ import pytest
 import trio
 from hypothesis import given
 from hypothesis import strategies as st
+from wsproto.connection import Connection, ConnectionType
 from wsproto.events import CloseConnection, TextMessage
 from wsproto.extensions import PerMessageDeflate
 from wsproto.frame_protocol import CloseReason, FrameProtocol, Opcode, RsvBits
 
 from hub.web.server import MAX_MESSAGE
-from hub.web.websocket import BoundedDeflate
+from hub.web.websocket import BoundedDeflate, text_frame
 from tests.hub.web.fake import Server, record
 from tests.hub.web.wire import PATIENCE, Socket, ask, raw, request, socket
 
@@ -182,6 +183,13 @@ async def test_half_a_handshake_is_malformed(server: Server, missing: str):
     del headers[missing]
     assert (await raw(server.port, request("GET", "/ws", headers.items()))).status == 400
     assert (await ask(server.port, "GET", "/api/health")).status == 200
+
+
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 65_535, 65_536, 200_000])
+def test_a_ready_frame_is_the_one_wsproto_makes(size: int):
+    payload = "x" * size
+    made = Connection(ConnectionType.SERVER).send(TextMessage(data=payload))
+    assert text_frame(payload.encode()) == made
 
 
 @given(st.lists(st.binary(max_size=3000), min_size=1, max_size=4), st.integers(1, 700))
