@@ -1,0 +1,184 @@
+"""Secrets that are known by their form: the fail-safe for values nobody told hub.
+
+Owns: the table of the providers' key prefixes and a few structures (JWT, PEM, login in a URL).
+Must not: grow into a scanner: unknown secrets in general are the work of a maintained engine, another layer.
+
+Rules for a rule: it is a sequence of literals and bounded runs of letters, a literal first, each run of a class
+that the part behind it does not begin with. So matching never backtracks, and the pattern of its *beginnings*,
+which a stream needs to know what to hold back, follows from the same sequence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import attrs
+
+from hub.domain.redaction_span import Anchors, Span
+
+_ALNUM = "A-Za-z0-9"
+_URLSAFE = "A-Za-z0-9_-"
+_ANCHOR = 3
+
+
+@attrs.frozen
+class Run:
+    """From `least` to `most` letters of a class; `secret` marks the part that is hidden (default: all)."""
+
+    letters: str
+    least: int
+    most: int
+    secret: bool = False
+    stop: str = ""
+    """A literal at which the run ends although its letters are of the class."""
+
+    def group(self, least: int) -> str:
+        """The run's pattern, in the group `secret` where it is that."""
+        return f"(?P<secret>{self.pattern(least)})" if self.secret else self.pattern(least)
+
+    def pattern(self, least: int) -> str:
+        """The run as a possessive pattern."""
+        unit = f"(?:(?!{re.escape(self.stop)})[{self.letters}])" if self.stop else f"[{self.letters}]"
+        return f"{unit}{{{least},{self.most}}}+"
+
+
+Part = str | Run
+
+
+@attrs.frozen
+class Rule:
+    """A name and the parts of the form; with `boundary` no letter or digit may stand before it."""
+
+    name: str
+    parts: tuple[Part, ...]
+    boundary: bool = False
+
+    @property
+    def literal(self) -> str:
+        """What every match begins with."""
+        assert isinstance(self.parts[0], str)  # noqa: S101  # the table is this module's
+        return self.parts[0]
+
+    def full(self) -> str:
+        """The pattern of a match; the group `secret` is what is hidden."""
+        parts = [re.escape(part) if isinstance(part, str) else part.group(part.least) for part in self.parts]
+        whole = "".join(parts)
+        return self._before() + (whole if "(?P<secret>" in whole else f"(?P<secret>{whole})")
+
+    def beginning(self) -> str:
+        """The pattern of what reaches the end of the text and may become a match, or a longer one."""
+        return self._before() + _beginning(self.parts)
+
+    def _before(self) -> str:
+        return rf"(?:(?<![{_ALNUM}])|(?<=\\[nrt]))" if self.boundary else ""
+
+
+def _beginning(parts: tuple[Part, ...]) -> str:
+    if not parts:
+        return "(?!)"
+    head, rest = parts[0], _beginning(parts[1:])
+    if isinstance(head, Run):
+        return rf"(?:{head.pattern(0)}\Z|{head.pattern(head.least)}{rest})"
+    for letter in reversed(head):
+        rest = rf"{re.escape(letter)}(?:\Z|{rest})"
+    return rest
+
+
+def _key(name: str, prefix: str, least: int, most: int = 512, letters: str = _URLSAFE) -> Rule:
+    return Rule(name, (prefix, Run(letters, least, most)))
+
+
+_SEPARATOR = Run("\\s\"':=", 1, 8)
+_BASE64 = "A-Za-z0-9+/="
+
+RULES: tuple[Rule, ...] = (
+    _key("anthropic", "sk-ant-", 16),
+    _key("openai", "sk-proj-", 16),
+    _key("openai", "sk-svcacct-", 16),
+    _key("openai", "sk-admin-", 16),
+    _key("openrouter", "sk-or-", 16),
+    Rule("openai", ("sk-", Run(_ALNUM, 32, 128)), boundary=True),
+    _key("google", "AIza", 35, 35),
+    _key("google", "AQ.Ab", 30),
+    _key("google", "ya29.", 20, 1024),
+    _key("google", "GOCSPX-", 24, 64),
+    *(_key("github", f"gh{kind}_", 30, 255, _ALNUM) for kind in "pousr"),
+    _key("github", "github_pat_", 22, 255, _ALNUM + "_"),
+    _key("gitlab", "glpat-", 20, 255),
+    *(_key("slack", f"xox{kind}-", 10, 255, _ALNUM + "-") for kind in "abeoprs"),
+    _key("slack", "xapp-", 20, 255),
+    *(_key("stripe", f"{kind}k_{mode}_", 20, 255, _ALNUM) for kind in "sr" for mode in ("live", "test")),
+    _key("huggingface", "hf_", 30, 64, _ALNUM),
+    _key("npm", "npm_", 36, 64, _ALNUM),
+    _key("pypi", "pypi-AgE", 50, 1024),
+    _key("groq", "gsk_", 40, 128, _ALNUM),
+    _key("xai", "xai-", 60, 128, _ALNUM),
+    _key("perplexity", "pplx-", 40, 128, _ALNUM),
+    _key("replicate", "r8_", 36, 64, _ALNUM),
+    _key("digitalocean", "dop_v1_", 64, 64, "a-f0-9"),
+    Rule("sendgrid", ("SG.", Run(_URLSAFE, 16, 64), ".", Run(_URLSAFE, 16, 128))),
+    _key("aws", "AKIA", 16, 16, "A-Z0-9"),
+    _key("aws", "ASIA", 16, 16, "A-Z0-9"),
+    *(
+        Rule("aws", (name, _SEPARATOR, Run("A-Za-z0-9/+", 40, 40, secret=True)))
+        for name in ("secret_access_key", "SECRET_ACCESS_KEY", "ecretAccessKey")
+    ),
+    Rule("jwt", ("eyJ", Run(_URLSAFE, 8, 512), ".eyJ", Run(_URLSAFE, 8, 8192), ".", Run(_URLSAFE, 8, 2048))),
+    *(Rule("bearer", (f"{b}earer ", Run("A-Za-z0-9._~+/=-", 20, 4096, secret=True))) for b in "Bb"),
+    Rule("basic-auth", ("uthorization", _SEPARATOR, "Basic ", Run(_BASE64, 8, 1024, secret=True))),
+    Rule(
+        "url-login",
+        (
+            "://",
+            Run("A-Za-z0-9._~%+-", 0, 128),
+            ":",
+            Run("A-Za-z0-9._~%+=!$&*,;()-", 6, 256, secret=True),
+            "@",
+        ),
+    ),
+    Rule(
+        "private-key",
+        (
+            "-----BEGIN ",
+            Run("A-Z0-9 ", 0, 32, stop="PRIVATE KEY-----"),
+            "PRIVATE KEY-----",
+            Run(_BASE64 + "\\s\\\\:,.-", 16, 32_768, secret=True, stop="-----"),
+        ),
+    ),
+)
+"""Of rules that match at the same place the first gives its name."""
+
+
+class PrefixRules:
+    """The rules as a layer of the redactor."""
+
+    rank = 1
+
+    def __init__(self, rules: Iterable[Rule] = RULES) -> None:
+        compiled = [
+            (
+                rule.literal,
+                (rank, rule.name, re.compile(rule.full()).match, re.compile(rule.beginning()).match),
+            )
+            for rank, rule in enumerate(rules, self.rank)
+        ]
+        self._anchors = Anchors(compiled, _ANCHOR)
+        self._heads = {literal[:size] for literal, _ in compiled for size in range(1, len(literal))}
+        self._longest_head = max(map(len, self._heads))
+
+    def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
+        """All matches in `text` that begin at `lo` or later, and where one that is not whole may begin."""
+        spans: list[Span] = []
+        hold = len(text)
+        for start, _, (rank, name, match, begins) in self._anchors.hits(text, lo):
+            found = match(text, start)
+            if found is not None:
+                spans.append(Span(found.start("secret"), rank, found.end(), start, name, found["secret"]))
+            if start < hold and not final and begins(text, start):
+                hold = start
+        for start in range(max(lo, len(text) - self._longest_head), hold):
+            if text[start:] in self._heads:
+                hold = start
+                break
+        return spans, hold
