@@ -69,7 +69,7 @@ def _check(value: Any, depth: int) -> bool:
         return False
     if isinstance(value, int):
         if not -MAX_INT <= value <= MAX_INT:
-            raise NotCanonicalError(f"the integer {value:.6g} is beyond 2^53 - 1")
+            raise NotCanonicalError("an integer is beyond 2^53 - 1")
         return False
     if depth >= MAX_DEPTH:
         raise NotCanonicalError(f"nested deeper than {MAX_DEPTH}")

@@ -114,14 +114,16 @@ def read_bounded(path: Path, limit: int) -> bytes:
         if error.errno in {errno.EACCES, errno.EPERM}:
             raise HubError(Code.NO_PERMISSION, f"{path} may not be read.") from error
         raise
-    with open(fd, "rb", buffering=0) as file:
+    try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise HubError(Code.NO_PERMISSION, f"{path} is not a regular file.")
         parts: list[bytes] = []
         room = limit + 1
-        while room and (part := file.read(room)):
+        while room and (part := os.read(fd, room)):
             parts.append(part)
             room -= len(part)
+    finally:
+        os.close(fd)
     if not room:
         raise HubError(Code.TOO_LARGE, f"{path} is larger than {limit} bytes.")
     return b"".join(parts)

@@ -1,0 +1,311 @@
+"""The event log on disk: ids without a gap, nothing twice, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hub.errors import Code, HubError
+from hub.io import failpoints
+from hub.io.sqlite import EventStore, NewEvent
+
+AT = 1_795_237_567_089
+
+
+@pytest.fixture(autouse=True)
+def _disarmed():
+    yield
+    failpoints.disarm()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "events.db"
+
+
+@pytest.fixture
+def store(path):
+    opened = EventStore.open(path)
+    yield opened
+    opened.close()
+
+
+def event(msg="m", **more):
+    return NewEvent(more.pop("tag", "text"), msg, more.pop("meta", {}), more.pop("at_ms", AT), **more)
+
+
+def test_ids_begin_at_one_and_go_on_over_restarts(path):
+    for start in (1, 4):
+        store = EventStore.open(path)
+        assert [r.id for r in store.append([event()] * 3)] == [start, start + 1, start + 2]
+        store.close()
+    assert EventStore.open(path).close() is None
+
+
+def test_record_has_time_of_day_and_meta(store):
+    (record,) = store.append(
+        [event("hé\u2028", tag="tool_use", meta={"sessionId": "s1", "n": [1, {"a": None}]})]
+    )
+    assert record.to_json() == {
+        "id": 1,
+        "ts": "05:06:07.089",
+        "tag": "tool_use",
+        "msg": "hé\u2028",
+        "meta": {"sessionId": "s1", "n": [1, {"a": None}], "at": "2026-11-21T05:06:07.089Z"},
+    }
+    assert store.since(0) == [record]
+
+
+def test_since_is_exclusive_ordered_and_limited(store):
+    store.append([event(str(n)) for n in range(10)])
+    assert [r.id for r in store.since(3, 4)] == [4, 5, 6, 7]
+    assert store.since(10) == []
+    assert [r.id for r in store.since(-5, 2)] == [1, 2]
+    assert [r.id for r in store.latest(3)] == [8, 9, 10]
+
+
+def test_for_session(store):
+    store.append([event(meta={"sessionId": "s1" if n % 2 else "s2"}) for n in range(6)])
+    assert [r.id for r in store.for_session("s1")] == [2, 4, 6]
+    assert [r.id for r in store.for_session("s1", after=2, limit=1)] == [4]
+    assert store.for_session("none") == []
+
+
+def test_a_replayed_event_is_not_added_twice(store):
+    """The daemon's death: the next one replays the spool from its first byte."""
+    first = store.append(
+        [event("a", dispatch_id="d", offset=0), event("b", dispatch_id="d", offset=0, index=1)]
+    )
+    before = store.last_id
+    again = store.append([event("a", dispatch_id="d", offset=0), event("c", dispatch_id="d", offset=7)])
+    assert again[0] == first[0]
+    assert again[0].id <= before < again[1].id == 3
+    assert store.last_id == 3
+
+
+def test_the_same_offset_of_another_dispatch_is_another_event(store):
+    store.append([event(dispatch_id="d1", offset=0), event(dispatch_id="d2", offset=0)])
+    assert store.last_id == 2
+
+
+def test_events_of_hub_itself_are_never_taken_for_replays(store):
+    store.append(
+        [event(), event(), event(dispatch_id="d"), event(dispatch_id="d"), event(offset=5), event(offset=5)]
+    )
+    assert store.last_id == 6
+
+
+def test_a_replay_inside_one_batch_counts_once(store):
+    a, b = store.append([event("a", dispatch_id="d", offset=0)] * 2)
+    assert a == b
+
+
+def test_last_offset(store):
+    assert store.last_offset("d") == -1
+    store.append([event(dispatch_id="d", offset=n) for n in (0, 900, 40)])
+    assert store.last_offset("d") == 900
+    assert store.last_offset("") == -1
+
+
+def test_files_are_0600_whatever_the_umask(path):
+    old = os.umask(0)
+    try:
+        store = EventStore.open(path)
+        store.append([event()])
+        modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in path.parent.iterdir()}
+        store.close()
+    finally:
+        os.umask(old)
+    assert "events.db-wal" in modes
+    assert set(modes.values()) == {0o600}
+
+
+@pytest.mark.parametrize("bad", [{"x": object()}, {1: b"x" * 3, "y": {1j}}])
+def test_a_bad_event_uses_no_id_and_leaves_nothing(store, bad):
+    with pytest.raises(TypeError):
+        store.append([event("good"), event("bad", meta=bad)])
+    assert store.last_id == 0
+    assert store.append([event()])[0].id == 1
+
+
+def test_a_fault_before_the_write_uses_no_id(store):
+    failpoints.arm("events.append=eio@1")
+    with pytest.raises(OSError):
+        store.append([event()])
+    assert store.append([event()])[0].id == 1
+
+
+def test_a_full_disk_is_said_and_mended(path, store):
+    """F6: 507, no id used up, and it goes on when there is room."""
+    store.append([event()])
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count={pages + 2}").fetchall()
+    with pytest.raises(HubError) as caught:
+        store.append([event("x" * 100_000)])
+    assert caught.value.code is Code.NO_SPACE
+    assert store.last_id == 1
+    store._db.execute("PRAGMA max_page_count=1000000").fetchall()
+    assert store.append([event("x" * 100_000)])[0].id == 2
+
+
+def test_durable_settings(store):
+    assert store._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert store._db.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+_KILLED = """
+import os, sys
+from pathlib import Path
+from hub.io.sqlite import EventStore, NewEvent
+store = EventStore.open(Path(sys.argv[1]))
+for n in range(1000):
+    (record,) = store.append([NewEvent("text", str(n), {}, n, "d", n)])
+    print(record.id, flush=True)
+    if n == 20:
+        os.kill(os.getpid(), 9)
+"""
+
+
+def test_kill9_loses_nothing_acknowledged_and_the_replay_doubles_nothing(path):
+    done = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == -9
+    told = [int(word) for word in done.stdout.split()]
+    store = EventStore.open(path)
+    store.append([event(str(n), dispatch_id="d", offset=n) for n in range(30)])
+    records = store.since(0)
+    store.close()
+    assert [r.id for r in records][: len(told)] == told
+    assert [r.msg for r in records] == [str(n) for n in range(30)]
+    assert [r.id for r in records] == list(range(1, 31))
+
+
+def corrupt(path: Path, kind: str) -> None:
+    data = bytearray(path.read_bytes())
+    match kind:
+        case "header":
+            data[:16] = b"not a database!!"
+        case "root":
+            data[4096:8192] = os.urandom(4096)
+        case "cut":
+            del data[len(data) // 2 :]
+        case "middle":
+            middle = len(data) // 8192 * 4096
+            data[middle : middle + 4096] = b"\xff" * 4096
+        case "text":
+            data[:] = b"hello\n"
+    path.write_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("kind", ["header", "root", "cut", "text", "middle"])
+def test_a_damaged_database_is_kept_aside_and_the_log_goes_on(path, kind):
+    store = EventStore.open(path)
+    store.append([event("x" * 500) for _ in range(500)])
+    store.close()
+    corrupt(path, kind)
+    damaged = path.read_bytes()
+    store = EventStore.open(path)
+    record = store.append([event("after")])[0]
+    try:
+        if store.damage is None:
+            # Damage away from the edge shows when it is read; it is never silent.
+            assert kind == "middle"
+            assert record.id == 501
+            with pytest.raises(HubError) as caught:
+                store.since(0)
+            assert caught.value.code is Code.STATE_CORRUPT
+            return
+        assert store.damage.code is Code.STATE_CORRUPT
+        (aside,) = [p for p in path.parent.iterdir() if ".corrupt-" in p.name and p.name[-1].isdigit()]
+        assert aside.name in store.damage.detail
+        assert aside.read_bytes()[:1000] == damaged[:1000]
+        assert store.since(0)[-1].msg == "after"
+        assert record.id == store.last_id >= 1
+    finally:
+        store.close()
+
+
+def test_ids_go_on_after_the_highest_that_can_be_read(path):
+    """A schema that is damaged beyond use, with rows that still tell their ids."""
+    store = EventStore.open(path)
+    store.append([event() for _ in range(20)])
+    store._db.execute("PRAGMA writable_schema=ON").fetchall()
+    store._db.execute("UPDATE sqlite_schema SET sql = 'CREATE INDEX broken' WHERE name = 'events_session'")
+    store.close()
+    store = EventStore.open(path)
+    record = store.append([event()])[0]
+    damage = store.damage
+    store.close()
+    assert damage is not None
+    assert record.id == 21 or "goes on at 1" in damage.detail
+
+
+def test_a_running_log_that_turns_bad_goes_on_above_its_last_id(path, store):
+    store.append([event("x" * 500) for _ in range(300)])
+    store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    data = bytearray(path.read_bytes())
+    for page in range(1, len(data) // 4096):
+        data[page * 4096 : (page + 1) * 4096] = b"\xff" * 4096
+    store._db.execute("PRAGMA cache_size=0").fetchall()
+    path.write_bytes(bytes(data))
+    store._db.execute("PRAGMA shrink_memory").fetchall()
+    record = store.append([event("after")])[0]
+    assert record.id == 301
+    assert store.damage is not None
+
+
+def test_a_link_in_place_of_the_database_is_refused(path, tmp_path):
+    (tmp_path / "victim").write_text("precious")
+    path.symlink_to(tmp_path / "victim")
+    with pytest.raises(HubError) as caught:
+        EventStore.open(path)
+    assert caught.value.code is Code.NO_PERMISSION
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_closed_is_said(path):
+    store = EventStore.open(path)
+    store.close()
+    store.close()
+    with pytest.raises(HubError) as caught:
+        store.append([event()])
+    assert caught.value.code is Code.UNAVAILABLE
+
+
+def test_a_foreign_trigger_cannot_be_smuggled_in_by_meta(store):
+    store.append([event("'); DROP TABLE events; --", meta={"sessionId": "' OR 1=1 --"})])
+    assert store.for_session("' OR 1=1 --")[0].id == 1
+    assert store.for_session("x") == []
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    batches=st.lists(
+        st.lists(st.tuples(st.sampled_from(["", "d", "e"]), st.integers(-1, 4), st.integers(0, 1)))
+    )
+)
+def test_any_order_of_appends_keeps_ids_gapless_and_places_unique(tmp_path_factory, batches):
+    path = tmp_path_factory.mktemp("events") / "events.db"
+    seen = set()
+    count = 0
+    for batch in batches:
+        store = EventStore.open(path)
+        store.append([event(dispatch_id=d, offset=o, index=i) for d, o, i in batch])
+        store.close()
+        for place in batch:
+            if not place[0] or place[1] < 0 or place not in seen:
+                count += 1
+            seen.add(place)
+    with sqlite3.connect(path) as db:
+        ids = [row[0] for row in db.execute("SELECT id FROM events ORDER BY id")] if batches else []
+    db.close()
+    assert ids == list(range(1, count + 1))
