@@ -15,8 +15,10 @@ Traps this fold knows, each with a test:
     goes out, so that old work is not told as new.
  4. `session/load` in the UTC minute in which the session began destroys it: a fresh session takes over.
  5. A prompt that begins with "/" or "$" is a command of the program itself.
- 6. A prompt that comes while one runs cancels it. So a reply is led in by a marker request (`<key>:mark`);
-    its answer tells a later replay of these lines that the cancelled turn was not the end.
+ 6. A prompt that comes while one runs cancels it, and a turn that is cancelled while text streams leaves the
+    agent's memory whole: task, contract and work. So a reply waits for the turn's end. It waits in the
+    stream: hub asks for a method the program does not know, whose name holds the text, and the program's
+    error echoes the name. So a daemon that starts anew finds the reply in these lines like all else.
  7. Without a login the program talks to a person on standard output and takes our JSON for an answer.
  8. Retries are told on standard error only (`retries.py`).
  9. A change of the approval mode is told as words of the model ("[MODE_UPDATE] yolo").
@@ -35,14 +37,16 @@ from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
 from hub.providers.gemini import failures
 from hub.providers.gemini.retries import Retries
 from hub.providers.gemini.tools import ToolBook, choice, content_text, describe, plan_event
+from hub.providers.gemini.usage import usage_events
 from hub.providers.rpc import Answered, Asked, Fault, Peer, Told
 
 YOLO = "yolo"
 _NOTHING = "_hub/nothing"
 """A request for nothing: ACP leaves names with an underscore to extensions, and the program answers at once
 that it does not know it. Its answer marks a place in the stream."""
-_MARK = ":mark"
+_REPLY = "_hub/reply:"
 _SETTLE = "settle-"
+_TURN = "turn-"
 _TEXT_CAP = 65_536
 _FLUSH = 8_192
 """A streamed text is told in pieces of about this length, so that a long one does not look like silence."""
@@ -87,7 +91,7 @@ class GeminiStream:
         self._model = assignment.model
         self._prompted = False
         self._history = False
-        self._replies: set[str] = set()
+        self._replies: list[str] = []
         self._turns = 0
         self._alive = False
         self._buffer = ""
@@ -151,11 +155,10 @@ class GeminiStream:
         return Step(self._retries.feed(line, now))
 
     def reply(self, text: str, key: str) -> Sequence[Write]:
-        """A further prompt: it cancels what runs, and the agent goes on with the whole conversation."""
+        """The next prompt, once the running turn has ended."""
         if self._outcome is not None or self._limit is not None or not self._prompted:
             return ()
-        self._replies.add(key)
-        return [self._peer.request(key + _MARK, _NOTHING, {}), self._prompt(key, [text])]
+        return [self._peer.request(key, _REPLY + text, {})]
 
     def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001, ARG002 - the contract's
         """Allows or denies; () when nothing of that id waits."""
@@ -199,18 +202,27 @@ class GeminiStream:
     # Answers to our own requests: the id tells what was asked.
 
     def _answered(self, answered: Answered, now: float) -> Step:
-        if answered.id.endswith(_MARK):
-            self._replies.add(answered.id.removesuffix(_MARK))
-            return Step()
         if answered.id.startswith(_SETTLE):
             return self._settled(answered.id)
-        if answered.id not in ("init", "load", "new"):
+        if answered.id.startswith(_TURN):
             return self._turn_ended(answered, now)
+        if answered.id not in ("init", "load", "new"):
+            return self._echoed(answered)
         if answered.error is not None:
             return self._not_opened(answered.id, answered.error, now)
         if answered.id == "init":
             return Step(writes=[self._open_session(answered.result)])
         return self._session_opened(answered)
+
+    def _echoed(self, answered: Answered) -> Step:
+        """A reply comes back as the name of a method that the program does not know."""
+        data = jsonline.mapping(answered.error.data if answered.error is not None else None)
+        name = jsonline.text(data.get("method"))
+        if not name.startswith(_REPLY) or self._outcome is not None or self._limit is not None:
+            said = "The reply was not taken: the turn has ended"
+            return Step([Event(EventType.SYSTEM, said, {"notTaken": answered.id})])
+        self._replies.append(name.removeprefix(_REPLY))
+        return Step()
 
     def _not_opened(self, what: str, error: Fault, now: float) -> Step:
         if what == "load":
@@ -264,18 +276,23 @@ class GeminiStream:
     def _first_prompt(self) -> Write:
         self._prompted = True
         envelope = [self._assignment.envelope] if self._assignment.envelope else []
-        return self._prompt("turn-1", [*envelope, self._assignment.prompt])
+        return self._prompt([*envelope, self._assignment.prompt])
 
-    def _prompt(self, key: str, texts: Sequence[str]) -> Write:
+    def _prompt(self, texts: Sequence[str]) -> Write:
         head = ["Task:\n"] if texts[0].lstrip().startswith(("/", "$")) else []
         # Gemini glues the blocks together; a contract must not run into the task behind it.
         spaced = [f"{text}\n\n" for text in texts[:-1]]
         blocks = [{"type": "text", "text": text} for text in (*head, *spaced, texts[-1])]
-        return self._peer.request(key, "session/prompt", {"sessionId": self._session, "prompt": blocks})
+        params = {"sessionId": self._session, "prompt": blocks}
+        return self._peer.request(f"{_TURN}{self._turns + 1}", "session/prompt", params)
+
+    def _next_prompt(self) -> Write:
+        given, self._replies = self._replies, []
+        self._answer = ""
+        return self._prompt(given)
 
     def _turn_ended(self, answered: Answered, now: float) -> Step:
         self._turns += 1
-        self._replies.discard(answered.id)
         events = [*self._flush(), *usage_events(answered.result, self._model)]
         if answered.error is not None:
             failure = failures.classify(
@@ -286,13 +303,12 @@ class GeminiStream:
                 return Step(events, close_stdin=True)
             return self._fail(events, failure)
         stop = jsonline.text(answered.result.get("stopReason"))
-        if self._replies and stop in ("cancelled", "end_turn"):
-            said = "The turn was cut short by a reply" if stop == "cancelled" else "The turn ended"
-            return Step([*events, Event(EventType.SYSTEM, said)])
         self._tools.clear()
         if stop == "cancelled":
             events.append(Event(EventType.RESULT, "The turn was interrupted", {"isError": False}))
             return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
+        if stop == "end_turn" and self._answer.strip() and self._replies:
+            return Step([*events, Event(EventType.SYSTEM, "The reply is given")], [self._next_prompt()])
         if stop == "end_turn" and self._answer.strip():
             events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
             return self._end(events, Outcome(Ending.DONE, text=self._last_text))
@@ -381,20 +397,3 @@ class GeminiStream:
 def approval_mode(assignment: Assignment) -> str:
     """The approval mode the user chose; `yolo` by default."""
     return jsonline.text(assignment.options.get("approval_mode")) or YOLO
-
-
-def usage_events(result: Mapping[str, Any], model: str) -> list[Event]:
-    """One usage event for each model of a turn; ACP tells no cached tokens."""
-    quota = jsonline.mapping(jsonline.mapping(result.get("_meta")).get("quota"))
-    models = [jsonline.mapping(entry) for entry in jsonline.items(quota.get("model_usage"))]
-    events = []
-    for entry in models or [quota]:
-        counts = jsonline.mapping(entry.get("token_count"))
-        tokens_in = jsonline.count(counts.get("input_tokens"))
-        tokens_out = jsonline.count(counts.get("output_tokens"))
-        if tokens_in or tokens_out:
-            meta = {"tokensIn": tokens_in, "tokensOut": tokens_out}
-            meta_model = jsonline.text(entry.get("model")) or model
-            said = f"{tokens_in} tokens in, {tokens_out} out"
-            events.append(Event(EventType.USAGE, said, {**meta, "model": meta_model}))
-    return events

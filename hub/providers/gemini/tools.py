@@ -5,7 +5,8 @@ Must not: know the stream around the updates.
 
 Traps: a call that needed permission has no `tool_call` of its own, only its end; one that was denied has no
 end at all. Gemini runs its tools one after another, so whatever comes next tells that a call whose end is
-missing is over (`passed`). The tool's name stands only in the call's id; arguments and exit codes are not told.
+missing is over (`passed`). The tool's name stands only in the call's id; arguments and exit codes are not
+told.
 """
 
 from __future__ import annotations
