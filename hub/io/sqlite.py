@@ -25,7 +25,7 @@ import msgspec
 from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.atomic import coded_errors
+from hub.io.atomic import coded_errors, read_bounded, write_atomic
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS events (
@@ -51,6 +51,8 @@ _PRAGMAS = (
     "PRAGMA busy_timeout=2000",
     "PRAGMA journal_size_limit=16777216",
 )
+_RESERVE = 10_000
+_RESERVED = "events.reserved"
 _ROW = "id, at_ms, tag, msg, meta"
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SEEN = f"SELECT {_ROW} FROM events WHERE dispatch = ? AND place = ? AND part = ? AND dispatch <> '' AND place >= 0"  # noqa: S608  # constants
@@ -96,12 +98,13 @@ class EventStore:
         self._path = path
         self._db: sqlite3.Connection | None = None
         self._last = 0
+        self._reserved = 0
 
     @classmethod
     def open(cls, path: Path) -> EventStore:
         """Opens the log, 0600; makes it when it is not there.
 
-        A damaged database is kept as `events.db.corrupt-<ts>`; ids go on after the highest it still tells.
+        A damaged database is kept as `events.db.corrupt-<ts>`; ids go on above all that it may have held.
 
         Raises:
             HubError: NO_PERMISSION, NO_SPACE, READ_ONLY.
@@ -185,10 +188,12 @@ class EventStore:
         db.executescript(_SCHEMA)
         found = db.execute("SELECT max(id) FROM events").fetchone()[0] or 0
         self._last = max(int(found), floor)
+        self._reserve(0)
 
     def _append(self, events: Sequence[NewEvent]) -> list[Record]:
         db = self._open_db()
         failpoints.hit("events.append")
+        self._reserve(len(events))
         last = self._last
         records: list[Record] = []
         with _transaction(db):
@@ -200,6 +205,12 @@ class EventStore:
                 records.append(seen)
         self._last = last
         return records
+
+    def _reserve(self, count: int) -> None:
+        """Notes beside the database, now and then, an id that it stays below: a damaged one may not tell its own."""
+        if self._last + count > self._reserved:
+            self._reserved = self._last + count + _RESERVE
+            write_atomic(self._path.with_name(_RESERVED), b"%d\n" % self._reserved)
 
     def _query(self, sql: str, *values: Any) -> list[Record]:
         with self._reading():
@@ -216,7 +227,7 @@ class EventStore:
 
     def _start_anew(self, error: sqlite3.DatabaseError) -> None:
         """Puts the damaged database aside and goes on in a new one, above every id it still tells."""
-        floor = max(self._last, _highest_id(self._db))
+        floor = max(self._last, _highest_id(self._db)) or _reserved_id(self._path)
         self.close()
         aside = f"{self._path}.corrupt-{time.time_ns() // 1_000_000}"
         with coded_errors(self._path):
@@ -278,6 +289,13 @@ def _highest_id(db: sqlite3.Connection | None) -> int:
             for (number,) in db.execute(sql):
                 highest = max(highest, number or 0)
     return highest
+
+
+def _reserved_id(path: Path) -> int:
+    """What was reserved when the database could still be read; 0 when nothing was."""
+    with contextlib.suppress(OSError, HubError, ValueError):
+        return int(read_bounded(path.with_name(_RESERVED), 32))
+    return 0
 
 
 def _is_corrupt(error: sqlite3.Error) -> bool:
