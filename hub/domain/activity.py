@@ -16,6 +16,8 @@ from hub.domain.event import Event, EventType, Record, Tag
 
 MAX_TEXT = 64 * 1024
 """Characters of one event that are looked at."""
+MAX_OPEN = 200
+MAX_FIRST_LINE = 200
 
 _WRITING = re.compile(
     r"write|edit|create|patch|replace|change|append|delete|remove|move|rename", re.IGNORECASE
@@ -49,8 +51,13 @@ class Activity:
     skills: tuple[str, ...] = ()
     mcps: tuple[str, ...] = ()
     model: str = ""
+    call: int = 0
+    """Of a result: the id of the event its call was told by, once `Calls.complete` has paired them."""
     snapshot: str = ""
-    """Sha of a snapshot commit hub made."""
+    """Sha of the snapshot commit a handoff tells of."""
+    to_state: str = ""
+    """The state a handoff moves to."""
+    handoff_id: str = ""
 
     @property
     def writes(self) -> bool:
@@ -88,8 +95,52 @@ def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A
         skills=_strs(meta.get("skills")) or (),
         mcps=_strs(meta.get("mcps")) or (),
         model=_str(meta.get("model")),
-        snapshot=_str(meta.get("snapshotSha")),
+        snapshot=_str(meta.get("snapshot")) if tag == Tag.HANDOFF else "",
+        to_state=_str(meta.get("to")) if tag == Tag.HANDOFF else "",
+        handoff_id=_str(meta.get("handoffId")),
     )
+
+
+class Calls:
+    """Pairs tool results with their calls: agents name command and path in the call, status in the result."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Activity] = {}
+
+    @property
+    def unfinished(self) -> tuple[Activity, ...]:
+        """Calls without a result, oldest first."""
+        return tuple(self._open.values())
+
+    def begin(self, call: Activity) -> None:
+        """A call has begun. One without id replaces the last one without id."""
+        self._open.pop(call.tool_id, None)
+        self._open[call.tool_id] = call
+        if len(self._open) > MAX_OPEN:
+            del self._open[next(iter(self._open))]
+
+    def complete(self, result: Activity) -> Activity:
+        """The result with what only its call told; as it is when there is no such call."""
+        call = self._open.pop(result.tool_id, None)
+        if call is None:
+            return result
+        return attrs.evolve(
+            result,
+            tool=result.tool or call.tool,
+            path=result.path or call.path,
+            command=result.command or call.command,
+            call=call.id,
+        )
+
+
+def failure_text(result: Activity) -> str:
+    """A failed result in one line; "" for one that says neither what was tried nor where."""
+    what = result.command or f"{result.tool} {result.path}".strip()
+    if not what:
+        return ""
+    how = f"exit status {result.exit_code}" if result.exit_code is not None else "an error"
+    said = next((line.strip() for line in result.text.splitlines() if line.strip()), "")
+    return f"{what} ended with {how}" + (f": {said[:MAX_FIRST_LINE]}" if said else "")
 
 
 def _head(event: Event | Record) -> tuple[str, str, bool]:

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import attrs
 
-from hub.domain.activity import MAX_TEXT, Activity, read
+from hub.domain.activity import MAX_TEXT, Activity, Calls, failure_text, read
 from hub.domain.contract import (
     Anchor,
     Contract,
@@ -30,12 +30,13 @@ from hub.domain.contract import (
 )
 from hub.domain.event import Event, Record, Tag
 from hub.domain.statements import Kind, statements
+from hub.domain.text import clip
 
 MAX_ITEMS = 200
 MAX_FILES = 2000
 MAX_SNIPPETS = 3
 MAX_SNIPPET = 2000
-MAX_FIRST_LINE = 200
+MAX_ORDER = 2000
 
 _T = TypeVar("_T")
 
@@ -104,7 +105,7 @@ class IntentFold:
         self._prompt = initial_prompt
         self._root = root
         self._last_id = 0
-        self._open: dict[str, Activity] = {}
+        self._calls = Calls()
         self._plan: dict[str, int] = {}
         self._remaining: dict[str, int] | None = None
         self._done: dict[str, int] = {}
@@ -183,11 +184,11 @@ class IntentFold:
         if seen.plan is None:  # an agent that only tells what is left has its plan in all it ever told
             for task in self._remaining:
                 _keep(self._plan, task, self._plan.get(task, seen.id))
+        for step in self._remaining:
+            self._done.pop(step, None)
         for step in self._plan:
-            if step in self._remaining:
-                self._done.pop(step, None)
-            else:  # remembered beyond the plan: a later plan no longer lists what is finished
-                _keep(self._done, step, self._done.get(step, seen.id))
+            if step not in self._remaining and step not in self._done:
+                _keep(self._done, step, seen.id)  # for good: a later plan no longer lists what is finished
 
     def _touch(self, seen: Activity) -> None:
         before = self._files.pop(seen.path, None)
@@ -197,13 +198,22 @@ class IntentFold:
     def _take_text(self, seen: Activity) -> None:
         if seen.thinking:  # thoughts weigh what is then dropped; what counts is what the agent says
             return
-        if seen.by_user and not self._prompt:
-            self._prompt = seen.text
+        if seen.by_user:
+            self._take_order(seen)
+            return
         if not seen.delta:
-            self._mine(seen.text, seen.id, by_user=seen.by_user)
+            self._mine(seen.text, seen.id, by_user=False)
             return
         self._streamed = (self._streamed + seen.text)[:MAX_TEXT]
         self._streamed_id = seen.id
+
+    def _take_order(self, seen: Activity) -> None:
+        """The user's first words are the task; whatever the user said later binds as a whole."""
+        if self._prompt:
+            _keep(self._said[Kind.CONSTRAINT], order_text(seen), seen.id)
+            return
+        self._prompt = seen.text
+        self._mine(seen.text, seen.id, by_user=True)
 
     def _flush(self) -> None:
         """Streamed text is read when complete: a piece may be half a sentence, or inside a code block."""
@@ -219,28 +229,25 @@ class IntentFold:
             _keep(said, found.text, first)
 
     def _take_call(self, seen: Activity) -> None:
-        self._open.pop(seen.tool_id, None)
-        _keep(self._open, seen.tool_id, seen)
+        self._calls.begin(seen)
         if seen.writes and seen.excerpt:
             self._edits.pop(seen.path, None)
             edit = InFlight(seen.path, seen.excerpt[:MAX_SNIPPET], finished=False, source=seen.id)
             _keep(self._edits, seen.path, edit, MAX_SNIPPETS)
 
     def _take_result(self, seen: Activity) -> None:
-        call = self._open.pop(seen.tool_id, None)
-        command = seen.command or (call.command if call else "")
-        path = seen.path or (call.path if call else "")
-        tool = seen.tool or (call.tool if call else "")
-        edit = self._edits.get(path)
-        if edit and call and edit.source == call.id:
-            self._edits[path] = attrs.evolve(edit, finished=True)
-        if command:
-            self._commands.pop(command, None)
-            _keep(self._commands, command, Command(command, seen.exit_code, seen.failed, seen.id))
-        what = command or f"{tool} {path}".strip()
+        result = self._calls.complete(seen)
+        edit = self._edits.get(result.path)
+        if edit and edit.source == result.call:
+            self._edits[edit.path] = attrs.evolve(edit, finished=True)
+        if result.command:
+            self._commands.pop(result.command, None)
+            command = Command(result.command, result.exit_code, result.failed, result.id)
+            _keep(self._commands, result.command, command)
+        what = result.command or f"{result.tool} {result.path}"
         self._failures.pop(what, None)  # what worked at last is no failed attempt
-        if seen.failed and what:
-            _keep(self._failures, what, Sourced(_failure(what, seen), seen.id))
+        if result.failed and (text := failure_text(result)):
+            _keep(self._failures, what, Sourced(text, result.id))
 
     def _do_not_redo(self) -> tuple[Sourced, ...]:
         said = _sourced(self._said[Kind.DO_NOT_REDO])
@@ -314,6 +321,11 @@ def draft(
     )
 
 
+def order_text(seen: Activity) -> str:
+    """A later order of the user, as it stands among the constraints."""
+    return f"The user said: {clip(' '.join(seen.text.split()), MAX_ORDER)}"
+
+
 def _evidence(intent: Intent) -> tuple[Evidence, ...]:
     harness = (*((intent.model,) if intent.model else ()), *intent.mcps)
     return (
@@ -321,12 +333,6 @@ def _evidence(intent: Intent) -> tuple[Evidence, ...]:
         *(Evidence(EvidenceKind.FAILED_ATTEMPT, a.text, a.source) for a in intent.failed_attempts),
         *(Evidence(EvidenceKind.HARNESS, h.text, h.source) for h in harness),
     )
-
-
-def _failure(what: str, seen: Activity) -> str:
-    how = f"exit status {seen.exit_code}" if seen.exit_code is not None else "an error"
-    said = next((line.strip() for line in seen.text.splitlines() if line.strip()), "")
-    return f"{what} ended with {how}" + (f": {said[:MAX_FIRST_LINE]}" if said else "")
 
 
 def _keep(items: dict[str, _T], key: str, value: _T, limit: int = MAX_ITEMS) -> None:

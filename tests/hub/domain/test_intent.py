@@ -47,6 +47,7 @@ def test_the_initial_prompt_is_the_users_task_and_its_constraints_are_kept():
 def test_without_a_given_task_the_first_words_of_the_user_are_the_prompt():
     found = fold(text("I begin."), text("Fix it", role="user"), text("And that", role="user"))
     assert found.initial_prompt == "Fix it"
+    assert found.constraints == (Sourced("The user said: And that", 3),), "a later order binds"
 
 
 def test_each_statement_carries_the_event_it_was_read_from():
