@@ -96,6 +96,7 @@ class Adapter(Actor[Any]):
         self._ended = trio.Event()
         self._untaken: dict[str, bytes] = {}
         self._said_full = False
+        self._heard = 0.0
         self._told: Outcome | None = None
         self._pending: list[AgentEvent] = []
         self._outcome: Outcome | None = None
@@ -218,7 +219,7 @@ class Adapter(Actor[Any]):
         if not self._said_full:
             self._said_full = True
             text = "the disk is full; the agent is held back until there is space"
-            self._add(Event(EventType.WAITING, text, {"code": str(Code.NO_SPACE)}), _RUNNER_PLACE, 0, 0)
+            self._add([Event(EventType.WAITING, text, {"code": str(Code.NO_SPACE)})], _RUNNER_PLACE, self._heard)
 
     async def _output(self, message: Output) -> None:
         for line in self._out.feed(message.data, message.offset):
@@ -228,6 +229,7 @@ class Adapter(Actor[Any]):
         if line.truncated:
             self._note(line, at)
             return
+        self._heard = at
         await self._apply(self._stream.feed(line.data, at), line.end, at)
         if len(self._pending) >= _BATCH:
             await self._send()
@@ -235,23 +237,26 @@ class Adapter(Actor[Any]):
     def _note(self, line: Line, at: float) -> None:
         size = len(line.data) + line.truncated
         text = f"a line of {size} bytes was cut: {clean(decode(line.data[:200]))}"
-        self._add(Event(EventType.SYSTEM, text, {"unknown": True, "truncated": line.truncated}), line.end, 0, at)
+        self._add([Event(EventType.SYSTEM, text, {"unknown": True, "truncated": line.truncated})], line.end, at)
 
     async def _errors(self, message: ErrorOutput) -> None:
         for line in self._err.feed(message.data, message.offset):
             await self._apply(self._stream.feed_stderr(line.data, message.at), _STDERR_PLACE + line.end, message.at)
 
     async def _apply(self, step: Step, place: int, at: float) -> None:
-        for index, event in enumerate(step.events):
-            self._add(event, place, index, at)
+        self._add(step.events, place, at)
         await self._write(step.writes)
         if step.close_stdin and self._client is not None:
             await self._client.close_stdin()
         self._outcome = self._outcome or step.outcome
 
-    def _add(self, event: Event, place: int, index: int, at: float) -> None:
-        safe = self._redactor.redact(event)
-        self._pending.append(AgentEvent(place, index, int(at * 1000), safe))
+    def _add(self, events: Sequence[Event], place: int, at: float) -> None:
+        """Redact and queue. Nothing depends on how the lines were batched, so a replay makes the same events."""
+        safe = [out for event in events for out in self._redactor.feed(event)]
+        self._queue(safe, place, at)
+
+    def _queue(self, events: Sequence[Event], place: int, at: float) -> None:
+        self._pending += [AgentEvent(place, index, int(at * 1000), event) for index, event in enumerate(events)]
 
     async def _over(self, verdict: Verdict) -> None:
         if self._ended.is_set():
@@ -260,8 +265,8 @@ class Adapter(Actor[Any]):
             await self._line(line, verdict.ended_at)
         end = AgentExit(verdict.code, verdict.signal, asked=verdict.asked, stderr_tail=verdict.stderr_tail)
         step = self._stream.finish(end, verdict.ended_at)
-        for index, event in enumerate(step.events):
-            self._add(event, _END_PLACE, index, verdict.ended_at)
+        last = [out for event in step.events for out in self._redactor.feed(event)]
+        self._queue([*last, *self._redactor.flush()], _END_PLACE, verdict.ended_at)
         self._outcome = self._outcome or step.outcome
         self._ended.set()
         await self._send(end)

@@ -94,7 +94,8 @@ class Evidence:
         for number, command in enumerate(record.verify):
             await self.kit.ledger.say(Tag.SYSTEM, f"verify: {command}", source=f"{key}:{number}:start", command=command)
             result = await run_command(command, cwd=Path(record.worktree), timeout=timeout)
-            check = Check(command, result.exit_code, result.output, result.duration_ms, result.timed_out)
+            output = self.kit.scrub(result.output)
+            check = Check(command, result.exit_code, output, result.duration_ms, result.timed_out)
             verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
             source = await self.kit.ledger.say(
                 Tag.SYSTEM if check.passed else Tag.ERROR,

@@ -1,7 +1,7 @@
 """What the parts of the session share.
 
 Owns: nothing; it is the one bundle of references the session's parts are made with.
-Must not: hold behaviour or state of its own.
+Must not: hold state of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from hub.actors.session.board import Board
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
 from hub.domain.config import Config
+from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
+from hub.domain.text import clean
 from hub.io.places import Places
 from hub.providers.base import Provider
 from supervisors import Ref
@@ -50,3 +52,19 @@ class Kit:
     """Epoch seconds."""
     chance: Callable[[], float]
     """A number in [0, 1), for jitter."""
+
+    def redactor(self) -> EventRedactor:
+        """A fresh redactor that knows every secret hub holds at this moment."""
+        return EventRedactor(Redactor(self._secrets(), self.keys.redaction))
+
+    def scrub(self, text: str) -> str:
+        """A text for any sink: no control characters, no secret."""
+        return Redactor(self._secrets(), self.keys.redaction).text(clean(text))
+
+    def _secrets(self) -> KnownSecrets:
+        named: list[tuple[str, str]] = [("contract-key", self.keys.contract.hex())]
+        for name, provider in self.providers.items():
+            settings = self.config.provider(name)
+            tables = [settings.env, *(account.env for account in self.config.accounts(name))]
+            named += [(key, table[key]) for table in tables for key in provider.key_names if key in table]
+        return KnownSecrets([value for _, value in named], [name for name, _ in named])
