@@ -10,8 +10,9 @@ Laws, each a property test:
  4. No more is held back than what could still begin a secret.
 
 Theory of operation. A layer tells, for a text, every secret in it and the place from which on something may
-begin that more text would complete (`scan`). All before that place is final and goes out. A region that reaches
-behind it is marked at once and its remainder, already hidden, is only skipped: what is held stays bounded.
+begin that more text would complete (`scan`). All before that place is final and goes out. A region that
+reaches behind it is marked at once and its remainder, already hidden, is only skipped: so what is held stays
+bounded.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Secrets that are known by their form: the fail-safe for values nobody told hub.
 
 Owns: the table of the providers' key prefixes and a few structures (JWT, PEM, login in a URL).
-Must not: grow into a scanner: unknown secrets in general are the work of a maintained engine, another layer.
+Must not: grow into a scanner; unknown secrets in general are the work of a maintained engine, another layer.
 
-Rules for a rule: it is a sequence of literals and bounded runs of letters, a literal first, each run of a class
-that the part behind it does not begin with. So matching never backtracks, and the pattern of its *beginnings*,
-which a stream needs to know what to hold back, follows from the same sequence.
+Rules for a rule: it is a sequence of literals and bounded runs of letters, a literal first, each run of a
+class that the part behind it does not begin with. So matching never backtracks, and the pattern of its
+*beginnings*, which a stream needs to know what to hold back, follows from the same sequence.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Owns: the readers of which a typed table is made, `Problem`, and where in a text
 Must not: know any setting, or repeat a value in a problem (it may be a secret).
 
 A reader takes a raw value, its path and the list of problems; it returns the typed value, or adds to the
-list. A typed table is an attrs class whose fields carry a reader (`setting`); its TOML keys are their names in
-camel case.
+list. A typed table is an attrs class whose fields carry a reader (`setting`); its TOML keys are their names
+in camel case.
 """
 
 from __future__ import annotations

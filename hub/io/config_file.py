@@ -1,0 +1,281 @@
+"""The configuration's files: `hub.toml`, the user's own `config.toml`, and the environment over them.
+
+Owns: which layer wins, where each value comes from, and the patch of `hub.toml` that keeps its comments.
+Must not: know what a setting may be (`hub.domain.config` does), or write a text that it has not read back.
+
+Layers, the later wins: built-in, user config, `hub.toml`, `HUB_*` environment, flags. Tables are merged key
+by key; an array is taken whole.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import platformdirs
+
+from hub.domain.config import OPT_IN, Config, parse_config, parse_toml, read_config
+from hub.errors import Code, HubError
+from hub.io.atomic import read_bounded, write_atomic
+
+if TYPE_CHECKING:
+    from tomlkit.container import Container
+    from tomlkit.items import Table
+
+MAX_BYTES = 1 << 20
+BUILT_IN = "built-in"
+Keys = tuple[str, ...]
+Raw = dict[str, Any]
+
+
+def _words(value: str) -> list[str]:
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def _number(value: str) -> int | float:
+    try:
+        return int(value)
+    except ValueError:
+        return float(value)
+
+
+def _switch(value: str) -> bool:
+    return {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "on": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "off": False,
+    }[value.lower()]
+
+
+def _demo(setting: str) -> tuple[Keys, ...]:
+    return tuple(("providers", name, setting) for name in OPT_IN)
+
+
+ENVIRONMENT: Mapping[str, tuple[tuple[Keys, ...], Callable[[str], Any]]] = {
+    "HUB_PORT": ((("server", "port"),), _number),
+    "HUB_HOST": ((("server", "host"),), str),
+    "HUB_TOKEN": ((("server", "token"),), str),
+    "HUB_CHAIN": ((("session", "chain"),), _words),
+    "HUB_THRESHOLD": ((("session", "threshold"),), _number),
+    "HUB_MAX_HANDOFFS": ((("session", "maxHandoffs"),), _number),
+    "HUB_ON_LIMIT": ((("session", "onLimit"),), str),
+    "HUB_DEMO": (_demo("enabled"), _switch),
+    "HUB_DEMO_SCRIPT": (_demo("script"), lambda value: str(Path(value).absolute())),
+}
+"""Variable, the settings it sets, and how its text is read. An empty variable is not set."""
+
+FLAGS: Mapping[str, tuple[Keys, ...]] = {
+    "port": (("server", "port"),),
+    "host": (("server", "host"),),
+    "token": (("server", "token"),),
+    "chain": (("session", "chain"),),
+    "threshold": (("session", "threshold"),),
+    "max_handoffs": (("session", "maxHandoffs"),),
+    "on_limit": (("session", "onLimit"),),
+    "verify": (("session", "verify"),),
+    "demo": _demo("enabled"),
+}
+"""Command-line options and the settings they set. None is not set."""
+
+
+@attrs.frozen
+class Settings:
+    """A configuration and where each of its values comes from."""
+
+    config: Config
+    origin: Mapping[str, str]
+    """`session.threshold` -> a file's path, `HUB_THRESHOLD`, `--threshold`. What is not here is built-in."""
+
+    def of(self, key: str) -> str:
+        """Where the value of a key comes from."""
+        return self.origin.get(key, BUILT_IN)
+
+
+def user_config(environ: Mapping[str, str]) -> Path:
+    """The user's own configuration, for all projects."""
+    override = environ.get("HUB_CONFIG_DIR", "")
+    folder = (
+        Path(override).absolute() if override else Path(platformdirs.user_config_dir("hub", appauthor=False))
+    )
+    return folder / "config.toml"
+
+
+def load(
+    path: Path,
+    user: Path | None = None,
+    *,
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any] | None = None,
+) -> Config:
+    """The configuration in force; see `settings`."""
+    return settings(path, user, environ=environ, flags=flags).config
+
+
+def origins(
+    path: Path,
+    user: Path | None = None,
+    *,
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any] | None = None,
+) -> Mapping[str, str]:
+    """Where each value comes from that is not built-in; see `Settings.origin`."""
+    return settings(path, user, environ=environ, flags=flags).origin
+
+
+def settings(
+    path: Path,
+    user: Path | None = None,
+    *,
+    environ: Mapping[str, str],
+    flags: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Read every layer.
+
+    Args:
+        path: `hub.toml`; it need not exist.
+        user: The user's configuration; its usual place when None.
+        environ: The environment.
+        flags: Options of the command line by their names in `FLAGS`.
+
+    Raises:
+        HubError: CONFIG_INVALID, naming the file, line and column, the variable or the option.
+    """
+    merged: Raw = {}
+    origin: dict[str, str] = {}
+    home = Path(environ.get("HOME") or Path.home())
+    for file in (user_config(environ) if user is None else user, path):
+        _merge(merged, _absolute(_read_file(file), file.parent, home), str(file), origin)
+    for name, (keys, read) in ENVIRONMENT.items():
+        if value := environ.get(name, ""):
+            _merge(merged, _checked(name, keys, read, value), name, origin)
+    for name, chosen in (flags or {}).items():
+        if chosen is not None:
+            option = f"--{name.replace('_', '-')}"
+            _merge(merged, _checked(option, FLAGS[name], lambda same: same, chosen), option, origin)
+    return Settings(read_config(merged, "the configuration"), origin)
+
+
+def patch_provider(path: Path, name: str, changes: Mapping[str, Any]) -> Config:
+    """Change a provider's table in `hub.toml`; None removes a key. See `patch`."""
+    return patch(path, {("providers", name, key): value for key, value in changes.items()})
+
+
+def patch(path: Path, changes: Mapping[Keys, Any]) -> Config:
+    """Change values in a configuration file, keeping its comments and its order; None removes a key.
+
+    The new text is read back and must say exactly what the old one said but for the changes, and it must
+    validate; else the file stays as it is.
+
+    Returns:
+        What the file says now.
+
+    Raises:
+        HubError: CONFIG_INVALID; the file or the result does not validate. NO_SPACE, READ_ONLY or
+            NO_PERMISSION.
+    """
+    import tomlkit  # noqa: PLC0415  # only a patch needs it
+
+    target = path.resolve()
+    text = _text(target)
+    parse_config(text, str(path))
+    wanted = parse_toml(text)
+    document = tomlkit.parse(text)
+    for keys, value in changes.items():
+        _set(wanted, keys, copy.deepcopy(value), dict)
+        _set(document, keys, value, tomlkit.table)
+    new = tomlkit.dumps(document)
+    if parse_toml(new, str(path)) != wanted:
+        raise HubError(
+            Code.CONFIG_INVALID,
+            f"{path} cannot be changed without losing something in it.",
+            hint="Change it by hand: " + ", ".join(".".join(keys) for keys in changes),
+        )
+    config = parse_config(new, str(path))
+    if new != text:
+        write_atomic(target, new.encode())
+    return config
+
+
+def _set(table: Container | Table | Raw, keys: Sequence[str], value: Any, make: Callable[[], Any]) -> None:
+    """Set or remove one value, in plain tables and in a document alike."""
+    place: Any = table
+    for key in keys[:-1]:
+        if key not in place:
+            if value is None:
+                return
+            place[key] = make()
+        place = place[key]
+        if not isinstance(place, dict):
+            raise HubError(Code.CONFIG_INVALID, f"{'.'.join(keys)} cannot be set: {key} is not a table.")
+    if value is None:
+        place.pop(keys[-1], None)
+    else:
+        place[keys[-1]] = value
+
+
+def _text(file: Path) -> str:
+    try:
+        data = read_bounded(file, MAX_BYTES)
+    except FileNotFoundError:
+        return ""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise HubError(
+            Code.CONFIG_INVALID, f"{file}:{line}:{column}: it is not UTF-8", line=line, column=column
+        ) from error
+
+
+def _read_file(file: Path) -> Raw:
+    """A file's raw tables, validated on their own so that a problem tells its line."""
+    text = _text(file.resolve())
+    parse_config(text, str(file))
+    return parse_toml(text, str(file))
+
+
+def _absolute(raw: Raw, folder: Path, home: Path) -> Raw:
+    """Paths in a file are relative to the file, and may begin with ~/."""
+    for provider in raw.get("providers", {}).values():
+        if script := provider.get("script"):
+            provider["script"] = str(folder / _expanded(script, home))
+        for account in provider.get("accounts", ()):
+            if place := account.get("configDir"):
+                account["configDir"] = _expanded(place, home)
+    return raw
+
+
+def _expanded(place: str, home: Path) -> str:
+    return str(home / place[2:]) if place.startswith("~/") else place
+
+
+def _checked(name: str, keys: Sequence[Keys], read: Callable[[Any], Any], value: Any) -> Raw:
+    """The raw tables that one variable or option stands for, validated on their own."""
+    raw: Raw = {}
+    try:
+        found = read(value)
+    except (ValueError, KeyError):
+        found = value
+    for path in keys:
+        _set(raw, path, list(found) if isinstance(found, tuple) else found, dict)
+    read_config(raw, name)
+    return raw
+
+
+def _merge(into: Raw, raw: Mapping[str, Any], source: str, origin: dict[str, str], path: Keys = ()) -> None:
+    for key, value in raw.items():
+        here = (*path, key)
+        if isinstance(value, Mapping):
+            _merge(into.setdefault(key, {}), value, source, origin, here)
+        else:
+            into[key] = value
+            origin[".".join(here)] = source
