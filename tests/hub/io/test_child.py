@@ -450,7 +450,7 @@ async def test_a_paused_agent_is_continued_to_be_stopped_in_order(run_dir):
 async def test_without_a_daemon_the_agent_is_stopped_in_order_after_the_grace(run_dir, grace, way):
     """decisions 4: `orphanGrace`, 0 = at once; the verdict is left in the spool and the runner leaves."""
     text = "import time\nprint('up')\ntry: time.sleep(1000)\nexcept KeyboardInterrupt: print('in order')"
-    await spawn_runner(run_dir, script(text, orphan_grace=grace))
+    await spawn_runner(run_dir, script(text, orphan_grace=grace, linger=1000.0))
     async with RunnerClient(run_dir) as client:
         await client.attach()
         await lines(client, 1)

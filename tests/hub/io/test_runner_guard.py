@@ -100,7 +100,9 @@ async def test_when_both_guards_are_killed_the_sweep_finds_the_rest(run_dir):
         os.kill(claim[name], signal.SIGSTOP)
     for name in ("guardianPid", "pid"):
         os.kill(claim[name], signal.SIGKILL)
-    await eventually(lambda: gone(claim["pid"], claim["guardianPid"]))
+    agent = json.loads((run_dir / "agent.json").read_text())["pid"]
+    assert agent in pids
+    await eventually(lambda: gone(claim["pid"], claim["guardianPid"], agent))
     swept = await processes.sweep({run_dir.name})
     assert gone(*pids)
     assert {one.pid for one in swept} <= set(pids)
