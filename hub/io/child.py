@@ -197,7 +197,7 @@ class RunnerClient:
         self._decoder = runner_wire.Decoder(runner_wire.MAX_TO_CLIENT)
         self._arrived: list[tuple[int, bytes]] = []
         self._sending = trio.Lock()
-        self._broken = ""
+        self._broken = False
         self._stream: trio.SocketStream | None = None
         self.verdict: Verdict | None = None
         """Set when the verdict has been iterated over."""
@@ -282,12 +282,14 @@ class RunnerClient:
         async with self._sending:
             stream = self._connected()
             # Half a message in the pipe makes every later one unreadable.
-            self._broken = "A message was cut off."
+            if self._broken:
+                raise RunnerLost("A message was cut off by a cancellation: attach anew.")
+            self._broken = True
             try:
                 await stream.send_all(message)
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 raise RunnerLost("The runner is gone.") from error
-            self._broken = ""
+            self._broken = False
 
     async def _receive(self) -> tuple[int, bytes]:
         while not self._arrived:
@@ -297,7 +299,10 @@ class RunnerClient:
                 raise RunnerLost("The runner is gone.") from error
             if not data:
                 raise RunnerLost("The runner is gone.")
-            self._arrived = self._decoder.feed(bytes(data))
+            try:
+                self._arrived = self._decoder.feed(bytes(data))
+            except runner_wire.WireError as error:
+                raise RunnerLost(f"What answers is no runner: {error}.") from error
             self._arrived.reverse()
         kind, payload = self._arrived.pop()
         if kind == runner_wire.STATUS and runner_wire.decode_json(payload).get("displaced"):

@@ -508,3 +508,23 @@ async def test_a_cancelled_read_loses_nothing(run_dir):
                     got += message.data
     assert isinstance(client.verdict, Verdict)
     assert got == (run_dir / "stdout.spool").read_bytes()
+
+
+async def test_a_write_that_was_cut_off_spoils_the_connection_and_not_the_agent(run_dir):
+    """Half a message would be completed by the next one: the daemon must attach anew instead."""
+    await spawn_runner(run_dir, pipe(ECHO))
+    runner = claim_of(run_dir)["pid"]
+    async with RunnerClient(run_dir) as client:
+        await client.attach()
+        os.kill(runner, signal.SIGSTOP)
+        try:
+            with trio.move_on_after(0.1):
+                await client.write("cut", b"x" * (8 << 20))
+        finally:
+            os.kill(runner, signal.SIGCONT)
+        with pytest.raises(RunnerLost):
+            await client.write("after", b"x\n")
+    async with RunnerClient(run_dir) as client:
+        await client.attach()
+        await client.write("after", b"hi\n")
+        assert await lines(client, 2) == ["up", "got hi"]
