@@ -218,7 +218,7 @@ def _key_path(text: str) -> Path:
     """The dotted key that `text` begins with: `a."b.c".d = 1` is `a`, `b.c`, `d`."""
     parts: list[str] = []
     rest = text.lstrip()
-    while rest:
+    while True:
         if rest[0] in "\"'":
             end = rest.index(rest[0], 1)
             parts.append(rest[1:end])
@@ -228,20 +228,22 @@ def _key_path(text: str) -> Path:
             parts.append(found[0] if found else "")
             rest = rest[len(parts[-1]) :].lstrip()
         if not rest.startswith("."):
-            break
+            return tuple(parts)
         rest = rest[1:].lstrip()
-    return tuple(parts)
 
 
 def _continued(lines: list[str], first: int) -> int:
     """How many more lines the value that begins on line `first` takes: the fewest that make it valid TOML."""
-    for more in range(len(lines) - first):
-        try:
-            tomllib.loads("\n".join(lines[first : first + more + 1]))
-        except tomllib.TOMLDecodeError:
-            continue
-        return more
-    return 0
+    counts = range(len(lines) - first)
+    return next(more for more in counts if _is_toml("\n".join(lines[first : first + more + 1])))
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
 
 
 def _unknown(key: str, known: Mapping[str, Any]) -> str:
