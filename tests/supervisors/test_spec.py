@@ -58,7 +58,7 @@ def test_child_specs(fields: dict[str, Any], code: str) -> None:
 
 @pytest.mark.parametrize(
     ("auto_shutdown", "restart", "shutdown", "kind", "significant"),
-    product(AutoShutdown, Restart, [0, 1000, math.inf, BRUTAL_KILL], Kind, [True, False]),
+    list(product(AutoShutdown, Restart, [0, 1000, math.inf, BRUTAL_KILL], Kind, [True, False])),
 )
 def test_child_specs_map(
     auto_shutdown: AutoShutdown, restart: Restart, shutdown: Any, kind: Kind, significant: bool
