@@ -146,6 +146,10 @@ class Project:
         record = self.fsm()
         return record if record.get("sessionState") in ("completed", "failed", "stopped") else {}
 
+    def show(self, name: str) -> bytes:
+        """An object of the repository, byte for byte."""
+        return subprocess.run(["git", "show", name], cwd=self.root, check=True, capture_output=True).stdout
+
     def starts(self) -> list[str]:
         """The dispatch ids of all agents that were ever started."""
         return [line.split()[0] for line in self.log.read_text().splitlines()] if self.log.exists() else []

@@ -1,0 +1,101 @@
+"""A project on which the real agent programs work, each pointed by its own settings at the model server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tests.agents import base_env, program_path
+from tests.faults.harness import Project, project, until
+from tests.model_server import ModelServer
+
+PATIENCE = 90.0
+KEYS = {"claude": "CLAUDE_CODE_OAUTH_TOKEN", "codex": "CODEX_API_KEY", "gemini": "GEMINI_API_KEY"}
+MODELS = {"claude": "claude-sonnet-5-5", "codex": "gpt-5.5", "gemini": "gemini-2.5-pro"}
+
+
+@attrs.define
+class Team:
+    """The project, the model server and who works."""
+
+    made: Project
+    models: ModelServer
+    tmp: Path
+
+    def hire(self, *members: str, session: str = "") -> None:
+        """Write hub.toml for agents named `claude`, or `claude:a` for one account of several, in chain order."""
+        accounts: dict[str, list[str]] = {}
+        for member in members:
+            name, _, label = member.partition(":")
+            accounts.setdefault(name, []).append(label or "default")
+        chain = ", ".join(f'"{name}"' for name in accounts)
+        text = f"[session]\nchain = [{chain}]\n{session}\n"
+        for name, labels in accounts.items():
+            text += self._provider(name) + "".join(self._account(name, label) for label in labels)
+        (self.made.root / "hub.toml").write_text(text)
+
+    def _provider(self, name: str) -> str:
+        url = {
+            "claude": self.models.anthropic_url,
+            "codex": self.models.openai_url,
+            "gemini": self.models.gemini_url,
+        }[name]
+        env = {**self.models.proxy_env(), "DISABLE_TELEMETRY": "1", "GEMINI_TELEMETRY_ENABLED": "false"}
+        if name == "claude":
+            env["IS_SANDBOX"] = "1"
+        shown = ", ".join(f'{key} = "{value}"' for key, value in env.items() if key.isupper())
+        return (
+            f'[providers.{name}]\nenabled = true\nprogram = "{program_path(name)}"\nmodel = "{MODELS[name]}"\n'
+            f'baseUrl = "{url}"\nenv = {{ {shown} }}\n'
+        )
+
+    def _account(self, name: str, label: str) -> str:
+        folder = self.tmp / f"{name}-{label}"
+        folder.mkdir(exist_ok=True, mode=0o700)
+        return (
+            f'[[providers.{name}.accounts]]\nlabel = "{label}"\nconfigDir = "{folder}"\n'
+            f'env = {{ {KEYS[name]} = "{name}-{label}" }}\n'
+        )
+
+    def script(self, member: str, *turns) -> None:
+        """What the model says to this account."""
+        name, _, label = member.partition(":")
+        self.models.script(f"{name}-{label or 'default'}", *turns)
+
+    def run(self, task: str = "Write the files.", **body) -> dict[str, object]:
+        """A whole session on a daemon of its own; returns the last record."""
+        api = self.start()
+        api.post("/api/run", {"task": task, **body})
+        return self.ended()
+
+    def start(self):
+        """The daemon, with nothing of the developer's own in its environment."""
+        home = self.tmp / "home"
+        home.mkdir(exist_ok=True)
+        return self.made.start(**base_env(home))
+
+    def ended(self) -> dict[str, object]:
+        """Wait for the session's end."""
+        return until(self.made.ended, "the session ends", PATIENCE)
+
+    def branch_file(self, path: str) -> bytes:
+        """A file's bytes on the session's branch."""
+        return self.made.show(f"hub/{self.made.fsm()['sessionId']}:{path}")
+
+    def contract_seen(self, member: str) -> bool:
+        """Whether the continuation contract was in a request this account sent."""
+        name, _, label = member.partition(":")
+        mains = self.models.mains(f"{name}-{label or 'default'}")
+        return any("hub" in str(seen.body) and self.made.fsm()["contractId"] in str(seen.body) for seen in mains)
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[Team]:
+    """Nobody is hired yet."""
+    with ModelServer() as models, project(tmp_path) as made:
+        yield Team(made, models, tmp_path)
+        foreign = models.foreign_hosts
+    print(f"hosts the agents asked for and did not get: {sorted(set(foreign))}")

@@ -1,0 +1,147 @@
+"""The main job with the real programs: a task handed from one real agent to the next, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+
+from tests.e2e.conftest import PATIENCE
+from tests.faults.harness import until
+from tests.model_server import Turn
+
+pytestmark = pytest.mark.agents
+
+VERIFY = ["test -f one.txt && test -f two.txt"]
+
+
+def test_claude_hits_its_limit_and_codex_finishes_under_the_contract(team):
+    """Claude writes a file and hits its 5-hour limit; Codex gets the contract and finishes; verify passes."""
+    team.hire("claude", "codex")
+    team.script("claude", Turn.write("one.txt", "by claude\n"), Turn.limit(resets_in=7200))
+    team.script("codex", Turn.write("two.txt", "by codex\n"), Turn.text("Both files are there."))
+    record = team.run(verify=VERIFY)
+    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
+    assert record["provider"] == "codex"
+    assert record["failure"] is None
+    assert team.branch_file("one.txt") == b"by claude\n"
+    assert team.branch_file("two.txt") == b"by codex\n"
+    assert team.contract_seen("codex")
+    assert record["hfsHistory"][0] > 0
+    tried = record["tried"][0]
+    assert (tried["provider"], tried["failure"]) == ("claude", "usage_limit")
+
+
+def test_codex_hits_its_limit_and_gemini_finishes(team):
+    team.hire("codex", "gemini")
+    team.script("codex", Turn.write("one.txt", "by codex\n"), Turn.limit(resets_in=7200))
+    team.script("gemini", Turn.write("two.txt", "by gemini\n"), Turn.text("Done."))
+    record = team.run(verify=VERIFY)
+    assert (record["sessionState"], record["verified"], record["provider"]) == ("completed", True, "gemini")
+    assert team.branch_file("one.txt") == b"by codex\n"
+    assert team.branch_file("two.txt") == b"by gemini\n"
+    assert team.contract_seen("gemini")
+
+
+def test_another_account_of_the_same_provider_comes_before_another_provider(team):
+    """Claude account A -> Claude account B; Codex, next in the chain, is never asked."""
+    team.hire("claude:a", "claude:b", "codex")
+    team.script("claude:a", Turn.write("one.txt", "by a\n"), Turn.limit(resets_in=7200))
+    team.script("claude:b", Turn.write("two.txt", "by b\n"), Turn.text("Done."))
+    record = team.run(verify=VERIFY)
+    assert (record["sessionState"], record["provider"], record["account"]) == ("completed", "claude", "b")
+    assert team.contract_seen("claude:b")
+    assert team.models.mains("codex-default") == []
+
+
+def test_an_overload_is_waited_out(team):
+    """Two overloads are the agent's own to retry; nothing changes hands."""
+    team.hire("claude", "codex")
+    team.script("claude", Turn.overload(2), Turn.write("one.txt", "x\n"), Turn.write("two.txt", "y\n"), Turn.text("Ok."))
+    record = team.run(verify=VERIFY)
+    assert (record["sessionState"], record["handoffsDone"], record["provider"]) == ("completed", 0, "claude")
+
+
+def test_a_refusal_goes_to_one_other_provider_and_never_back(team):
+    team.hire("claude", "codex")
+    team.script("claude", Turn.refusal())
+    team.script("codex", Turn.write("one.txt", "x\n"), Turn.write("two.txt", "y\n"), Turn.text("Done."))
+    record = team.run(verify=VERIFY)
+    assert (record["sessionState"], record["provider"]) == ("completed", "codex")
+    assert record["refusedBy"] == ["claude"]
+
+
+def test_a_wrong_key_is_seen_early_and_handed_over(team):
+    team.hire("claude", "codex")
+    team.script("claude", Turn.auth())
+    team.script("codex", Turn.write("one.txt", "x\n"), Turn.write("two.txt", "y\n"), Turn.text("Done."))
+    record = team.run(verify=VERIFY)
+    assert (record["sessionState"], record["provider"]) == ("completed", "codex")
+    assert record["tried"][0]["failure"] == "auth"
+
+
+def test_a_limit_with_nobody_left_is_waited_for(team):
+    """The wait has an absolute instant, survives a kill of the daemon, and one call ends it."""
+    team.hire("claude")
+    team.script("claude", Turn.write("one.txt", "x\n"), Turn.limit(resets_in=7200, repeat=1), Turn.write("two.txt", "y\n"), Turn.text("Done."))
+    api = team.start()
+    api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
+    until(lambda: api.get("/api/status")["sessionState"] == "waiting", "the session waits", PATIENCE)
+    instant = team.made.fsm()["waitUntil"]
+    assert instant > 7000
+    team.made.kill()
+    api = team.start()
+    status = api.get("/api/status")
+    assert status["sessionState"] == "waiting"
+    assert team.made.fsm()["waitUntil"] == instant
+    api.post("/api/handoff")
+    record = team.ended()
+    assert (record["sessionState"], record["verified"]) == ("completed", True)
+
+
+def test_an_agent_killed_in_the_middle_of_a_tool_loses_nothing(team):
+    """kill -9 of the real agent while its command runs: what it wrote is kept and the next one goes on."""
+    team.hire("claude", "codex")
+    team.script("claude", Turn.write("one.txt", "by claude\n"), Turn.shell("echo part > part.txt; sleep 60"), Turn.text("-"))
+    team.script("codex", Turn.write("two.txt", "by codex\n"), Turn.text("Done."))
+    api = team.start()
+    api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
+    worktree = until(lambda: api.get("/api/status")["worktree"], "the worktree is made", PATIENCE)
+    part = os.path.join(worktree, "part.txt")
+    until(lambda: os.path.exists(part), "the command has begun", PATIENCE)
+    agent = json.loads((team.made.hub / "run" / team.made.fsm()["dispatchId"] / "agent.json").read_text())
+    os.kill(agent["pid"], signal.SIGKILL)
+    record = team.ended()
+    assert (record["sessionState"], record["provider"]) == ("completed", "codex")
+    assert team.branch_file("part.txt") == b"part\n"
+    assert team.branch_file("one.txt") == b"by claude\n"
+
+
+def test_a_verify_that_fails_once_passes_on_the_fallback(team):
+    """"Done" is said by the acceptance commands: Claude says so too early, Codex gets what failed."""
+    team.hire("claude", "codex")
+    team.script("claude", Turn.write("one.txt", "x\n"), Turn.text("All done!"))
+    team.script("codex", Turn.write("two.txt", "y\n"), Turn.text("Now it is."))
+    record = team.run(verify=VERIFY)
+    assert (record["sessionState"], record["verified"], record["provider"]) == ("completed", True, "codex")
+    assert record["tried"][0]["failure"] == "verify_failed"
+    assert team.contract_seen("codex")
+
+
+def test_a_running_claude_outlives_the_daemon_and_is_re_attached(team):
+    """kill -9 of the daemon while the real agent works: no second agent, no paid turn cut, no event doubled."""
+    team.hire("claude")
+    team.script("claude", Turn.write("one.txt", "x\n"), Turn.write("two.txt", "y\n"), Turn.hold())
+    api = team.start()
+    api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
+    until(lambda: len(team.models.mains("claude-default")) >= 3, "the model is asked for its last words", PATIENCE)
+    dispatch = team.made.fsm()["dispatchId"]
+    team.made.kill()
+    team.models.release()
+    team.start()
+    record = team.ended()
+    assert (record["sessionState"], record["dispatchId"], record["attempt"]) == ("completed", dispatch, 1)
+    ids = [event["id"] for event in team.made.events()]
+    assert ids == list(range(1, len(ids) + 1))
