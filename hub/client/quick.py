@@ -87,7 +87,7 @@ def port_of(directory: Path, environ: Mapping[str, str]) -> int:
     """Where the daemon of the project that `directory` lies in listens, as far as can be known."""
     named = environ.get("HUB_PORT", "")
     if named not in ("", "0"):
-        number = _port(named if named.isascii() and named.isdigit() else None)
+        number = _port(int(named) if named.isascii() and named.isdigit() and len(named) < _LONG else None)
         if number is None:
             raise HubError(Code.USAGE, f"HUB_PORT is {named!r}, not a port", hint="Set it to 1..65535.")
         return number
@@ -104,9 +104,11 @@ def port_of(directory: Path, environ: Mapping[str, str]) -> int:
     return DEFAULT_PORT
 
 
+_LONG = 20
+"""Digits no port has; `int` refuses thousands of them with an error of its own."""
+
+
 def _port(value: Any) -> int | None:
-    if isinstance(value, str) and len(value) <= len("65535"):
-        value = int(value)
     return value if type(value) is int and 0 < value < 2**16 else None
 
 

@@ -38,7 +38,7 @@ from hub.web.websocket import FRAMES, text_frame
 MAX_BATCH = 256
 MAX_STREAMS = 256
 """Open streams at once, both kinds together."""
-PACE = 0.0002
+PACE = 0.00015
 """Seconds a stream waits after a write, for each stream that is open."""
 MAX_PACE = 0.02
 HEARTBEAT = 15.0
@@ -286,15 +286,18 @@ class _Client:
 
     async def _next(self) -> list[Record]:
         """What is queued, from one to `MAX_BATCH`; nothing after a quiet `HEARTBEAT`."""
-        channel, queue = self._subscription.channel, self._queue
-        if not queue:
+        self._take_queued()
+        if not self._queue:
             with trio.move_on_after(HEARTBEAT):
-                queue += await channel.receive()
+                self._queue += await self._subscription.channel.receive()
+            self._take_queued()
+        taken, self._queue = self._queue[:MAX_BATCH], self._queue[MAX_BATCH:]
+        return taken
+
+    def _take_queued(self) -> None:
         with suppress(trio.WouldBlock, trio.EndOfChannel):
-            while queue and len(queue) < MAX_BATCH:
-                queue += channel.receive_nowait()
-        self._queue = queue[MAX_BATCH:]
-        return queue[:MAX_BATCH]
+            while len(self._queue) < MAX_BATCH:
+                self._queue += self._subscription.channel.receive_nowait()
 
 
 def _refused(message: Message) -> Close | None:

@@ -1,0 +1,203 @@
+"""Events to many clients: publish -> receipt over WebSocket, from a synthetic source of 1,000 events a second.
+
+Each server runs in a process of its own on one core, all clients together on another; the clock is the system's
+monotonic one, the same in both. Beside hub runs its peer, the floor: a bare Trio TCP server that makes each
+frame once and joins what is queued into one write, without HTTP, guard, bounds or close codes.
+Run it: `python -m tests.bench.bench_events`, or `pytest tests/bench/bench_events.py -m bench -s`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+import attrs
+import pytest
+import trio
+
+from hub.domain.event import Record
+from hub.web.server import Bound, serve
+from hub.web.stream import Encoder
+
+RATE = 1000
+SECONDS = 5.0
+WARM_UP = 1.0
+CASES = ((1, False), (10, False), (10, True), (100, True))
+
+
+@attrs.define
+class View:
+    channel: trio.MemoryReceiveChannel[Sequence[Record]]
+    lagged: trio.Event
+
+
+class Source:
+    """A log that says something every millisecond."""
+
+    def __init__(self) -> None:
+        self.readers: set[trio.MemorySendChannel[Sequence[Record]]] = set()
+
+    @asynccontextmanager
+    async def subscribe(self, since: int | None) -> AsyncIterator[View]:
+        send, receive = trio.open_memory_channel[Sequence[Record]](4096)
+        self.readers.add(send)
+        try:
+            yield View(receive, trio.Event())
+        finally:
+            self.readers.discard(send)
+
+    async def run(self) -> None:
+        number, start = 0, trio.current_time()
+        while True:
+            number += 1
+            meta = {
+                "at": time.monotonic_ns(),
+                "sessionId": "s-20261121-000000",
+                "provider": "claude",
+                "tool": "Bash",
+            }
+            records = [Record(number, "12:00:00.000", "tool_result", "x" * 180, meta)]
+            for send in self.readers:
+                send.send_nowait(records)
+            await trio.sleep_until(start + number / RATE)
+
+
+async def floor(source: Source, *, task_status: trio.TaskStatus[Bound]) -> None:
+    """The peer."""
+    encoder = Encoder()
+
+    async def client(stream: trio.SocketStream) -> None:
+        await stream.receive_some(65536)
+        await stream.send_all(b"HTTP/1.1 101 \r\nUpgrade: websocket\r\n\r\n")
+        with suppress(trio.BrokenResourceError):
+            async with source.subscribe(None) as view:
+                while True:
+                    records = list(await view.channel.receive())
+                    with suppress(trio.WouldBlock):
+                        while True:
+                            records += view.channel.receive_nowait()
+                    await stream.send_all(b"".join(map(encoder.frame, records)))
+
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    task_status.started(Bound(*listeners[0].socket.getsockname()[:2]))
+    await trio.serve_listeners(client, listeners)
+
+
+async def serving(name: str) -> None:
+    """The server's process: prints its port, and at the end how much of a core it used."""
+    source: Any = Source()
+    start = partial(floor, source) if name == "floor" else partial(serve, source, trio.Event(), port=0)
+    async with trio.open_nursery() as nursery:
+        bound = await nursery.start(start)
+        nursery.start_soon(source.run)
+        print(bound.port, flush=True)
+        await trio.to_thread.run_sync(sys.stdin.readline)
+        before, since = time.process_time(), time.monotonic()
+        await trio.to_thread.run_sync(sys.stdin.readline)
+        print((time.process_time() - before) / (time.monotonic() - since), flush=True)
+        nursery.cancel_scope.cancel()
+
+
+@attrs.define
+class Seen:
+    """What the clients saw."""
+
+    delays: list[int] = attrs.field(factory=list)
+    writes: int = 0
+    lost: int = 0
+
+
+_AT = re.compile(rb'"at":(\d+)')
+_ID = re.compile(rb'"id":(\d+)')
+
+
+async def client(port: int, batch: bool, until: float, seen: Seen) -> None:
+    """A client as cheap as can be: it looks for ids and times in the bytes."""
+    key = base64.b64encode(os.urandom(16)).decode()
+    begun = time.monotonic_ns() + WARM_UP * 1e9
+    async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
+        await stream.send_all(
+            f"GET /ws{'?batch=1' * batch} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
+            f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode()
+        )
+        rest, ids = b"", 0
+        with suppress(trio.TooSlowError), trio.fail_at(until):
+            while True:
+                data = rest + await stream.receive_some(1 << 18)
+                now = time.monotonic_ns()
+                whole = data.rfind(b"}") + 1  # a number cut in two stays for the next read
+                data, rest = data[:whole], data[whole:]
+                found = [int(number) for number in _ID.findall(data)]
+                for number in found:
+                    seen.lost += number - ids - 1 if ids else 0
+                    ids = number
+                if now > begun:
+                    seen.delays += [now - int(at) for at in _AT.findall(data)]
+                    seen.writes += 1
+
+
+async def measure(name: str, clients: int, batch: bool) -> dict[str, Any]:
+    """Percentiles in milliseconds, events and reads a second, and the server's share of a core."""
+    cores, seen = sorted(os.sched_getaffinity(0)), Seen()
+    with subprocess.Popen(  # noqa: ASYNC220  # nothing else runs meanwhile
+        [sys.executable, "-m", "tests.bench.bench_events", name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as server:
+        assert server.stdin
+        assert server.stdout
+        os.sched_setaffinity(server.pid, {cores[0]})
+        os.sched_setaffinity(0, {cores[-1]})
+        port = int(server.stdout.readline())
+        server.stdin.write("\n")
+        until, own = trio.current_time() + WARM_UP + SECONDS, time.process_time()
+        async with trio.open_nursery() as nursery:
+            for _ in range(clients):
+                nursery.start_soon(client, port, batch, until, seen)
+        server.stdin.write("\n")
+        own = time.process_time() - own
+        share = float(server.stdout.readline())
+        os.sched_setaffinity(0, cores)
+    delays = sorted(seen.delays)
+    assert not seen.lost, f"{seen.lost} events were lost"
+    return {
+        "server": name,
+        "clients": clients,
+        "batch": batch,
+        "p50_ms": round(delays[len(delays) // 2] / 1e6, 2),
+        "p99_ms": round(delays[len(delays) * 99 // 100] / 1e6, 2),
+        "max_ms": round(delays[-1] / 1e6, 2),
+        "events_per_s": round(len(delays) / SECONDS),
+        "reads_per_s": round(seen.writes / SECONDS),
+        "server_core": round(share, 2),
+        "clients_core": round(own / (WARM_UP + SECONDS), 2),
+    }
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("name", ["floor", "hub"])
+@pytest.mark.parametrize(("clients", "batch"), CASES)
+async def test_bench_events(name: str, clients: int, batch: bool) -> None:
+    """Measures and prints; fails on a lost event, never on a clock."""
+    print("\n" + json.dumps(await measure(name, clients, batch)))
+
+
+async def main() -> None:
+    for clients, batch in CASES:
+        for name in ("floor", "hub"):
+            print(json.dumps(await measure(name, clients, batch)), flush=True)
+
+
+if __name__ == "__main__":
+    trio.run(serving, sys.argv[1]) if sys.argv[1:] else trio.run(main)

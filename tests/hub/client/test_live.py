@@ -1,0 +1,155 @@
+"""Following the log: every record once, in order, whatever happens to the connection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+
+from hub.client import live
+from hub.client.live import Link, follow
+from hub.errors import Code, HubError
+from hub.web import server as web_server
+from hub.web.server import Bound, serve
+from supervisors import ActorDied
+from tests.hub.web.fake import Fake, record, running
+from tests.hub.web.wire import until
+
+
+async def ids(batches: live.Batches, count: int) -> list[int]:
+    found: list[int] = []
+    with trio.fail_after(20):
+        while len(found) < count:
+            found += [event["id"] for event in await batches.receive()]
+    return found
+
+
+async def test_it_replays_and_goes_on():
+    backend = Fake()
+    backend.publish(*map(record, range(1, 4)))
+    async with running(backend) as server, follow(server.port, 1) as batches:
+        assert await ids(batches, 2) == [2, 3]
+        backend.publish(record(4))
+        assert await batches.receive() == [record(4).to_json()]
+
+
+async def test_without_since_it_starts_live():
+    backend = Fake()
+    backend.publish(record(1))
+    async with running(backend) as server, follow(server.port) as batches:
+        await backend.subscribed.wait()
+        backend.publish(record(2))
+        assert await ids(batches, 1) == [2]
+
+
+async def test_iterating_is_receiving():
+    backend = Fake()
+    backend.publish(record(1))
+    async with running(backend) as server, follow(server.port, 0) as batches:
+        async for batch in batches:
+            assert [event["id"] for event in batch] == [1]
+            break
+
+
+async def test_no_gap_and_no_double_over_restarts(monkeypatch: pytest.MonkeyPatch):
+    """The daemon goes down and comes up on the same port; events happen before, between and after."""
+    monkeypatch.setattr(live, "FIRST_DELAY", 0.001)
+    monkeypatch.setattr(live, "MAX_DELAY", 0.01)
+    backend, links = Fake(), list[Link]()
+    found: list[int] = []
+    first = web_server.bind("127.0.0.1", 0)
+    port = first.getsockname()[1]
+    first.close()
+    async with trio.open_nursery() as nursery:
+        async with follow(port, 0, notify=links.append) as batches:
+            for turn in range(4):
+                stop, done = trio.Event(), trio.Event()
+                backend.subscribed = trio.Event()
+                await nursery.start(_serving, backend, port, stop, done)
+                backend.publish(record(3 * turn + 1))
+                found += await ids(batches, 3 * turn + 1 - len(found))
+                backend.publish(record(3 * turn + 2))
+                found += await ids(batches, 1)
+                stop.set()
+                await done.wait()
+                backend.publish(record(3 * turn + 3))  # while nobody serves
+        assert found == list(range(1, 12))
+    assert links[:2] == [Link.UP, Link.LOST]
+    assert links.count(Link.UP) == 4
+
+
+async def _serving(
+    backend: Any, port: int, stop: trio.Event, done: trio.Event, *, task_status: trio.TaskStatus[Bound]
+) -> None:
+    await serve(backend, stop, port=port, task_status=task_status)
+    done.set()
+
+
+async def test_a_follower_that_was_too_slow_comes_back_and_misses_nothing(monkeypatch: pytest.MonkeyPatch):
+    """1013 is not an error to its reader."""
+    monkeypatch.setattr(live, "FIRST_DELAY", 0.001)
+    backend = Fake(room=2)
+    async with running(backend) as server, follow(server.port, 0) as batches:
+        await backend.subscribed.wait()
+        for number in range(1, 200):
+            backend.publish(record(number, "x" * 50_000))
+            await trio.lowlevel.checkpoint()
+        assert await ids(batches, 199) == list(range(1, 200))
+        assert sum(call[0] == "subscribe" for call in backend.calls) > 1, "it was thrown out at least once"
+
+
+async def test_nobody_there_is_told_where_it_is_received():
+    probe = web_server.bind("127.0.0.1", 0)
+    port = probe.getsockname()[1]
+    probe.close()
+    async with follow(port, patience=0) as batches:
+        with pytest.raises(HubError) as error:
+            await batches.receive()
+    assert error.value.code is Code.DAEMON_NOT_RUNNING
+
+
+async def test_patience_is_bounded(monkeypatch: pytest.MonkeyPatch):
+    """A daemon that does not come back ends the following, after a while."""
+    monkeypatch.setattr(live, "FIRST_DELAY", 0.001)
+    links: list[Link] = []
+    async with running() as server, follow(server.port, 0, patience=0.02, notify=links.append) as batches:
+        await server.backend.subscribed.wait()
+        server.stop.set()
+        with pytest.raises(HubError) as error, trio.fail_after(20):
+            await batches.receive()
+    assert error.value.code is Code.DAEMON_NOT_RUNNING
+    assert links == [Link.UP, Link.LOST]
+
+
+async def test_a_refusal_is_the_daemons_own_and_final():
+    async with running() as server, follow(server.port, 10**20) as batches:
+        with pytest.raises(HubError) as error:
+            await batches.receive()
+    assert error.value.code is Code.INVALID
+    assert error.value.extra["errors"][0]["path"] == "$.since"
+
+
+async def test_a_log_that_is_restarting_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+    """503 is "in a moment", not "no"."""
+    monkeypatch.setattr(live, "FIRST_DELAY", 0.001)
+    backend = Fake(error=ActorDied("events"))
+    async with running(backend) as server, follow(server.port, 0) as batches:
+        await until(lambda: len(backend.calls) > 2)
+        backend.error = None
+        backend.publish(record(1))
+        assert await ids(batches, 1) == [1]
+
+
+async def test_what_the_body_raises_comes_out_bare():
+    async with running() as server:
+        with pytest.raises(KeyError):
+            async with follow(server.port, 0):
+                raise KeyError("mine")
+
+
+async def test_leaving_the_context_closes_the_connection():
+    async with running() as server:
+        async with follow(server.port, 0):
+            await server.backend.subscribed.wait()
+        await until(lambda: server.backend.watching == 0)

@@ -1,0 +1,179 @@
+"""Short commands: one request, the daemon's own errors, and a start that costs next to nothing."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+import trio
+
+from hub.client.quick import DEFAULT_PORT, Api, error_of, find, port_of
+from hub.errors import Code, HubError
+from hub.web.problem import problem
+from tests.hub.web.fake import Fake, running
+
+
+async def asked(port: int, method: str, *args: object) -> object:
+    return await trio.to_thread.run_sync(lambda: getattr(Api(port, timeout=20), method)(*args))
+
+
+async def test_get_and_post_answer_json():
+    async with running() as server:
+        assert (await asked(server.port, "get", "/api/status"))["role"] == "idle"
+        assert await asked(server.port, "get", "/api/events", {"since": 0, "limit": 3}) == []
+        assert (await asked(server.port, "post", "/api/run", {"task": "é"}))["sessionId"] == "s-1"
+        assert await asked(server.port, "post", "/api/handoff") == {"ok": True}
+        assert server.backend.calls[1:3] == [("events_since", 0, 3), ("run", server.backend.calls[2][1])]
+
+
+async def test_the_daemons_error_is_raised_as_it_was():
+    """Code, detail, hint and extras survive the way over the wire."""
+    told = HubError(Code.INVALID, "no", hint="do this", errors=[{"path": "$.x", "message": "m"}])
+    async with running(Fake(error=told)) as server:
+        with pytest.raises(HubError) as error:
+            await asked(server.port, "get", "/api/status")
+    assert (error.value.code, error.value.detail, error.value.hint) == (Code.INVALID, "no", "do this")
+    assert error.value.extra == {"errors": [{"path": "$.x", "message": "m"}]}
+
+
+@pytest.mark.parametrize("code", list(Code))
+def test_every_code_comes_back_as_itself(code: Code):
+    back = error_of(json.loads(problem(HubError(code, "why", hint="how", line=3)).body))
+    assert back is not None
+    assert (back.code, back.detail, back.hint, back.extra) == (code, "why", "how", {"line": 3})
+
+
+@pytest.mark.parametrize("document", [None, [], {}, {"code": "unheard_of"}, {"code": 5}, "x"])
+def test_what_is_no_problem_document_of_ours_is_none(document: object):
+    assert error_of(document) is None
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def test_nobody_there():
+    with pytest.raises(HubError) as error:
+        Api(free_port()).get("/api/status")
+    assert error.value.code is Code.DAEMON_NOT_RUNNING
+    assert error.value.hint == "Start it: hub daemon"
+    assert error.value.exit_status == 69
+
+
+@contextmanager
+def answering(data: bytes | None) -> Iterator[int]:
+    """A server that answers any one connection with these bytes, or never."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        over = threading.Event()
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                if data is None:
+                    over.wait(20)
+                else:
+                    connection.sendall(data)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            over.set()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<ok>",
+        b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}",
+        b"SSH-2.0-OpenSSH_9\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n{",
+        b"",
+    ],
+)
+def test_something_else_on_the_port(data: bytes):
+    """Its words are not shown as if they were the daemon's."""
+    with answering(data) as port, pytest.raises(HubError) as error:
+        Api(port).get("/api/status")
+    assert error.value.code is Code.DAEMON_NOT_RUNNING
+
+
+def test_an_answer_that_does_not_come():
+    with answering(None) as port, pytest.raises(HubError) as error:
+        Api(port, timeout=0.05).get("/api/status")
+    assert error.value.code is Code.TIMEOUT
+
+
+def project(tmp_path: Path, told: str | None) -> Path:
+    (tmp_path / ".hub").mkdir()
+    (tmp_path / ".git").mkdir()
+    if told is not None:
+        (tmp_path / ".hub" / "daemon.json").write_text(told)
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    return inner
+
+
+def test_the_daemon_is_found_in_the_promised_order(tmp_path: Path):
+    """Flag, environment, the project's file, 4748."""
+    inner = project(tmp_path, '{"port": 5001, "pid": 1}')
+    assert find(5003, inner, {"HUB_PORT": "5002"}).port == 5003
+    assert find(None, inner, {"HUB_PORT": "5002"}).port == 5002
+    assert find(None, inner, {}).port == 5001
+    assert find(None, inner, {"HUB_PORT": ""}).port == 5001
+    assert find(None, inner, {"HUB_PORT": "0"}).port == 5001, "0 is for who starts a daemon"
+    assert find(None, tmp_path.parent, {}).port == DEFAULT_PORT
+
+
+@pytest.mark.parametrize(
+    "told", [None, "", "{", "[]", '{"port": "x"}', '{"port": 0}', '{"port": 70000}', '{"port": true}']
+)
+def test_a_file_that_tells_nothing_is_passed_over(tmp_path: Path, told: str | None):
+    assert port_of(project(tmp_path, told), {}) == DEFAULT_PORT
+
+
+def test_another_projects_daemon_is_not_taken(tmp_path: Path):
+    """The search ends at the project's own root."""
+    (tmp_path / ".hub").mkdir()
+    (tmp_path / ".hub" / "daemon.json").write_text('{"port": 5001}')
+    inner = tmp_path / "other"
+    (inner / ".git").mkdir(parents=True)
+    assert port_of(inner, {}) == DEFAULT_PORT
+
+
+@pytest.mark.parametrize("value", ["x", "-1", "70000", "4748x", "٤٧٤٨", "9" * 5000])
+def test_a_hub_port_that_is_none(tmp_path: Path, value: str):
+    with pytest.raises(HubError) as error:
+        port_of(tmp_path, {"HUB_PORT": value})
+    assert error.value.code is Code.USAGE
+
+
+def test_it_imports_next_to_nothing():
+    """A command that only asks must not wait for a framework."""
+    code = "import sys, hub.client.quick; print(sorted(m for m in sys.modules if m.split('.')[0] in sys.argv[1:]))"
+    heavy = [
+        "trio",
+        "quart",
+        "hypercorn",
+        "msgspec",
+        "h11",
+        "trio_websocket",
+        "asyncio",
+        "click",
+        "rich",
+        "supervisors",
+    ]
+    done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
