@@ -24,6 +24,7 @@ from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign, ve
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
+from hub.domain.fidelity import score
 from hub.domain.handoff import State, Trigger
 from hub.domain.intent import draft
 from hub.domain.profile import Target
@@ -254,7 +255,34 @@ class Passing:
         await self.kit.ledger.advance(Trigger.DISPATCH_FAILED, tried=(*record.tried, left), dispatch_id="")
 
     async def _score(self, record: SessionRecord) -> float:
-        """The handoff's fidelity, from the log and the contract as it was given."""
-        records = await self.evidence.records(record)
+        """The handoff's fidelity: the contract as it was given, held against the log."""
         data = read_bounded(self.kit.places.envelope_json, _CONTRACT_LIMIT)
-        return float(fidelity_of(records, data, record, self.kit.keys.contract))
+        try:
+            contract = self._verified(record)
+        except HubError:
+            return 0
+        records = await self.evidence.records(record)
+        text = data.decode()
+        found = score(
+            [(item.id, item) for item in records],
+            contract,
+            goal=record.task,
+            acceptance=record.verify,
+            signed=True,
+            audited=hashlib.sha256(data).hexdigest() == record.contract_sha256,
+            secret_free=self.kit.redactor().text(text) == text,
+            tree_matches=record.tree_matches,
+            root=record.worktree,
+            snapshot_paths=[entry.path for entry in contract.file_manifest],
+        )
+        parts = {facet: round(share * 1000) for facet, share in found.per_class.items()}
+        await self.kit.ledger.say(
+            Tag.HANDOFF,
+            f"fidelity {found.hfs} of 100",
+            source=f"hfs:{record.handoff_id}",
+            hfs=found.hfs,
+            recallPermille=parts,
+            missing=list(found.missing[:20]),
+            unsupported=list(found.unsupported[:20]),
+        )
+        return found.hfs
