@@ -121,6 +121,7 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
             env={"HUB_RUN_ID": run_dir.name, "PATH": os.environ.get("PATH", _PATH)},
             capture_stderr=True,
             check=False,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             start_new_session=True,
             deliver_cancel=_let_go,

@@ -477,6 +477,17 @@ async def test_a_runner_whose_directory_was_deleted_does_not_stay_for_ever(run_d
     await eventually(lambda: gone(hello.pid, hello.agent_pid, guardian))
 
 
+async def test_a_verdict_that_cannot_be_written_is_told_and_ends_the_runner(run_dir):
+    """Waiting for space is right; waiting for a deleted directory is not."""
+    await spawn_runner(run_dir, pipe("input()", linger=0.0))
+    async with RunnerClient(run_dir) as client:
+        hello = await client.attach()
+        shutil.rmtree(run_dir)
+        await client.close_stdin()
+        assert (await listen(client)).verdict.code == 1
+    await eventually(lambda: gone(hello.pid))
+
+
 async def test_a_daemon_that_comes_back_in_time_ends_the_grace(run_dir):
     await spawn_runner(run_dir, pipe(ECHO, orphan_grace=0.3))
     for _ in range(2):

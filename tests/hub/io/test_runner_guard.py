@@ -134,6 +134,26 @@ async def test_a_terminated_guard_stops_the_agent_in_order(run_dir, whom):
     assert (heard.verdict.code, heard.verdict.reason) == (0, "terminated")
 
 
+async def test_the_guards_hold_nothing_of_the_daemon(run_dir):
+    """A pipe or a lock that the daemon had open would live on in them: stdio is /dev/null and the log."""
+    leak = os.open("/etc/passwd", os.O_RDONLY)
+    os.set_inheritable(leak, True)
+    try:
+        await spawn_runner(run_dir, script("import time; time.sleep(1000)"))
+    finally:
+        os.close(leak)
+    claim = claim_of(run_dir)
+    for name in ("pid", "guardianPid"):
+        opened = {int(one.name): one.readlink() for one in Path(f"/proc/{claim[name]}/fd").iterdir()}
+        assert [str(opened[fd]) for fd in (0, 1, 2)] == [
+            "/dev/null",
+            "/dev/null",
+            str(run_dir / "runner.log"),
+        ]
+        assert Path("/etc/passwd") not in opened.values()
+        assert os.getsid(claim[name]) == claim[name]
+
+
 async def test_eight_spawns_at_once_start_the_agent_once(run_dir, tmp_path):
     """I2: the claim is exclusive; a run directory starts one agent ever."""
     log = tmp_path / "starts"
