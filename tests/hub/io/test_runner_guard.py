@@ -144,7 +144,7 @@ async def test_the_guards_hold_nothing_of_the_daemon(run_dir):
         os.close(leak)
     claim = claim_of(run_dir)
     for name in ("pid", "guardianPid"):
-        opened = {int(one.name): one.readlink() for one in Path(f"/proc/{claim[name]}/fd").iterdir()}
+        opened = _opened(claim[name])
         assert [str(opened[fd]) for fd in (0, 1, 2)] == [
             "/dev/null",
             "/dev/null",
@@ -152,6 +152,10 @@ async def test_the_guards_hold_nothing_of_the_daemon(run_dir):
         ]
         assert Path("/etc/passwd") not in opened.values()
         assert os.getsid(claim[name]) == claim[name]
+
+
+def _opened(pid: int) -> dict[int, Path]:
+    return {int(one.name): one.readlink() for one in Path(f"/proc/{pid}/fd").iterdir()}
 
 
 async def test_eight_spawns_at_once_start_the_agent_once(run_dir, tmp_path):
