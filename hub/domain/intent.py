@@ -34,7 +34,7 @@ from hub.domain.text import clip
 
 MAX_ITEMS = 200
 MAX_FILES = 2000
-MAX_SNIPPETS = 3
+MAX_SNIPPETS = 5
 MAX_SNIPPET = 2000
 MAX_ORDER = 2000
 
@@ -115,7 +115,7 @@ class IntentFold:
         self._mcps: dict[str, int] = {}
         self._model: Sourced | None = None
         self._files: dict[str, Touched] = {}
-        self._edits: dict[str, InFlight] = {}
+        self._edits: dict[int, InFlight] = {}
         self._commands: dict[str, Command] = {}
         self._failures: dict[str, Sourced] = {}
         self._streamed = ""
@@ -231,15 +231,16 @@ class IntentFold:
     def _take_call(self, seen: Activity) -> None:
         self._calls.begin(seen)
         if seen.writes and seen.excerpt:
-            self._edits.pop(seen.path, None)
-            edit = InFlight(seen.path, seen.excerpt[:MAX_SNIPPET], finished=False, source=seen.id)
-            _keep(self._edits, seen.path, edit, MAX_SNIPPETS)
+            # A finished edit gives way to a newer one of its file; of unfinished ones there may be several.
+            edits = [edit for edit in self._edits.values() if edit.path != seen.path or not edit.finished]
+            edits.append(InFlight(seen.path, seen.excerpt[:MAX_SNIPPET], finished=False, source=seen.id))
+            kept = sorted(edits, key=_urgency)[-MAX_SNIPPETS:]
+            self._edits = {edit.source: edit for edit in kept}
 
     def _take_result(self, seen: Activity) -> None:
         result = self._calls.complete(seen)
-        edit = self._edits.get(result.path)
-        if edit and edit.source == result.call:
-            self._edits[edit.path] = attrs.evolve(edit, finished=True)
+        if result.call in self._edits:
+            self._edits[result.call] = attrs.evolve(self._edits[result.call], finished=True)
         if result.command:
             self._commands.pop(result.command, None)
             command = Command(result.command, result.exit_code, result.failed, result.id)
@@ -261,7 +262,7 @@ class IntentFold:
 
     def _in_flight(self) -> tuple[InFlight, ...]:
         """Unfinished edits last: they are what the next agent must look at first."""
-        return tuple(sorted(self._edits.values(), key=lambda edit: (not edit.finished, edit.source)))
+        return tuple(sorted(self._edits.values(), key=_urgency))
 
     def _next_action(self, remaining: dict[str, int]) -> Sourced | None:
         said = _sourced(self._said[Kind.NEXT])[-1:]
@@ -269,9 +270,7 @@ class IntentFold:
         # The plan's first open task, unless the agent said something more exact since the plan last changed.
         if said and (not planned or said[0].source > planned[0].source):
             return said[0]
-        failures = tuple(
-            Sourced(f"Make this pass: {c.command}", c.source) for c in self._commands.values() if c.failed
-        )
+        failures = tuple(Sourced(mend_text(c.command), c.source) for c in self._commands.values() if c.failed)
         return next(iter((*planned, *failures[-1:])), None)
 
 
@@ -319,6 +318,15 @@ def draft(
         to_provider=to_provider,
         evidence=(*verify_evidence, *_evidence(intent)),
     )
+
+
+def _urgency(edit: InFlight) -> tuple[bool, int]:
+    return (not edit.finished, edit.source)
+
+
+def mend_text(command: str) -> str:
+    """The next action where nothing is known but a command that failed."""
+    return f"Make this pass: {command}"
 
 
 def order_text(seen: Activity) -> str:
