@@ -72,6 +72,7 @@ _MEANINGS = (
     ("must be run in a work tree", Code.NOT_A_REPOSITORY),
     ("dubious ownership", Code.NO_PERMISSION),
     ("No space left on device", Code.NO_SPACE),
+    ("Out of diskspace", Code.NO_SPACE),
     ("Disk quota exceeded", Code.NO_SPACE),
     ("Read-only file system", Code.READ_ONLY),
     ("Permission denied", Code.NO_PERMISSION),

@@ -47,8 +47,12 @@ def branch_of(session_id: str) -> str:
 
 
 def kept_ref(session_id: str, name: str) -> str:
-    """The ref that keeps a session's snapshot, or one of its side states."""
-    return f"{KEPT}/{_checked(session_id)}/{name}"
+    """The ref that keeps a session's snapshot.
+
+    Raises:
+        ValueError: Not ids that hub made.
+    """
+    return f"{KEPT}/{_checked(session_id)}/{_checked(name)}"
 
 
 def _checked(name: str) -> str:

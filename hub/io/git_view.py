@@ -8,7 +8,7 @@ Must not: write to the worktree or its index, or move a ref that exists.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -20,8 +20,8 @@ from hub.io.atomic import read_bounded
 from hub.io.git_digest import SUBMODULE
 from hub.io.git_dirs import Linked, check_worktree, project_of
 from hub.io.git_env import git, together
-from hub.io.git_refs import KEPT, Commit, branch_of, is_ancestor, move_refs, read_commits
-from hub.io.git_scan import Entry, Scan, scan, tree_diff
+from hub.io.git_refs import INDEX_SUFFIX, KEPT, Commit, branch_of, is_ancestor, move_refs, read_commits
+from hub.io.git_scan import Entry, Scan, raw_diff, scan, tree_diff
 from hub.io.git_shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
 from hub.io.places import Places
 
@@ -146,10 +146,16 @@ def next_index(ground: Ground) -> Path:
 
 
 async def tracked_paths(ground: Ground) -> frozenset[bytes]:
-    """`View.tracked` alone, for a look that needs no refs."""
-    head = await head_of(ground.root, ground.link)
-    index = await read_index(ground)
-    return (await _tracked(ground.shadow, await base_tree(ground.shadow), head.tree, index.tree))[1]
+    """`View.tracked` alone, found without writing a tree of what is staged."""
+    shadow, base = ground.shadow, await base_tree(ground.shadow)
+    pairs = await tree_diff(shadow, base, (await head_of(ground.root, ground.link)).tree)
+    source = ground.link.admin / "index"
+    if index_stamp(source):
+        async with scratch(shadow, source) as copy:
+            args = ("--cached", "--raw", "-z", "--no-renames", base)
+            done = await git("diff-index", *args, cwd=shadow.worktree, where=copy.where, accept=(0, 128))
+            pairs = {**pairs, **(raw_diff(done.out) if done.code == 0 else {})}
+    return _new_paths(pairs.items())
 
 
 async def _tracked(
@@ -157,8 +163,12 @@ async def _tracked(
 ) -> tuple[dict[bytes, Pair], frozenset[bytes]]:
     head_diff = await tree_diff(shadow, base, head)
     staged_diff = await tree_diff(shadow, base, staged) if staged not in {"", head} else {}
-    pairs = (*head_diff.items(), *staged_diff.items())
-    return head_diff, frozenset(p for p, (old, new) in pairs if old is None and new and new[0] != SUBMODULE)
+    return head_diff, _new_paths((*head_diff.items(), *staged_diff.items()))
+
+
+def _new_paths(pairs: Iterable[tuple[bytes, Pair]]) -> frozenset[bytes]:
+    """Files that the right side has and the left side does not."""
+    return frozenset(path for path, (old, new) in pairs if old is None and new and new[0] != SUBMODULE)
 
 
 async def read_refs(ground: Ground, session_id: str, kept: str) -> Refs:
@@ -194,13 +204,20 @@ async def _head_name(ground: Ground) -> str:
 async def _recover_branch(ground: Ground, session_id: str, branch: str) -> Commit:
     """Makes a deleted session branch anew: where its worktree last was, else at the newest kept snapshot."""
     cwd, where = ground.root, ground.link.where
-    args = ("--sort=-committerdate", "--format=%(objectname)", f"{KEPT}/{session_id}/")
-    done = await git("for-each-ref", *args, cwd=cwd)
-    kept = [commit for commit in await read_commits(done.text.split(), cwd=cwd, where=where) if commit]
+    args = ("--sort=-committerdate", "--format=%(refname)", f"{KEPT}/{session_id}/")
+    names = [
+        name
+        for name in (await git("for-each-ref", *args, cwd=cwd)).text.split()
+        if not name.endswith(INDEX_SUFFIX)
+    ]
+    kept = [commit for commit in await read_commits(names, cwd=cwd, where=where) if commit]
     if not kept:
         why = f"The branch {branch_of(session_id)} is gone, and no snapshot is kept."
         raise HubError(Code.BRANCH_MISSING, why)
     newest = kept[0]
+    for other in kept[1:]:
+        if other.when == newest.when and await is_ancestor(newest.sha, other.sha, cwd=cwd, where=where):
+            newest = other
     (seen,) = await read_commits([_last_seen(ground.link)], cwd=cwd, where=where)
     if seen and await is_ancestor(newest.sha, seen.sha, cwd=cwd, where=where):
         newest = seen
