@@ -30,7 +30,7 @@ from hub.domain.redaction_known import KnownSecrets as KnownSecrets  # noqa: PLC
 from hub.domain.redaction_rules import PrefixRules
 from hub.domain.redaction_span import Span as Span  # noqa: PLC0414  # part of the API
 
-_CONTEXT = 2
+_CONTEXT = 10
 """Characters before the held text that a layer may look back at."""
 _DEPTH = 64
 _PREFIX_RULES = PrefixRules()
@@ -42,7 +42,7 @@ class Layer(Protocol):
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """Every secret that begins at `lo` or later, and the place from which on more text may complete one.
 
-        What is found before that place may not depend on text behind it, nor on text before `lo - 2`. With
+        What is found before that place may not depend on text behind it, nor on text before `lo - 10`. With
         `final` there is no more text, and the place is not looked at.
         """
 

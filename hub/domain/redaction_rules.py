@@ -39,7 +39,18 @@ class Run:
 
     def pattern(self, least: int) -> str:
         """The run as a possessive pattern."""
-        unit = f"(?:(?!{re.escape(self.stop)})[{self.letters}])" if self.stop else f"[{self.letters}]"
+        return self._units(re.escape(self.stop), least)
+
+    def beginning(self, rest: str) -> str:
+        """The run up to the end of the text, or the run and then `rest`; half a stop at the end may be one."""
+        if not self.stop:
+            return rf"(?:{self.pattern(0)}\Z|{self.pattern(self.least)}{rest})"
+        half = _beginning((self.stop,))
+        stop = f"{re.escape(self.stop)}|{half}"
+        return rf"(?:{self._units(stop, 0)}(?:\Z|{half})|{self._units(stop, self.least)}{rest})"
+
+    def _units(self, stop: str, least: int) -> str:
+        unit = f"(?:(?!{stop})[{self.letters}])" if stop else f"[{self.letters}]"
         return f"{unit}{{{least},{self.most}}}+"
 
 
@@ -71,7 +82,11 @@ class Rule:
         return self._before() + _beginning(self.parts)
 
     def _before(self) -> str:
-        return rf"(?:(?<![{_ALNUM}])|(?<=\\[nrt]))" if self.boundary else ""
+        if not self.boundary:
+            return ""
+        # An escaped line end is a boundary too. A marker is none: else hiding one secret would uncover a form
+        # that was none before, and redacting twice were more than redacting once.
+        return rf"(?<!:[0-9a-f]{{8}}\])(?:(?<![{_ALNUM}])|(?<=\\[nrt]))"
 
 
 def _beginning(parts: tuple[Part, ...]) -> str:
@@ -79,7 +94,7 @@ def _beginning(parts: tuple[Part, ...]) -> str:
         return "(?!)"
     head, rest = parts[0], _beginning(parts[1:])
     if isinstance(head, Run):
-        return rf"(?:{head.pattern(0)}\Z|{head.pattern(head.least)}{rest})"
+        return head.beginning(rest)
     for letter in reversed(head):
         rest = rf"{re.escape(letter)}(?:\Z|{rest})"
     return rest
