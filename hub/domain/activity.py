@@ -33,6 +33,8 @@ class Activity:
     tag: str
     text: str = ""
     thinking: bool = False
+    by_hub: bool = False
+    """A log record of hub's own: it has no event type."""
     by_user: bool = False
     """The user's own words (`meta.role` is `user`)."""
     delta: bool = False
@@ -81,6 +83,7 @@ def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A
         tag=tag,
         text=text[:MAX_TEXT],
         thinking=thinking,
+        by_hub=isinstance(event, Record) and "type" not in meta,
         by_user=meta.get("role") == "user",
         delta=meta.get("delta") is True,
         tool=_str(meta.get("tool")),

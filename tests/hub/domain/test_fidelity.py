@@ -328,7 +328,7 @@ TEXTS = ["task_goal", "initial_prompt", "next_action", "snapshot_commit_sha"]
 
 
 @given(logs)
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_the_contract_hub_writes_carries_everything_and_nothing_else(log):
     """The fold that fills a contract and the measure read the log independently, and agree on every log."""
     log = [*log, (len(log) + 1, agent(EventType.USAGE, ""))]
@@ -337,7 +337,7 @@ def test_the_contract_hub_writes_carries_everything_and_nothing_else(log):
 
 
 @given(logs, st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_law_1_deleting_a_fact_never_raises_the_score(log, data):
     contract = contract_of(log)
     before = score(log, contract)
@@ -358,7 +358,7 @@ def test_law_1_deleting_a_fact_never_raises_the_score(log, data):
 @given(
     logs, st.sampled_from(["decisions", "do_not_redo", "evidence", "skills_loaded", "in_flight_code", "plan"])
 )
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_law_2_an_unsupported_claim_lowers_the_score(log, name):
     claims = {
         "decisions": Sourced("nobody said this", 1),
@@ -375,7 +375,7 @@ def test_law_2_an_unsupported_claim_lowers_the_score(log, name):
 
 
 @given(logs, st.randoms(use_true_random=False), st.integers(0, 2))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_law_3_reordering_changes_nothing(log, random, lost):
     contract = attrs.evolve(contract_of(log), evidence=contract_of(log).evidence[lost:])
     shuffled = contract
@@ -389,20 +389,20 @@ def test_law_3_reordering_changes_nothing(log, random, lost):
 
 
 @given(logs, st.sampled_from(sorted(WHOLE)))
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_law_4_a_bad_signature_audit_secret_or_tree_gives_0(log, flaw):
     found = score(log, contract_of(log), **{flaw: False})
     assert (found.hfs, found.exact) == (0, 0)
 
 
 @given(logs)
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_law_5_the_same_input_gives_the_same_number(log):
     assert score(log, contract_of(log)) == score(iter(list(log)), contract_of(list(log)))
 
 
 @given(logs)
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_the_score_is_a_whole_number_from_0_to_100_and_the_facets_are_shares(log):
     found = score(log, attrs.evolve(contract_of(log), evidence=(), decisions=(Sourced("x", 99),)))
     assert isinstance(found.hfs, int)

@@ -278,7 +278,7 @@ tame = st.builds(
 
 
 @given(st.lists(events | tame, max_size=15))
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_no_event_however_odd_is_too_much_and_every_source_is_an_event_that_was_fed(sequence):
     found = fold(*sequence)
     for field in attrs.fields(Intent):
@@ -289,7 +289,7 @@ def test_no_event_however_odd_is_too_much_and_every_source_is_an_event_that_was_
 
 
 @given(st.lists(tame, max_size=15), st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_a_replay_from_any_earlier_event_changes_nothing(sequence, data):
     """After a crash the log is read again from an event that may have been taken already."""
     back = data.draw(st.integers(0, len(sequence)))
@@ -303,7 +303,7 @@ def test_a_replay_from_any_earlier_event_changes_nothing(sequence, data):
 
 
 @given(st.lists(tame, max_size=15))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_a_log_record_tells_the_same_as_the_live_event(sequence):
     records = [
         Record(number, "00:00:00.000", event.tag, event.content, {**event.meta, "type": event.type.value})
@@ -313,7 +313,7 @@ def test_a_log_record_tells_the_same_as_the_live_event(sequence):
 
 
 @given(st.lists(tame, max_size=15))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_a_step_is_never_both_left_and_not_to_be_redone(sequence):
     found = fold(*(event for event in sequence if event.type is EventType.SYSTEM))
     assert not {s.text for s in found.do_not_redo} & {s.text for s in found.tasks_remaining}
