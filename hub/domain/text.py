@@ -64,3 +64,8 @@ def is_label(text: str) -> bool:
         and clean(text) == text
         and not any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for char in text)
     )
+
+
+def headline(text: str, limit: int = 80) -> str:
+    """The first line, short enough for a title."""
+    return clip(text.strip().partition("\n")[0].rstrip(), limit)

@@ -111,7 +111,6 @@ class Session(Actor[Any]):
         state = await git.repo_state(self._kit.places.root)
         record = self._new_record(order, chain, state)
         await self._kit.ledger.begin(record)
-        await self._kit.ledger.say(Tag.SYSTEM, f"session started: {views.headline(record.task)}", role=record.role)
         self._redactions.clear()
         self._kit.board.wish = None
         self._kit.board.touch()

@@ -20,6 +20,7 @@ from hub.actors.clock import iso
 from hub.domain.event import Tag
 from hub.domain.handoff import STARTS, State, Trigger, advance
 from hub.domain.session import SessionRecord, StateCorrupt, decode, encode
+from hub.domain.text import headline
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import read_bounded, write_atomic
@@ -121,7 +122,9 @@ class Ledger:
         first = not record.previous
         name = "session_started" if first else "handoff"
         await insist(self.audit, AuditAppend([AuditEntry(name, data, key=key)]))
-        if not first:
+        if first:
+            await self.say(Tag.SYSTEM, f"session started: {headline(record.task)}", source=key, role=record.role)
+        else:
             msg = f"{record.previous} -> {record.state}" + (f" ({record.reason})" if record.reason else "")
             await self.say(Tag.HANDOFF, msg, source=key, **data)
 

@@ -21,7 +21,6 @@ from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.messages import BreakerClosed, GetConfig
 
-
 _NEVER_AGAIN = frozenset({"auth", "dispatch_failed", "verify_failed"})
 """Ways to leave a task after which the same provider and account is not asked again within it."""
 

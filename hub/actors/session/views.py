@@ -14,14 +14,6 @@ from hub.actors.clock import iso
 from hub.actors.session.kit import Kit
 from hub.domain.session import SessionRecord
 
-_HEADLINE = 80
-
-
-def headline(text: str) -> str:
-    """The first line, short enough for a title."""
-    first = text.strip().splitlines()[0] if text.strip() else ""
-    return first if len(first) <= _HEADLINE else first[: _HEADLINE - 1] + "…"
-
 
 def digest(commands: Sequence[str]) -> str:
     """What the acceptance commands were at the start."""

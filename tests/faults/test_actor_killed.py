@@ -1,0 +1,125 @@
+"""Killing each actor in each state of a handoff: no agent ends, no event is lost, none is doubled.
+
+The daemon runs in the test's own process, on a real repository, with the scripted agents as real processes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+import trio
+
+import hub.daemon
+from hub.actors.session.ledger import Ledger
+from hub.app import App
+from hub.cli.serve import order_for
+from hub.client.quick import Api
+from hub.daemon import run_daemon
+from hub.errors import Code, HubError
+from supervisors import faults
+from tests.faults.harness import PATIENCE
+from tests.faults.invariants import check_invariants
+from tests.faults.test_daemon_killed import STATES, TASK, work
+
+__all__ = ["work"]
+
+ACTORS = ("audit", "events", "settings", "breakers", "session", "front")
+
+
+class Watched(Ledger):
+    """A ledger that tells when a state has been entered."""
+
+    entered = None
+
+    async def begin(self, record):
+        await super().begin(record)
+        self.entered(record.state)
+
+    async def advance(self, trigger, **changes):
+        record = await super().advance(trigger, **changes)
+        self.entered(record.state)
+        return record
+
+
+@pytest.fixture
+def killing(monkeypatch):
+    """A daemon that kills one actor when the session enters a state, once."""
+
+    def arm(actor, state):
+        done = []
+
+        class Trap(App):
+            def _session_parts(self):
+                kit, driver = super()._session_parts()
+                plain = kit.ledger
+                kit.ledger = Watched(plain.places, plain.audit, plain.events, plain.clock)
+                kit.ledger.entered = self._entered
+                return kit, driver
+
+            def _entered(self, now):
+                if now == state and not done:
+                    done.append(now)
+                    faults.kill(self.picture.__self__, actor)
+
+        monkeypatch.setattr(hub.daemon, "App", Trap)
+        return done
+
+    return arm
+
+
+async def ask(port, path, body=None):
+    api = Api(port)
+    if body is None:
+        return await trio.to_thread.run_sync(api.get, path)
+    return await trio.to_thread.run_sync(api.post, path, body)
+
+
+async def start(port):
+    """A session; the answer may be cut off by the fault, the session may not."""
+    try:
+        await ask(port, "/api/run", TASK)
+    except HubError as error:
+        assert error.code in (Code.UNAVAILABLE, Code.DAEMON_NOT_RUNNING)
+
+
+async def until_ended(made):
+    with trio.fail_after(PATIENCE):
+        while not made.ended():
+            await trio.lowlevel.checkpoint()
+            await trio.to_thread.run_sync(time.sleep, 0.01)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("actor", ACTORS)
+async def test_session_goes_on_when_an_actor_is_killed(work, killing, monkeypatch, actor, state):
+    made, oracle = work
+    monkeypatch.chdir(made.root)
+    for name, value in made.environ().items():
+        monkeypatch.setenv(name, value)
+    killed = killing(actor, state)
+    mask = os.umask(0o022)
+    try:
+        async with trio.open_nursery() as nursery:
+            daemon = await nursery.start(run_daemon, order_for(made.root, flags={"port": 0}))
+            made.port = daemon.port
+            await start(daemon.port)
+            await until_ended(made)
+            tree = await ask(daemon.port, "/api/system/tree")
+            daemon.request_stop()
+    finally:
+        os.umask(mask)
+    assert killed == [state]
+    assert _find(tree, actor)["restarts"] == 1
+    record = made.fsm()
+    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
+    assert len(made.starts()) == 2
+    monkeypatch.undo()
+    check_invariants(made, oracle)
+
+
+def _find(node, name):
+    if node["name"] == name:
+        return node
+    return next((found for child in node["children"] if (found := _find(child, name))), None)
