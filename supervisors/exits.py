@@ -35,7 +35,7 @@ class Exit:
     reason: str = ""
     """A short text for people: OTP's reason atom, or the error's message."""
     error: BaseException | None = attrs.field(default=None, eq=False, repr=False)
-    """The exception behind an `ERROR`, with its traceback."""
+    """The exception behind it, bare when it was alone in its group; with its traceback."""
 
     @property
     def abnormal(self) -> bool:
@@ -101,9 +101,12 @@ def all_leaves(error: BaseException, kinds: type[BaseException] | tuple[type[Bas
 
 def from_error(error: BaseException) -> Exit:
     """Classify an exception that left an incarnation: a shutdown if all its leaves are, else an error."""
-    if all_leaves(error, Shutdown):
-        return Exit(ExitKind.SHUTDOWN, str(next(leaves(error))) or "shutdown", error)
-    worst = next(leaf for leaf in leaves(error) if not isinstance(leaf, Shutdown))
+    each = list(leaves(error))
+    if len(each) == 1:
+        error = each[0]
+    worst = next((leaf for leaf in each if not isinstance(leaf, Shutdown)), None)
+    if worst is None:
+        return Exit(ExitKind.SHUTDOWN, str(each[0]) or "shutdown", error)
     return Exit(ExitKind.ERROR, str(worst) or type(worst).__name__, error)
 
 

@@ -247,11 +247,10 @@ class Mailbox:
         if self._head is not None:
             envelope, self._head = self._head, None
             return envelope
-        for envelope in self._receive_all():
+        envelope = next(self._receive_all(), None)
+        if envelope is not None:
             self._unlist(envelope)
-            if envelope is not _NUDGE:
-                return envelope
-        return None
+        return envelope
 
     def unget(self, envelope: Envelope) -> None:
         """Put the message taken last back in front."""
@@ -268,7 +267,7 @@ class Mailbox:
         waiting = [] if self._head is None else [self._head]
         self._head = None
         try:
-            waiting.extend(envelope for envelope in self._receive_all() if envelope is not _NUDGE)
+            waiting.extend(self._receive_all())
         except trio.ClosedResourceError:
             return waiting
         self._channel.close()
