@@ -88,7 +88,7 @@ def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A
         delta=meta.get("delta") is True,
         tool=_str(meta.get("tool")),
         tool_id=_str(meta.get("toolId")),
-        path=_below(root, _str(meta.get("path"))),
+        path=below(root, _str(meta.get("path"))),
         command=_str(meta.get("command")),
         exit_code=code,
         failed=meta.get("isError") is True or bool(code),
@@ -153,7 +153,8 @@ def _head(event: Event | Record) -> tuple[str, str, bool]:
     return event.tag, event.msg, event.tag == Tag.TEXT and event.meta.get("type") == EventType.THINKING
 
 
-def _below(root: str, path: str) -> str:
+def below(root: str, path: str) -> str:
+    """The path relative to `root` where it lies below it, else as it is."""
     return path.removeprefix(root.rstrip("/") + "/" if root else "").removeprefix("./")
 
 

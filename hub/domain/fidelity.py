@@ -21,6 +21,7 @@ from fractions import Fraction
 
 import attrs
 
+from hub.domain.activity import below
 from hub.domain.contract import Contract, Evidence, EvidenceKind
 from hub.domain.event import Event, Record
 from hub.domain.gold import WEIGHTS, Facet, Facts, Key, code, facts_of, norm, status
@@ -81,7 +82,7 @@ def score(
         snapshot_paths: The files the snapshot changed; None leaves what the log does not tell of uncounted.
     """
     facts = facts_of(events, goal=goal, acceptance=acceptance, handoff_id=contract.handoff_id, root=root)
-    claims = list(_claims(contract, facts, snapshot_paths))
+    claims = list(_claims(contract, facts, root, snapshot_paths))
     found: set[Key] = set()
     unsupported: list[Key] = []
     for claim in claims:
@@ -127,7 +128,9 @@ def _told(keys: Iterable[Key]) -> tuple[str, ...]:
     return tuple(sorted(f"{facet}: {text}" for facet, text in keys))
 
 
-def _claims(contract: Contract, facts: Facts, snapshot_paths: Collection[str] | None) -> Iterator[Claim]:
+def _claims(
+    contract: Contract, facts: Facts, root: str, snapshot_paths: Collection[str] | None
+) -> Iterator[Claim]:
     """What the contract says. An empty member says nothing."""
     for goal in filter(None, (contract.task_goal, contract.initial_prompt)):
         yield _plain(Facet.OBJECTIVE, f"goal {norm(goal)}")
@@ -140,11 +143,13 @@ def _claims(contract: Contract, facts: Facts, snapshot_paths: Collection[str] | 
         yield _plain(Facet.REPOSITORY, contract.snapshot_commit_sha)
     for item in contract.evidence:
         yield from _evidence(item)
-    yield from _artifacts(contract, facts, snapshot_paths)
+    yield from _artifacts(contract, facts, root, snapshot_paths)
     yield from _work(contract)
 
 
-def _artifacts(contract: Contract, facts: Facts, snapshot_paths: Collection[str] | None) -> Iterator[Claim]:
+def _artifacts(
+    contract: Contract, facts: Facts, root: str, snapshot_paths: Collection[str] | None
+) -> Iterator[Claim]:
     for entry in contract.file_manifest:
         key = (Facet.ARTIFACTS, entry.path)
         # git saw more than the log tells (what a command wrote): neither for nor against the contract. The
@@ -152,7 +157,7 @@ def _artifacts(contract: Contract, facts: Facts, snapshot_paths: Collection[str]
         if key in facts.by_key or (snapshot_paths is not None and entry.path not in snapshot_paths):
             yield Claim((key,))
     for piece in contract.in_flight_code:
-        yield _plain(Facet.ARTIFACTS, code(piece.path, piece.snippet))
+        yield _plain(Facet.ARTIFACTS, code(below(root, piece.path), piece.snippet))
 
 
 def _evidence(item: Evidence) -> Iterator[Claim]:

@@ -177,7 +177,8 @@ class _Gathering:
         self.count += 1
         if not seen.delta:
             self.flush()
-        self.lists(seen)
+        if not seen.by_hub:
+            self.lists(seen)
         if seen.snapshot:
             self.replace(Facet.REPOSITORY, "snapshot", seen.snapshot, seen.id)
         if seen.by_hub and seen.command and (seen.exit_code is not None or seen.tag == Tag.ERROR):

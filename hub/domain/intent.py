@@ -131,7 +131,8 @@ class IntentFold:
         seen = read(id, event, self._root)
         if not seen.delta:
             self._flush()
-        self._take_lists(seen)
+        if not seen.by_hub:
+            self._take_lists(seen)
         takers: dict[str, Callable[[Activity], None]] = {
             Tag.TEXT: self._take_text,
             Tag.TOOL_USE: self._take_call,

@@ -243,6 +243,29 @@ def test_writes_outside_the_worktree_and_failed_ones_are_not_missed():
     assert "artifacts" not in score(log, EMPTY, root="/w").per_class
 
 
+def test_a_path_may_be_told_with_or_without_the_worktree():
+    log = numbered([agent(EventType.TOOL_USE, "", tool="Write", path="/w/a", input="code")])
+    for path in ("a", "/w/a"):
+        told = attrs.evolve(
+            EMPTY,
+            in_flight_code=(Snippet(path, "code"),),
+            file_manifest=(ManifestEntry("a", "", modified=True),),
+        )
+        assert score(log, told, root="/w").per_class["artifacts"] == 1
+
+
+def test_hubs_own_records_are_no_source_of_the_agents_harness_or_plan():
+    log = numbered([hub("system", "session started", model="m-1", plan=["x"], skills=["y"])])
+    assert set(score(log, EMPTY).per_class) == {"objective", "decisions"}
+    assert contract_of(log).plan == ()
+
+
+def test_a_users_reply_logged_by_hub_binds_and_is_measured():
+    log = numbered([hub("text", "Use port 5", role="user")])
+    assert score(log, contract_of(log)).hfs == 100
+    assert score(log, contract_of([])).missing == ("objective: order the user said: use port 5",)
+
+
 def test_a_verification_that_timed_out_has_no_status():
     log = numbered([hub("error", "verify failed: make test", command="make test")])
     contract = attrs.evolve(EMPTY, evidence=(Evidence(EvidenceKind.VERIFY, "make test", 1),))

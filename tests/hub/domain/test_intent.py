@@ -219,7 +219,9 @@ def test_a_result_of_an_older_call_does_not_finish_a_newer_edit():
 
 def test_a_finished_edit_gives_way_to_a_newer_one_of_its_file():
     found = fold(
-        call("Write", "1", path="a", input="one"), result("ok", "1"), call("Write", "2", path="a", input="two")
+        call("Write", "1", path="a", input="one"),
+        result("ok", "1"),
+        call("Write", "2", path="a", input="two"),
     )
     assert found.in_flight_code == (InFlight("a", "two", finished=False, source=3),)
 
