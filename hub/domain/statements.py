@@ -116,7 +116,7 @@ def _of_line(line: str, *, by_user: bool) -> Iterator[Statement]:
         return
     for sentence in _SENTENCE.split(plain):
         if sentence and not sentence.endswith("?"):
-            found = _unlabelled(sentence[:MAX_STATEMENT], by_user=by_user)
+            found = _labelled(sentence) or _unlabelled(sentence[:MAX_STATEMENT], by_user=by_user)
             if found:
                 yield found
 

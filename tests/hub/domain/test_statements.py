@@ -18,6 +18,7 @@ def found(text: str, *, by_user: bool = False) -> list[tuple[Kind, str]]:
     [
         ("Decision: use sqlite", Kind.DECISION),
         ("- **Decision:** use sqlite", Kind.DECISION),
+        ("I have looked at both. Decision: use sqlite", Kind.DECISION),
         ("2. Design decision: use sqlite", Kind.DECISION),
         ("I'll use sqlite because it is there.", Kind.DECISION),
         ("I\u2019m going to keep the old name so that callers still work.", Kind.DECISION),
