@@ -73,7 +73,9 @@ class Order:
     clock: Callable[[], float] = lambda: 0.0
 
 
-async def run_daemon(order: Order, *, task_status: trio.TaskStatus[Daemon] = trio.TASK_STATUS_IGNORED) -> None:
+async def run_daemon(
+    order: Order, *, task_status: trio.TaskStatus[Daemon] = trio.TASK_STATUS_IGNORED
+) -> None:
     """Hold the project, run the tree, and end in order.
 
     Raises:
@@ -91,7 +93,7 @@ async def run_daemon(order: Order, *, task_status: trio.TaskStatus[Daemon] = tri
             assert app.bound is not None  # noqa: S101 - set with the event
             daemon = Daemon(app, app.bound.url, app.bound.port, detach=order.detach)
             lock.tell(daemon.port)
-            await _announced(app, order)
+            await _announced(app)
             write_atomic(order.places.daemon_json, _announcement(daemon, order))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
@@ -127,7 +129,7 @@ def _coded(error: BaseException) -> BaseException:
     return error
 
 
-async def _announced(app: App, order: Order) -> None:
+async def _announced(app: App) -> None:
     """The first record of each daemon's life: a place in the chain that others can hold it to."""
     data = {"version": __version__, "pid": os.getpid(), "port": app.bound.port if app.bound else 0}
     with contextlib.suppress(HubError):

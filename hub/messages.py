@@ -64,8 +64,9 @@ class AuditHistory:
 
 @attrs.frozen
 class EventAppend:
-    """Append in order, durably, then publish. An event of a dispatch with an offset that is in the log already is
-    skipped, so a replay may repeat itself. Answers the ids, in order.
+    """Append in order, durably, then publish. Answers the ids, in order.
+
+    An event of a dispatch with an offset that is in the log already is skipped, so a replay may repeat itself.
     """
 
     events: Sequence[NewEvent]

@@ -68,7 +68,14 @@ _RUNNER_PLACE = (1 << 53) - 2
 _END_PLACE = (1 << 53) - 1
 """Place of the events made from the end of the run."""
 _KILLED = Verdict(
-    code=None, signal=9, asked=False, reason="runner_killed", started_at=0, ended_at=0, stdout_bytes=0, stderr_bytes=0
+    code=None,
+    signal=9,
+    asked=False,
+    reason="runner_killed",
+    started_at=0,
+    ended_at=0,
+    stdout_bytes=0,
+    stderr_bytes=0,
 )
 """The verdict of a run whose runner died before it could give one."""
 
@@ -219,7 +226,9 @@ class Adapter(Actor[Any]):
         if not self._said_full:
             self._said_full = True
             text = "the disk is full; the agent is held back until there is space"
-            self._add([Event(EventType.WAITING, text, {"code": str(Code.NO_SPACE)})], _RUNNER_PLACE, self._heard)
+            self._add(
+                [Event(EventType.WAITING, text, {"code": str(Code.NO_SPACE)})], _RUNNER_PLACE, self._heard
+            )
 
     async def _output(self, message: Output) -> None:
         for line in self._out.feed(message.data, message.offset):
@@ -237,11 +246,15 @@ class Adapter(Actor[Any]):
     def _note(self, line: Line, at: float) -> None:
         size = len(line.data) + line.truncated
         text = f"a line of {size} bytes was cut: {clean(decode(line.data[:200]))}"
-        self._add([Event(EventType.SYSTEM, text, {"unknown": True, "truncated": line.truncated})], line.end, at)
+        self._add(
+            [Event(EventType.SYSTEM, text, {"unknown": True, "truncated": line.truncated})], line.end, at
+        )
 
     async def _errors(self, message: ErrorOutput) -> None:
         for line in self._err.feed(message.data, message.offset):
-            await self._apply(self._stream.feed_stderr(line.data, message.at), _STDERR_PLACE + line.end, message.at)
+            await self._apply(
+                self._stream.feed_stderr(line.data, message.at), _STDERR_PLACE + line.end, message.at
+            )
 
     async def _apply(self, step: Step, place: int, at: float) -> None:
         self._add(step.events, place, at)
@@ -256,7 +269,9 @@ class Adapter(Actor[Any]):
         self._queue(safe, place, at)
 
     def _queue(self, events: Sequence[Event], place: int, at: float) -> None:
-        self._pending += [AgentEvent(place, index, int(at * 1000), event) for index, event in enumerate(events)]
+        self._pending += [
+            AgentEvent(place, index, int(at * 1000), event) for index, event in enumerate(events)
+        ]
 
     async def _over(self, verdict: Verdict) -> None:
         if self._ended.is_set():

@@ -38,7 +38,7 @@ class AuditWriter(Actor[Any]):
         for record in self._journal.read(limit=_REMEMBERED, newest_first=True)[::-1]:
             self._remember(record.data)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the hook's name for it
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
         """Close the files."""
         if hasattr(self, "_journal"):
             self._journal.close()
@@ -90,7 +90,10 @@ def _history(record: Record) -> dict[str, Any]:
     data = record.data
     parts = [str(data[name]) for name in _SUMMARY if data.get(name)]
     if record.event == "handoff":
-        parts = [f"{data.get('from')} -> {data.get('to')}", *([str(data["reason"])] if data.get("reason") else [])]
+        parts = [
+            f"{data.get('from')} -> {data.get('to')}",
+            *([str(data["reason"])] if data.get("reason") else []),
+        ]
     return {
         "seq": record.seq,
         "ts": record.ts,

@@ -79,7 +79,9 @@ class Breakers(Actor[Any]):
     async def _say(self, new: Breaker) -> None:
         until = f" until {iso(new.until)}" if new.until is not None else ""
         meta = {"provider": new.provider, "account": new.account, "breaker": str(new.state)}
-        event = NewEvent(str(Tag.QUOTA), f"breaker {new.name}: {new.state}{until}", meta, int(self._clock() * 1000))
+        event = NewEvent(
+            str(Tag.QUOTA), f"breaker {new.name}: {new.state}{until}", meta, int(self._clock() * 1000)
+        )
         # The state itself is durable already; a log that is restarting costs the line about it, nothing else.
         with contextlib.suppress(ActorDied, TimeoutError):
             await self._events.call(EventAppend([event]), timeout=_SAY_TIMEOUT)

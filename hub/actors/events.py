@@ -69,7 +69,7 @@ class EventLog(Actor[Any]):
             self._store.append([NewEvent(str(Tag.ERROR), damage.detail, meta, int(self._clock() * 1000))])
         self.ctx.nursery.start_soon(self._keep_audited)
 
-    async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the hook's name for it
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
         """End every subscription, and close the database."""
         for reader in self._readers.values():
             reader.send.close()

@@ -33,7 +33,9 @@ def agent_launch(provider: Provider, assignment: Assignment, config: Config) -> 
     program = shutil.which(launch.argv[0], path=env.get("PATH"))
     if program is None:
         command = " ".join(provider.install_command)
-        raise HubError(Code.DISPATCH_FAILED, f"{launch.argv[0]} is not installed.", hint=f"Install it: {command}")
+        raise HubError(
+            Code.DISPATCH_FAILED, f"{launch.argv[0]} is not installed.", hint=f"Install it: {command}"
+        )
     stdin = StdinMode.PIPE if launch.stdin is Stdin.PIPE else StdinMode.NULL
     if launch.stdin_file:
         stdin = StdinMode.FILE

@@ -107,7 +107,8 @@ class Settings(Actor[Any]):
                 "checkedAt": iso(found.checked_at),
             },
             "accounts": [
-                {"label": a.label, "active": rank == 0, "configDir": a.config_dir} for rank, a in enumerate(accounts)
+                {"label": a.label, "active": rank == 0, "configDir": a.config_dir}
+                for rank, a in enumerate(accounts)
             ],
             "activeAccount": accounts[0].label,
         }

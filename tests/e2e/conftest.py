@@ -89,7 +89,9 @@ class Team:
         """Whether the continuation contract was in a request this account sent."""
         name, _, label = member.partition(":")
         mains = self.models.mains(f"{name}-{label or 'default'}")
-        return any("hub" in str(seen.body) and self.made.fsm()["contractId"] in str(seen.body) for seen in mains)
+        return any(
+            "hub" in str(seen.body) and self.made.fsm()["contractId"] in str(seen.body) for seen in mains
+        )
 
 
 @pytest.fixture

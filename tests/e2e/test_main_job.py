@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -59,7 +60,13 @@ def test_another_account_of_the_same_provider_comes_before_another_provider(team
 def test_an_overload_is_waited_out(team):
     """Two overloads are the agent's own to retry; nothing changes hands."""
     team.hire("claude", "codex")
-    team.script("claude", Turn.overload(2), Turn.write("one.txt", "x\n"), Turn.write("two.txt", "y\n"), Turn.text("Ok."))
+    team.script(
+        "claude",
+        Turn.overload(2),
+        Turn.write("one.txt", "x\n"),
+        Turn.write("two.txt", "y\n"),
+        Turn.text("Ok."),
+    )
     record = team.run(verify=VERIFY)
     assert (record["sessionState"], record["handoffsDone"], record["provider"]) == ("completed", 0, "claude")
 
@@ -85,7 +92,13 @@ def test_a_wrong_key_is_seen_early_and_handed_over(team):
 def test_a_limit_with_nobody_left_is_waited_for(team):
     """The wait has an absolute instant, survives a kill of the daemon, and one call ends it."""
     team.hire("claude")
-    team.script("claude", Turn.write("one.txt", "x\n"), Turn.limit(resets_in=7200, repeat=1), Turn.write("two.txt", "y\n"), Turn.text("Done."))
+    team.script(
+        "claude",
+        Turn.write("one.txt", "x\n"),
+        Turn.limit(resets_in=7200, repeat=1),
+        Turn.write("two.txt", "y\n"),
+        Turn.text("Done."),
+    )
     api = team.start()
     api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
     until(lambda: api.get("/api/status")["sessionState"] == "waiting", "the session waits", PATIENCE)
@@ -104,13 +117,17 @@ def test_a_limit_with_nobody_left_is_waited_for(team):
 def test_an_agent_killed_in_the_middle_of_a_tool_loses_nothing(team):
     """kill -9 of the real agent while its command runs: what it wrote is kept and the next one goes on."""
     team.hire("claude", "codex")
-    team.script("claude", Turn.write("one.txt", "by claude\n"), Turn.shell("echo part > part.txt; sleep 60"), Turn.text("-"))
+    team.script(
+        "claude",
+        Turn.write("one.txt", "by claude\n"),
+        Turn.shell("echo part > part.txt; sleep 60"),
+        Turn.text("-"),
+    )
     team.script("codex", Turn.write("two.txt", "by codex\n"), Turn.text("Done."))
     api = team.start()
     api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
     worktree = until(lambda: api.get("/api/status")["worktree"], "the worktree is made", PATIENCE)
-    part = os.path.join(worktree, "part.txt")
-    until(lambda: os.path.exists(part), "the command has begun", PATIENCE)
+    until((Path(worktree) / "part.txt").exists, "the command has begun", PATIENCE)
     agent = json.loads((team.made.hub / "run" / team.made.fsm()["dispatchId"] / "agent.json").read_text())
     os.kill(agent["pid"], signal.SIGKILL)
     record = team.ended()
@@ -120,7 +137,7 @@ def test_an_agent_killed_in_the_middle_of_a_tool_loses_nothing(team):
 
 
 def test_a_verify_that_fails_once_passes_on_the_fallback(team):
-    """"Done" is said by the acceptance commands: Claude says so too early, Codex gets what failed."""
+    """ "Done" is said by the acceptance commands: Claude says so too early, Codex gets what failed."""
     team.hire("claude", "codex")
     team.script("claude", Turn.write("one.txt", "x\n"), Turn.text("All done!"))
     team.script("codex", Turn.write("two.txt", "y\n"), Turn.text("Now it is."))
@@ -136,7 +153,11 @@ def test_a_running_claude_outlives_the_daemon_and_is_re_attached(team):
     team.script("claude", Turn.write("one.txt", "x\n"), Turn.write("two.txt", "y\n"), Turn.hold())
     api = team.start()
     api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
-    until(lambda: len(team.models.mains("claude-default")) >= 3, "the model is asked for its last words", PATIENCE)
+    until(
+        lambda: len(team.models.mains("claude-default")) >= 3,
+        "the model is asked for its last words",
+        PATIENCE,
+    )
     dispatch = team.made.fsm()["dispatchId"]
     team.made.kill()
     team.models.release()

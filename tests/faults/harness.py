@@ -100,7 +100,11 @@ class Project:
         """A daemon; ready when this returns."""
         with (self.root.parent / "daemon.log").open("ab") as out:
             self.daemon = subprocess.Popen(
-                [*HUB, "daemon", "--port", "0"], cwd=self.root, env=self.environ(**env), stdout=out, stderr=out
+                [*HUB, "daemon", "--port", "0"],
+                cwd=self.root,
+                env=self.environ(**env),
+                stdout=out,
+                stderr=out,
             )
         self.port = until(self._announced, "the daemon says where it listens")
         return Api(self.port)

@@ -52,7 +52,9 @@ def _no_work_lost(project: Project, oracle: Path) -> None:
     for line in oracle.read_text().splitlines():
         name, digest = line.split()
         content = git(project.root, "show", f"hub/{session}:{name}") + "\n"
-        assert hashlib.sha256(content.encode()).hexdigest() == digest, f"I1: {name} is not what the agent wrote"
+        assert hashlib.sha256(content.encode()).hexdigest() == digest, (
+            f"I1: {name} is not what the agent wrote"
+        )
     assert git(project.root, "rev-parse", "--abbrev-ref", "HEAD") == "main"
     assert git(project.root, "log", "--format=%s", "main") == "start"
 

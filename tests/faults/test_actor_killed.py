@@ -81,7 +81,8 @@ async def start(port):
     try:
         await ask(port, "/api/run", TASK)
     except HubError as error:
-        assert error.code in (Code.UNAVAILABLE, Code.DAEMON_NOT_RUNNING)
+        if error.code not in (Code.UNAVAILABLE, Code.DAEMON_NOT_RUNNING):
+            raise
 
 
 async def until_ended(made):

@@ -217,7 +217,12 @@ class Session(Actor[Any]):
             await self._kit.board.until(lambda: self._stop_replies and self._ended())
             replies, self._stop_replies = self._stop_replies, []
             for reply in replies:
-                reply.answer({"sessionId": self._kit.ledger.now.session_id, "state": self._kit.ledger.now.session_state})
+                reply.answer(
+                    {
+                        "sessionId": self._kit.ledger.now.session_id,
+                        "state": self._kit.ledger.now.session_state,
+                    }
+                )
 
     def _ended(self) -> bool:
         record = self._kit.ledger.record
@@ -247,7 +252,13 @@ class Session(Actor[Any]):
     def _logged(self, record: SessionRecord, batch: AgentBatch, item: AgentEvent) -> NewEvent:
         owner = record.to_provider if record.state in (State.DISPATCHED, State.RESUMING) else record.provider
         event = item.event
-        meta = {**event.meta, "type": str(event.type), "sessionId": record.session_id, "provider": owner, "dispatchId": batch.dispatch_id}
+        meta = {
+            **event.meta,
+            "type": str(event.type),
+            "sessionId": record.session_id,
+            "provider": owner,
+            "dispatchId": batch.dispatch_id,
+        }
         return NewEvent(
             str(event.tag), event.content, meta, item.at_ms, batch.dispatch_id, item.offset, item.index
         )
@@ -264,7 +275,11 @@ class Session(Actor[Any]):
                 waiting = bool(item.event.meta.get("needsInput"))
         live.needs_input = waiting
         changes: dict[str, Any] = {}
-        if batch.native_session and record.state is State.RUNNING and batch.native_session != record.native_id:
+        if (
+            batch.native_session
+            and record.state is State.RUNNING
+            and batch.native_session != record.native_id
+        ):
             changes["native_id"] = batch.native_session
         if waiting != record.needs_input:
             changes["needs_input"] = waiting

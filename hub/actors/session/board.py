@@ -65,7 +65,7 @@ class Board:
             self.wish = wish
         self.touch()
 
-    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:
+    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:  # noqa: ASYNC109
         """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""
         with trio.move_on_after(timeout):
             while not predicate():

@@ -7,6 +7,7 @@ Must not: choose who is dispatched, or judge how a run ended.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import attrs
@@ -72,7 +73,9 @@ class Desk:
                     Code.DISPATCH_AMBIGUOUS,
                     f"{owner(record)[0]} was let go and its runner died before it said anything.",
                 )
-        assignment = _decode(read_bounded(run_dir / _ASSIGNMENT, _ASSIGNMENT_LIMIT), self._account_env(record))
+        assignment = _decode(
+            read_bounded(run_dir / _ASSIGNMENT, _ASSIGNMENT_LIMIT), self._account_env(record)
+        )
         return await self._adopt(record, assignment, attach=True)
 
     async def _adopt(self, record: SessionRecord, assignment: Assignment, *, attach: bool) -> LiveAgent:
@@ -113,13 +116,28 @@ class Desk:
         """Stop or continue the agent's processes."""
         return self._send(AdapterPause(on))
 
+    async def hold(self) -> LiveAgent | None:
+        """Whatever runs for the record's dispatch, attached to; None when nothing does."""
+        record = self.kit.ledger.now
+        live = self.kit.board.agent
+        if live is not None and live.dispatch_id == record.dispatch_id:
+            return live
+        if not self.has_run(record):
+            return None
+        try:
+            return await self.reattach(record)
+        except HubError as error:
+            if error.code is Code.DISPATCH_AMBIGUOUS:
+                return None  # its runner is dead, and took along whatever ran
+            raise
+
     async def safe_point(self, grace: float) -> str:
         """Wait until no tool call is in flight; interrupt the agent when none comes within the grace.
 
         Returns:
             `turn_over`, `idle`, or `interrupted`: what the contract says of the stop.
         """
-        live = self.kit.board.agent
+        live = await self.hold()
         if live is None or live.exit or live.outcome:
             return "turn_over"
         if live.paused:
@@ -142,15 +160,12 @@ class Desk:
 
     async def stop(self, reason: str, *, hard: bool = False) -> None:
         """Bring the agent to its end and wait for it; every byte it wrote has been read when this returns."""
-        live = self.kit.board.agent
-        if live is None or live.exit is not None:
-            return
-        while live.exit is None:
+        live = await self.hold()
+        while live is not None and live.exit is None:
             if not live.adapter_up:
                 live = await self.reattach(self.kit.ledger.now)
             self._send(AdapterStop(reason, hard=hard))
-            found = live
-            await self.kit.board.until(lambda: found.exit or not found.adapter_up, _LEAVE_GRACE)
+            await self.kit.board.until(partial(_gone, live), _LEAVE_GRACE)
 
     def _send(self, message: object) -> bool:
         return self._ref is not None and self._ref.try_cast(message)
@@ -164,6 +179,10 @@ class Desk:
             return False
         state = inspect(self.kit.places.run_dir / record.dispatch_id)
         return not isinstance(state, NeverClaimed | ClaimedNotStarted)
+
+
+def _gone(live: LiveAgent) -> bool:
+    return live.exit is not None or not live.adapter_up
 
 
 def _coded(error: AdminError) -> HubError:
@@ -193,5 +212,7 @@ def _encode(assignment: Assignment) -> bytes:
 
 
 def _decode(data: bytes, account: Account) -> Assignment:
-    assignment: Assignment = msgspec.json.decode(data, type=Assignment, dec_hook=lambda kind, value: kind(value))
+    assignment: Assignment = msgspec.json.decode(
+        data, type=Assignment, dec_hook=lambda kind, value: kind(value)
+    )
     return attrs.evolve(assignment, account=account)

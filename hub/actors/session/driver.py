@@ -64,13 +64,13 @@ class Driver:
             await self.ending.stopped(record, "user")
             self.kit.board.wish = None
         elif record.error is not None and record.error.code in _NEEDS_DECISION:
-            await self._await_decision(record)
+            await self._await_decision()
         elif record.state is State.RUNNING:
             await self.work.step(record)
         else:
             await self.passing.step(record)
 
-    async def _await_decision(self, record: SessionRecord) -> None:
+    async def _await_decision(self) -> None:
         """The user says what an unknowable dispatch is to be: a handoff request starts the next one."""
         board = self.kit.board
         await board.until(lambda: board.wish or board.detached)

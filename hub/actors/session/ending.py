@@ -63,9 +63,8 @@ class Ending:
 
     async def stopped(self, record: SessionRecord, reason: str) -> None:
         """The user, or the end of the daemon, ends the session: agent stopped in order, bytes kept."""
-        if record.dispatch_id and self.desk.has_run(record):
-            await self.desk.safe_point(self.kit.config.session.stop_grace)
-            await self.desk.stop(reason)
+        await self.desk.safe_point(self.kit.config.session.stop_grace)
+        await self.desk.stop(reason)
         await self.desk.release()
         await self.finish(record, SessionState.STOPPED, verified=record.verified)
 
@@ -73,13 +72,17 @@ class Ending:
         """Nothing more can be done: say so, with the code and the next step, and keep every byte."""
         await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
         note = ErrorNote(error.code, error.detail, error.hint)
-        if self.desk.has_run(record):
-            await self.desk.stop("failed")
+        await self.desk.stop("failed")
         await self.desk.release()
         await self.finish(record, SessionState.FAILED, verified=record.verified, error=note)
 
     async def finish(
-        self, record: SessionRecord, state: SessionState, *, verified: bool | None, error: ErrorNote | None = None
+        self,
+        record: SessionRecord,
+        state: SessionState,
+        *,
+        verified: bool | None,
+        error: ErrorNote | None = None,
     ) -> None:
         """One last snapshot, then the terminal record."""
         sha = record.snapshot_sha
@@ -88,7 +91,9 @@ class Ending:
                 sha = (await self.passing.snapshot(record, f"end-{record.task_id}")).sha
             except HubError as problem:
                 # The session ends all the same: what failed is said, and the worktree itself is untouched.
-                await self.kit.ledger.say(Tag.ERROR, problem.detail, code=str(problem.code), hint=problem.hint)
+                await self.kit.ledger.say(
+                    Tag.ERROR, problem.detail, code=str(problem.code), hint=problem.hint
+                )
         changes = {
             "session_state": state,
             "verified": verified,
@@ -106,9 +111,16 @@ class Ending:
         await self.kit.ledger.note(
             "session_ended", f"ended:{record.session_id}", state=str(state), verified=verified, snapshot=sha
         )
-        told = {SessionState.COMPLETED: "completed", SessionState.STOPPED: "stopped", SessionState.FAILED: "failed"}
+        told = {
+            SessionState.COMPLETED: "completed",
+            SessionState.STOPPED: "stopped",
+            SessionState.FAILED: "failed",
+        }
         suffix = {True: ", verified", False: ", not verified", None: ""}[verified]
         await self.kit.ledger.say(
-            Tag.SYSTEM, f"session {told[state]}{suffix}", source=f"ended:{record.session_id}", verified=verified,
+            Tag.SYSTEM,
+            f"session {told[state]}{suffix}",
+            source=f"ended:{record.session_id}",
+            verified=verified,
             ended=str(state),
         )

@@ -92,7 +92,9 @@ class Evidence:
         checks: list[Check] = []
         timeout = self.kit.config.session.verify_timeout
         for number, command in enumerate(record.verify):
-            await self.kit.ledger.say(Tag.SYSTEM, f"verify: {command}", source=f"{key}:{number}:start", command=command)
+            await self.kit.ledger.say(
+                Tag.SYSTEM, f"verify: {command}", source=f"{key}:{number}:start", command=command
+            )
             result = await run_command(command, cwd=Path(record.worktree), timeout=timeout)
             output = self.kit.scrub(result.output)
             check = Check(command, result.exit_code, output, result.duration_ms, result.timed_out)

@@ -123,7 +123,9 @@ class Ledger:
         name = "session_started" if first else "handoff"
         await insist(self.audit, AuditAppend([AuditEntry(name, data, key=key)]))
         if first:
-            await self.say(Tag.SYSTEM, f"session started: {headline(record.task)}", source=key, role=record.role)
+            await self.say(
+                Tag.SYSTEM, f"session started: {headline(record.task)}", source=key, role=record.role
+            )
         else:
             msg = f"{record.previous} -> {record.state}" + (f" ({record.reason})" if record.reason else "")
             await self.say(Tag.HANDOFF, msg, source=key, **data)

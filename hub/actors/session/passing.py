@@ -65,14 +65,10 @@ class Passing:
                 raise HubError(Code.INTERNAL, "RUNNING is not a step of a handoff.")
 
     async def _pausing(self, record: SessionRecord) -> None:
-        if self.desk.has_run(record):
-            await self.desk.reattach(record)
-            point = await self.desk.safe_point(self.kit.config.session.pause_grace)
-            effect(State.PAUSING, "mid")
-            await self.desk.stop("handoff")
-            await self.desk.release()
-        else:
-            point = "turn_over"
+        point = await self.desk.safe_point(self.kit.config.session.pause_grace)
+        effect(State.PAUSING, "mid")
+        await self.desk.stop("handoff")
+        await self.desk.release()
         snapshot = await self.snapshot(record, record.handoff_id)
         effect(State.PAUSING, "done")
         await self.kit.ledger.advance(
@@ -85,10 +81,16 @@ class Passing:
         trailers = {"Hub-Audit": f"{head['seq']}:{head['hash']}"}
         worktree = Path(record.worktree)
         snapshot = await git.snapshot(worktree, record.session_id, name, trailers, root=self.kit.places.root)
-        for note in (*snapshot.notes, *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped)):
+        for note in (
+            *snapshot.notes,
+            *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped),
+        ):
             await self.kit.ledger.say(Tag.SYSTEM, note)
         await self.kit.ledger.note(
-            "snapshot", f"snapshot:{record.session_id}:{name}:{snapshot.sha}", sha=snapshot.sha, tree=snapshot.tree
+            "snapshot",
+            f"snapshot:{record.session_id}:{name}:{snapshot.sha}",
+            sha=snapshot.sha,
+            tree=snapshot.tree,
         )
         return snapshot
 
@@ -190,7 +192,9 @@ class Passing:
             account=receiver.account,
             contractId=contract.contract_id,
         )
-        same_tree = await git.tree_hash(Path(record.worktree), root=self.kit.places.root) == record.snapshot_tree
+        same_tree = (
+            await git.tree_hash(Path(record.worktree), root=self.kit.places.root) == record.snapshot_tree
+        )
         effect(State.DISPATCHED, "mid")
         try:
             await self.desk.dispatch(receiver, assignment)

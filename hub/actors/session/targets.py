@@ -72,7 +72,9 @@ class Targets:
             if provider not in self.kit.providers:
                 raise HubError(Code.INVALID, f"There is no provider {provider!r}.", hint="See: hub doctor")
             if not self.installed(provider):
-                raise HubError(Code.AGENT_MISSING, f"{provider} is not installed.", hint=self._install_hint(provider))
+                raise HubError(
+                    Code.AGENT_MISSING, f"{provider} is not installed.", hint=self._install_hint(provider)
+                )
             names = [provider, *(n for n in names if n != provider)]
         if not names:
             raise HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint="See: hub doctor")
@@ -93,13 +95,20 @@ class Targets:
         accounts = {p.name: p.accounts for p in self.known() if p.status is not Status.ERROR}
         order = [Target(name, accounts[name][0]) for name in record.chain if name in accounts]
         return next_target(
-            Target(record.provider, record.account), order, accounts, barred, failure, refused_by=record.refused_by
+            Target(record.provider, record.account),
+            order,
+            accounts,
+            barred,
+            failure,
+            refused_by=record.refused_by,
         )
 
     async def earliest_reset(self, record: SessionRecord) -> float | None:
         """When the first of the chain may be tried again; None when waiting helps nobody."""
         blocked = await self.blocked()
-        times = [at for (name, _), at in blocked.items() if name in record.chain and name not in record.refused_by]
+        times = [
+            at for (name, _), at in blocked.items() if name in record.chain and name not in record.refused_by
+        ]
         return min(times, default=None)
 
     async def statuses(self, record: SessionRecord | None) -> list[dict[str, Any]]:

@@ -53,7 +53,11 @@ def status(kit: Kit) -> dict[str, Any]:
         "error": None,
     }
     if record.error is not None:
-        body["error"] = {"code": str(record.error.code), "detail": record.error.detail, "hint": record.error.hint}
+        body["error"] = {
+            "code": str(record.error.code),
+            "detail": record.error.detail,
+            "hint": record.error.hint,
+        }
     return body
 
 

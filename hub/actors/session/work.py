@@ -10,7 +10,6 @@ import math
 from pathlib import Path
 
 import attrs
-import trio
 
 from hub.actors.clock import iso
 from hub.actors.session.board import LiveAgent, Wish
@@ -72,7 +71,9 @@ class Work:
             self.kit.places.root, Path(record.worktree), record.branch, record.base, carry_dirty=True
         )
         if tree.carried:
-            await self.kit.ledger.say(Tag.SYSTEM, "your uncommitted changes came along as the branch's first commit")
+            await self.kit.ledger.say(
+                Tag.SYSTEM, "your uncommitted changes came along as the branch's first commit"
+            )
         await self.kit.ledger.update(worktree_ready=True)
 
     async def _wait(self, record: SessionRecord) -> None:
@@ -88,7 +89,9 @@ class Work:
         )
         await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
         if wanted and await self.targets.next(record, record.failure) is not None:
-            await start_handoff(self.kit, record, Trigger.FAILURE, "another account is free again", record.failure)
+            await start_handoff(
+                self.kit, record, Trigger.FAILURE, "another account is free again", record.failure
+            )
         else:
             await self.kit.ledger.update(dispatch_id="")
 
@@ -116,7 +119,8 @@ class Work:
         while True:
             heard = live.heard_at
             spoke = await board.until(
-                lambda: live.outcome or live.exit or live.breach or board.wish or not live.adapter_up, silent_after
+                lambda: live.outcome or live.exit or live.breach or board.wish or not live.adapter_up,
+                silent_after,
             )
             if board.wish is Wish.STOP:
                 return
@@ -159,14 +163,18 @@ class Work:
                 await self.desk.release()
                 await self.ending.judge(record)
             case Ending.FAILED | Ending.INTERRUPTED:
-                failure = outcome.failure or Failure(FailureClass.UNKNOWN, outcome.text or "It stopped by itself.")
+                failure = outcome.failure or Failure(
+                    FailureClass.UNKNOWN, outcome.text or "It stopped by itself."
+                )
                 await self._failed(record, failure)
 
     async def _failed(self, record: SessionRecord, failure: Failure) -> None:
         """Ask the rule what a failure leads to, and do it."""
         await insist(self.kit.breakers, BreakerFailure(record.provider, record.account, failure))
         if failure.kind in _UNSAID:
-            await self.kit.ledger.say(Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind))
+            await self.kit.ledger.say(
+                Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind)
+            )
         if failure.kind is FailureClass.REFUSAL:
             record = await self.kit.ledger.update(refused_by=(*record.refused_by, record.provider))
         target = await self.targets.next(record, failure.kind)
