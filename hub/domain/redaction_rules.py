@@ -42,7 +42,7 @@ class Run:
         return self._units(re.escape(self.stop), least)
 
     def beginning(self, rest: str) -> str:
-            """The run up to the end of the text, or the run and `rest`; half a stop at the end may be one."""
+        """The run up to the end of the text, or the run and `rest`; half a stop at the end may be one."""
         if not self.stop:
             return rf"(?:{self.pattern(0)}\Z|{self.pattern(self.least)}{rest})"
         half = _beginning((self.stop,))
