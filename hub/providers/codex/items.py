@@ -93,7 +93,7 @@ def plan_event(steps: Sequence[Any], words: str) -> Event | None:
         if not said:
             continue
         plan.append(said)
-        if step.get("completed") is not True and step.get("status") not in _DONE:
+        if step.get("completed") is not True and jsonline.text(step.get("status")) not in _DONE:
             remaining.append(said)
     if not plan:
         return None

@@ -19,6 +19,7 @@ from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 
 RESULT_CAP = 16_384
+_DEPTH = 4
 _ENDED = frozenset({"completed", "failed"})
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9_.-]{0,63}?)__")
 _EXIT = re.compile(r"\A(?:Command exited with code|Exit Code):? (\d{1,3})\b|\bExit Code: (\d{1,3})\b")
@@ -63,7 +64,7 @@ class ToolBook:
         if call not in self._open:
             self.passed()
             events.append(_use(self._begin(update), update))
-        if update.get("status") in _ENDED:
+        if jsonline.text(update.get("status")) in _ENDED:
             meta = self._open.pop(call)
             self._asked.discard(call)
             events.append(_result(meta, update))
@@ -129,12 +130,16 @@ def _result(meta: dict[str, Any], update: Mapping[str, Any]) -> Event:
     )
 
 
-def content_text(content: Any) -> str:
-    """The text of a tool call's content, or of one content block."""
+def content_text(content: Any, depth: int = _DEPTH) -> str:
+    """The text of a tool call's content, or of one content block; nothing from deeper than any real one."""
+    if depth == 0:
+        return ""
     if isinstance(content, dict):
         inner = content.get("content")
-        return content_text(inner) if isinstance(inner, dict) else jsonline.text(content.get("text"))
-    return "\n".join(found for part in jsonline.items(content) if (found := content_text(part)))
+        return (
+            content_text(inner, depth - 1) if isinstance(inner, dict) else jsonline.text(content.get("text"))
+        )
+    return "\n".join(found for part in jsonline.items(content) if (found := content_text(part, depth - 1)))
 
 
 def choice(params: Mapping[str, Any], *, allow: bool) -> dict[str, Any]:

@@ -157,7 +157,7 @@ def test_the_limit_of_exec_is_a_wall_clock_in_its_text(models, assign, env):
 
 @BOTH
 @pytest.mark.parametrize(
-    ("turn", "kind"),
+    "case",
     [
         (Turn.refusal(), FailureClass.REFUSAL),
         (Turn.auth(), FailureClass.AUTH),
@@ -166,7 +166,8 @@ def test_the_limit_of_exec_is_a_wall_clock_in_its_text(models, assign, env):
     ],
     ids=["refusal", "auth", "context", "overload"],
 )
-def test_failures_are_told_apart(mode, turn, kind, models, assign, env):
+def test_failures_are_told_apart(mode, case, models, assign, env):
+    turn, kind = case
     models.script("key", turn)
     run = drive(PROVIDER, assign(mode=mode), env)
     assert run.outcome.ending is Ending.FAILED

@@ -214,7 +214,9 @@ def test_an_interrupted_tool_is_told_as_failed(models, assign, env):
 
 def test_a_reply_waits_for_the_turn_to_end_and_nothing_is_forgotten(models, assign, env):
     """A prompt amid a turn would cancel it, and a cancelled turn is wiped from the agent's memory."""
-    models.script("key", Turn.write("hello.txt", "hi\n"), Turn.slow(words=20, delay=0.02), Turn.text("And hi."))
+    models.script(
+        "key", Turn.write("hello.txt", "hi\n"), Turn.slow(words=20, delay=0.02), Turn.text("And hi.")
+    )
     text = 'Also say "REPLYMARK" ✓\nand no more'
     act = on_line(b"chunk3", lambda run: run.write(*run.stream.reply(text, "reply-1")))
     assignment = assign(prompt="FIRSTTASK")

@@ -1,0 +1,406 @@
+"""The fold over Codex's app-server, on captured runs: each trap by its name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain.event import EventType
+from hub.domain.failure import FailureClass
+from hub.providers.base import Assignment, Ending, Exit
+from hub.providers.codex.agent import PROVIDER
+from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc, runs
+
+ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+RUNS = [run for run in runs("codex") if not run.startswith("exec_")]
+LINES = {run: lines_of("codex", run) for run in RUNS}
+THREAD = "01a1fc8b-1a20-7ba3-850a-28c801d9cc1f"
+OPENED = [
+    rpc(id="init", result={}),
+    rpc(id="thread", result={"thread": {"id": THREAD}, "model": "gpt-5.5"}),
+    rpc(method="turn/started", params={"threadId": THREAD, "turn": {"id": "t1"}}),
+]
+
+
+def run(name, **more):
+    more = {"end": exit_of("codex", name), **more}
+    return fold(PROVIDER, more.pop("assignment", ASSIGNMENT), LINES[name], **more)
+
+
+def told(*lines, **more):
+    """A conversation that has begun, and then these lines."""
+    return fold(PROVIDER, more.pop("assignment", ASSIGNMENT), [*OPENED, *lines], **more)
+
+
+def item(stage, thread=THREAD, **fields):
+    return rpc(method=f"item/{stage}", params={"threadId": thread, "turnId": "t1", "item": fields})
+
+
+def completed(status="completed", thread=THREAD, error=None):
+    return rpc(
+        method="turn/completed", params={"threadId": thread, "turn": {"status": status, "error": error}}
+    )
+
+
+def test_the_handshake_waits_for_each_answer():
+    assert list(run("rich").writes) == ["init", "initialized", "thread", "turn-1"]
+    assert list(fold(PROVIDER, ASSIGNMENT, []).writes) == ["init"]
+
+
+def test_a_fresh_thread_gets_freedom_and_contract():
+    written = run("rich", assignment=attrs.evolve(ASSIGNMENT, envelope="CONTRACT", model="gpt-5.5")).writes
+    assert written["thread"] == {
+        "id": "thread",
+        "method": "thread/start",
+        "params": {
+            "cwd": "/home/dev/repo",
+            "approvalPolicy": "never",
+            "sandbox": "danger-full-access",
+            "model": "gpt-5.5",
+            "developerInstructions": "CONTRACT",
+        },
+    }
+    assert [part["text"] for part in written["turn-1"]["params"]["input"]] == ["Write hello.txt."]
+
+
+def test_a_whole_run_is_told_in_order():
+    folded = run("rich")
+    quiet = (EventType.QUOTA, EventType.USAGE, EventType.SYSTEM)
+    assert [event.type for event in folded.events if event.type not in quiet] == [
+        EventType.THINKING,
+        EventType.TEXT,
+        EventType.TOOL_USE,
+        EventType.TOOL_RESULT,
+        EventType.TEXT,
+        EventType.TOOL_USE,
+        EventType.TOOL_RESULT,
+        EventType.TEXT,
+        EventType.RESULT,
+    ]
+    write, shell = folded.of(EventType.TOOL_USE)
+    assert (write.meta["tool"], write.meta["path"]) == ("apply_patch", "/home/dev/repo/hello.txt")
+    assert shell.meta["command"] == "cat hello.txt; exit 3"
+    assert folded.of(EventType.TOOL_RESULT)[1].meta["exitCode"] == 3
+    assert folded.said(EventType.THINKING) == ["First the file."]
+    assert folded.said(EventType.TEXT)[-1] == "All done."
+    assert folded.outcome.ending is Ending.DONE
+    assert folded.outcome.text == "All done."
+    assert folded.stream.unknown_lines == 0
+
+
+def test_the_first_outcome_comes_with_the_turn_and_closes_the_input():
+    folded = run("rich", end=None)
+    assert [step.close_stdin for step in folded.steps if step.outcome] == [True]
+
+
+def test_alive_means_that_a_turn_has_started():
+    seen = []
+    run("rich", after=lambda stream, number: seen.append((stream.alive, bool(stream.native_session))))
+    assert seen[0] == (False, False)
+    assert seen.index((False, True)) < seen.index((True, True))
+
+
+def test_usage_is_counted_step_by_step():
+    metas = [event.meta for event in run("rich").of(EventType.USAGE)]
+    assert [(meta["tokensIn"], meta["tokensOut"], meta["cachedIn"]) for meta in metas] == [(101, 33, 22)] * 3
+    assert not any(meta.get("cumulative") for meta in metas)
+
+
+def test_the_old_total_of_a_resumed_thread_is_not_this_turns_usage():
+    usage = {"total": {"totalTokens": 9}, "last": {"inputTokens": 5, "outputTokens": 4}}
+    line = rpc(method="thread/tokenUsage/updated", params={"threadId": THREAD, "tokenUsage": usage})
+    assert not fold(PROVIDER, ASSIGNMENT, [*OPENED[:2], line, OPENED[2], line]).of(EventType.USAGE)
+
+
+def test_quota_windows_are_told_when_they_change():
+    quota = [(event.meta["window"], event.meta["used"]) for event in run("limit").of(EventType.QUOTA)]
+    assert quota == [("five_hour", 930), ("seven_day", 130), ("five_hour", 1000)]
+    assert len(run("rich").of(EventType.QUOTA)) == 2
+
+
+def test_the_limits_reset_is_that_of_the_window_not_of_the_text():
+    """The text says "try again at 8:14 AM": no date, no seconds, and the machine's own zone."""
+    failure = run("limit").outcome.failure
+    assert failure.kind is FailureClass.USAGE_LIMIT
+    assert (failure.resets_at, failure.window) == (1_795_248_874.0, "five_hour")
+    assert "\u2019" in failure.text
+
+
+def test_a_window_that_is_not_used_up_says_nothing_about_the_limit():
+    limits = {"primary": {"usedPercent": 42, "windowDurationMins": 300, "resetsAt": int(NOW) + 500}}
+    error = {"message": "You\u2019ve hit your usage limit.", "codexErrorInfo": "usageLimitExceeded"}
+    folded = told(
+        rpc(method="account/rateLimits/updated", params={"rateLimits": limits}),
+        completed("failed", error=error),
+    )
+    assert folded.outcome.failure.kind is FailureClass.USAGE_LIMIT
+    assert folded.outcome.failure.resets_at is None
+
+
+def test_of_two_used_up_windows_the_later_reset_counts():
+    limits = {
+        "primary": {"usedPercent": 100, "windowDurationMins": 300, "resetsAt": int(NOW) + 500},
+        "secondary": {"usedPercent": 100, "windowDurationMins": 10_080, "resetsAt": int(NOW) + 90_000},
+    }
+    error = {"message": "limit", "codexErrorInfo": "usageLimitExceeded"}
+    folded = told(
+        rpc(method="account/rateLimits/updated", params={"rateLimits": limits}),
+        completed("failed", error=error),
+    )
+    assert (folded.outcome.failure.resets_at, folded.outcome.failure.window) == (NOW + 90_000, "seven_day")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("limit", FailureClass.USAGE_LIMIT),
+        ("refusal", FailureClass.REFUSAL),
+        ("auth", FailureClass.AUTH),
+        ("no_key", FailureClass.AUTH),
+        ("context", FailureClass.CONTEXT_OVERFLOW),
+        ("overload", FailureClass.OVERLOAD),
+    ],
+)
+def test_failures_are_told_apart_and_told_once(name, kind):
+    folded = run(name)
+    assert folded.outcome.ending is Ending.FAILED
+    assert folded.outcome.failure.kind is kind
+    [error] = folded.of(EventType.ERROR)
+    assert error.meta["failure"] == kind.value
+    assert exit_of("codex", name).code == 0  # the exit code knows nothing of it
+
+
+def test_an_error_that_will_be_retried_is_not_fatal():
+    folded = run("limit_minute")
+    assert folded.outcome.ending is Ending.DONE
+    assert [event.meta["failure"] for event in folded.of(EventType.RETRY)] == ["usage_limit"] * 2
+    assert not folded.of(EventType.ERROR)
+
+
+def test_text_streamed_before_a_retry_is_not_told_twice():
+    folded = run("cut")
+    assert any(b"chunk0" in line for line in LINES["cut"])
+    assert folded.said(EventType.TEXT) == ["All done."]
+
+
+def test_deltas_are_told_on_request_only():
+    assert not [event for event in run("steer").of(EventType.TEXT) if event.meta.get("delta")]
+    deltas = run("steer", assignment=attrs.evolve(ASSIGNMENT, options={"partial": True})).of(EventType.TEXT)
+    assert "".join(event.content for event in deltas if event.meta.get("delta")).startswith("chunk0 chunk1")
+
+
+def test_an_interrupted_text_is_kept_as_partial():
+    folded = run("interrupt_text")
+    assert folded.outcome.ending is Ending.INTERRUPTED
+    [partial] = folded.of(EventType.TEXT)
+    assert partial.meta == {"partial": True}
+
+
+def test_an_interrupted_command_never_completes():
+    in_flight = []
+    folded = run("interrupt_tool", after=lambda stream, _: in_flight.append(stream.tools_in_flight))
+    assert max(in_flight) == 1
+    assert in_flight[-1] == 0
+    assert not folded.of(EventType.TOOL_RESULT)
+    assert folded.outcome.ending is Ending.INTERRUPTED
+
+
+def test_a_reply_steers_the_turn_that_runs():
+    stream = told().stream
+    [write] = stream.reply("Also say hi", "reply-1")
+    assert write.key == "reply-1"
+    assert json.loads(write.data)["params"] == {
+        "threadId": THREAD,
+        "expectedTurnId": "t1",
+        "input": [{"type": "text", "text": "Also say hi"}],
+    }
+
+
+def test_no_reply_and_no_interrupt_without_a_turn():
+    assert list(fold(PROVIDER, ASSIGNMENT, OPENED[:2]).stream.reply("x", "k")) == []
+    assert list(fold(PROVIDER, ASSIGNMENT, OPENED[:2]).stream.interrupt()) == []
+    assert list(told(completed()).stream.reply("x", "k")) == []
+    assert list(told(completed()).stream.interrupt()) == []
+
+
+def test_a_reply_that_came_too_late_is_told():
+    error = {"code": -32600, "message": "no active turn to steer"}
+    [event] = [e for e in told(rpc(id="reply-1", error=error)).events if e.meta.get("notTaken")]
+    assert "no active turn" in event.content
+
+
+def test_the_interrupts_key_is_the_turn():
+    [first], [again] = told().stream.interrupt(), told().stream.interrupt()
+    assert first == again
+    assert first.key == "interrupt-t1"
+
+
+def test_a_resumed_thread_gets_the_contract_in_its_input():
+    """It keeps its recorded developer instructions and ignores new ones."""
+    assignment = attrs.evolve(ASSIGNMENT, resume_id=THREAD, envelope="CONTRACT")
+    written = run("resume", assignment=assignment).writes
+    assert written["thread"]["method"] == "thread/resume"
+    assert written["thread"]["params"]["threadId"] == THREAD
+    assert "developerInstructions" not in written["thread"]["params"]
+    assert [part["text"] for part in written["turn-1"]["params"]["input"]] == ["CONTRACT", "Write hello.txt."]
+
+
+def test_a_thread_that_is_gone_gives_way_to_a_fresh_one():
+    assignment = attrs.evolve(ASSIGNMENT, resume_id=THREAD, envelope="CONTRACT")
+    folded = run("resume_gone", assignment=assignment)
+    written = folded.writes
+    assert list(written) == ["init", "initialized", "thread", "thread-fresh", "turn-1"]
+    assert written["thread-fresh"]["params"]["developerInstructions"] == "CONTRACT"
+    assert [part["text"] for part in written["turn-1"]["params"]["input"]] == ["Write hello.txt."]
+    assert folded.outcome.ending is Ending.DONE
+
+
+@pytest.mark.parametrize("step", ["init", "thread", "turn-1"])
+def test_a_refused_handshake_ends_the_run(step):
+    lines = [line for line in OPENED[:2] if json.loads(line)["id"] != step][
+        : ["init", "thread", "turn-1"].index(step)
+    ]
+    error = rpc(id=step, error={"code": -32600, "message": "unexpected status 401 Unauthorized"})
+    outcome = fold(PROVIDER, ASSIGNMENT, [*lines, error]).outcome
+    assert outcome.failure.kind is FailureClass.AUTH
+
+
+def test_the_end_of_a_subagents_turn_is_not_the_end():
+    other = "01a1fc8b-0000-7000-8000-000000000000"
+    folded = told(
+        item("started", other, type="commandExecution", id="c1", command="ls"),
+        rpc(method="turn/started", params={"threadId": other, "turn": {"id": "t9"}}),
+        completed(thread=other),
+    )
+    assert not folded.ended
+    assert folded.stream.tools_in_flight == 0
+    assert json.loads(folded.stream.reply("x", "k")[0].data)["params"]["expectedTurnId"] == "t1"
+
+
+def test_a_permission_nobody_is_asked_for_is_declined_at_once():
+    """With `never` none comes; one that does must not leave the agent waiting for ever."""
+    folded = run("approval")
+    [answer] = [write for key, write in folded.writes.items() if key.startswith("answer-")]
+    assert answer["result"] == {"decision": "decline"}
+    assert not folded.of(EventType.WAITING)
+
+
+def test_a_permission_waits_for_a_person_under_another_policy():
+    assignment = attrs.evolve(ASSIGNMENT, options={"approval_policy": "untrusted"})
+    folded = run("approval", assignment=assignment, end=None)
+    [waiting] = folded.of(EventType.WAITING)
+    assert waiting.meta["needsInput"] is True
+    assert not [key for key in folded.writes if key.startswith("answer-")]
+
+
+@pytest.mark.parametrize(("approved", "decision"), [(True, "accept"), (False, "decline")])
+def test_the_answer_to_a_permission(approved, decision):
+    assignment = attrs.evolve(ASSIGNMENT, options={"approval_policy": "on-request"})
+    ask = rpc(id=4, method="item/commandExecution/requestApproval", params={"command": "rm x", "itemId": "c"})
+    stream = told(ask, assignment=assignment).stream
+    [write] = stream.answer("4", approved, "")
+    assert json.loads(write.data) == {"id": 4, "result": {"decision": decision}}
+    assert list(stream.answer("4", approved, "")) == []
+
+
+def test_a_permission_that_was_resolved_elsewhere_waits_no_more():
+    assignment = attrs.evolve(ASSIGNMENT, options={"approval_policy": "on-request"})
+    ask = rpc(id=4, method="execCommandApproval", params={"command": ["rm", "x"]})
+    resolved = rpc(method="serverRequest/resolved", params={"requestId": 4, "threadId": THREAD})
+    assert list(told(ask, resolved, assignment=assignment).stream.answer("4", True, "")) == []
+
+
+def test_a_question_is_answered_by_the_reply():
+    question = {"id": "q1", "question": "Which colour?", "options": [{"label": "red"}, {"label": "blue"}]}
+    ask = rpc(id=5, method="item/tool/requestUserInput", params={"questions": [question], "itemId": "i"})
+    folded = told(ask)
+    [waiting] = folded.of(EventType.WAITING)
+    assert waiting.content == "Which colour? [red / blue]"
+    [write] = folded.stream.reply("blue", "reply-1")
+    assert write.key == "reply-1"
+    assert json.loads(write.data) == {"id": 5, "result": {"answers": {"q1": {"answers": ["blue"]}}}}
+
+
+def test_a_request_of_an_unknown_method_is_refused():
+    assert told(rpc(id=6, method="no/such")).writes["answer-6"]["error"]["code"] == -32601
+
+
+def test_the_plan_is_told_with_what_remains():
+    plan = [{"step": "a", "status": "completed"}, {"step": "b", "status": "inProgress"}]
+    [event] = [
+        e
+        for e in told(rpc(method="turn/plan/updated", params={"plan": plan, "explanation": None})).events
+        if "plan" in e.meta
+    ]
+    assert (event.meta["plan"], event.meta["tasksRemaining"]) == (["a", "b"], ["b"])
+
+
+def test_a_patch_of_many_files_is_one_call_with_a_use_for_each():
+    changes = [{"path": "/r/a", "kind": {"type": "add"}}, {"path": "/r/b", "kind": {"type": "update"}}]
+    folded = told(item("started", type="fileChange", id="f", changes=changes))
+    assert [event.meta["path"] for event in folded.of(EventType.TOOL_USE)] == ["/r/a", "/r/b"]
+    assert folded.stream.tools_in_flight == 1
+
+
+def test_a_process_that_dies_in_its_turn_has_crashed():
+    folded = told(end=Exit(None, 9))
+    assert folded.outcome.failure.kind is FailureClass.CRASH
+    assert "signal 9" in folded.outcome.failure.text
+
+
+def test_a_process_that_was_asked_to_stop_was_interrupted():
+    assert told(end=Exit(None, 15, asked=True)).outcome.ending is Ending.INTERRUPTED
+
+
+def test_an_error_before_the_death_is_its_cause():
+    error = {"message": "Selected model is at capacity.", "codexErrorInfo": "serverOverloaded"}
+    line = rpc(method="error", params={"error": error, "willRetry": False, "threadId": THREAD})
+    assert told(line, end=Exit(1)).outcome.failure.kind is FailureClass.OVERLOAD
+
+
+@pytest.mark.parametrize("line", [b"panic!", b"{}", b'{"method":"brand/new"}', b"[1]"])
+def test_a_line_nobody_can_read_is_kept_and_counted(line):
+    folded = told(line)
+    assert folded.stream.unknown_lines == 1
+    assert folded.events[-1].meta["unknown"] is True
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_same_lines_make_the_same_events_and_writes(name):
+    """The rule of the fold; and what ends well ends only once before the process does."""
+    first, second = run(name), run(name)
+    assert first.events == second.events
+    assert [step.writes for step in first.steps] == [step.writes for step in second.steps]
+    assert first.ended[0] == first.ended[-1]
+    assert len(first.ended) == 2
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+METHODS = [line["method"] for line in map(json.loads, LINES["rich"]) if "method" in line]
+
+
+@given(st.lists(st.binary(max_size=120), max_size=4), st.sampled_from(RUNS))
+def test_any_bytes_amid_a_run_never_raise(garbage, name):
+    lines = LINES[name]
+    fold(PROVIDER, ASSIGNMENT, [*lines[:8], *garbage, *lines[8:]], end=Exit(0))
+
+
+@given(
+    st.sampled_from(sorted({*METHODS, "error"})), ANY_JSON, st.sampled_from(["item", "turn", "error", "plan"])
+)
+def test_any_params_never_raise(method, value, name):
+    told(rpc(method=method, params={name: value}), rpc(method=method, params=value), end=Exit(1))
+
+
+@given(st.sampled_from(["init", "thread", "turn-1", "k"]), ANY_JSON, st.booleans())
+def test_any_answer_never_raises(number, value, failed):
+    fold(PROVIDER, ASSIGNMENT, [rpc(id=number, **{"error" if failed else "result": value})], end=Exit(1))

@@ -1,0 +1,418 @@
+"""The fold over Gemini's ACP, on captured runs: each trap by its name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain.event import EventType
+from hub.domain.failure import FailureClass
+from hub.providers.base import Assignment, Ending, Exit
+from hub.providers.gemini.agent import PROVIDER
+from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, rpc, runs, stderr_of
+
+ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+RUNS = runs("gemini")
+LINES = {run: lines_of("gemini", run) for run in RUNS}
+SESSION = "5bdc61aa-4141-482c-af31-887617e15a0a"
+RESUMED = attrs.evolve(ASSIGNMENT, resume_id=SESSION)
+OPENED = [
+    rpc(id="init", result={"agentCapabilities": {"loadSession": True}}),
+    rpc(id="new", result={"sessionId": SESSION, "modes": {"currentModeId": "yolo"}}),
+]
+NOTHING = {"code": -32601, "message": "no", "data": {"method": "_hub/nothing"}}
+
+
+def run(name, **more):
+    return fold(
+        PROVIDER, more.pop("assignment", ASSIGNMENT), LINES[name], **{"end": exit_of("gemini", name), **more}
+    )
+
+
+def told(*lines, **more):
+    """A conversation that has begun, and then these lines."""
+    return fold(PROVIDER, more.pop("assignment", ASSIGNMENT), [*OPENED, *lines], **more)
+
+
+def update(kind, /, **fields):
+    return rpc(
+        method="session/update", params={"sessionId": SESSION, "update": {"sessionUpdate": kind, **fields}}
+    )
+
+
+def words(text):
+    return update("agent_message_chunk", content={"type": "text", "text": text})
+
+
+def ended(stop="end_turn", turn=1):
+    return rpc(id=f"turn-{turn}", result={"stopReason": stop})
+
+
+def texts_of(prompt):
+    return [block["text"] for block in prompt["params"]["prompt"]]
+
+
+def test_the_handshake_waits_for_each_answer():
+    assert list(run("rich").writes) == ["init", "new", "turn-1"]
+    assert run("rich").writes["init"]["params"]["clientCapabilities"] == {
+        "fs": {"readTextFile": False, "writeTextFile": False},
+        "terminal": False,
+    }
+
+
+def test_a_whole_run_is_told_in_order():
+    folded = run("rich")
+    quiet = (EventType.USAGE, EventType.SYSTEM, EventType.THINKING, EventType.TEXT)
+    assert [event.type for event in folded.events if event.type not in quiet] == [
+        *([EventType.TOOL_USE, EventType.TOOL_RESULT] * 3),
+        EventType.RESULT,
+    ]
+    todos, write, shell = folded.of(EventType.TOOL_USE)
+    assert todos.meta["tool"] == "write_todos"
+    assert (write.meta["tool"], write.meta["path"]) == ("write_file", "/home/dev/repo/hello.txt")
+    assert shell.meta["command"] == "cat hello.txt; exit 3"
+    assert folded.said(EventType.THINKING) == ["**Plan**\nFirst the file."]
+    assert folded.outcome.ending is Ending.DONE
+    assert folded.outcome.text == "All done."
+    [usage] = folded.of(EventType.USAGE)
+    assert (usage.meta["tokensIn"], usage.meta["tokensOut"]) == (404, 132)
+
+
+def test_the_pieces_of_a_text_are_told_as_one():
+    assert run("reply").said(EventType.TEXT)[1] == " ".join(f"chunk{number}" for number in range(20))
+
+
+def test_a_very_long_text_is_told_in_parts_so_that_it_is_not_taken_for_silence():
+    folded = told(*[words("x" * 1000)] * 20)
+    assert [len(event.content) for event in folded.of(EventType.TEXT)] == [9000, 9000]
+
+
+def test_deltas_are_told_on_request_only():
+    partial = attrs.evolve(ASSIGNMENT, options={"partial": True})
+    deltas = [event.content for event in told(words("a "), words("b"), assignment=partial).of(EventType.TEXT)]
+    assert deltas == ["a ", "b"]
+    assert not told(words("a "), words("b")).of(EventType.TEXT)
+
+
+def test_alive_means_that_the_prompts_turn_has_shown_itself():
+    seen = []
+    run("rich", after=lambda stream, number: seen.append((stream.alive, bool(stream.native_session))))
+    assert seen[0] == (False, False)
+    assert seen.index((False, True)) < seen.index((True, True))
+
+
+def test_the_contract_is_the_head_of_the_first_prompt():
+    prompt = run("rich", assignment=attrs.evolve(ASSIGNMENT, envelope="CONTRACT")).writes["turn-1"]
+    assert texts_of(prompt) == ["CONTRACT\n\n", "Write hello.txt."]
+
+
+@pytest.mark.parametrize("text", ["/memory show", "  $x", "/"])
+def test_a_prompt_that_looks_like_a_command_gets_a_head(text):
+    prompt = told(assignment=attrs.evolve(ASSIGNMENT, prompt=text)).writes["turn-1"]
+    assert texts_of(prompt) == ["Task:\n", text]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("limit", FailureClass.USAGE_LIMIT),
+        ("refusal", FailureClass.REFUSAL),
+        ("refusal_after_work", FailureClass.REFUSAL),
+        ("auth", FailureClass.AUTH),
+        ("no_key", FailureClass.AUTH),
+        ("context", FailureClass.CONTEXT_OVERFLOW),
+        ("login_dialogue", FailureClass.AUTH),
+    ],
+)
+def test_failures_are_told_apart_and_told_once(name, kind):
+    folded = run(name)
+    assert folded.outcome.ending is Ending.FAILED
+    assert folded.outcome.failure.kind is kind
+    [error] = folded.of(EventType.ERROR)
+    assert error.meta["failure"] == kind.value
+
+
+def test_a_refusal_looks_like_a_finished_turn_and_leaves_with_zero():
+    assert b'"stopReason":"end_turn"' in LINES["refusal"][-1]
+    assert exit_of("gemini", "refusal").code == 0
+    assert run("refusal").outcome.ending is Ending.FAILED
+
+
+def test_words_before_the_last_tool_are_no_answer():
+    call = {"toolCallId": "ls__1", "kind": "execute", "title": "ls"}
+    tool = [
+        update("tool_call", status="in_progress", **call),
+        update("tool_call_update", status="completed", **call),
+    ]
+    assert told(words("I will look."), *tool, ended()).outcome.failure.kind is FailureClass.REFUSAL
+    assert told(*tool, words("Done."), ended()).outcome.ending is Ending.DONE
+
+
+def test_the_limits_reset_is_told_on_standard_error_before_the_error():
+    folded = run("limit", stderr=stderr_of("gemini", "limit"))
+    assert (folded.outcome.failure.resets_at, folded.outcome.failure.window) == (NOW + 7200, "day")
+
+
+def test_the_limits_reset_is_waited_for_until_the_process_has_ended():
+    """The error alone has no reset, and standard error may come later."""
+    running = run("limit", end=None)
+    assert not running.ended
+    assert running.steps[-1].close_stdin
+    failure = run("limit").outcome.failure
+    assert (failure.resets_at, failure.source) == (NOW + 7200, "stderr")
+
+
+def test_a_limit_without_any_reset_is_still_a_limit():
+    failure = run("limit", end=Exit(0)).outcome.failure
+    assert (failure.kind, failure.resets_at) == (FailureClass.USAGE_LIMIT, None)
+
+
+def test_a_reset_that_is_past_says_nothing_about_a_new_limit():
+    """ "Please retry in 2s." of a retry an hour ago must not date the daily quota of now."""
+    stream = PROVIDER.stream(ASSIGNMENT)
+    stream.open()
+    stream.feed_stderr(b"Please retry in 2s.", NOW)
+    for line in OPENED:
+        stream.feed(line, NOW)
+    error = rpc(
+        id="turn-1", error={"code": 429, "message": "You have exhausted your daily quota on this model."}
+    )
+    assert stream.feed(error, NOW + 3600).outcome is None
+    [outcome] = [stream.finish(Exit(0), NOW + 3600).outcome]
+    assert outcome.failure.resets_at is None
+
+
+def test_retries_are_told_on_standard_error_only():
+    folded = run("limit_minute", stderr=stderr_of("gemini", "limit_minute"))
+    retries = folded.of(EventType.RETRY)
+    assert [event.meta["attempt"] for event in retries] == [1, 2]
+    assert {event.meta["failure"] for event in retries} == {"usage_limit"}
+    assert all(5 <= event.meta["resetsAt"] - NOW <= 20 for event in retries)
+    assert folded.outcome.ending is Ending.DONE
+
+
+def test_an_overload_is_retried_without_a_delay_told():
+    retries = run("overload2", stderr=stderr_of("gemini", "overload2")).of(EventType.RETRY)
+    assert [(event.meta["attempt"], event.meta["status"]) for event in retries] == [(1, 503), (2, 503)]
+    assert {event.meta["failure"] for event in retries} == {"overload"}
+
+
+def test_an_interrupt_ends_the_turn_and_keeps_its_text():
+    folded = run("interrupt_text")
+    assert folded.outcome.ending is Ending.INTERRUPTED
+    assert folded.said(EventType.TEXT)[0].startswith("chunk0 chunk1")
+
+
+def test_an_interrupted_tool_has_failed_though_it_says_completed():
+    folded = run("interrupt_tool")
+    assert b"Command cancelled by user" in b"".join(LINES["interrupt_tool"])
+    [result] = folded.of(EventType.TOOL_RESULT)
+    assert result.meta["isError"] is True
+    assert folded.stream.tools_in_flight == 0
+
+
+def test_the_interrupts_key_is_the_turns():
+    assert told().stream.interrupt() == told().stream.interrupt()
+    [write] = told().stream.interrupt()
+    assert json.loads(write.data)["method"] == "session/cancel"
+    assert list(fold(PROVIDER, ASSIGNMENT, OPENED[:1]).stream.interrupt()) == []
+    assert list(told(words("x"), ended()).stream.interrupt()) == []
+
+
+def test_a_reply_waits_in_the_stream_for_the_turns_end():
+    """A prompt amid a turn cancels it, and the cancelled turn leaves the agent's memory."""
+    folded = run("reply")
+    assert list(folded.writes) == ["init", "new", "turn-1", "turn-2"]
+    assert texts_of(folded.writes["turn-2"]) == ["Also say hi"]
+    assert folded.outcome.text == "And hi."
+    assert len(folded.of(EventType.RESULT)) == 1
+
+
+def test_what_a_reply_writes_is_echoed_by_the_program():
+    [write] = told().stream.reply("Also say hi", "reply-1")
+    sent = json.loads(write.data)
+    assert (write.key, sent["id"], sent["method"]) == ("reply-1", "reply-1", "_hub/reply:Also say hi")
+    assert any(b'"method":"_hub/reply:Also say hi"' in line for line in LINES["reply"])
+
+
+def test_an_interrupt_drops_what_waits():
+    echo = {"code": -32601, "message": "no", "data": {"method": "_hub/reply:x"}}
+    folded = told(rpc(id="reply-1", error=echo), words("a"), ended("cancelled"))
+    assert folded.outcome.ending is Ending.INTERRUPTED
+    assert "turn-2" not in folded.writes
+
+
+def test_a_reply_that_came_too_late_is_told():
+    echo = {"code": -32601, "message": "no", "data": {"method": "_hub/reply:x"}}
+    folded = told(words("a"), ended(), rpc(id="reply-1", error=echo))
+    assert folded.events[-1].meta == {"notTaken": "reply-1"}
+    assert list(folded.stream.reply("x", "reply-2")) == []
+
+
+def test_replayed_history_is_not_told_as_new():
+    folded = run("resume", assignment=RESUMED)
+    assert b"One." in b"".join(LINES["resume"])
+    assert folded.said(EventType.TEXT) == ["Two."]
+    assert not folded.of(EventType.TOOL_USE)
+    assert folded.stream.native_session == SESSION
+
+
+def test_the_prompt_waits_until_no_history_comes():
+    """History comes before the answer to `session/load` and after it."""
+    writes = run("resume", assignment=RESUMED).writes
+    assert list(writes) == ["init", "load", "settle-1", "settle-2", "turn-1"]
+    lines = [OPENED[0], rpc(id="load", result={}), rpc(id="settle-1", error=NOTHING)]
+    assert list(fold(PROVIDER, RESUMED, lines).writes)[-1] == "turn-1"
+    lines.insert(2, words("old"))
+    assert list(fold(PROVIDER, RESUMED, lines).writes)[-1] == "settle-2"
+
+
+def test_a_session_that_cannot_be_loaded_gives_way_to_a_fresh_one():
+    """`session/load` in the minute of the session's beginning destroys it."""
+    folded = run("resume_same_minute", assignment=attrs.evolve(RESUMED, envelope="CONTRACT"))
+    assert list(folded.writes) == ["init", "load", "new", "turn-1"]
+    assert texts_of(folded.writes["turn-1"])[0] == "CONTRACT\n\n"
+    assert any(event.meta.get("resumed") is False for event in folded.events)
+    assert folded.outcome.ending is Ending.DONE
+
+
+def test_a_program_that_cannot_load_starts_afresh():
+    lines = [rpc(id="init", result={"agentCapabilities": {}})]
+    assert list(fold(PROVIDER, RESUMED, lines).writes) == ["init", "new"]
+
+
+def test_a_permission_is_allowed_by_policy_and_told():
+    folded = run("allowed")
+    [answer] = [write for key, write in folded.writes.items() if key.startswith("answer-")]
+    assert answer["result"]["outcome"] == {"outcome": "selected", "optionId": "proceed_once"}
+    assert any(event.meta.get("allowed") for event in folded.events)
+    assert (len(folded.of(EventType.TOOL_USE)), len(folded.of(EventType.TOOL_RESULT))) == (1, 1)
+
+
+PEOPLE = attrs.evolve(ASSIGNMENT, options={"approval_mode": "default"})
+
+
+@pytest.mark.parametrize(("approved", "option"), [(True, "proceed_once"), (False, "cancel")])
+def test_a_permission_waits_for_a_person_in_another_mode(approved, option):
+    ask = next(number for number, line in enumerate(LINES["denied"]) if b"request_permission" in line)
+    stream = fold(PROVIDER, PEOPLE, LINES["denied"][: ask + 1])
+    [waiting] = stream.of(EventType.WAITING)
+    assert waiting.meta["needsInput"] is True
+    assert stream.stream.tools_in_flight == 1
+    [write] = stream.stream.answer(waiting.meta["approvalId"], approved, "")
+    assert json.loads(write.data)["result"]["outcome"]["optionId"] == option
+    assert list(stream.stream.answer(waiting.meta["approvalId"], approved, "")) == []
+
+
+def test_a_denied_tool_has_no_end_and_is_not_in_flight_for_ever():
+    folded = run("denied", assignment=PEOPLE, end=None)
+    assert folded.stream.tools_in_flight == 0
+    assert not folded.of(EventType.TOOL_RESULT)
+    assert folded.outcome.ending is Ending.DONE
+
+
+def test_an_allowed_tool_is_told_once():
+    folded = run("allowed", assignment=PEOPLE)
+    assert (len(folded.of(EventType.TOOL_USE)), len(folded.of(EventType.TOOL_RESULT))) == (1, 1)
+
+
+def test_a_permission_without_a_fitting_option_is_cancelled():
+    ask = rpc(
+        id=1, method="session/request_permission", params={"options": [], "toolCall": {"toolCallId": "a"}}
+    )
+    assert told(ask).writes["answer-1"]["result"] == {"outcome": {"outcome": "cancelled"}}
+
+
+def test_files_and_terminals_are_the_agents_own_business():
+    ask = rpc(id=1, method="fs/read_text_file", params={"path": "/etc/passwd"})
+    assert told(ask).writes["answer-1"]["error"]["code"] == -32601
+
+
+def test_a_change_of_mode_is_not_the_models_word():
+    folded = told(words("[MODE_UPDATE] autoEdit"), ended())
+    assert not folded.of(EventType.TEXT)
+    assert folded.outcome.failure.kind is FailureClass.REFUSAL
+
+
+def test_a_login_dialogue_is_recognised_amid_terminal_codes():
+    [line] = LINES["login_dialogue"]
+    assert line.startswith(b"\x1b")
+    folded = fold(PROVIDER, ASSIGNMENT, [line, b"Enter the authorization code: {}"])
+    assert folded.outcome.failure.kind is FailureClass.AUTH
+    assert len(folded.ended) == 1
+
+
+def test_the_exit_code_means_nothing():
+    """429 -> 173, 400 -> 144, and 0 after a refusal or a signal."""
+    lines = LINES["rich"][:6]
+    assert fold(PROVIDER, ASSIGNMENT, lines, end=Exit(0)).outcome.failure.kind is FailureClass.CRASH
+    assert fold(PROVIDER, ASSIGNMENT, lines, end=Exit(0, asked=True)).outcome.ending is Ending.INTERRUPTED
+    assert fold(PROVIDER, ASSIGNMENT, LINES["rich"], end=Exit(173)).outcome.ending is Ending.DONE
+
+
+@pytest.mark.parametrize("stop", ["refusal", "max_tokens", "max_turn_requests", "brand_new", ""])
+def test_other_stops_are_failures(stop):
+    assert told(words("x"), ended(stop)).outcome.ending is Ending.FAILED
+
+
+def test_a_plan_is_told_with_what_remains():
+    entries = [{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}]
+    [event] = [e for e in told(update("plan", entries=entries)).events if "plan" in e.meta]
+    assert (event.meta["plan"], event.meta["tasksRemaining"]) == (["a", "b"], ["b"])
+
+
+@pytest.mark.parametrize("line", [b"oops", b"{}", update("brand_new"), rpc(method="brand/new")])
+def test_a_line_nobody_can_read_is_kept_and_counted(line):
+    folded = told(line)
+    assert folded.stream.unknown_lines == 1
+    assert folded.events[-1].meta["unknown"] is True
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_same_lines_make_the_same_events_and_writes(name):
+    """The rule of the fold; and the end of the process repeats the outcome of the turn."""
+    first, second = (run(name, stderr=stderr_of("gemini", name)) for _ in range(2))
+    assert first.events == second.events
+    assert [step.writes for step in first.steps] == [step.writes for step in second.steps]
+    assert first.ended[0] == first.ended[-1]
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+KINDS = ["agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "x"]
+FIELDS = ["content", "toolCallId", "locations", "entries", "status", "kind", "title"]
+
+
+@given(
+    st.lists(st.binary(max_size=120), max_size=4), st.sampled_from(RUNS), st.lists(st.binary(max_size=120))
+)
+def test_any_bytes_amid_a_run_never_raise(garbage, name, errors):
+    lines = LINES[name]
+    fold(PROVIDER, ASSIGNMENT, [*lines[:5], *garbage, *lines[5:]], stderr=errors, end=Exit(0))
+
+
+@given(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(FIELDS), ANY_JSON))
+def test_any_update_never_raises(kind, fields):
+    told(update(kind, **fields), update("tool_call_update", **{**fields, "status": "completed"}), end=Exit(1))
+
+
+@given(
+    st.sampled_from(["init", "new", "load", "settle-1", "settle-x", "turn-1", "k"]), ANY_JSON, st.booleans()
+)
+def test_any_answer_never_raises(number, value, failed):
+    line = rpc(id=number, **{"error" if failed else "result": value})
+    fold(PROVIDER, RESUMED, [line, line], end=Exit(1))
+
+
+@given(ANY_JSON)
+def test_any_permission_request_never_raises(value):
+    for params in (value, {"toolCall": value}, {"options": value, "toolCall": {"content": value}}):
+        told(rpc(id=1, method="session/request_permission", params=params), end=Exit(1))
