@@ -7,6 +7,7 @@ import json
 import logging
 import random
 import socket as stdsocket
+from typing import Any
 
 import pytest
 import trio
@@ -14,7 +15,7 @@ import trio.testing
 from wsproto.events import TextMessage
 
 from hub.errors import Code, HubError
-from hub.web import connection, server
+from hub.web import connection, guard, server
 from hub.web.server import Bound, serve
 from tests.hub.web.fake import Fake, Server, record, running
 from tests.hub.web.wire import ask, read_reply, request, socket, until
@@ -213,6 +214,27 @@ async def test_a_chunked_flood_is_refused_and_drained(server: Server):
 
     assert await trio.to_thread.run_sync(upload) == 413
     assert (await ask(server.port, "GET", "/api/health")).status == 200
+
+
+async def test_a_refusal_frees_a_reader_that_waits_for_room(server: Server, monkeypatch: pytest.MonkeyPatch):
+    """The request's queue is full of a body nobody will read: the answer must still arrive, and the rest be drained."""
+    refuse = guard.refuse
+
+    async def late(*args: Any) -> None:
+        await trio.testing.wait_all_tasks_blocked(0.02)
+        await refuse(*args)
+
+    monkeypatch.setattr(guard, "refuse", late)
+
+    def upload() -> int:
+        client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        try:
+            client.request("POST", "/api/run", b" " * (24 << 20), {"Content-Type": "text/plain"})
+            return client.getresponse().status
+        finally:
+            client.close()
+
+    assert await trio.to_thread.run_sync(upload) == 415
 
 
 async def test_noise_ends_connections_never_the_server(server: Server):
