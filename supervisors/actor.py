@@ -131,9 +131,9 @@ class _Runner:
             end = self._end(error)
             del error  # a frame that holds its own traceback is a cycle, left to the collector
             if self.served and not self.cleaned:
-                self.slot.refuse(end)
+                self.slot.refuse(self.box, end)
                 end = await self._clean_after(end)
-            self.slot.closed(end)
+            self.slot.closed(self.box, self.life, end)
 
     def _end(self, error: BaseException | None) -> Exit:
         if self.life.killed:
@@ -170,7 +170,7 @@ class _Runner:
                 box.unget(envelope)
                 break
             await self._handle(envelope)
-        self.slot.refuse(exits.SHUTDOWN)
+        self.slot.refuse(self.box, exits.SHUTDOWN)
 
     async def _handle(self, envelope: Envelope) -> None:
         self.slot.current = envelope
@@ -183,7 +183,7 @@ class _Runner:
             result = await self.actor.handle(envelope.message)
         except Exception as error:
             if reply is None or not exits.all_leaves(error, self.actor.answers):
-                self.slot.refuse(exits.from_error(error))
+                self.slot.refuse(self.box, exits.from_error(error))
                 raise
             reply.fail(next(exits.leaves(error)))
         else:

@@ -95,8 +95,8 @@ class Life:
         await asked.wait()
 
     def request_stop(self) -> None:
-        """Ask the incarnation to end in order. Idempotent, never blocks."""
-        if self.stop_requested:
+        """Ask the incarnation to end in order. Idempotent, never blocks; no effect once it has ended."""
+        if self.stop_requested or self.ended.is_set():
             return
         self.stop_requested = True
         self.on_dying()
@@ -106,7 +106,9 @@ class Life:
             self._on_stop()
 
     def kill(self, reason: str = "killed") -> None:
-        """Cancel the incarnation: it ends as soon as its code allows. Idempotent, never blocks."""
+        """Cancel the incarnation: it ends as soon as its code allows. Never blocks; no effect once it has."""
+        if self.ended.is_set():
+            return
         self.killed = True
         self.on_dying()
         self.scope.cancel(reason=reason)

@@ -146,9 +146,9 @@ class Engine(ABC):
             await self._accept(await self._inbox.receive())
 
     async def _accept(self, event: Event | None) -> None:
-        if self.stopping:
+        if self.stopping or event is None:
             self._refuse(event)
-        elif event is not None:
+        else:
             await self._dispatch(event)
 
     def _refuse(self, event: Event | None) -> None:

@@ -192,7 +192,7 @@ class Mailbox:
         return True
 
     async def put(self, envelope: Envelope) -> None:
-        """Wait for room. Raises trio.BrokenResourceError when the incarnation ends meanwhile."""
+        """Wait for room. Ends too when the incarnation does: then the envelope is `lost`, its reply failed."""
         if self._keys is not None and self._coalesce(envelope):
             return
         try:
@@ -247,10 +247,10 @@ class Mailbox:
         if self._head is not None:
             envelope, self._head = self._head, None
             return envelope
-        envelope = next(self._receive_all(), None)
-        if envelope is not None:
-            self._unlist(envelope)
-        return envelope
+        waiting = next(self._receive_all(), None)
+        if waiting is not None:
+            self._unlist(waiting)
+        return waiting
 
     def unget(self, envelope: Envelope) -> None:
         """Put the message taken last back in front."""

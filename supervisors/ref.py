@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import trio
@@ -99,7 +100,7 @@ class Slot(Generic[M]):
         self.box = Mailbox(self.mailbox, self._overflowed)
         CURRENT.set(self)
         life.gauge = self.gauge
-        life.on_dying = self.dying
+        life.on_dying = partial(self._dying, self.box)
         return self.box
 
     def came(self) -> None:
@@ -112,19 +113,15 @@ class Slot(Generic[M]):
             await self._came.wait()
         await trio.lowlevel.checkpoint()
 
-    def dying(self) -> None:
+    def _dying(self, box: Mailbox) -> None:
         """Take no more messages: the end has been decided. Idempotent."""
-        if self.box is not None:
-            self.box.accepting = False
+        box.accepting = False
         if self._came.is_set():
             self._came = trio.Event()
 
-    def refuse(self, end: Exit) -> None:
+    def refuse(self, box: Mailbox, end: Exit) -> None:
         """Fail all that was accepted and not answered. Never awaits, so nothing interrupts it; idempotent."""
-        box = self.box
-        if box is None:
-            return
-        self.dying()
+        self._dying(box)
         lost = box.close()
         if self.current is not None:
             if self.current.reply is not None:
@@ -139,13 +136,10 @@ class Slot(Generic[M]):
         for reply in tuple(self.deferred):
             reply.fail(ActorDied(self.name, end))
 
-    def closed(self, end: Exit) -> None:
+    def closed(self, box: Mailbox, life: Life, end: Exit) -> None:
         """The incarnation is over: free the name and tell those who watch."""
-        self.refuse(end)
-        life, self.life = self.life, None
-        if life is None:
-            return
-        self.box = self.task = self.blocked_in = None
+        self.refuse(box, end)
+        self.box = self.life = self.task = self.blocked_in = None
         self._down = Down(self.name, life.generation, end)
         for monitor in tuple(self.watchers):
             life.system.guard(monitor.fire, self._down)
@@ -304,10 +298,7 @@ async def _put(slot: Slot[Any], box: Mailbox, envelope: Envelope) -> None:
     slot.full(envelope.message)
     if box.spec.overflow.rule is Rule.FAIL:
         raise MailboxFull(slot.name)
-    try:
-        await box.put(envelope)
-    except (trio.BrokenResourceError, trio.ClosedResourceError):
-        raise ActorDied(slot.name, slot.last_exit) from None
+    await box.put(envelope)
 
 
 def _caller() -> Slot[Any] | None:

@@ -28,6 +28,7 @@ class Recorder:
         self._more = trio.Event()
 
     def __call__(self, event: SupEvent) -> None:
+        """Keep it."""
         self.events.append(event)
         self._more.set()
         self._more = trio.Event()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -31,14 +32,14 @@ from supervisors import (
 from supervisors.testing import Recorder, restarted, running
 
 
-class Domain(Exception):
+class DomainError(Exception):
     """What the actor under test may answer with."""
 
 
 class Probe(Actor[Any]):
     """Does what a message says; `log` outlives incarnations."""
 
-    answers = (Domain,)
+    answers = (DomainError,)
     cleanup_timeout = 1.0
 
     def __init__(self, log: list[Any]) -> None:
@@ -49,7 +50,7 @@ class Probe(Actor[Any]):
     async def started(self) -> None:
         self.log.append(("started", self.ctx.generation))
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: Any) -> Any:  # noqa: C901 - a table of what a test may ask for
         self.log.append(message)
         match message:
             case "wait":
@@ -71,12 +72,12 @@ class Probe(Actor[Any]):
                 raise message
             case "group":
                 async with trio.open_nursery():
-                    raise Domain("from a nursery")
+                    raise DomainError("from a nursery")
             case ("task", function):
                 self.ctx.nursery.start_soon(function)
         return message
 
-    async def stopped(self, exit: Exit) -> None:
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002
         self.log.append(("stopped", exit.kind))
 
 
@@ -102,7 +103,7 @@ async def fails(ref: Ref[Any], message: Any, told: list[BaseException]) -> None:
     """Call, and keep what comes instead of an answer."""
     try:
         await ref.call(message, 60)
-    except (ActorDied, Domain) as error:
+    except (ActorDied, DomainError) as error:
         told.append(error)
 
 
@@ -121,9 +122,9 @@ async def test_a_domain_error_is_answered_and_kills_nobody(log) -> None:
     """`answers`: the caller gets it, bare; the incarnation lives on."""
     spec, slot = tree(log)
     async with running(spec):
-        with pytest.raises(Domain, match="no"):
-            await slot.ref.call(Domain("no"), 5)
-        with pytest.raises(Domain, match="from a nursery"):
+        with pytest.raises(DomainError, match="no"):
+            await slot.ref.call(DomainError("no"), 5)
+        with pytest.raises(DomainError, match="from a nursery"):
             await slot.ref.call("group", 5)
         assert slot.life.generation == 1
 
@@ -132,7 +133,7 @@ async def test_a_domain_error_in_a_cast_kills(log) -> None:
     """There is nobody to be told."""
     spec, slot = tree(log)
     async with running(spec):
-        await restarted(slot.ref, lambda: slot.ref.try_cast(Domain("no")))
+        await restarted(slot.ref, lambda: slot.ref.try_cast(DomainError("no")))
         assert slot.life.generation == 2
 
 
@@ -153,7 +154,7 @@ async def test_an_error_beside_a_domain_error_kills(log) -> None:
     spec, slot = tree(log)
     async with running(spec):
         with pytest.raises(ActorDied):
-            await slot.ref.call(ExceptionGroup("both", [Domain(), ValueError("bug")]), 5)
+            await slot.ref.call(ExceptionGroup("both", [DomainError(), ValueError("bug")]), 5)
 
 
 async def test_inflight_and_queued_calls_fail(log) -> None:
@@ -435,7 +436,7 @@ async def test_tasks_outlive_the_handlers_in_an_orderly_stop_only(
             finally:
                 self.running = False
 
-        async def stopped(self, exit: Exit) -> None:
+        async def stopped(self, exit: Exit) -> None:  # noqa: A002
             seen.append(self.running)
 
     async with running(SupervisorSpec(children=[actor_spec("host", Host, slot)])) as root:
@@ -506,6 +507,47 @@ async def test_messages_sent_during_a_failing_init_are_answered(log) -> None:
     assert isinstance(told[0], ActorDied)
 
 
+@pytest.mark.parametrize(("how", "kind"), [("stop", ExitKind.SHUTDOWN), ("timeout", ExitKind.KILLED)])
+async def test_callers_are_told_when_an_init_is_broken_off(
+    log, autojump_clock, how: str, kind: ExitKind
+) -> None:
+    """By a stop, or by its start_timeout; what never started has nothing to clean up."""
+    slot: Slot[Any] = Slot("probe")
+    told: list[BaseException] = []
+
+    class Hung(Probe):
+        async def started(self) -> None:
+            await trio.sleep_forever()
+
+    spec = SupervisorSpec(children=[actor_spec("probe", lambda: Hung(log), slot, start_timeout=5)])
+
+    async def drive() -> None:
+        await wait_all_tasks_blocked()
+        nursery.start_soon(fails, slot.ref, "early", told)
+        await wait_all_tasks_blocked()
+        if how == "stop":
+            scope.cancel()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(drive)
+        with trio.CancelScope() as scope, contextlib.suppress(StartFailed):
+            await run_root(spec)
+    assert [error.exit.kind for error in told] == [kind]
+    assert log == []
+
+
+async def test_an_old_life_cannot_harm_the_next_one(log) -> None:
+    """Who kept it and kills it late kills nobody."""
+    spec, slot = tree(log)
+    async with running(spec):
+        old = slot.life
+        await restarted(slot.ref, old.kill)
+        old.kill()
+        old.request_stop()
+        assert slot.ref.alive
+        assert await slot.ref.call("hello", 5) == "hello"
+
+
 @pytest.mark.parametrize("hook", ["init", "handle", "task", "stopped"])
 @pytest.mark.parametrize("error", [ValueError("error"), Shutdown("error")])
 async def test_a_failure_in_each_hook(log, hook: str, error: Exception) -> None:
@@ -519,7 +561,7 @@ async def test_a_failure_in_each_hook(log, hook: str, error: Exception) -> None:
             if hook == "init" and self.ctx.generation == 2:
                 raise error
 
-        async def stopped(self, exit: Exit) -> None:
+        async def stopped(self, exit: Exit) -> None:  # noqa: A002
             if hook == "stopped" and exit.kind is ExitKind.SHUTDOWN:
                 raise error
 
@@ -548,7 +590,7 @@ async def test_a_failure_in_the_cleanup_after_a_failure_is_reported_beside_it(lo
     recorder = Recorder()
 
     class Failing(Probe):
-        async def stopped(self, exit: Exit) -> None:
+        async def stopped(self, exit: Exit) -> None:  # noqa: A002
             if exit.kind is ExitKind.ERROR:
                 raise KeyError("second")
 
@@ -565,7 +607,7 @@ async def test_the_cleanup_is_shielded_and_bounded(log, autojump_clock) -> None:
     recorder = Recorder()
 
     class Slow(Probe):
-        async def stopped(self, exit: Exit) -> None:
+        async def stopped(self, exit: Exit) -> None:  # noqa: A002
             await trio.sleep(0.5 if self.ctx.generation == 1 else 100)
             log.append("cleaned")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from trio.testing import wait_all_tasks_blocked
 
 from supervisors import Backoff, EventKind, IntensityReached, Strategy
+from supervisors.engine import Again, Due
 from supervisors.testing import Scripted
 
 backoffs = st.builds(
@@ -132,16 +133,28 @@ async def test_terminate_calls_a_delayed_restart_off(supervise, autojump_clock, 
         assert (sup.states(), child.starts) == ({"child": "stopped"}, 1)
 
 
-async def test_a_timer_that_rang_in_vain(supervise, supervise_dynamic, autojump_clock) -> None:
-    """Due and terminate in the same breath: the request that came first wins."""
+async def test_a_timer_that_rang_in_vain(supervise, autojump_clock) -> None:
+    """It rang while the supervisor was about to call the restart off: what it says is stale."""
+    child, slow = Scripted("child"), Scripted("slow", deaf=True)
+    async with supervise(child.spec(backoff=Backoff(first=5, jitter=0)), slow.spec(shutdown=10)) as sup:
+        child.end(ValueError("boom"))
+        await wait_all_tasks_blocked()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(sup.handle.terminate_child, "slow")
+            await wait_all_tasks_blocked()
+            nursery.start_soon(sup.handle.terminate_child, "child")
+        await trio.sleep(100)
+        assert (sup.states(), child.starts) == ({"child": "stopped", "slow": "stopped"}, 1)
+
+
+async def test_every_stale_event_is_dropped(supervise, supervise_dynamic) -> None:
+    """One that names a past generation, or a child that needs no restart."""
     for sup_of in (supervise, supervise_dynamic):
         child = Scripted("child")
         async with sup_of() as sup:
-            await sup.handle.start_child(child.spec(backoff=Backoff(first=5, jitter=0)))
-            child.end(ValueError("boom"))
-            await wait_all_tasks_blocked()
-            await trio.sleep(5)
-            await sup.handle.terminate_child("child")
-            assert child.starts in (1, 2)
-            await wait_all_tasks_blocked()
-            assert sup.states() in ({}, {"child": "stopped"})
+            await sup.handle.start_child(child.spec())
+            engine = sup.handle._target
+            record = engine.children["child"]
+            for event in (Again(record, 0), Due(record, 0), Again(record, 1), Due(record, 1)):
+                await engine._dispatch(event)
+            assert child.starts == 1

@@ -18,6 +18,7 @@ from supervisors import (
     Ignore,
     Restart,
     Shutdown,
+    Strategy,
     SupervisorSpec,
     dynamic_spec,
     supervisor_spec,
@@ -261,8 +262,6 @@ async def test_the_handle_survives_a_restart_of_its_supervisor() -> None:
 async def test_a_dynamic_supervisor_below_one_for_all() -> None:
     """It is an ordinary child."""
     handle, worker, recorder = DynamicHandle("dynamic"), Scripted("worker"), Recorder()
-    from supervisors import Strategy
-
     inner = SupervisorSpec(Strategy.ONE_FOR_ALL, children=[worker.spec(), dynamic_spec("dynamic", handle)])
     async with running(SupervisorSpec(children=[supervisor_spec("sup", inner)]), on_event=recorder):
         await handle.start_child(Scripted("one").spec())

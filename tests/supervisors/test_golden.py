@@ -31,7 +31,7 @@ ANY, ALL = AutoShutdown.ANY_SIGNIFICANT, AutoShutdown.ALL_SIGNIFICANT
 SIGNIFICANT = {"restart": TRANSIENT, "significant": True}
 
 
-class Boom(Exception):
+class BoomError(Exception):
     """How a child dies in the traces."""
 
 
@@ -92,7 +92,7 @@ async def replay(name: str) -> list[tuple[str, str, str]]:
     spec = SupervisorSpec(**flags, children=[scripted[child].spec(**children[child]) for child in children])
     handle, recorder = SupervisorHandle("sup"), Recorder()
     root_spec = SupervisorSpec(children=[supervisor_spec("sup", spec, restart=TEMPORARY, handle=handle)])
-    endings = {"boom": Boom("boom"), "shutdown": Shutdown(), "normal": None}
+    endings = {"boom": BoomError("boom"), "shutdown": Shutdown(), "normal": None}
     with trio.fail_after(5):
         async with running(root_spec, on_event=recorder):
             for action, child in actions:

@@ -12,6 +12,7 @@ from supervisors import (
     ChildSpec,
     EventKind,
     ExitKind,
+    Ignore,
     IntensityReached,
     Restart,
     Shutdown,
@@ -102,7 +103,9 @@ async def test_shutdown_raised_inside_a_nursery_is_a_shutdown(
         starts.append(1)
         life.ready()
         async with trio.open_nursery():
-            await (trio.sleep_forever() if len(starts) > 1 else go.wait())
+            if len(starts) > 1:
+                await trio.sleep_forever()
+            await go.wait()
             raise Shutdown
 
     async with supervise(ChildSpec(id="child", start=start, restart=restart)) as sup:
@@ -337,8 +340,6 @@ async def test_child_triggers_maximum_intensity_when_trying_again(supervise) -> 
 
 async def test_child_is_restarted_with_different_values(supervise) -> None:
     """Elixir: ok, error, ignore, ok: each value of a start in turn."""
-    from supervisors import Ignore
-
     child = Scripted("child", None, ValueError("error"), None, Ignore())
     async with supervise(child.spec()) as sup:
         child.end(ValueError("boom"))

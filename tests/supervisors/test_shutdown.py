@@ -28,7 +28,7 @@ async def test_sup_stop_infinity(supervise, autojump_clock) -> None:
     slow = Scripted("slow", deaf=True)
     async with supervise(slow.spec(shutdown=math.inf)) as sup:
         sup.root.request_stop()
-        await trio.sleep(1e6)
+        await trio.sleep(10_000)
         assert sup.states() == {"slow": "stopping"}
         slow.end()
     assert sup.trace()[-2:] == [("exit", "slow", "shutdown"), ("exit", "sup", "shutdown")]
@@ -261,3 +261,80 @@ async def test_a_stuck_child_does_not_keep_the_others_from_stopping(supervise, a
         stuck.release()
         assert (await sup.exit()).kind is ExitKind.SHUTDOWN
     assert [step[1] for step in sup.trace()[-3:]] == ["a", "stuck", "sup"]
+
+
+async def test_a_stop_overtakes_a_restart_that_is_under_way(supervise) -> None:
+    """Row 12: the steps that are left are not carried out."""
+    dying, slow = Scripted("dying"), Scripted("slow", deaf=True)
+    async with supervise(dying.spec(), slow.spec(shutdown=60), strategy=Strategy.ONE_FOR_ALL) as sup:
+        dying.end(ValueError("boom"))
+        await wait_all_tasks_blocked()
+        sup.root.request_stop()
+        await wait_all_tasks_blocked()
+        slow.end()
+    assert (dying.starts, slow.starts) == (1, 1)
+
+
+async def test_the_first_fatal_error_is_the_one_that_comes_out() -> None:
+    """A second one during the ordered stop does not replace it."""
+    go = trio.Event()
+
+    async def first(life) -> None:
+        life.ready()
+        await go.wait()
+        raise KeyboardInterrupt
+
+    async def second(life) -> None:
+        life.ready()
+        await life.until_stop()
+        raise SystemExit(3)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(lambda: _release(go))
+        with pytest.raises(KeyboardInterrupt):
+            await run_root(
+                SupervisorSpec(children=[ChildSpec(id=f.__name__, start=f) for f in (first, second)])
+            )
+
+
+async def _release(go: trio.Event) -> None:
+    await wait_all_tasks_blocked()
+    go.set()
+
+
+async def test_two_may_ask_for_the_same_end(supervise_dynamic) -> None:
+    """Row 19: both are answered when it is gone."""
+    slow = Scripted("slow", deaf=True)
+    async with supervise_dynamic() as sup:
+        await sup.handle.start_child(slow.spec(shutdown=60))
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(sup.handle.terminate_child, "slow")
+            await wait_all_tasks_blocked()
+            slow.end()
+        assert sup.states() == {}
+
+
+async def test_a_child_that_becomes_ready_while_it_is_stopped(supervise_dynamic) -> None:
+    """Its init could not be interrupted; it is asked as soon as it listens, and who started it is answered."""
+    gate = trio.Event()
+
+    async def start(life) -> None:
+        with trio.CancelScope(shield=True):
+            await gate.wait()
+        life.ready()
+        await life.until_stop()
+
+    async with supervise_dynamic() as sup, trio.open_nursery() as nursery:
+        states = []
+
+        async def ask() -> None:
+            states.append((await sup.handle.start_child(ChildSpec(id="late", start=start))).state)
+
+        nursery.start_soon(ask)
+        await wait_all_tasks_blocked()
+        nursery.start_soon(sup.handle.terminate_child, "late")
+        await wait_all_tasks_blocked()
+        gate.set()
+        await wait_all_tasks_blocked()
+        assert (states, sup.states()) == (["stopping"], {})
