@@ -92,10 +92,12 @@ class Codex:
         # Of all settings only these are hub's business: where the model is, and that Codex stays as it is.
         flags = ["-c", "check_for_update_on_startup=false"]
         owned = next((name for name in self.key_names if name in assignment.account.env), "")
-        if not assignment.base_url and not owned:
-            return flags
         chosen = assignment.options.get("env_key")
-        env_key = jsonline.text(chosen) if isinstance(chosen, str) else owned or self.key_names[0]
+        env_key = jsonline.text(chosen) if isinstance(chosen, str) else owned
+        if not assignment.base_url and not env_key:
+            return flags
+        if not isinstance(chosen, str):
+            env_key = env_key or self.key_names[0]
         fields = {"name": "hub", "base_url": assignment.base_url or OPENAI_URL}
         if env_key:
             fields["env_key"] = env_key

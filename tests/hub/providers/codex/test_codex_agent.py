@@ -62,6 +62,11 @@ def test_an_accounts_key_needs_a_provider_too():
     assert settings(given)["model_providers"]["hub"]["base_url"] == "https://api.openai.com/v1"
 
 
+def test_a_variable_that_is_named_is_used_though_no_account_holds_it():
+    given = attrs.evolve(ASSIGNMENT, options={"env_key": "MY_KEY"})
+    assert settings(given)["model_providers"]["hub"]["env_key"] == "MY_KEY"
+
+
 def test_a_server_that_wants_no_key_gets_none():
     given = attrs.evolve(ASSIGNMENT, base_url="http://127.0.0.1:1/v1", options={"env_key": ""})
     assert "env_key" not in settings(given)["model_providers"]["hub"]
