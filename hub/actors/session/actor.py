@@ -200,6 +200,8 @@ class Session(Actor[Any]):
             raise HubError(Code.REPLY_UNSUPPORTED, f"{provider.display_name} takes no replies while it runs.")
         if record.state is not State.RUNNING or not self._driver.desk.reply(text, self._kit.new_id("r")):
             raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is being changed; try again in a moment.")
+        # On record as the user's words: what they ask for binds the next agent too.
+        await self._kit.ledger.say(Tag.TEXT, self._kit.scrub(text), role="user")
         if record.needs_input:
             await self._kit.ledger.update(needs_input=False)
         return {"sessionId": record.session_id}

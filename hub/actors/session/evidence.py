@@ -14,7 +14,7 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import insist
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.contract import EvidenceKind
-from hub.domain.event import Event, EventType, Record, Tag
+from hub.domain.event import Record, Tag
 from hub.domain.intent import Intent, IntentFold
 from hub.domain.session import SessionRecord
 from hub.io import git
@@ -77,11 +77,9 @@ class Evidence:
 
     async def intent(self, record: SessionRecord, records: list[Record]) -> Intent:
         """The intent block, from the user's task and the agents' own events."""
-        fold = IntentFold(record.task)
+        fold = IntentFold(record.task, record.worktree)
         for item in records:
-            event = as_event(item)
-            if event is not None:
-                fold.feed(item.id, event)
+            fold.feed(item.id, item)
         return fold.intent()
 
     async def gate(self, record: SessionRecord, key: str) -> Gate:
@@ -120,11 +118,3 @@ class Evidence:
                 tree=tree,
             )
         return Gate(tuple(checks), tree)
-
-
-def as_event(record: Record) -> Event | None:
-    """The agent's event a log record was made from; None for hub's own records."""
-    kind = record.meta.get("type")
-    if kind is None:
-        return None
-    return Event(EventType(kind), record.msg, record.meta)

@@ -8,9 +8,11 @@ Must not: start a handoff, or decide what a failure means.
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from pathlib import Path
 
 import attrs
+import trio
 
 from hub.actors.session.board import LiveAgent
 from hub.actors.session.desk import Desk
@@ -267,7 +269,9 @@ class Passing:
             return 0
         records = await self.evidence.records(record)
         text = data.decode()
-        found = score(
+        files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
+        judge = partial(
+            score,
             [(item.id, item) for item in records],
             contract,
             goal=record.task,
@@ -277,8 +281,9 @@ class Passing:
             secret_free=self.kit.redactor().text(text) == text,
             tree_matches=record.tree_matches,
             root=record.worktree,
-            snapshot_paths=[entry.path for entry in contract.file_manifest],
+            snapshot_paths=[entry.path for entry in files],
         )
+        found = await trio.to_thread.run_sync(judge)
         parts = {facet: round(share * 1000) for facet, share in found.per_class.items()}
         await self.kit.ledger.say(
             Tag.HANDOFF,
