@@ -66,43 +66,43 @@ class Anchors(Generic[T]):
             else:
                 self._behind[literal[place + 1 - size : place + 1]].append((place, literal, meaning))
         self._size = size
-        # Every branch must begin with a letter, or `re` does not skip to the next place where one can match.
-        pattern = _branches(sorted(self._ahead), size)
+        # Every branch takes one letter and looks at the others, so that matches which overlap are all found; and
+        # it begins with that letter, or `re` would not skip to the next place where one can match.
+        pattern = [head + f"(?={rest})" * bool(rest) for head, rest in _heads(sorted(self._ahead), size)]
         for last in sorted({anchor[-1] for anchor in self._behind}):
             before = "|".join(re.escape(anchor) for anchor in sorted(self._behind) if anchor[-1] == last)
             pattern.append(f"{re.escape(last)}(?<={before})")
-        self._search = re.compile("|".join(pattern) or "(?!)").search
+        self._finditer = re.compile("|".join(pattern) or "(?!)").finditer
 
     def hits(self, text: str, lo: int) -> Iterator[tuple[int, str, T]]:
         """Every literal that stands in `text` at `lo` or later: its place, itself, and what it stands for."""
-        search, size, back = self._search, self._size, self._back
-        at = search(text, lo)
-        while at is not None:
+        size, back, ahead, behind = self._size, self._back, self._ahead, self._behind
+        for at in self._finditer(text, lo):
             place = at.start()
-            ahead = self._ahead.get(text[place : place + size], ())
-            behind = self._behind.get(text[max(0, place - back) : place + 1], ())
-            for offset, literal, meaning in (*ahead, *behind):
-                if place - offset >= lo and text.startswith(literal, place - offset):
-                    yield place - offset, literal, meaning
-            at = search(text, place + 1)
+            for table, anchor in (
+                (ahead, text[place : place + size]),
+                (behind, text[place - back : place + 1]),
+            ):
+                if anchor in table:
+                    for offset, literal, meaning in table[anchor]:
+                        start = place - offset
+                        if start >= lo and text.startswith(literal, start):
+                            yield start, literal, meaning
 
 
 def trie(words: Sequence[str], size: int) -> str:
     """A pattern for `words`, all of one length, that looks at each letter once; it may match nothing."""
-    return "|".join(_branches(words, size)) or "(?!)"
+    return "|".join(head + rest for head, rest in _heads(words, size)) or "(?!)"
 
 
-def _branches(words: Sequence[str], size: int) -> list[str]:
-    if not size:
-        return []
-    heads: dict[str, list[str]] = defaultdict(list)
+def _heads(words: Sequence[str], size: int) -> Iterator[tuple[str, str]]:
+    """Each first letter, and the pattern of what may follow it."""
+    tails: dict[str, list[str]] = defaultdict(list)
     for word in words:
-        heads[word[0]].append(word[1:])
-    return [re.escape(head) + _group(_branches(rest, size - 1)) for head, rest in heads.items()]
-
-
-def _group(branches: list[str]) -> str:
-    return f"(?:{'|'.join(branches)})" if len(branches) > 1 else "".join(branches)
+        tails[word[0]].append(word[1:])
+    for head, rest in tails.items():
+        branches = [first + more for first, more in _heads(rest, size - 1)] if size > 1 else []
+        yield re.escape(head), f"(?:{'|'.join(branches)})" if len(branches) > 1 else "".join(branches)
 
 
 def _rarest(literal: str, size: int) -> int:
