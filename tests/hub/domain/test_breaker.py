@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -185,6 +185,7 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
+TestLife.settings = settings(max_examples=40, stateful_step_count=30)
 
 
 @given(st.lists(st.sampled_from(COUNTED), max_size=4))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hub.domain.text import MAX_LABEL, clean, clip, decode, is_label
+from hub.domain.text import MAX_LABEL, clean, clip, decode, headline, is_label
 
 ATTACKS = [
     # security row 23
@@ -81,6 +81,11 @@ def test_clip_is_never_longer_and_keeps_what_fits(text, limit):
     clipped = clip(text, limit)
     assert len(clipped) <= limit
     assert clipped == text or (len(text) > limit and text.startswith(clipped[:-1]))
+
+
+def test_a_headline_is_the_first_line_clipped():
+    assert headline("\n  fix it  \nand more") == "fix it"
+    assert headline("a" * 99) == "a" * 79 + "\u2026"
 
 
 @given(st.binary(max_size=50))
