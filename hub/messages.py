@@ -161,15 +161,15 @@ class BreakerSnapshots:
 
 @attrs.frozen
 class StartRun:
-    """Start a session. Answers `{sessionId, taskId, branch, worktree}`."""
+    """Start a session. None is "as configured". Answers `{sessionId, taskId, branch, worktree}`."""
 
     task: str
-    threshold: float = 0.9
-    max_handoffs: int = 5
+    threshold: float | None = None
+    max_handoffs: int | None = None
     provider: str = ""
     profile: str = ""
     verify: Sequence[str] | None = None
-    on_limit: str = "handoff"
+    on_limit: str | None = None
 
 
 @attrs.frozen

@@ -28,13 +28,14 @@ class RunRequest:
     """What `POST /api/run` asks for, validated."""
 
     task: str
-    threshold: float = 0.9
-    max_handoffs: int = 5
+    threshold: float | None = None
+    max_handoffs: int | None = None
+    """None, here and in `threshold` and `on_limit`: as configured."""
     provider: str = ""
     profile: str = ""
     verify: tuple[str, ...] | None = None
     """Acceptance commands; None = those of `hub.toml`."""
-    on_limit: str = "handoff"
+    on_limit: str | None = None
 
 
 class Subscription(Protocol):

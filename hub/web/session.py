@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from hub.domain.session import OnLimit
 from hub.errors import Code
@@ -28,15 +28,15 @@ Threshold = Annotated[
 
 
 class Run(Body, frozen=True, kw_only=True):
-    """A session to start."""
+    """A session to start. What is left out is as `hub.toml` says, else as built in."""
 
     task: Annotated[str, Meta(min_length=1, max_length=MAX_TASK)]
-    threshold: Threshold = 0.9
-    max_handoffs: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] = 5
+    threshold: Threshold | UnsetType = UNSET
+    max_handoffs: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | UnsetType = UNSET
     provider: Name = ""
     profile: Name = ""
     verify: Annotated[list[Command], Meta(max_length=MAX_COMMANDS)] | None = None
-    on_limit: OnLimit = OnLimit.HANDOFF
+    on_limit: OnLimit | UnsetType = UNSET
 
 
 class Started(Done, frozen=True, kw_only=True):
@@ -85,12 +85,12 @@ async def run(backend: Backend, body: Run) -> JsonObject:
     verify = None if body.verify is None else tuple(body.verify)
     request = RunRequest(
         task=body.task,
-        threshold=body.threshold,
-        max_handoffs=body.max_handoffs,
+        threshold=None if body.threshold is UNSET else body.threshold,
+        max_handoffs=None if body.max_handoffs is UNSET else body.max_handoffs,
         provider=body.provider,
         profile=body.profile,
         verify=verify,
-        on_limit=body.on_limit.value,
+        on_limit=None if body.on_limit is UNSET else body.on_limit.value,
     )
     return _done(await backend.run(request))
 

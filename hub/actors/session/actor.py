@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import trio
 
@@ -43,6 +43,7 @@ from hub.messages import (
 from supervisors import DEFER, Actor, Reply
 
 _EVENT_PAUSE_PATIENCE = 2.0
+T = TypeVar("T")
 
 
 class Session(Actor[Any]):
@@ -140,9 +141,9 @@ class Session(Actor[Any]):
             main_branch=state.branch or state.main_branch,
             profile=order.profile,
             chain=chain,
-            threshold=order.threshold,
-            max_handoffs=order.max_handoffs,
-            on_limit=OnLimit(order.on_limit),
+            threshold=_or(order.threshold, config.session.threshold),
+            max_handoffs=_or(order.max_handoffs, config.session.max_handoffs),
+            on_limit=OnLimit(_or(order.on_limit, config.session.on_limit)),
             verify=verify,
             verify_sha=views.digest(verify),
             provider=provider,
@@ -294,3 +295,8 @@ class Session(Actor[Any]):
         reading = reading_of(item.event, record.provider, record.account, item.at_ms / 1000)
         if reading is not None:
             live.breach = live.breach or breach([reading], record.threshold)
+
+
+def _or(asked: T | None, configured: T) -> T:
+    """What was asked for, else what is configured."""
+    return configured if asked is None else asked
