@@ -1,4 +1,67 @@
-"""OTP-style supervision on Trio."""
+"""OTP-style supervision on Trio: actors with bounded mailboxes, in a tree that restarts what fails.
+
+Owns: the public names of the package. Must not: import anything but trio, attrs and outcome.
+
+An actor answers messages in one `match`. It is addressed through a slot, which outlives its incarnations. A
+supervisor
+starts its children in order, stops them in reverse, and restarts the ones that fail:
+
+    import trio
+    from supervisors import Actor, ActorDied, Slot, SupervisorSpec, actor_spec, run_root
+
+    class Counter(Actor[str | int]):
+        answers = (KeyError,)  # told to the caller; any other error ends the incarnation
+
+        async def started(self) -> None:
+            self.total = 0
+
+        async def handle(self, message: str | int) -> int:
+            match message:
+                case int():
+                    self.total += message
+                case "crash":
+                    raise RuntimeError("a bug")
+                case _:
+                    raise KeyError(message)
+            return self.total
+
+    async def main() -> None:
+        counter: Slot[str | int] = Slot("counter")
+        spec = SupervisorSpec(children=[actor_spec("counter", Counter, counter)])
+        async with trio.open_nursery() as nursery:
+            root = await nursery.start(run_root, spec)
+            ref = counter.ref
+
+            await ref.cast(40)  # returns as soon as there is room
+            assert await ref.call(2, timeout=1) == 42  # waits for the answer
+
+            try:
+                await ref.call("what?", timeout=1)
+            except KeyError:
+                pass  # an answer: nothing was restarted
+
+            try:
+                await ref.call("crash", timeout=1)
+            except ActorDied as death:  # at once, not by the timeout
+                assert str(death) == "counter died: a bug"
+
+            await ref.wait_alive(timeout=1)  # the same ref leads to the next incarnation
+            assert await ref.call(1, timeout=1) == 1
+            assert root.tree().find("counter").generation == 2
+            await root.stop()
+
+    trio.run(main)
+
+Where to look: `spec` (what can be said), `plan` (the rules, pure), `supervisor` and `dynamic` (carrying them
+out), `actor`,
+`ref` and `mailbox` (messages), `root` (running a tree), `faults` and `testing` (breaking and watching one).
+The rules, the
+departures from OTP and the tests that hold them: design/supervision.md.
+
+Not for: a value that a function can compute (call it), a task that ends with its caller (use a nursery),
+anything whose
+failure should end the program.
+"""
 
 from supervisors.actor import Actor, Context, actor_spec
 from supervisors.backoff import Backoff

@@ -1,0 +1,52 @@
+"""The package: its worked example runs, it keeps to itself, every module says what it owns."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import supervisors
+
+MODULES = sorted(Path(supervisors.__file__).parent.glob("*.py"))
+MAY_IMPORT = {"attrs", "outcome", "supervisors", "trio", *sys.stdlib_module_names}
+
+
+def test_the_worked_example_runs() -> None:
+    """The docstring of the package is a program: what it asserts holds."""
+    blocks = re.findall(
+        r"^    import trio$.*?^    trio\.run\(main\)$", supervisors.__doc__, re.MULTILINE | re.DOTALL
+    )
+    assert len(blocks) == 1
+    source = textwrap.dedent(blocks[0])
+    assert source.count("assert ") >= 4
+    exec(compile(source, "supervisors.__doc__", "exec"), {"__name__": "example"})
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_a_module_imports_only_what_the_package_may(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module]
+        assert {name.partition(".")[0] for name in names} <= MAY_IMPORT
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_a_module_says_what_it_owns(path: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(path.read_text()))
+    assert "Owns: " in docstring
+    assert "Must not: " in docstring
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    assert sorted(supervisors.__all__) == sorted(set(supervisors.__all__))
+    for name in supervisors.__all__:
+        value = getattr(supervisors, name)
+        assert name in ("DEFER", "BRUTAL_KILL") or value.__doc__
