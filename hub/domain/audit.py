@@ -25,7 +25,7 @@ from typing import Any
 import attrs
 import msgspec
 
-from hub.domain.canonical import NotCanonicalError, canonical, parse_strict
+from hub.domain.canonical import canonical, parse_strict
 
 GENESIS = "0" * 64
 MAX_LINE = 1 << 20
@@ -321,17 +321,22 @@ def _judge(line: bytes, last: Head) -> tuple[str, str]:
         written = canonical({"data": record.data, "event": record.event})
     except ValueError as error:
         return f"the line is not a record: {error}", ""
-    if written != body + b"}":
-        return "the line is not in its canonical form", ""
+    reason = "" if written == body + b"}" else "the line is not in its canonical form"
+    reason = reason or _misfit(record, last)
+    if not reason and _digest(last.hash, written) != record.hash:
+        reason = "its hash does not match its content"
+    return reason, record.hash
+
+
+def _misfit(record: Record, last: Head) -> str:
+    """Why a well-formed record has no place after `last`."""
     if record.data.get("seq") != last.seq + 1 or type(record.data["seq"]) is not int:
-        return f"its seq is {record.data.get('seq')!r}: a record is missing, doubled or moved", ""
+        return f"its seq is {record.data.get('seq')!r}: a record is missing, doubled or moved"
     if record.prev_hash != last.hash:
-        return "its prevHash is not the hash of the record before it", ""
+        return "its prevHash is not the hash of the record before it"
     if record.data.get("at") != record.ts:
-        return "its ts is not the at it was hashed with", ""
-    if _digest(last.hash, written) != record.hash:
-        return "its hash does not match its content", ""
-    return "", record.hash
+        return "its ts is not the at it was hashed with"
+    return ""
 
 
 def quick_tip(chunk: bytes, last: Head) -> Head | None:

@@ -133,7 +133,7 @@ def sweep_temps(directory: Path) -> list[str]:
     """Removes temporary files of processes that are gone; returns their names. Living writers are left alone."""
     swept: list[str] = []
     with _directory(directory) as dirfd:
-        for name in os.listdir(dirfd):
+        for name in os.listdir(dirfd):  # noqa: PTH208  # by descriptor: the directory that was opened
             match = _TEMP.fullmatch(name)
             if match is not None and not _lives(int(match["pid"]), match["start"]):
                 with contextlib.suppress(FileNotFoundError):
@@ -189,10 +189,9 @@ def _temporary(dirfd: int, name: str, data: bytes) -> Iterator[str]:
 def _start_time(pid: int) -> str:
     """The kernel's start tick of a process, "" when there is no such process, "0" where there is no /proc."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[19].decode()
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
     except FileNotFoundError:
-        return "" if os.path.isdir("/proc/self") else "0"
+        return "" if Path("/proc/self").is_dir() else "0"
     except (OSError, IndexError):
         return ""
 

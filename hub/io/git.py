@@ -136,7 +136,7 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[SnapshotE
     under = f"{KEPT}/{session_id}/" if session_id else f"{KEPT}/"
     if session_id is not None:
         kept_ref(session_id, BASE)
-    fields = "%00".join(("%(refname)", "%(objectname)", "%(contents:subject)", "%(committerdate:iso-strict)"))
+    fields = "%(refname)%00%(objectname)%00%(contents:subject)%00%(committerdate:iso-strict)"
     done = await git(
         "for-each-ref", "--sort=-refname", "--sort=-committerdate", f"--format={fields}", under, cwd=root
     )
@@ -187,7 +187,8 @@ async def _diff(root: Path, old: str, new: str) -> Diff:
     if cut:
         summary = f"{summary.rpartition(chr(10))[0]}\n... (more files changed than can be shown)\n"
     if truncated:
-        text = f"{text.rpartition(chr(10))[0]}\n... (cut at {DIFF_LIMIT} bytes; see: git diff {old[:_SHORT]} {new[:_SHORT]})\n"
+        more = f"... (cut at {DIFF_LIMIT} bytes; see: git diff {old[:_SHORT]} {new[:_SHORT]})"
+        text = f"{text.rpartition(chr(10))[0]}\n{more}\n"
     return Diff(summary=summary, diff=text, truncated=truncated or cut)
 
 
@@ -206,7 +207,7 @@ async def _commit_of(root: Path, name: str) -> str:
 
 
 def _utc(when: str) -> str:
-    """hub's commits are dated in UTC; git writes that as an offset."""
+    """Times of hub's commits are UTC; git writes that as an offset."""
     return re.sub(r"\+00:00$", "Z", when)
 
 

@@ -14,6 +14,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Self
 
 import attrs
 
@@ -94,7 +95,7 @@ class _Parents:
         self._name = b""
         self._fd = -1
 
-    def __enter__(self) -> _Parents:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

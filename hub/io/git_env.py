@@ -182,7 +182,7 @@ async def git_fed(
         start_new_session=True,
     )
     streams = process.stdin, process.stdout, process.stderr
-    assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018  # PIPE was asked for
+    assert process.stdin and process.stdout and process.stderr  # noqa: PT018, S101  # PIPE was asked for
     try:
         await together(
             partial(drain, process.stdout, out),

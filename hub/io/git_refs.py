@@ -70,7 +70,7 @@ async def read_commits(names: Sequence[str], *, cwd: Path, where: Where) -> list
     for _ in names:
         head, _, rest = rest.partition(b"\n")
         words = head.split(b" ")
-        if words[-1] == b"missing" or len(words) != 3 or not words[2].isdigit():  # noqa: PLR2004
+        if words[-1] == b"missing" or len(words) != 3 or not words[2].isdigit():  # noqa: PLR2004  # id, type, size
             found.append(None)
             continue
         size = int(words[2])

@@ -75,9 +75,9 @@ async def open_shadow(worktree: Path, common: Path, index: Path) -> Shadow:
     """The shadow beside `index`, made on first use; the index itself may not be there yet."""
     git_dir = index.with_name(f"{index.name}.gitdir")
     config = git_dir / "config"
-    if not config.is_file():  # noqa: ASYNC240  # one stat
+    if not config.is_file():  # one stat
         await _make_shadow(worktree, git_dir, config)
-    settings = config.read_text(encoding="utf-8")  # noqa: ASYNC240  # a few bytes
+    settings = config.read_text(encoding="utf-8")  # a few bytes
     with coded_errors(git_dir):
         exclude = common / "info" / "exclude"
         if exclude.is_file():
@@ -97,9 +97,8 @@ async def open_shadow(worktree: Path, common: Path, index: Path) -> Shadow:
 async def _make_shadow(worktree: Path, git_dir: Path, config: Path) -> None:
     settings = await effective_config(worktree)
     lines = ["[core]", "repositoryFormatVersion = 1", "bare = false"]
-    for key in _CARRIED:
-        if re.fullmatch(r"[a-z]+", settings.get(key, "")):
-            lines.append(f'{key.removeprefix("core.")} = "{settings[key]}"')
+    known = {key: settings[key] for key in _CARRIED if re.fullmatch(r"[a-z]+", settings.get(key, ""))}
+    lines += [f'{key.removeprefix("core.")} = "{value}"' for key, value in known.items()]
     if settings.get("extensions.objectformat") == "sha256":
         lines += ["[extensions]", "objectFormat = sha256"]
     inner = [git_dir / name for name in ("refs", "objects", "info")]
@@ -124,10 +123,10 @@ async def seed_index(shadow: Shadow, tree: str) -> None:
 async def base_tree(shadow: Shadow) -> str:
     """The tree of the kept index; asked of git once and noted beside the index it was true for."""
     note = shadow.git_dir / "base-tree"
-    found = shadow.index.stat()  # noqa: ASYNC240  # one stat
+    found = shadow.index.stat()  # one stat
     stamp = f"{found.st_mtime_ns} {found.st_size}"
     with contextlib.suppress(OSError, ValueError):
-        noted, _, tree = note.read_text(encoding="ascii").strip().rpartition(" ")  # noqa: ASYNC240
+        noted, _, tree = note.read_text(encoding="ascii").strip().rpartition(" ")
         if noted == stamp and tree:
             return tree
     async with scratch(shadow, shadow.index) as spare:

@@ -26,7 +26,7 @@ from hub.io.git_env import together
 from hub.io.git_refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
 from hub.io.git_scan import Entry, Skipped, Work, gather, scan, show, specials, tree_diff
 from hub.io.git_shadow import copy_index
-from hub.io.git_store import MovingError, Stored, apply, store, would_be
+from hub.io.git_store import Draft, MovingError, Stored, apply, store, would_be
 from hub.io.git_view import Ground, Pair, Refs, View, next_index, note_index, open_ground, tracked_paths, view
 
 _ATTEMPTS = 3
@@ -93,12 +93,13 @@ async def snapshot(
             NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
     """
     text = _message(subject or f"hub: snapshot {handoff_id}", session_id, handoff_id, trailers)
+    plan = _Plan(session_id, branch_of(session_id), kept_ref(session_id, handoff_id), text)
     ground = await open_ground(worktree, root, kept_index)
     taken: list[Snapshot] = []
     odd: list[Skipped] = []
 
     async def take() -> None:
-        taken.append(await _take(ground, session_id, kept_ref(session_id, handoff_id), text))
+        taken.append(await _take(ground, plan))
 
     async def look_aside() -> None:
         odd.extend(await specials(worktree))
@@ -119,43 +120,56 @@ async def tree_hash(worktree: Path, kept_index: Path | None = None, *, root: Pat
     return await would_be(ground.shadow, work.entries)
 
 
-async def _take(ground: Ground, session_id: str, kept: str, text: str) -> Snapshot:
+@attrs.frozen
+class _Plan:
+    """What a snapshot is to be called."""
+
+    session_id: str
+    branch: str
+    kept: str
+    """The ref that keeps it."""
+    message: str
+
+
+async def _take(ground: Ground, plan: _Plan) -> Snapshot:
     """Looks, stores and publishes; again while files or the branch move under it."""
     for attempt in range(_ATTEMPTS):
-        seen = await view(ground, session_id, kept)
+        seen = await view(ground, plan.session_id, plan.kept)
         work = await gather(ground.shadow, seen.found, seen.tracked)
-        done: list[tuple[Stored, str, str]] = []
-        commit = partial(_commit, ground, seen, work, text, kept, done, settle=attempt == _ATTEMPTS - 1)
         try:
-            await together(commit, partial(_ready_index, ground, seen, work))
+            done = await _round(ground, plan, seen, work, settle=attempt == _ATTEMPTS - 1)
         except MovingError:
             continue
-        made, saved, sha = done[0]
-        if sha:
-            _install(ground, seen, made)
-            return await _report(ground, seen, work, made, sha, saved)
+        if done.sha:
+            _install(ground, seen, done.made)
+            return await _report(ground, seen, work, done)
     raise HubError(Code.GIT_FAILED, f"{ground.link.worktree} does not hold still long enough to be stored.")
 
 
-async def _commit(
-    ground: Ground,
-    seen: View,
-    work: Work,
-    text: str,
-    kept: str,
-    done: list[tuple[Stored, str, str]],
-    *,
-    settle: bool,
-) -> None:
-    """Stores the work as a commit and puts the refs on it; `done` gets both, and what keeps the staged state."""
-    refs = seen.refs
+@attrs.frozen
+class _Done:
+    """What one round led to."""
+
+    made: Stored
+    staged: str
+    """The commit that keeps what was staged; "" when there was no need."""
+    sha: str
+    """The commit the refs are on; "" when the branch moved meanwhile."""
+
+
+async def _round(ground: Ground, plan: _Plan, seen: View, work: Work, *, settle: bool) -> _Done:
+    """Stores the work and moves the refs while, beside that, the agent's next index is made ready."""
+    refs, done = seen.refs, list[_Done]()
     when = max(int(time.time()), refs.head.when, refs.tip.when)
-    made = await store(
-        ground.shadow, seen.base, work, parents=refs.parents, message=text, when=when, settle=settle
-    )
-    saved = await _save_staged(ground, seen, made.tree, kept)
-    branch = branch_of(kept.split("/")[2])
-    done.append((made, saved, await _publish(ground, refs, made, branch, kept)))
+    draft = Draft(seen.base, refs.parents, plan.message, when)
+
+    async def commit() -> None:
+        made = await store(ground.shadow, draft, work, settle=settle)
+        staged = await _save_staged(ground, seen, made.tree, plan.kept)
+        done.append(_Done(made, staged, await _publish(ground, refs, made, plan)))
+
+    await together(commit, partial(_ready_index, ground, seen, work))
+    return done[0]
 
 
 async def _ready_index(ground: Ground, seen: View, work: Work) -> None:
@@ -206,11 +220,11 @@ def _message(subject: str, session_id: str, handoff_id: str, trailers: Mapping[s
     return f"{subject}\n\n" + "".join(f"{name}: {value}\n" for name, value in lines.items())
 
 
-async def _publish(ground: Ground, refs: Refs, made: Stored, branch: str, kept: str) -> str:
+async def _publish(ground: Ground, refs: Refs, made: Stored, plan: _Plan) -> str:
     """Puts branch and kept ref on the commit, or on an earlier one that says the same; "" when the branch moved."""
     sha = _earlier(refs, made.tree) or made.commit
-    moves = [(f"refs/heads/{branch}", sha, refs.tip.sha)]
-    moves.append((kept, sha, refs.kept.sha if refs.kept else "0" * len(sha)))
+    moves = [(f"refs/heads/{plan.branch}", sha, refs.tip.sha)]
+    moves.append((plan.kept, sha, refs.kept.sha if refs.kept else "0" * len(sha)))
     moves = [move for move in moves if move[1] != move[2]]
     if not moves or await move_refs(moves, "hub: snapshot", cwd=ground.root, where=ground.link.where):
         return sha
@@ -226,7 +240,8 @@ def _earlier(refs: Refs, tree: str) -> str:
     return kept.sha if at_tip or kept.parents == refs.parents else ""
 
 
-async def _report(ground: Ground, seen: View, work: Work, made: Stored, sha: str, saved: str) -> Snapshot:
+async def _report(ground: Ground, seen: View, work: Work, done: _Done) -> Snapshot:
+    made, sha = done.made, done.sha
     refs, notes = seen.refs, list(seen.refs.notes)
     parent, pairs = refs.head.sha, _against_head(seen, work)
     if sha == refs.head.sha:
@@ -239,7 +254,9 @@ async def _report(ground: Ground, seen: View, work: Work, made: Stored, sha: str
         notes.append("the agent left an index.lock behind; it was left in place")
     files = await _changes(ground, pairs, {**work.contents, **made.moved})
     reused = sha != made.commit
-    return Snapshot(sha, sha[:_SHORT], made.tree, parent, files, work.skipped, reused, saved, tuple(notes))
+    return Snapshot(
+        sha, sha[:_SHORT], made.tree, parent, files, work.skipped, reused, done.staged, tuple(notes)
+    )
 
 
 def _against_head(seen: View, work: Work) -> dict[bytes, Pair]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -45,25 +45,25 @@ class Stored:
     """Files that were being written to: what was stored of them in the end."""
 
 
-async def store(
-    shadow: Shadow,
-    base: str,
-    work: Work,
-    *,
-    parents: Sequence[str],
-    message: str,
-    when: int,
-    settle: bool,
-) -> Stored:
+@attrs.frozen
+class Draft:
+    """A commit to be made."""
+
+    base: str
+    """The tree that the work is relative to."""
+    parents: tuple[str, ...]
+    message: str
+    when: int
+    """Its date, epoch seconds."""
+
+
+async def store(shadow: Shadow, draft: Draft, work: Work, *, settle: bool) -> Stored:
     """Makes a commit of the base tree with the work on top; moves nothing.
 
     Args:
         shadow: The working tree's.
-        base: The tree that `work` is relative to.
+        draft: The commit.
         work: What changes.
-        parents: The commit's parents.
-        message: Its message.
-        when: Its date, epoch seconds.
         settle: Whether a file that changed since it was looked at is taken as it is now.
 
     Raises:
@@ -71,12 +71,11 @@ async def store(
         HubError: NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
     """
     moved: dict[bytes, Content] = {}
-    pieces = _stream(shadow, base, work, parents, message, when, moved, settle=settle)
-    read = partial(_batch, pieces)
+    read = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
+    args = ("--quiet", "--force", "--done", "--date-format=raw")
     done = await git_fed(
-        "fast-import", "--quiet", "--force", "--done", "--date-format=raw",
-        cwd=shadow.worktree, where=shadow.where, config=_CONFIG, read=read,
-    )  # fmt: skip
+        "fast-import", *args, cwd=shadow.worktree, where=shadow.where, config=_CONFIG, read=read
+    )
     lines = done.text.split("\n")
     if len(lines) != 2:  # noqa: PLR2004  # the commit and its tree
         raise HubError(Code.GIT_FAILED, f"git fast-import: unexpected answer {done.text[:200]!r}")
@@ -96,16 +95,15 @@ def _batch(pieces: Iterator[bytes]) -> bytes:
 
 
 def _stream(
-    shadow: Shadow, base: str, work: Work, parents: Sequence[str], message: str, when: int,
-    moved: dict[bytes, Content], *, settle: bool,
-) -> Iterator[bytes]:  # fmt: skip
-    text = message.encode()
-    who = f"{NAME} <{EMAIL}> {when} +0000"
+    shadow: Shadow, draft: Draft, work: Work, moved: dict[bytes, Content], *, settle: bool
+) -> Iterator[bytes]:
+    text = draft.message.encode()
+    who = f"{NAME} <{EMAIL}> {draft.when} +0000"
     yield b"feature done\ncommit refs/heads/snapshot\nmark :1\n"
     yield f"author {who}\ncommitter {who}\ndata {len(text)}\n".encode() + text + b"\n"
-    for word, parent in zip(("from", *["merge"] * len(parents)), parents, strict=False):
-        yield f"{word} {parent}\n".encode()
-    yield f'M 040000 {base} ""\n'.encode()
+    words = ("from", *["merge"] * len(draft.parents))
+    yield "".join(f"{word} {parent}\n" for word, parent in zip(words, draft.parents, strict=False)).encode()
+    yield f'M 040000 {draft.base} ""\n'.encode()
     # Removals first: a path may have become a directory of others.
     gone = [path for path, entry in work.entries.items() if entry is None]
     yield b"".join(b"D %b\n" % quoted(path) for path in gone)
@@ -181,4 +179,4 @@ def quoted(path: bytes) -> bytes:
     return b'"' + b"".join(plain) + b'"'
 
 
-__all__ = ["MovingError", "Stored", "apply", "quoted", "store", "would_be"]
+__all__ = ["Draft", "MovingError", "Stored", "apply", "quoted", "store", "would_be"]

@@ -91,7 +91,7 @@ async def open_ground(worktree: Path, root: Path | None, kept_index: Path | None
     link = check_worktree(root, worktree)
     index = kept_index or Places(root).kept_index(worktree.name)
     shadow = await open_shadow(worktree, link.common, index)
-    if not index.is_file():  # noqa: ASYNC240  # one stat
+    if not index.is_file():  # one stat
         await seed_index(shadow, (await head_of(root, link)).tree)
     return Ground(root, link, shadow)
 

@@ -29,7 +29,7 @@ from hub.io.git_env import Config, effective_config, filter_overrides, git
 from hub.io.git_refs import BASE, kept_ref, move_refs, read_commits
 from hub.io.git_scan import gather, scan
 from hub.io.git_shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
-from hub.io.git_store import MovingError, apply, store
+from hub.io.git_store import Draft, MovingError, apply, store
 from hub.io.git_view import note_index
 from hub.io.places import Places, make_private_dir
 
@@ -91,7 +91,7 @@ async def add_worktree(
     elif not kept.is_file():
         shadow = await open_shadow(path, common, kept)
         await seed_index(shadow, tip)
-    path.chmod(0o700)
+    path.chmod(0o700)  # noqa: ASYNC240  # a few stats beside the starts of git
     return Worktree(path, branch, tip, start, tip != start, kept)
 
 
@@ -149,10 +149,8 @@ async def carry(root: Path, base: str) -> str:
             if not work.entries and tree == commit.tree:
                 return base
             with contextlib.suppress(MovingError):
-                message, settle = "work in progress\n", attempt == _ATTEMPTS - 1
-                made = await store(
-                    shadow, tree, work, parents=[base], message=message, when=when, settle=settle
-                )
+                draft = Draft(tree, (base,), "work in progress\n", when)
+                made = await store(shadow, draft, work, settle=attempt == _ATTEMPTS - 1)
                 return base if made.tree == commit.tree else made.commit
     raise HubError(Code.GIT_FAILED, f"{root} does not hold still long enough to be carried over.")
 
@@ -210,7 +208,7 @@ async def _outlive_checkout(index: Path, path: Path, where: Mapping[str, str], c
     data alone whether it changed since, and reads it again at every look. The kept index is never written again,
     so in a large tree every snapshot would read thousands of files that nobody touched.
     """
-    written = int(index.stat().st_mtime)
-    while int(index.stat().st_mtime) == written:
+    written = int(index.stat().st_mtime)  # noqa: ASYNC240  # a few stats beside the starts of git
+    while int(index.stat().st_mtime) == written:  # noqa: ASYNC240  # a few stats beside the starts of git
         await trio.sleep(max(0.0, written + 1 - time.time()) + _CLOCK_TICK)
         await git("update-index", "--force-write-index", cwd=path, where=where, config=config)

@@ -45,8 +45,7 @@ class ProjectLock:
         with coded_errors(path):
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
         try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise HubError(Code.NO_PERMISSION, f"{path} is not a regular file.")
+            _refuse_special(fd, path)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
@@ -83,6 +82,11 @@ def project_lock(path: Path, *, port: int = 0) -> Iterator[ProjectLock]:
         yield lock
     finally:
         lock.release()
+
+
+def _refuse_special(fd: int, path: Path) -> None:
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        raise HubError(Code.NO_PERMISSION, f"{path} is not a regular file.")
 
 
 def _held(fd: int) -> HubError:

@@ -7,6 +7,7 @@ Must not: read or write the files whose paths it names (but for the keys), or pu
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import secrets
@@ -21,6 +22,7 @@ from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors, create_atomic, read_bounded, write_atomic
 
 KEY_BYTES = 32
+_PRIVATE = 0o700
 _KEY_HEX = re.compile(r"[0-9a-fA-F]{64}")
 _PURPOSE = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _EXCLUDE = b"/.hub/"
@@ -122,7 +124,7 @@ class Places:
 
     @property
     def git_dir(self) -> Path:
-        """hub's own indexes, one a session."""
+        """Indexes of hub's own, one a session."""
         return self.hub_dir / "git"
 
     @property
@@ -170,10 +172,8 @@ def make_private_dir(path: Path) -> None:
         HubError: NO_PERMISSION when it is a link, no directory, or another user's.
     """
     with coded_errors(path):
-        try:
-            os.mkdir(path, 0o700)
-        except FileExistsError:
-            pass
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(_PRIVATE)
         try:
             fd = os.open(path, _DIRECTORY)
         except NotADirectoryError as error:
@@ -182,8 +182,8 @@ def make_private_dir(path: Path) -> None:
             found = os.fstat(fd)
             if found.st_uid != os.geteuid():
                 raise HubError(Code.NO_PERMISSION, f"{path} belongs to another user.")
-            if stat.S_IMODE(found.st_mode) != 0o700:
-                os.fchmod(fd, 0o700)
+            if stat.S_IMODE(found.st_mode) != _PRIVATE:
+                os.fchmod(fd, _PRIVATE)
         finally:
             os.close(fd)
 

@@ -55,7 +55,8 @@ _RESERVE = 10_000
 _RESERVED = "events.reserved"
 _ROW = "id, at_ms, tag, msg, meta"
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_SEEN = f"SELECT {_ROW} FROM events WHERE dispatch = ? AND place = ? AND part = ? AND dispatch <> '' AND place >= 0"  # noqa: S608  # constants
+_ONCE = "dispatch = ? AND place = ? AND part = ? AND dispatch <> '' AND place >= 0"
+_SEEN = f"SELECT {_ROW} FROM events WHERE {_ONCE}"  # noqa: S608  # constants only
 _CODES = {
     sqlite3.SQLITE_FULL: (Code.NO_SPACE, "the disk is full"),
     sqlite3.SQLITE_READONLY: (Code.READ_ONLY, "it cannot be written"),
@@ -143,16 +144,16 @@ class EventStore:
 
     def since(self, after: int, limit: int = 1000) -> list[Record]:
         """Records newer than the id `after`, oldest first, at most `limit`."""
-        return self._query(f"SELECT {_ROW} FROM events WHERE id > ? ORDER BY id LIMIT ?", after, limit)  # noqa: S608
+        return self._query(f"SELECT {_ROW} FROM events WHERE id > ? ORDER BY id LIMIT ?", after, limit)  # noqa: S608  # constants only
 
     def latest(self, limit: int) -> list[Record]:
         """The newest records, oldest first."""
-        return self._query(f"SELECT {_ROW} FROM events ORDER BY id DESC LIMIT ?", limit)[::-1]  # noqa: S608
+        return self._query(f"SELECT {_ROW} FROM events ORDER BY id DESC LIMIT ?", limit)[::-1]  # noqa: S608  # constants only
 
     def for_session(self, session_id: str, after: int = 0, limit: int = 100_000) -> list[Record]:
         """A session's records newer than the id `after`, oldest first."""
         return self._query(
-            f"SELECT {_ROW} FROM events WHERE session = ? AND id > ? ORDER BY id LIMIT ?",  # noqa: S608
+            f"SELECT {_ROW} FROM events WHERE session = ? AND id > ? ORDER BY id LIMIT ?",  # noqa: S608  # constants only
             session_id,
             after,
             limit,
@@ -233,7 +234,7 @@ class EventStore:
         with coded_errors(self._path):
             for suffix in ("", "-wal", "-shm"):
                 with contextlib.suppress(FileNotFoundError):
-                    os.rename(f"{self._path}{suffix}", f"{aside}{suffix}")
+                    Path(f"{self._path}{suffix}").rename(f"{aside}{suffix}")
         self._connect(floor)
         self.damage = HubError(
             Code.STATE_CORRUPT,

@@ -161,7 +161,7 @@ def test_line_and_column():
 
 @pytest.mark.parametrize(
     ("data", "value"),
-    [(b"0.9", 0.9), (b'{"a":1e2}', {"a": 100.0}), (b'"\\ud83d\\ude00"', "\U0001f600"), (b' [true , null]\n', [True, None]),
+    [(b"0.9", 0.9), (b'{"a":1e2}', {"a": 100.0}), (b'"\\ud83d\\ude00"', "\U0001f600"), (b" [true , null]\n", [True, None]),
      (b'{"a":"\\"}{a","b":"[[["}', {"a": '"}{a', "b": "[[["}), (b'{"a":{"a":{"a":1}}}', {"a": {"a": {"a": 1}}}),
      (b"[" + b"[]," * 500 + b"[]]", [[]] * 501)],
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """A real repository with a session's worktree, and ways to look at both without hub."""
 
+# ruff: noqa: PTH114, PTH115, PTH118, PTH123  # paths of bytes
 from __future__ import annotations
 
 import os
@@ -68,7 +69,9 @@ def on_disk(tree: Path) -> dict[bytes, tuple[str, bytes]]:
 
 def in_commit(root: Path, name: str) -> dict[bytes, tuple[str, bytes]]:
     """Every blob of a commit: path -> (mode, bytes)."""
-    listed = subprocess.run(["git", "ls-tree", "-r", "-z", name], cwd=root, check=True, capture_output=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-tree", "-r", "-z", name], cwd=root, check=True, capture_output=True
+    ).stdout
     entries = [line.partition(b"\t") for line in listed.split(b"\0")[:-1]]
     heads = [head.split(b" ") for head, _, _ in entries]
     stdin = b"".join(head[2] + b"\n" for head in heads)

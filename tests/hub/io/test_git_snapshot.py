@@ -1,5 +1,6 @@
 """Snapshots: every byte, nothing run, nothing of the user's moved, and the same again after a crash."""
 
+# ruff: noqa: ASYNC115, ASYNC221, ASYNC240, C901  # plain git beside hub's is the point
 from __future__ import annotations
 
 import ast
