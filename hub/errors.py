@@ -7,9 +7,7 @@ Must not: import anything of hub; carry secrets (details are redacted by the sin
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
-
-import attrs
+from typing import Any, NamedTuple
 
 
 class Code(StrEnum):
@@ -69,9 +67,8 @@ class Code(StrEnum):
     USAGE = "usage"
 
 
-@attrs.frozen
-class Rule:
-    """What a code means to each face."""
+class Rule(NamedTuple):
+    """What a code means to each face. No attrs here: every short command imports this module."""
 
     status: int
     """HTTP status of the API's answer."""

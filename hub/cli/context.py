@@ -17,7 +17,9 @@ from hub.client.quick import Api, find
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-json_option: Callable[[F], F] = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+json_option: Callable[[F], F] = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON document on stdout."
+)
 
 
 def project_dir(ctx: click.Context) -> Path:

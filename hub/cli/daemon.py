@@ -11,52 +11,38 @@ import json
 import click
 
 from hub.cli.context import json_option, project_dir
-from hub.errors import HubError
 
 
 @click.command()
-@click.option("--port", default=None, type=click.IntRange(0, 65535), help="Where to listen; 0 = any free port.")
+@click.option(
+    "--port", default=None, type=click.IntRange(0, 65535), help="Where to listen; 0 = any free port."
+)
 @click.option("--demo", is_flag=True, help="Enable the scripted agents demo-first and demo-second.")
 @click.option("--detach", is_flag=True, help="At a stop, leave the agent to the next daemon.")
 @json_option
 @click.pass_context
-def daemon(ctx: click.Context, port: int | None, demo: bool, detach: bool, as_json: bool) -> None:  # noqa: FBT001
+def daemon(ctx: click.Context, *, port: int | None, demo: bool, detach: bool, as_json: bool) -> None:
     """Serve a project until Ctrl-C or SIGTERM. The first ends the session in order, the second at once.
 
     Example: hub daemon --port 0
     """
     import trio
 
+    from hub.cli.report import report
     from hub.cli.serve import order_for
     from hub.daemon import Daemon, run_daemon, stop_signals
 
     flags = {"port": port if port is not None else ctx.obj["port"], "demo": demo or None}
-    order = order_for(project_dir(ctx), flags=flags, detach=detach)
+    order = order_for(project_dir(ctx), flags=flags, detach=detach, on_event=report)
 
     async def go() -> None:
         async with trio.open_nursery() as nursery:
             running: Daemon = await nursery.start(run_daemon, order)
             told = {"url": running.url, "port": running.port, "project": str(order.places.root)}
             click.echo(json.dumps(told) if as_json else f"hub serves {order.places.root} on {running.url}")
-            nursery.start_soon(_hold, running, nursery.cancel_scope)
+            async with stop_signals(running):
+                await running.over.wait()
+        if not as_json:
+            click.echo("hub has stopped in order", err=True)
 
-    async def _hold(running: Daemon, scope: trio.CancelScope) -> None:
-        async with stop_signals(running):
-            await running.over.wait()
-
-    try:
-        trio.run(go)
-    except BaseExceptionGroup as group:
-        raise coded(group) from group
-
-
-def coded(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The one coded error a group was raised for, else the group."""
-    found = [e for e in _leaves(group) if isinstance(e, HubError)]
-    return found[0] if found else group
-
-
-def _leaves(error: BaseException) -> list[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        return [leaf for part in error.exceptions for leaf in _leaves(part)]
-    return [error]
+    trio.run(go)

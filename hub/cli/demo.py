@@ -1,7 +1,7 @@
 """`hub demo`: a whole handoff between two scripted agents, in a repository of its own.
 
-Owns: the little project the demo works on.
-Must not: need an account, a network, or anything beside git.
+Owns: the little project the demo works on, and what is shown when it has ended.
+Must not: need an account, a network, or anything beside git; read the user's settings; leave anything behind.
 """
 
 from __future__ import annotations
@@ -30,60 +30,80 @@ enabled = true
 [providers.demo-second]
 enabled = true
 """
+_KEPT = frozenset({"HUB_DEBUG", "HUB_DEMO_PACE", "HUB_FAILPOINTS"})
+"""The only variables of hub that change a demo; a user's settings are for the user's projects."""
 
 
 @click.command()
 @click.option("--keep", is_flag=True, help="Keep the demo's repository, and say where it is.")
 @json_option
-@click.pass_context
-def demo(ctx: click.Context, keep: bool, as_json: bool) -> int:  # noqa: FBT001 - click passes flags by name
+def demo(*, keep: bool, as_json: bool) -> int:
     """Show a whole handoff: the first agent hits its usage limit, the second finishes, the verifier passes.
 
     Example: hub demo
     """
     import trio
 
-    root = Path(tempfile.mkdtemp(prefix="hub-demo-"))
+    base = Path(tempfile.mkdtemp(prefix="hub-demo-"))
     try:
-        _repository(root)
-        return trio.run(_show, root, as_json)
+        _isolate(base)
+        _repository(base / "project")
+        return trio.run(_show, base / "project", as_json)
     finally:
         if keep:
-            click.echo(f"kept: {root}", err=True)
+            click.echo(f"kept: {base / 'project'}", err=True)
         else:
-            shutil.rmtree(root, ignore_errors=True)
+            shutil.rmtree(base, ignore_errors=True)
+
+
+def _isolate(base: Path) -> None:
+    """This process is the demo's daemon: it is to see neither the user's settings nor the user's keys."""
+    for name in [name for name in os.environ if name.startswith(("HUB_", "GIT_")) and name not in _KEPT]:
+        del os.environ[name]
+    os.environ |= {"HUB_STATE_DIR": str(base / "state"), "HUB_CONFIG_DIR": str(base / "config")}
 
 
 def _repository(root: Path) -> None:
     """A repository with one commit, as a user would have it."""
+    root.mkdir()
     (root / "hub.toml").write_text(CONFIG)
-    identity = {"GIT_AUTHOR_NAME": "demo", "GIT_AUTHOR_EMAIL": "demo@localhost"}
-    identity |= {"GIT_COMMITTER_NAME": "demo", "GIT_COMMITTER_EMAIL": "demo@localhost"}
+    who = {"GIT_AUTHOR_NAME": "demo", "GIT_AUTHOR_EMAIL": "demo@localhost"}
+    who |= {"GIT_COMMITTER_NAME": "demo", "GIT_COMMITTER_EMAIL": "demo@localhost"}
+    # The user's own settings may sign commits or run hooks; the demo must not ask for a passphrase.
+    plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     for command in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "start"]):
         try:
-            subprocess.run(["git", *command], cwd=root, check=True, env={**os.environ, **identity})  # noqa: S603, S607
+            subprocess.run(["git", *command], cwd=root, check=True, env={**os.environ, **who, **plain})  # noqa: S603, S607  # the user's git, by PATH
         except FileNotFoundError as error:
             raise HubError(Code.GIT_MISSING) from error
 
 
-async def _show(root: Path, as_json: bool) -> int:  # noqa: FBT001
-    from hub.cli.diff import coloured
-    from hub.cli.run import daemon_for, post
-    from hub.cli.watch import ask, exit_status, summary, watch
+async def _show(root: Path, as_json: bool) -> int:  # noqa: FBT001  # trio.run passes by place
+    from hub.cli.join import daemon_for
+    from hub.cli.watch import ask, exit_status, watch
 
-    os.environ.pop("HUB_PORT", None)
-    async with daemon_for(root, None, quiet=True) as api:
+    async with daemon_for(root, None, quiet=True) as joined:
         if not as_json:
             click.echo(click.style(f"task: {TASK}", bold=True), err=True)
-        started = await post(api, "/api/run", {"task": TASK, "verify": [VERIFY]})
-        status = await watch(api, started["sessionId"], 0, quiet=as_json)
-        diff: dict[str, Any] = await ask(api, "/api/session/diff")
-        history = await ask(api, "/api/history")
+        started = await joined.start_session({"task": TASK, "verify": [VERIFY]})
+        status = await watch(joined.api, started["sessionId"], 0, quiet=as_json)
+        diff: dict[str, Any] = await ask(joined.api, "/api/session/diff")
+        history: list[dict[str, Any]] = await ask(joined.api, "/api/history")
     if as_json:
         click.echo(json.dumps({"status": status, "diff": diff, "history": history}))
     else:
-        click.echo("\n" + coloured(diff["diff"]))
-        click.echo("\n".join(f"{r['ts'][11:23]}  {r['summary']}" for r in history if r["event"] == "handoff"))
-        click.echo(summary(status).rpartition("\nsee it")[0])
-        click.echo('next: in a project of your own, run: hub doctor, then: hub run "task"')
+        _tell(status, diff, history)
     return exit_status(status)
+
+
+def _tell(status: dict[str, Any], diff: dict[str, Any], history: list[dict[str, Any]]) -> None:
+    from hub.cli.diff import coloured
+    from hub.cli.watch import ending
+
+    click.echo("\n" + coloured(diff["diff"]))
+    click.echo(click.style("the handoff, from the audit log", bold=True))
+    click.echo(
+        "\n".join(f"{row['ts'][11:23]}  {row['summary']}" for row in history if row["event"] == "handoff")
+    )
+    click.echo("\n".join(ending(status)))
+    click.echo('next: in a project of your own, run: hub doctor, then: hub run "task"')

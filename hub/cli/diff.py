@@ -41,5 +41,6 @@ def full(body: dict[str, Any]) -> str:
 def coloured(text: str) -> str:
     """Added lines green, removed ones red; click takes colours out again where they do not belong."""
     return "\n".join(
-        click.style(line, fg=_COLOURS[line[0]]) if line[:1] in _COLOURS else line for line in text.splitlines()
+        click.style(line, fg=_COLOURS[line[0]]) if line[:1] in _COLOURS else line
+        for line in text.splitlines()
     )

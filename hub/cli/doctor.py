@@ -63,7 +63,9 @@ def doctor(ctx: click.Context, as_json: bool) -> int:  # noqa: FBT001 - click pa
 
 
 def _all(folder: Path) -> Iterator[Finding]:
-    yield Finding("python", sys.version_info >= (3, 11), sys.version.split()[0], "Install Python 3.11 or newer.")
+    yield Finding(
+        "python", sys.version_info >= (3, 11), sys.version.split()[0], "Install Python 3.11 or newer."
+    )
     yield _git()
     try:
         places = Places(find_project(folder))
@@ -148,7 +150,12 @@ def _agents(places: Places) -> Iterator[Finding]:
 def _output(argv: list[str]) -> str:
     try:
         done = subprocess.run(  # noqa: S603 - fixed arguments from the code
-            argv, capture_output=True, text=True, timeout=_VERSION_TIMEOUT, check=False, stdin=subprocess.DEVNULL
+            argv,
+            capture_output=True,
+            text=True,
+            timeout=_VERSION_TIMEOUT,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

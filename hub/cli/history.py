@@ -17,7 +17,9 @@ from hub.cli.diff import coloured
 @click.command()
 @click.option("--commits", is_flag=True, help="The snapshot commits instead of the timeline.")
 @click.option("--diff", "sha", default="", metavar="SHA", help="What one snapshot changed.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000), help="The newest so many.")
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 1000), help="The newest so many."
+)
 @json_option
 @click.pass_context
 def history(ctx: click.Context, commits: bool, sha: str, limit: int, as_json: bool) -> None:  # noqa: FBT001
@@ -36,7 +38,9 @@ def history(ctx: click.Context, commits: bool, sha: str, limit: int, as_json: bo
 
 
 def _timeline(rows: list[dict[str, Any]]) -> str:
-    return "\n".join(f"{r['seq']:>6}  {r['ts']}  {r['event']:<16} {r['summary']}" for r in rows) or "nothing yet"
+    return (
+        "\n".join(f"{r['seq']:>6}  {r['ts']}  {r['event']:<16} {r['summary']}" for r in rows) or "nothing yet"
+    )
 
 
 def _commits(rows: list[dict[str, Any]]) -> str:
@@ -53,4 +57,8 @@ def rewind(ctx: click.Context, sha: str, as_json: bool) -> None:  # noqa: FBT001
     Example: hub rewind 1a2b3c4
     """
     answer = client(ctx).post("/api/history/rewind", {"sha": sha})
-    show(answer, as_json=as_json, text=lambda body: f"{body['branch']} - look at it: git switch {body['branch']}")
+    show(
+        answer,
+        as_json=as_json,
+        text=lambda body: f"{body['branch']} - look at it: git switch {body['branch']}",
+    )

@@ -57,4 +57,6 @@ def init(ctx: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click pas
     found = [name for name in _AGENTS if shutil.which(name)]
     places.config.write_text(_TEXT.format(chain=", ".join(f'"{name}"' for name in found or _AGENTS)))
     told = {"path": str(places.config), "agents": found}
-    click.echo(json.dumps(told) if as_json else f'wrote {places.config}\nnext: hub doctor, then: hub run "task"')
+    click.echo(
+        json.dumps(told) if as_json else f'wrote {places.config}\nnext: hub doctor, then: hub run "task"'
+    )

@@ -32,7 +32,9 @@ def line(record: dict[str, Any], *, width: int = _WIDTH) -> str:
     text = " ".join(_words(record, meta).split())
     if len(text) > width:
         text = text[: width - 1] + "…"
-    return f"{click.style(record['ts'][:8], dim=True)} {who:<{_PROVIDER}} " + click.style(mark + text, fg=colour)
+    return f"{click.style(record['ts'][:8], dim=True)} {who:<{_PROVIDER}} " + click.style(
+        mark + text, fg=colour
+    )
 
 
 def _words(record: dict[str, Any], meta: dict[str, Any]) -> str:

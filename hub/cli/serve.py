@@ -8,20 +8,33 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hub.client.quick import DEFAULT_PORT
 from hub.daemon import Order
 from hub.io.config_file import load
 from hub.io.places import Places, find_project
 
-DEFAULT_PORT = 4748
 
-
-def order_for(project: Path, *, flags: Mapping[str, Any], detach: bool = False) -> Order:
+def order_for(
+    project: Path,
+    *,
+    flags: Mapping[str, Any],
+    detach: bool = False,
+    port: int = DEFAULT_PORT,
+    on_event: Callable[[Any], None] | None = None,
+) -> Order:
     """The daemon of the project around a folder.
+
+    Args:
+        project: A folder in the project.
+        flags: The command line's options that are settings; None is not given.
+        detach: Whether a stop by signal leaves the agent to the next daemon.
+        port: Where to listen when no setting says where.
+        on_event: Told what happens in the supervision tree.
 
     Raises:
         HubError: `not_a_repository`, `config_invalid`.
@@ -29,5 +42,7 @@ def order_for(project: Path, *, flags: Mapping[str, Any], detach: bool = False) 
     places = Places(find_project(project))
     read = partial(load, places.config, environ=os.environ, flags=flags)
     config = read()
-    port = config.server.port if config.server.port is not None else DEFAULT_PORT
-    return Order(places, config, read, config.server.host, port, detach=detach, clock=time.time)
+    listen = port if config.server.port is None else config.server.port
+    return Order(
+        places, config, read, config.server.host, listen, detach=detach, on_event=on_event, clock=time.time
+    )

@@ -33,7 +33,8 @@ def picture(state: dict[str, Any]) -> str:
         f"{state['sessionState']}  {state['activeProvider']}{account}  ({state['fsmState']})",
         f"task      {state['taskGoal'].splitlines()[0][:100]}",
         f"session   {state['sessionId']}  on {state['branch']}",
-        f"handoffs  {state['handoffsDone']}" + (f"  hfs {state['hfsScore']:g}" if state["handoffsDone"] else ""),
+        f"handoffs  {state['handoffsDone']}"
+        + (f"  hfs {state['hfsScore']:g}" if state["handoffsDone"] else ""),
         f"tokens    {state['tokensUsed']:,}",
     ]
     if state["sessionState"] == "completed":

@@ -13,11 +13,12 @@ import click
 import trio
 
 from hub.cli.screen import line, shown
-from hub.client.live import follow
+from hub.client.live import Link, follow
 from hub.client.quick import Api
 from hub.errors import RULES, Code
 
-_ENDED = frozenset({"completed", "failed", "stopped"})
+PATIENCE = 120.0
+"""Seconds to look for a daemon that has gone: as long as an agent waits for the next one."""
 
 
 async def ask(api: Api, path: str) -> Any:
@@ -27,65 +28,86 @@ async def ask(api: Api, path: str) -> Any:
 
 async def watch(api: Api, session_id: str, since: int, *, quiet: bool = False) -> dict[str, Any]:
     """Show events until the session has ended; returns the last status."""
-    async with follow(api.port, since) as batches:
+
+    def link(now: Link) -> None:
+        if now is Link.LOST and not quiet:
+            click.echo("the daemon is gone; the agent works on. Start it again: hub daemon", err=True)
+
+    async with follow(api.port, since, patience=PATIENCE, notify=link) as batches:
         async for batch in batches:
             if not quiet:
-                for record in batch:
-                    if shown(record):
-                        click.echo(line(record), err=True)
-            if any(r.get("meta", {}).get("ended") and r["meta"].get("sessionId") == session_id for r in batch):
+                show_batch(batch)
+            if any(_ends(record, session_id) for record in batch):
                 break
     status: dict[str, Any] = await ask(api, "/api/status")
     return status
 
 
+def show_batch(batch: list[dict[str, Any]]) -> None:
+    """Records on standard error; a question of the agent's with the way to answer it."""
+    for record in batch:
+        if shown(record):
+            click.echo(line(record), err=True)
+        if record.get("meta", {}).get("needsInput"):
+            click.echo(
+                click.style('the agent waits; answer it from another terminal: hub reply "..."', bold=True),
+                err=True,
+            )
+
+
+def _ends(record: dict[str, Any], session_id: str) -> bool:
+    meta = record.get("meta", {})
+    return bool(meta.get("ended")) and meta.get("sessionId") == session_id
+
+
 async def last_event(api: Api) -> int:
     """The id after which news begin."""
-    tail = await ask(api, "/api/events?since=0&limit=1")
     newest = 0
-    while tail:
-        newest = tail[-1]["id"]
-        tail = await ask(api, f"/api/events?since={newest}&limit=1000")
+    while page := await ask(api, f"/api/events?since={newest}&limit=1000"):
+        newest = page[-1]["id"]
     return newest
 
 
 def outcome(status: dict[str, Any], *, as_json: bool) -> int:
     """Say how it ended and what to do next; returns the exit status."""
-    if as_json:
-        click.echo(json.dumps(status, ensure_ascii=False))
-    else:
-        click.echo(summary(status))
+    click.echo(json.dumps(status, ensure_ascii=False) if as_json else summary(status))
     return exit_status(status)
 
 
 def exit_status(status: dict[str, Any]) -> int:
-    """0 for a completed session, the error's own for a failed one."""
+    """0 for a completed session, the error's own for a failed one, 130 for one the user stopped."""
     if status["sessionState"] == "completed":
         return 0
+    if status["sessionState"] == "stopped":
+        return RULES[Code.INTERRUPTED].exit
     error = status.get("error")
-    if error is not None:
-        return RULES[Code(error["code"])].exit
-    return RULES[Code.INTERRUPTED].exit if status["sessionState"] == "stopped" else 1
+    return RULES[Code(error["code"])].exit if error else 1
 
 
 def summary(status: dict[str, Any]) -> str:
+    """How it ended and what to do next."""
+    branch = status["branch"]
+    return "\n".join(
+        [*ending(status), f"see it:   hub diff        (branch {branch})", f"take it:  git merge {branch}"]
+    )
+
+
+def ending(status: dict[str, Any]) -> list[str]:
     """How it ended, in a few lines."""
-    state = status["sessionState"]
-    words = {
-        "completed": "done, and the acceptance commands say so" if status["verified"] else "done, not verified",
-        "failed": "failed",
-        "stopped": "stopped; every byte is on the branch",
+    state, verified = status["sessionState"], status["verified"]
+    words, colour = {
+        "completed": ("done, and the acceptance commands say so", "green")
+        if verified
+        else ("done, not verified", "yellow"),
+        "failed": ("failed; every byte is on the branch", "red"),
+        "stopped": ("stopped; every byte is on the branch", "yellow"),
     }[state]
-    colour = {"completed": "green" if status["verified"] else "yellow", "failed": "red", "stopped": "yellow"}[state]
     lines = ["", click.style(words, fg=colour, bold=True)]
-    handoffs = status["handoffsDone"]
-    if handoffs:
+    if handoffs := status["handoffsDone"]:
         scores = ", ".join(f"{score:g}" for score in status["hfsHistory"])
         lines.append(f"{handoffs} handoff{'s' if handoffs > 1 else ''}, fidelity {scores} of 100")
-    error = status.get("error")
-    if error is not None:
+    if error := status.get("error"):
         lines += [f"{error['code']}: {error['detail']}", f"next: {error['hint']}"]
-    if state == "completed" and not status["verified"]:
+    if state == "completed" and not verified:
         lines.append('no acceptance command is configured: hub run --verify "make test" "..."')
-    lines += [f"see it:   hub diff        (branch {status['branch']})", f"take it:  git merge {status['branch']}"]
-    return "\n".join(lines)
+    return lines

@@ -1,0 +1,91 @@
+"""How a command ends when it does not end well.
+
+Owns: the way from any error to what, why and the next step, as text or one JSON document, and to the exit status.
+Must not: let a traceback reach a user who has not asked for it (`HUB_DEBUG=1`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+
+import click
+
+from hub.errors import Code, HubError
+
+_INTERNAL = "Run it again with HUB_DEBUG=1, and report that with the output of: hub doctor"
+
+
+def ended_by(error: BaseException, *, as_json: bool) -> int:
+    """Say what happened and what to do next; returns the exit status."""
+    cause = cause_of(error)
+    if isinstance(cause, BrokenPipeError):
+        _leave_quietly()
+        return 0
+    if isinstance(cause, click.exceptions.NoArgsIsHelpError):
+        click.echo(cause.format_message())
+        return 0
+    if debugging():
+        _traceback(error)
+    return _fail(coded(cause), as_json=as_json)
+
+
+def debugging() -> bool:
+    """Whether the user wants to see how hub works inside."""
+    return os.environ.get("HUB_DEBUG", "0") not in ("", "0")
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """The one error that groups were raised for: a coded one, a reader that left, Ctrl-C, else the first."""
+    leaves = list(_leaves(error))
+    for kind in (HubError, BrokenPipeError, KeyboardInterrupt):
+        found = next((leaf for leaf in leaves if isinstance(leaf, kind)), None)
+        if found is not None:
+            return found
+    return leaves[0]
+
+
+def coded(error: BaseException) -> HubError:
+    """Any error as one of the closed list."""
+    if isinstance(error, HubError):
+        return error
+    if isinstance(error, click.UsageError):
+        command = error.ctx.command_path if error.ctx else "hub"
+        return HubError(Code.USAGE, error.format_message(), hint=f"See: {command} --help")
+    if isinstance(error, click.ClickException):
+        return HubError(Code.USAGE, error.format_message())
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return HubError(Code.INTERRUPTED)
+    return HubError(Code.INTERNAL, f"{type(error).__name__}: {error}", hint=_INTERNAL)
+
+
+def _fail(error: HubError, *, as_json: bool) -> int:
+    if as_json:
+        click.echo(json.dumps({"error": error.problem()}))
+    else:
+        click.echo(f"hub: {error.detail}", err=True)
+        if error.hint:
+            click.echo(f"     {error.hint}", err=True)
+    return error.exit_status
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _leaves(part)
+    else:
+        yield error
+
+
+def _traceback(error: BaseException) -> None:
+    import traceback
+
+    traceback.print_exception(error, file=sys.stderr)
+
+
+def _leave_quietly() -> None:
+    # The reader has left (`hub logs | head`): nothing is wrong, and nothing more can be said. The interpreter
+    # flushes once more at its end; what is left then goes nowhere.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

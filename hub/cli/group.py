@@ -1,0 +1,96 @@
+"""The commands of `hub`, and the one place where they are run.
+
+Owns: which module holds which command, and what `--project`, `--port` and the colour variables mean to all.
+Must not: import a command before it is asked for; a short command must start fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from hub import __version__
+from hub.cli.ending import ended_by
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("hub.cli.run", "Run a task: start an agent and watch it to its end."),
+    "demo": ("hub.cli.demo", "Show a whole handoff between two scripted agents; needs nothing."),
+    "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
+    "status": ("hub.cli.status", "What the session does now."),
+    "logs": ("hub.cli.logs", "The event log."),
+    "handoff": ("hub.cli.control", "Hand the work to the next agent now."),
+    "pause": ("hub.cli.control", "Hold the agent at the next event."),
+    "resume": ("hub.cli.control", "Let the agent go on."),
+    "reply": ("hub.cli.control", "Answer the agent's question."),
+    "stop": ("hub.cli.control", "End the session in order, snapshot included."),
+    "diff": ("hub.cli.diff", "What the session has changed."),
+    "history": ("hub.cli.history", "The audit timeline and the snapshots."),
+    "rewind": ("hub.cli.history", "Make a branch at a snapshot; nothing is lost."),
+    "audit": ("hub.cli.audit", "Check the tamper-evident audit log."),
+    "init": ("hub.cli.init", "Write a commented hub.toml."),
+    "doctor": ("hub.cli.doctor", "Look for what keeps hub from working."),
+}
+"""Name -> module and one line of help. The function has the command's name."""
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        """Every command, in the order of a session."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's
+        """The command, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(COMMANDS[cmd_name][0])
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's
+        """The list for --help, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="hub %(version)s")
+@click.option(
+    "--project", "-C", default="", metavar="DIR", help="The project; default: the one around this folder."
+)
+@click.option("--port", default=None, type=click.IntRange(0, 65535), help="The daemon's port.")
+@click.pass_context
+def cli(ctx: click.Context, project: str, port: int | None) -> None:
+    r"""Run AI coding agents, see the quota wall coming, and hand the work over with nothing lost.
+
+    \b
+    Example: hub demo
+             hub run --verify "make test" "Add a --json flag to the list command"
+    """
+    ctx.obj = {"project": project, "port": port}
+    ctx.color = wanted_colour(os.environ)
+
+
+def wanted_colour(environ: Mapping[str, str]) -> bool | None:
+    """Whether the user wants colours; None = where a terminal shows them."""
+    if environ.get("NO_COLOR") or environ.get("CLICOLOR") == "0":
+        return False
+    if environ.get("FORCE_COLOR") or environ.get("CLICOLOR_FORCE", "0") != "0":
+        return True
+    return False if environ.get("TERM") == "dumb" else None
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; returns the exit status. Nothing gets past it but the interpreter's own end."""
+    try:
+        result: Any = cli.main(arguments, prog_name="hub", standalone_mode=False)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # the edge: whatever happens is told, never shown raw
+        return ended_by(error, as_json="--json" in arguments)
+    except BaseExceptionGroup as error:
+        return ended_by(error, as_json="--json" in arguments)
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,132 @@
+"""Being at a project's daemon: the one that runs, else one in this process for as long as it is needed.
+
+Owns: joining or being the daemon, and what Ctrl-C means meanwhile: once an ordered stop, twice at once.
+Must not: know what the session does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+import trio
+
+from hub.cli.report import report_failures
+from hub.cli.serve import order_for
+from hub.client.quick import Api, port_of
+from hub.daemon import Daemon, Order, run_daemon
+from hub.errors import Code, HubError
+
+STOP_TIMEOUT = 300.0
+"""Seconds an ordered stop may take: the agent's grace, the snapshot, a last run of the acceptance commands."""
+
+
+@attrs.define
+class Joined:
+    """A daemon, and whether the user has asked to leave."""
+
+    api: Api
+    leaving: bool = False
+
+    async def start_session(self, body: dict[str, Any]) -> Any:
+        """Start a session. A Ctrl-C from here on finds either no session or one that it can stop.
+
+        Raises:
+            HubError: `interrupted`, or what the daemon says.
+        """
+        if self.leaving:
+            raise HubError(Code.INTERRUPTED)
+        started = await trio.to_thread.run_sync(self.api.post, "/api/run", body)
+        if self.leaving:
+            await self.stop_session()
+        return started
+
+    async def stop_session(self) -> None:
+        """Ask for an ordered end of the session, if there is one."""
+        slow = Api(self.api.port, timeout=STOP_TIMEOUT)
+        try:
+            await trio.to_thread.run_sync(partial(slow.post, "/api/session/stop"), abandon_on_cancel=True)
+        except HubError as error:
+            if error.code is not Code.NO_ACTIVE_SESSION:
+                click.echo(f"hub: {error.detail}", err=True)
+
+
+@asynccontextmanager
+async def daemon_for(project: Path, port: int | None, *, quiet: bool) -> AsyncIterator[Joined]:
+    """The project's daemon for as long as the block lasts; one of our own ends in order when the block does."""
+    running = await trio.to_thread.run_sync(_running, project, port)
+    if running is not None:
+        async with _listening(Joined(running)) as joined:
+            yield joined
+        return
+    # Nobody else looks for this daemon at a fixed place, so any free port will do unless one was named.
+    order = order_for(project, flags={"port": port}, port=0, on_event=report_failures)
+    ended = trio.Event()
+    async with trio.open_nursery() as nursery:
+        daemon: Daemon = await nursery.start(_serve, order, ended)
+        if not quiet:
+            click.echo(f"hub serves this session on {daemon.url}", err=True)
+        try:
+            async with _listening(Joined(Api(daemon.port))) as joined:
+                yield joined
+        finally:
+            with trio.CancelScope(shield=True):
+                daemon.request_stop()
+                await ended.wait()
+
+
+async def _serve(order: Order, ended: trio.Event, *, task_status: trio.TaskStatus[Daemon]) -> None:
+    try:
+        await run_daemon(order, task_status=task_status)
+    finally:
+        ended.set()
+
+
+@asynccontextmanager
+async def _listening(joined: Joined) -> AsyncIterator[Joined]:
+    async with trio.open_nursery() as nursery:
+        await nursery.start(_on_signal, joined)
+        yield joined
+        nursery.cancel_scope.cancel(reason="the session has been watched to its end")
+
+
+async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> None:
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
+        async with trio.open_nursery() as nursery:
+            async for number in signals:
+                if joined.leaving:
+                    os._exit(128 + number)
+                joined.leaving = True
+                click.echo("\nstopping in order, with a snapshot; Ctrl-C again leaves at once", err=True)
+                nursery.start_soon(joined.stop_session)
+
+
+def _running(project: Path, port: int | None) -> Api | None:
+    """The daemon that answers for this very project, or None.
+
+    A port alone is not enough to join: what listens there may serve another project.
+    """
+    if not _announced(project):
+        return None
+    api = Api(port_of(project, {}))
+    if port not in (None, 0, api.port):
+        return None
+    try:
+        api.get("/api/health")
+    except HubError as error:
+        if error.code is Code.DAEMON_NOT_RUNNING:
+            return None
+        raise
+    return api
+
+
+def _announced(project: Path) -> bool:
+    return any((folder / ".hub" / "daemon.json").exists() for folder in (project, *project.parents))
