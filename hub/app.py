@@ -186,7 +186,12 @@ class App:
                 provider,
                 self.ref("session"),
                 kit.redactor(),
-                lambda: agent_launch(provider, dispatch.assignment, kit.config),
+                lambda: agent_launch(
+                    provider,
+                    dispatch.assignment,
+                    kit.config,
+                    kit.env_of(provider.name, dispatch.assignment.account.label),
+                ),
             )
 
         spec = actor_spec(dispatch.assignment.dispatch_id, make, slot, restart=Restart.TEMPORARY)

@@ -7,6 +7,7 @@ Must not: start anything, or put a long text or a key into argv.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 
 from hub.domain.config import Config
 from hub.errors import Code, HubError
@@ -15,21 +16,22 @@ from hub.io.commands import base_env
 from hub.providers.base import Assignment, Provider, Stdin
 
 
-def agent_launch(provider: Provider, assignment: Assignment, config: Config) -> AgentLaunch:
+def agent_launch(
+    provider: Provider, assignment: Assignment, config: Config, own: Mapping[str, str]
+) -> AgentLaunch:
     """How the runner starts the agent of this assignment.
+
+    Args:
+        provider: Whose agent.
+        assignment: What it is to do.
+        config: The settings in force.
+        own: What the user set for this provider and account.
 
     Raises:
         HubError: `dispatch_failed`; the program is not there.
     """
     launch = provider.launch(assignment)
-    settings = config.provider(provider.name)
-    env = {
-        **base_env(),
-        **settings.env,
-        **provider.account_env(assignment.account),
-        **assignment.account.env,
-        **launch.env,
-    }
+    env = {**base_env(), **own, **provider.account_env(assignment.account), **launch.env}
     program = shutil.which(launch.argv[0], path=env.get("PATH"))
     if program is None:
         command = " ".join(provider.install_command)

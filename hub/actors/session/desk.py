@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -49,6 +50,8 @@ class Desk:
         """
         if isinstance(inspect(assignment.run_dir), NeverClaimed):
             make_private_dir(assignment.run_dir)
+            if assignment.account.config_dir:
+                Path(assignment.account.config_dir).mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomic(assignment.run_dir / _ASSIGNMENT, _encode(assignment))
             if assignment.envelope_path is not None:
                 write_atomic(assignment.envelope_path, assignment.envelope.encode())
@@ -171,7 +174,7 @@ class Desk:
         return self._ref is not None and self._ref.try_cast(message)
 
     def _account_env(self, record: SessionRecord) -> Account:
-        return self.kit.config.account(*owner(record))
+        return self.kit.account(*owner(record))
 
     def has_run(self, record: SessionRecord) -> bool:
         """Whether the record's dispatch was ever claimed."""

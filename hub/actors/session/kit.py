@@ -7,6 +7,7 @@ Must not: hold state of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -14,9 +15,11 @@ import attrs
 from hub.actors.session.board import Board
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
+from hub.domain.account import Account
 from hub.domain.config import Config
 from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
 from hub.domain.text import clean
+from hub.io.dotenv import read_env
 from hub.io.places import Places
 from hub.providers.base import Provider
 from supervisors import Ref
@@ -53,6 +56,8 @@ class Kit:
     chance: Callable[[], float]
     """A number in [0, 1), for jitter."""
 
+    _known: tuple[object, KnownSecrets] | None = None
+
     def redactor(self) -> EventRedactor:
         """A fresh redactor that knows every secret hub holds at this moment."""
         return EventRedactor(Redactor(self._secrets(), self.keys.redaction))
@@ -61,10 +66,41 @@ class Kit:
         """A text for any sink: no control characters, no secret."""
         return Redactor(self._secrets(), self.keys.redaction).text(clean(text))
 
+    def env_of(self, name: str, label: str) -> dict[str, str]:
+        """What the user set for a provider and account: the keys of `.hub/.env`, the provider's table, the account's."""
+        allowed = self.providers[name].key_names
+        keys = read_env(self.places.dotenv, allowed) if allowed else {}
+        return {**keys, **self.config.provider(name).env, **self.config.account(name, label).env}
+
+    def account(self, name: str, label: str) -> Account:
+        """The account as an adapter gets it: its place spelt out, and every key that is its own or its provider's."""
+        found = self.config.account(name, label)
+        keys = self.providers[name].key_names
+        env = {key: value for key, value in self.env_of(name, label).items() if key in keys}
+        place = str(Path(found.config_dir).expanduser()) if found.config_dir else ""
+        return attrs.evolve(found, config_dir=place, env={**env, **found.env})
+
     def _secrets(self) -> KnownSecrets:
-        named: list[tuple[str, str]] = [("contract-key", self.keys.contract.hex())]
+        """Built once for each state of the configuration and of `.hub/.env`: that takes milliseconds."""
+        stamp = (id(self.config), _stamp(self.places.dotenv))
+        if self._known is None or self._known[0] != stamp:
+            self._known = (stamp, KnownSecrets(*self._named_values()))
+        return self._known[1]
+
+    def _named_values(self) -> tuple[list[str], list[str]]:
+        named = {"contract-key": self.keys.contract.hex()}
         for name, provider in self.providers.items():
-            settings = self.config.provider(name)
-            tables = [settings.env, *(account.env for account in self.config.accounts(name))]
-            named += [(key, table[key]) for table in tables for key in provider.key_names if key in table]
-        return KnownSecrets([value for _, value in named], [name for name, _ in named])
+            for account in self.config.accounts(name):
+                env = self.env_of(name, account.label)
+                named |= {
+                    f"{key} {name} {account.label}": env[key] for key in provider.key_names if key in env
+                }
+        return list(named.values()), [name.split()[0] for name in named]
+
+
+def _stamp(path: Path) -> object:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -63,6 +63,6 @@ class Orders:
             native_id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"hub:{record.dispatch_id}")),
             model=settings.model,
             base_url=settings.base_url,
-            account=self.kit.config.account(record.provider, record.account),
+            account=self.kit.account(record.provider, record.account),
             options=settings.options,
         )

@@ -187,6 +187,7 @@ class Work:
             breaker_open=(record.provider, record.account) in await self.targets.blocked(),
             jitter=self.kit.chance(),
             handoffs_left=record.max_handoffs - record.handoffs_done,
+            max_attempts=self.kit.config.session.retries,
             earliest_reset=await self.targets.earliest_reset(record),
         )
         match decision:
