@@ -1,0 +1,146 @@
+"""From the line that says the limit is reached to the next agent's first instruction, in a large repository.
+
+A real daemon, real worktrees, scripted agents: each changes twenty files and adds one, says that its limit is
+reached, and the next account takes over. The clock starts when the agent's line reached the spool and stops when
+the next agent has written its start line. Beside it: `git add -A && git commit` of the same kind of change, which
+is what a handoff by hand would begin with.
+
+Run it: `python -m tests.bench.bench_handoff [files] [handoffs]`, or `pytest tests/bench/bench_handoff.py -m bench -s`.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bench.bench_snapshot import CHANGED, change, plant
+from tests.faults.harness import Project, git, until
+
+GOAL = 300.0
+STATES = ("PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING", "RUNNING")
+
+
+def script() -> list[dict[str, Any]]:
+    """What each agent does: twenty changed files and a new one, then the wall."""
+    files = [f"pkg0/mod{number}/file{number * 100}.py" for number in range(CHANGED - 1)]
+    steps = [{"append": {"path": path, "text": "# changed\n"}} for path in files]
+    return [{"say": "working"}, *steps, {"append": {"path": "new.py", "text": "x\n"}}, {"sleep": 1}, {"limit": {}}]
+
+
+class Starts(threading.Thread):
+    """Notes when each start line appears: the file's own time of change is too coarse."""
+
+    def __init__(self, log: Path) -> None:
+        super().__init__(daemon=True)
+        self._log = log
+        self.times: list[float] = []
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        while not self.over.wait(0.001):
+            lines = self._log.read_bytes().count(b"\n") if self._log.exists() else 0
+            self.times += [time.time()] * (lines - len(self.times))
+
+
+def instant(text: str) -> float:
+    """Epoch milliseconds of an event's time."""
+    import datetime
+
+    return datetime.datetime.fromisoformat(text).timestamp() * 1000
+
+
+def run(made: Project, handoffs: int) -> list[dict[str, float]]:
+    """One session; for each handoff the milliseconds from the limit's line to each state, and to the start line."""
+    starts = Starts(made.log)
+    starts.start()
+    api = made.start()
+    api.post("/api/run", {"task": "append to the files", "maxHandoffs": handoffs})
+    until(made.ended, "the session ends", patience=60 + 10 * handoffs)
+    starts.over.set()
+    events = made.events()
+    limits = [e for e in events if e["meta"].get("failure") == "usage_limit" and "dispatchId" in e["meta"]]
+    rows = []
+    for number, limit in enumerate(limits[:handoffs]):
+        at = instant(limit["meta"]["at"])
+        row = {"start": starts.times[number + 1] * 1000 - at}
+        for event in events:
+            state = event["meta"].get("to")
+            if event["id"] > limit["id"] and event["tag"] == "handoff" and state and state not in row:
+                row[state] = instant(event["meta"]["at"]) - at
+        rows.append(row)
+    return rows
+
+
+def by_hand(root: Path, rounds: int) -> float:
+    """Milliseconds of `git add -A && git commit` of the same change."""
+    took = []
+    for turn in range(rounds):
+        change(root, turn)
+        begun = time.perf_counter()
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "turn")
+        took.append((time.perf_counter() - begun) * 1000)
+    return statistics.median(took)
+
+
+def measure(folder: Path, files: int = 50_000, handoffs: int = 5) -> dict[str, Any]:
+    """The median of the handoffs, its parts, and the peer, in milliseconds."""
+    made = Project(folder / "repo", folder / "state", folder / "agents.log")
+    if not made.root.exists():
+        made.root.mkdir()
+        plant(made.root, files)
+    with (made.root / ".git" / "info" / "exclude").open("a") as file:
+        file.write(".hub/\nhub.toml\n")
+    made.log.unlink(missing_ok=True)
+    for name in ("demo-first", "demo-second"):
+        made.script(name, *script())
+    accounts = "".join(
+        f'[[providers.demo-{name}.accounts]]\nlabel = "a{number}"\n'
+        for name in ("first", "second")
+        for number in range(handoffs // 2 + 1)
+    )
+    made.configure(accounts)
+    try:
+        rows = run(made, handoffs)
+    finally:
+        made.stop()
+    peer = by_hand(made.root, 3)
+    middle = {key: statistics.median(row[key] for row in rows if key in row) for key in ("start", *STATES)}
+    steps = {f"{a}->{b}": middle[b] - middle[a] for a, b in pairwise(STATES)}
+    return {"rows": rows, "median": middle["start"], "to_pausing": middle["PAUSING"], "steps": steps, "peer": peer}
+
+
+def show(found: dict[str, Any]) -> None:
+    """Prints it."""
+    print(f"\nlimit line -> next agent's first line  {found['median']:6.0f} ms   (goal {GOAL:.0f})")
+    each = ", ".join(f"{row['start']:.0f}" for row in found["rows"])
+    print(f"each: {each} ms")
+    print(f"  limit line -> PAUSING on record      {found['to_pausing']:6.0f} ms")
+    for name, took in found["steps"].items():
+        print(f"  {name:36} {took:6.0f} ms")
+    print(f"git add -A && git commit               {found['peer']:6.0f} ms   ratio {found['median'] / found['peer']:.2f}")
+
+
+@pytest.mark.bench
+def test_handoff(tmp_path):
+    """Prints; fails only when a handoff fails."""
+    show(measure(tmp_path))
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        place = os.environ.get("BENCH_DIR", directory)
+        show(measure(Path(place), *map(int, sys.argv[1:])))
+
+
+if __name__ == "__main__":
+    main()
