@@ -50,8 +50,7 @@ class Desk:
         """
         if isinstance(inspect(assignment.run_dir), NeverClaimed):
             make_private_dir(assignment.run_dir)
-            if assignment.account.config_dir:
-                Path(assignment.account.config_dir).mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_home(assignment.account)
             write_atomic(assignment.run_dir / _ASSIGNMENT, _encode(assignment))
             if assignment.envelope_path is not None:
                 write_atomic(assignment.envelope_path, assignment.envelope.encode())
@@ -182,6 +181,12 @@ class Desk:
             return False
         state = inspect(self.kit.places.run_dir / record.dispatch_id)
         return not isinstance(state, NeverClaimed | ClaimedNotStarted)
+
+
+def _make_home(account: Account) -> None:
+    """Some agents refuse to start where their directory is not there; the user's own is left as it is."""
+    if account.config_dir:
+        Path(account.config_dir).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def _gone(live: LiveAgent) -> bool:

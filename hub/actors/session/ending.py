@@ -14,6 +14,7 @@ from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
 from hub.actors.session.targets import Targets
+from hub.actors.trouble import PASSING
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
@@ -88,8 +89,10 @@ class Ending:
         sha = record.snapshot_sha
         if record.worktree_ready:
             try:
-                sha = (await self.passing.snapshot(record, f"end-{record.task_id}")).sha
+                sha = (await self.passing.snapshot(record, f"end-{record.task_id}", error)).sha
             except HubError as problem:
+                if problem.code in PASSING:
+                    raise
                 # The session ends all the same: what failed is said, and the worktree itself is untouched.
                 await self.kit.ledger.say(
                     Tag.ERROR, problem.detail, code=str(problem.code), hint=problem.hint
@@ -106,21 +109,6 @@ class Ending:
         }
         if record.state is State.RUNNING:
             await self.kit.ledger.update(**changes)
+            await self.kit.ledger.tell()
         else:
             await self.kit.ledger.advance(Trigger.ABANDONED, **changes)
-        await self.kit.ledger.note(
-            "session_ended", f"ended:{record.session_id}", state=str(state), verified=verified, snapshot=sha
-        )
-        told = {
-            SessionState.COMPLETED: "completed",
-            SessionState.STOPPED: "stopped",
-            SessionState.FAILED: "failed",
-        }
-        suffix = {True: ", verified", False: ", not verified", None: ""}[verified]
-        await self.kit.ledger.say(
-            Tag.SYSTEM,
-            f"session {told[state]}{suffix}",
-            source=f"ended:{record.session_id}",
-            verified=verified,
-            ended=str(state),
-        )

@@ -17,9 +17,10 @@ import attrs
 import trio
 
 from hub.actors.clock import iso
+from hub.actors.trouble import PASSING, UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.handoff import STARTS, State, Trigger, advance
-from hub.domain.session import SessionRecord, StateCorrupt, decode, encode
+from hub.domain.session import SessionRecord, SessionState, StateCorrupt, decode, encode
 from hub.domain.text import headline
 from hub.errors import Code, HubError
 from hub.io import failpoints
@@ -31,6 +32,12 @@ from supervisors import ActorDied, Ref
 
 _RECORD_LIMIT = 4 * 1024 * 1024
 _CALL_TIMEOUT = 30.0
+_ENDED = {
+    SessionState.COMPLETED: "completed",
+    SessionState.STOPPED: "stopped",
+    SessionState.FAILED: "failed",
+}
+_SUFFIX = {True: ", verified", False: ", not verified", None: ""}
 
 
 async def insist(ref: Ref[Any], message: Any) -> Any:
@@ -55,6 +62,7 @@ class Ledger:
     events: Ref[Any]
     clock: Callable[[], float]
     record: SessionRecord | None = None
+    _told: tuple[object, ...] = ()
     _writing: trio.Lock = attrs.field(factory=trio.Lock)
 
     @property
@@ -63,6 +71,11 @@ class Ledger:
         if self.record is None:
             raise HubError(Code.NO_ACTIVE_SESSION)
         return self.record
+
+    @property
+    def owes(self) -> bool:
+        """Whether the newest move, or the end, is not told yet: after a start, or when a disk was full."""
+        return self.record is not None and _news(self.record) != self._told
 
     def load(self) -> HubError | None:
         """Read the record back. A damaged file is kept aside and reported, never repaired or overwritten."""
@@ -82,7 +95,7 @@ class Ledger:
         """The first record of a session; durable when this returns."""
         async with self._writing:
             self._store(record, f"fsm.{record.state}")
-        await self.tell()
+        await self._try_to_tell()
 
     async def update(self, **changes: Any) -> SessionRecord:
         """Change the record within its state; durable when this returns."""
@@ -91,7 +104,10 @@ class Ledger:
         return self.now
 
     async def advance(self, trigger: Trigger, **changes: Any) -> SessionRecord:
-        """Move along the table; the new state is durable, and told, before this returns."""
+        """Move along the table; the new state is durable before this returns.
+
+        It is told too, unless a disk is full: then `owes` is true, and its effect has to wait for `tell`.
+        """
         async with self._writing:
             before = self.now
             state = advance(before.state, trigger)
@@ -99,12 +115,25 @@ class Ledger:
                 changes["trigger"] = trigger.value
             record = attrs.evolve(before, state=state, previous=before.state, **self._stamp(), **changes)
             self._store(record, f"fsm.{state}")
-        await self.tell()
+        await self._try_to_tell()
         return self.now
 
+    async def _try_to_tell(self) -> None:
+        try:
+            await self.tell()
+        except HubError as error:
+            if error.code not in PASSING:
+                raise
+
     async def tell(self) -> None:
-        """Tell the audit log and the event log of the newest move. Idempotent."""
+        """Tell the audit log and the event log of the newest move, and of the end if that has come. Idempotent."""
         record = self.now
+        await self._tell_move(record)
+        if record.session_state.ended:
+            await self._tell_end(record)
+        self._told = _news(record)
+
+    async def _tell_move(self, record: SessionRecord) -> None:
         key = f"fsm:{record.session_id}:{record.moved_seq}"
         data: dict[str, Any] = {
             "sessionId": record.session_id,
@@ -121,7 +150,7 @@ class Ledger:
         }
         first = not record.previous
         name = "session_started" if first else "handoff"
-        await insist(self.audit, AuditAppend([AuditEntry(name, data, key=key)]))
+        await self._append(AuditEntry(name, data, key=key))
         if first:
             await self.say(
                 Tag.SYSTEM, f"session started: {headline(record.task)}", source=key, role=record.role
@@ -130,11 +159,26 @@ class Ledger:
             msg = f"{record.previous} -> {record.state}" + (f" ({record.reason})" if record.reason else "")
             await self.say(Tag.HANDOFF, msg, source=key, **data)
 
+    async def _tell_end(self, record: SessionRecord) -> None:
+        key = f"ended:{record.session_id}"
+        state, verified = str(record.session_state), record.verified
+        await self.note("session_ended", key, state=state, verified=verified, snapshot=record.snapshot_sha)
+        msg = f"session {_ENDED[record.session_state]}{_SUFFIX[verified]}"
+        await self.say(Tag.SYSTEM, msg, source=key, verified=verified, ended=state)
+
     async def note(self, event: str, key: str, **data: Any) -> dict[str, Any]:
         """Append one record to the audit log; durable when this returns. Answers `{seq, hash}`."""
-        record = self.now
-        body = {"sessionId": record.session_id, **data}
-        answer: dict[str, Any] = await insist(self.audit, AuditAppend([AuditEntry(event, body, key=key)]))
+        body = {"sessionId": self.now.session_id, **data}
+        return await self._append(AuditEntry(event, body, key=key))
+
+    async def _append(self, entry: AuditEntry) -> dict[str, Any]:
+        """A log that takes nothing more keeps no session from ending; what it lacks, it says itself."""
+        try:
+            answer: dict[str, Any] = await insist(self.audit, AuditAppend([entry]))
+        except HubError as error:
+            if error.code not in UNAUDITED or not self.now.session_state.ended:
+                raise
+            return {}
         return answer
 
     async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: Any) -> int:
@@ -160,8 +204,19 @@ class Ledger:
     def _store(self, record: SessionRecord, failpoint: str) -> None:
         if record.previous is None or self.record is None or record.state != self.record.state:
             record = attrs.evolve(record, moved_seq=record.seq)
-        write_atomic(self.places.fsm, encode(record), failpoint=failpoint)
+        try:
+            write_atomic(self.places.fsm, encode(record), failpoint=failpoint)
+        except OSError as error:
+            # The old record is whole, and the next try writes a new file from its first byte: so it may be tried.
+            raise HubError(
+                Code.READ_ONLY, f"Cannot write {self.places.fsm}: the disk failed ({error.strerror})."
+            ) from error
         self.record = record
+
+
+def _news(record: SessionRecord) -> tuple[object, ...]:
+    """What there is to tell of a record: equal for two writes with no move and no end between them."""
+    return record.session_id, record.moved_seq, record.session_state.ended
 
 
 def effect(state: State, point: str) -> None:

@@ -111,6 +111,8 @@ class Work:
             await self._failed(record, Failure(FailureClass.CRASH, error.detail))
             return
         effect(State.RUNNING, "mid")
+        if record.session_state is SessionState.STARTING:
+            record = await self.kit.ledger.update(session_state=SessionState.RUNNING)
         await self._watch(record, live)
 
     async def _watch(self, record: SessionRecord, live: LiveAgent) -> None:
