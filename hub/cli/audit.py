@@ -29,7 +29,7 @@ def audit() -> None:
 @click.option("--expect", default="", metavar="SEQ:HASH", help="A head noted elsewhere; finds a rollback.")
 @json_option
 @click.pass_context
-def verify(ctx: click.Context, expect: str, as_json: bool) -> int:  # noqa: FBT001 - click passes flags by name
+def verify(ctx: click.Context, *, expect: str, as_json: bool) -> int:
     """Walk the hash chain from its first record to its anchored head.
 
     Example: hub audit verify --expect 41:9f...

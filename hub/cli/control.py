@@ -14,7 +14,7 @@ from hub.cli.context import client, json_option, show
 @click.command()
 @json_option
 @click.pass_context
-def handoff(ctx: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+def handoff(ctx: click.Context, *, as_json: bool) -> None:
     """Hand the work to the next agent now; ends a wait.
 
     Example: hub handoff
@@ -26,7 +26,7 @@ def handoff(ctx: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click 
 @click.command()
 @json_option
 @click.pass_context
-def pause(ctx: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+def pause(ctx: click.Context, *, as_json: bool) -> None:
     """Hold the agent at the next event.
 
     Example: hub pause
@@ -38,7 +38,7 @@ def pause(ctx: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click pa
 @click.command()
 @json_option
 @click.pass_context
-def resume(ctx: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+def resume(ctx: click.Context, *, as_json: bool) -> None:
     """Let the agent go on.
 
     Example: hub resume
@@ -51,7 +51,7 @@ def resume(ctx: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click p
 @click.argument("text")
 @json_option
 @click.pass_context
-def reply(ctx: click.Context, text: str, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+def reply(ctx: click.Context, text: str, *, as_json: bool) -> None:
     """Answer the agent's question.
 
     Example: hub reply "use the second one"
@@ -63,7 +63,7 @@ def reply(ctx: click.Context, text: str, as_json: bool) -> None:  # noqa: FBT001
 @click.command()
 @json_option
 @click.pass_context
-def stop(ctx: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+def stop(ctx: click.Context, *, as_json: bool) -> None:
     """End the session in order, snapshot included.
 
     Example: hub stop

@@ -98,12 +98,10 @@ async def _show(root: Path, as_json: bool) -> int:  # noqa: FBT001  # trio.run p
 
 def _tell(status: dict[str, Any], diff: dict[str, Any], history: list[dict[str, Any]]) -> None:
     from hub.cli.diff import coloured
+    from hub.cli.timeline import handoffs
     from hub.cli.watch import ending
 
     click.echo("\n" + coloured(diff["diff"]))
-    click.echo(click.style("the handoff, from the audit log", bold=True))
-    click.echo(
-        "\n".join(f"{row['ts'][11:23]}  {row['summary']}" for row in history if row["event"] == "handoff")
-    )
+    click.echo("\n".join(handoffs(history)))
     click.echo("\n".join(ending(status)))
     click.echo('next: in a project of your own, run: hub doctor, then: hub run "task"')

@@ -19,7 +19,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.option("--stat", is_flag=True, help="Only the summary.")
 @json_option
 @click.pass_context
-def diff(ctx: click.Context, stat: bool, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+def diff(ctx: click.Context, *, stat: bool, as_json: bool) -> None:
     """What the session has changed, against the main branch.
 
     Example: hub diff --stat

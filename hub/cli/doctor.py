@@ -43,7 +43,7 @@ class Finding:
 @click.command()
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, as_json: bool) -> int:  # noqa: FBT001 - click passes flags by name
+def doctor(ctx: click.Context, *, as_json: bool) -> int:
     """Look for what keeps hub from working. Exit status 1 when something does.
 
     Example: hub doctor --json
@@ -74,7 +74,7 @@ def _all(folder: Path) -> Iterator[Finding]:
         return
     yield Finding("project", ok=True, detail=str(places.root))
     yield from (check(places) for check in _PROJECT_CHECKS)
-    yield from _agents(places)
+    yield from _agents()
 
 
 def _git() -> Finding:
@@ -84,6 +84,12 @@ def _git() -> Finding:
     text = _output([path, "--version"]).removeprefix("git version ")
     numbers = tuple(int(n) for n in text.split()[0].split(".")[:2]) if text else (0, 0)
     return Finding("git", numbers >= _GIT, text, "Install git 2.31 or newer.")
+
+
+def _commit(places: Places) -> Finding:
+    found = _output(["git", "-C", str(places.root), "log", "-1", "--format=%h %s", "--no-show-signature"])
+    hint = "Run: git commit --allow-empty -m start"
+    return Finding("commit", bool(found), found or "the repository has no commit yet", hint)
 
 
 def _config(places: Places) -> Finding:
@@ -126,10 +132,17 @@ def _daemon(places: Places) -> Finding:
     return Finding("daemon", ok=True, detail=api.url)
 
 
-_PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (_config, _writable, _space, _secrets, _daemon)
+_PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
+    _commit,
+    _config,
+    _writable,
+    _space,
+    _secrets,
+    _daemon,
+)
 
 
-def _agents(places: Places) -> Iterator[Finding]:
+def _agents() -> Iterator[Finding]:
     """Each agent: an uninstalled one is a note, none at all is a fault."""
     found = 0
     for name, provider in load_all().items():

@@ -12,20 +12,26 @@ import click
 
 from hub.cli.context import client, json_option, show
 from hub.cli.diff import coloured
+from hub.cli.timeline import handoffs
+
+_ALL = 10_000
 
 
 @click.command()
 @click.option("--commits", is_flag=True, help="The snapshot commits instead of the timeline.")
+@click.option("--handoffs", "pictures", is_flag=True, help="Each handoff, state by state, with its times.")
 @click.option("--diff", "sha", default="", metavar="SHA", help="What one snapshot changed.")
 @click.option(
     "--limit", default=50, show_default=True, type=click.IntRange(1, 1000), help="The newest so many."
 )
 @json_option
 @click.pass_context
-def history(ctx: click.Context, commits: bool, sha: str, limit: int, as_json: bool) -> None:  # noqa: FBT001
-    """The audit timeline, the snapshots, or one snapshot's diff.
+def history(
+    ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limit: int, as_json: bool
+) -> None:
+    """The audit timeline, the handoffs, the snapshots, or one snapshot's diff.
 
-    Example: hub history --commits
+    Example: hub history --handoffs
     """
     daemon = client(ctx, timeout=60)
     if sha:
@@ -33,6 +39,9 @@ def history(ctx: click.Context, commits: bool, sha: str, limit: int, as_json: bo
         show(answer, as_json=as_json, text=lambda body: coloured(body["diff"]))
     elif commits:
         show(daemon.get("/api/history/commits")[-limit:], as_json=as_json, text=_commits)
+    elif pictures:
+        rows = [row for row in daemon.get("/api/history", {"limit": _ALL}) if row["event"] == "handoff"]
+        show(rows, as_json=as_json, text=_handoffs)
     else:
         show(daemon.get("/api/history", {"limit": limit}), as_json=as_json, text=_timeline)
 
@@ -43,6 +52,10 @@ def _timeline(rows: list[dict[str, Any]]) -> str:
     )
 
 
+def _handoffs(rows: list[dict[str, Any]]) -> str:
+    return "\n".join(handoffs(rows)).strip() or "no handoff yet"
+
+
 def _commits(rows: list[dict[str, Any]]) -> str:
     return "\n".join(f"{r['short']}  {r['when']}  {r['subject']}" for r in rows) or "no snapshot yet"
 
@@ -51,7 +64,7 @@ def _commits(rows: list[dict[str, Any]]) -> str:
 @click.argument("sha")
 @json_option
 @click.pass_context
-def rewind(ctx: click.Context, sha: str, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+def rewind(ctx: click.Context, sha: str, *, as_json: bool) -> None:
     """Make a branch at a snapshot; nothing else moves.
 
     Example: hub rewind 1a2b3c4

@@ -45,7 +45,7 @@ verify = []
 @click.command()
 @json_option
 @click.pass_context
-def init(ctx: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+def init(ctx: click.Context, *, as_json: bool) -> None:
     """Write a commented hub.toml, and make .hub/ invisible to git.
 
     Example: hub init

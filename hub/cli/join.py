@@ -33,7 +33,7 @@ class Joined:
     """A daemon, and whether the user has asked to leave."""
 
     api: Api
-    leaving: bool = False
+    leaving: trio.Event = attrs.field(factory=trio.Event)
 
     async def start_session(self, body: dict[str, Any]) -> Any:
         """Start a session. A Ctrl-C from here on finds either no session or one that it can stop.
@@ -41,10 +41,10 @@ class Joined:
         Raises:
             HubError: `interrupted`, or what the daemon says.
         """
-        if self.leaving:
+        if self.leaving.is_set():
             raise HubError(Code.INTERRUPTED)
         started = await trio.to_thread.run_sync(self.api.post, "/api/run", body)
-        if self.leaving:
+        if self.leaving.is_set():
             await self.stop_session()
         return started
 
@@ -102,9 +102,9 @@ async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> N
         task_status.started()
         async with trio.open_nursery() as nursery:
             async for number in signals:
-                if joined.leaving:
+                if joined.leaving.is_set():
                     os._exit(128 + number)
-                joined.leaving = True
+                joined.leaving.set()
                 click.echo("\nstopping in order, with a snapshot; Ctrl-C again leaves at once", err=True)
                 nursery.start_soon(joined.stop_session)
 

@@ -21,7 +21,7 @@ _PAGE = 1000
 @click.option("--since", default=0, type=click.IntRange(0), help="Only records after this id.")
 @json_option
 @click.pass_context
-def logs(ctx: click.Context, follow: bool, since: int, as_json: bool) -> None:  # noqa: FBT001
+def logs(ctx: click.Context, *, follow: bool, since: int, as_json: bool) -> None:
     """The event log. With --json one array; with -f --json one document a line.
 
     Example: hub logs -f

@@ -16,7 +16,7 @@ from hub.cli.context import client, json_option, show
 @click.command()
 @json_option
 @click.pass_context
-def status(ctx: click.Context, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
+def status(ctx: click.Context, *, as_json: bool) -> None:
     """What the session does now.
 
     Example: hub status --json

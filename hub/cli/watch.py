@@ -85,11 +85,10 @@ def exit_status(status: dict[str, Any]) -> int:
 
 
 def summary(status: dict[str, Any]) -> str:
-    """How it ended and what to do next."""
+    """How it ended and what to do next; with git alone, since the daemon may have ended with the session."""
     branch = status["branch"]
-    return "\n".join(
-        [*ending(status), f"see it:   hub diff        (branch {branch})", f"take it:  git merge {branch}"]
-    )
+    lines = [*ending(status), f"see it:   git diff HEAD...{branch}", f"take it:  git merge {branch}"]
+    return "\n".join(lines)
 
 
 def ending(status: dict[str, Any]) -> list[str]:

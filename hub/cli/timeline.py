@@ -1,0 +1,70 @@
+"""The handoffs of an audit timeline as a picture: each state, and how long the work stood in it.
+
+Owns: the reading of `GET /api/history` rows as moves, and their drawing.
+Must not: know what a state means; it draws the moves it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import click
+
+_CELLS = 36
+_HOME = "RUNNING"
+
+
+class Move(NamedTuple):
+    """One transition of the state machine."""
+
+    at: datetime
+    source: str
+    target: str
+    reason: str
+
+
+def handoffs(history: list[dict[str, Any]]) -> list[str]:
+    """One picture for each whole handoff in the rows, in lines."""
+    return [text for walk in _walks(history) for text in ("", *_picture(walk))]
+
+
+def _walks(history: list[dict[str, Any]]) -> Iterator[list[Move]]:
+    walk: list[Move] = []
+    for row in history:
+        if row["event"] != "handoff":
+            continue
+        move = _move(row)
+        if move.source == _HOME:
+            walk = []
+        walk.append(move)
+        if move.target == _HOME and walk[0].source == _HOME:
+            yield walk
+
+
+def _move(row: dict[str, Any]) -> Move:
+    states, _, reason = str(row["summary"]).partition(", ")
+    source, _, target = states.partition(" -> ")
+    return Move(datetime.fromisoformat(row["ts"]), source, target, reason)
+
+
+def _picture(walk: list[Move]) -> Iterator[str]:
+    spans = [(here.target, _ms(here, after)) for here, after in pairwise(walk)]
+    total = max(1, _ms(walk[0], walk[-1]))
+    yield click.style(f"handed over in {total} ms: {walk[0].reason}", bold=True)
+    done = 0
+    for state, spent in spans:
+        left = round(done * _CELLS / total)
+        width = max(1, round((done + spent) * _CELLS / total) - left)
+        left = min(left, _CELLS - width)
+        bar = " " * left + "#" * width + " " * (_CELLS - left - width)
+        yield f"  {state:<15} |{click.style(bar, fg='yellow')}| {spent:>6} ms"
+        done += spent
+    end = walk[-1].at.strftime("%H:%M:%S.%f")[:12]
+    yield f"  {walk[-1].target:<15} at {end}, with the next agent"
+
+
+def _ms(start: Move, end: Move) -> int:
+    return round((end.at - start.at).total_seconds() * 1000)
