@@ -1,0 +1,15 @@
+"""Errors that are not the end of anything.
+
+Owns: which codes go away by themselves or by the user's hand outside hub, and which say that the audit log takes
+nothing more.
+Must not: decide what is done meanwhile.
+"""
+
+from __future__ import annotations
+
+from hub.errors import Code
+
+PASSING = frozenset({Code.NO_SPACE, Code.READ_ONLY, Code.UNAVAILABLE})
+"""What failed is tried again until it works."""
+UNAUDITED = frozenset({Code.AUDIT_BROKEN, Code.AUDIT_UNREADABLE})
+"""No session goes on without its audit log, but one may end."""
