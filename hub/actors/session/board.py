@@ -14,6 +14,7 @@ import attrs
 import trio
 
 from hub.domain.quota import QuotaReading
+from hub.domain.session import ErrorNote
 from hub.providers.base import Exit, Outcome
 
 
@@ -52,6 +53,8 @@ class Board:
     agent: LiveAgent | None = None
     wish: Wish | None = None
     detached: bool = False
+    trouble: ErrorNote | None = None
+    """What keeps the session from going on at this moment; it may be a disk too full to write that down."""
     _changed: trio.Event = attrs.field(factory=trio.Event)
 
     def touch(self) -> None:

@@ -67,18 +67,22 @@ class Desk:
         if live is not None and live.dispatch_id == record.dispatch_id and live.adapter_up:
             return live
         run_dir = self.kit.places.run_dir / record.dispatch_id
-        match inspect(run_dir):
-            case NeverClaimed() | ClaimedNotStarted():
-                raise HubError(Code.DISPATCH_FAILED, "The agent was never started.")
+        if isinstance(inspect(run_dir), NeverClaimed | ClaimedNotStarted):
+            raise HubError(Code.DISPATCH_FAILED, "The agent was never started.")
+        self.insist_known(record)
+        assignment = _decode(
+            read_bounded(run_dir / _ASSIGNMENT, _ASSIGNMENT_LIMIT), self._account_env(record)
+        )
+        return await self._adopt(record, assignment, attach=True)
+
+    def insist_known(self, record: SessionRecord) -> None:
+        """Raise `dispatch_ambiguous` when the record's agent was let go and its runner died before a word came."""
+        match inspect(self.kit.places.run_dir / record.dispatch_id):
             case Dead(spool_bytes=0):
                 raise HubError(
                     Code.DISPATCH_AMBIGUOUS,
                     f"{owner(record)[0]} was let go and its runner died before it said anything.",
                 )
-        assignment = _decode(
-            read_bounded(run_dir / _ASSIGNMENT, _ASSIGNMENT_LIMIT), self._account_env(record)
-        )
-        return await self._adopt(record, assignment, attach=True)
 
     async def _adopt(self, record: SessionRecord, assignment: Assignment, *, attach: bool) -> LiveAgent:
         await self.release()
@@ -165,7 +169,9 @@ class Desk:
         live = await self.hold()
         while live is not None and live.exit is None:
             if not live.adapter_up:
-                live = await self.reattach(self.kit.ledger.now)
+                await self.release()
+                live = await self.hold()
+                continue
             self._send(AdapterStop(reason, hard=hard))
             await self.kit.board.until(partial(_gone, live), _LEAVE_GRACE)
 

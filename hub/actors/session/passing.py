@@ -14,13 +14,14 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.actors.session.board import LiveAgent
+from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
 from hub.actors.session.evidence import Evidence, Gate
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect, insist
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
+from hub.actors.trouble import UNAUDITED
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign, verify
 from hub.domain.contract import Evidence as ContractEvidence
@@ -30,7 +31,7 @@ from hub.domain.fidelity import score
 from hub.domain.handoff import State, Trigger
 from hub.domain.intent import draft
 from hub.domain.profile import Target
-from hub.domain.session import Attempt, SessionRecord, SessionState
+from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import read_bounded, write_atomic
@@ -77,10 +78,18 @@ class Passing:
             Trigger.SAFE_POINT, snapshot_sha=snapshot.sha, snapshot_tree=snapshot.tree, safe_point=point
         )
 
-    async def snapshot(self, record: SessionRecord, name: str) -> git.Snapshot:
-        """One commit on the session's branch with every byte the agent wrote."""
-        head = await insist(self.kit.audit, AuditHead())
-        trailers = {"Hub-Audit": f"{head['seq']}:{head['hash']}"}
+    async def snapshot(
+        self, record: SessionRecord, name: str, ending_with: ErrorNote | None = None
+    ) -> git.Snapshot:
+        """One commit on the session's branch with every byte the agent wrote.
+
+        A session that ends because its audit log is broken gets its last snapshot without it.
+        """
+        audited = ending_with is None or ending_with.code not in UNAUDITED
+        trailers = {}
+        if audited:
+            head = await insist(self.kit.audit, AuditHead())
+            trailers["Hub-Audit"] = f"{head['seq']}:{head['hash']}"
         worktree = Path(record.worktree)
         snapshot = await git.snapshot(worktree, record.session_id, name, trailers, root=self.kit.places.root)
         for note in (
@@ -88,12 +97,13 @@ class Passing:
             *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped),
         ):
             await self.kit.ledger.say(Tag.SYSTEM, note)
-        await self.kit.ledger.note(
-            "snapshot",
-            f"snapshot:{record.session_id}:{name}:{snapshot.sha}",
-            sha=snapshot.sha,
-            tree=snapshot.tree,
-        )
+        if audited:
+            await self.kit.ledger.note(
+                "snapshot",
+                f"snapshot:{record.session_id}:{name}:{snapshot.sha}",
+                sha=snapshot.sha,
+                tree=snapshot.tree,
+            )
         return snapshot
 
     async def _snapshotted(self, record: SessionRecord) -> None:
@@ -150,7 +160,7 @@ class Passing:
         self._verified(record)
         effect(State.ENVELOPE_BUILT, "mid")
         target = Target(record.to_provider, record.to_account)
-        if (target.provider, target.account) in await self.targets.blocked():
+        if not record.to_provider or (target.provider, target.account) in await self.targets.blocked():
             found = await self.targets.next(record, record.failure)
             if found is None:
                 raise HubError(Code.NO_FALLBACK, "Nobody else may go on with the task.")
@@ -215,7 +225,7 @@ class Passing:
             self.kit.breakers,
             BreakerFailure(record.to_provider, record.to_account, Failure(FailureClass.CRASH, error.detail)),
         )
-        await self.kit.ledger.advance(Trigger.DISPATCH_FAILED, tried=(*record.tried, left), dispatch_id="")
+        await self._next_receiver(record, left)
 
     async def _resuming(self, record: SessionRecord) -> None:
         live = await self.desk.reattach(record)
@@ -225,8 +235,9 @@ class Passing:
             self.kit.config.session.resume_timeout,
         )
         if not live.alive:
-            if not live.adapter_up:
+            if not live.adapter_up or self.kit.board.wish is Wish.STOP:
                 return
+            self.desk.insist_known(record)
             await self._no_heartbeat(record, live)
             return
         points = await self._score(record)
@@ -258,7 +269,24 @@ class Passing:
         await self.kit.ledger.say(
             Tag.ERROR, f"{record.to_provider} did not take over: {failure.text}", failure=str(failure.kind)
         )
-        await self.kit.ledger.advance(Trigger.DISPATCH_FAILED, tried=(*record.tried, left), dispatch_id="")
+        await self._next_receiver(record, left)
+
+    async def _next_receiver(self, record: SessionRecord, left: Attempt) -> None:
+        """Back to where a receiver is chosen; the contract stays, whoever gets it."""
+        await self.kit.ledger.advance(
+            Trigger.DISPATCH_FAILED,
+            tried=(*record.tried, left),
+            dispatch_id="",
+            to_provider="",
+            to_account="",
+            error=None,
+            needs_input=False,
+        )
+
+    async def abandon_dispatch(self, record: SessionRecord) -> None:
+        """The user has decided that a dispatch nobody can be sure of is not to be counted on."""
+        left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
+        await self._next_receiver(record, left)
 
     async def _score(self, record: SessionRecord) -> float:
         """The handoff's fidelity: the contract as it was given, held against the log."""

@@ -16,6 +16,7 @@ from hub.actors.clock import iso
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import insist
 from hub.domain.failure import FailureClass
+from hub.domain.handoff import State
 from hub.domain.profile import ProviderStatus, Status, Target, chain, next_target
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
@@ -92,6 +93,7 @@ class Targets:
         """Who goes on after the record's provider; None when nobody can now."""
         barred = {Target(*key) for key in await self.blocked()}
         barred |= {Target(a.provider, a.account) for a in record.tried if a.failure in _NEVER_AGAIN}
+        barred |= _gave_up(record)
         accounts = {p.name: p.accounts for p in self.known() if p.status is not Status.ERROR}
         order = [Target(name, accounts[name][0]) for name in record.chain if name in accounts]
         return next_target(
@@ -139,3 +141,15 @@ class Targets:
                 }
             )
         return rows
+
+
+def _gave_up(record: SessionRecord) -> set[Target]:
+    """Receivers that did not take over in the handoff under way: those tried since the outgoing agent was left."""
+    found: set[Target] = set()
+    if record.state is State.RUNNING:
+        return found
+    for attempt in reversed(record.tried):
+        if (attempt.provider, attempt.account) == (record.provider, record.account):
+            break
+        found.add(Target(attempt.provider, attempt.account))
+    return found

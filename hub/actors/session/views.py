@@ -12,7 +12,7 @@ from typing import Any
 
 from hub.actors.clock import iso
 from hub.actors.session.kit import Kit
-from hub.domain.session import SessionRecord
+from hub.domain.session import SessionRecord, SessionState
 
 
 def digest(commands: Sequence[str]) -> str:
@@ -38,7 +38,7 @@ def status(kit: Kit) -> dict[str, Any]:
         "hfsScore": record.hfs,
         "hfsHistory": list(record.hfs_history),
         "fsmState": str(record.state),
-        "sessionState": str(record.session_state),
+        "sessionState": str(_seen_state(record)),
         "account": record.account,
         "needsInput": record.needs_input,
         "paused": record.paused,
@@ -52,13 +52,16 @@ def status(kit: Kit) -> dict[str, Any]:
         "endedAt": record.ended_at or None,
         "error": None,
     }
-    if record.error is not None:
-        body["error"] = {
-            "code": str(record.error.code),
-            "detail": record.error.detail,
-            "hint": record.error.hint,
-        }
+    error = record.error or kit.board.trouble
+    if error is not None:
+        body["error"] = {"code": str(error.code), "detail": error.detail, "hint": error.hint}
     return body
+
+
+def _seen_state(record: SessionRecord) -> SessionState:
+    """A paused agent is paused for people; on record the session runs, and goes on where it stood."""
+    held = record.paused and record.session_state is SessionState.RUNNING
+    return SessionState.PAUSED if held else record.session_state
 
 
 def cost(kit: Kit) -> dict[str, Any]:
