@@ -122,8 +122,10 @@ class _Runner:
                 self.actor.ctx = self.ctx = Context(self.slot, self.box, self.life, nursery)
                 await self._started()
                 await self._serve()
-                await self._stopped(exits.SHUTDOWN)
-                nursery.cancel_scope.cancel(reason="the actor stopped")
+                if not self.life.killed:
+                    await self._stopped(exits.SHUTDOWN)
+                if nursery.child_tasks:
+                    nursery.cancel_scope.cancel(reason="the actor stopped")
         except BaseException as caught:
             error = caught
             raise
@@ -152,17 +154,22 @@ class _Runner:
         await self.actor.started()
         self.served = True
         self.life.on_stop(self._ask)
+        self.life.on_kill = self._kill
         self.life.ready()
         self.slot.came()
 
-    def _ask(self) -> None:
+    def _ask(self) -> bool:
         self.box.stopping = True
-        self.box.nudge()
+        return self.box.nudge()
+
+    def _kill(self) -> bool:
+        """Wake an idle actor instead of cancelling it: with nothing to unwind, that takes half the time."""
+        return not self.ctx.nursery.child_tasks and self._ask()
 
     async def _serve(self) -> None:
         box = self.box
         drain = self.actor.drain_on_stop
-        while not box.stopping or (drain and box.depth):
+        while not box.stopping or (drain and box.depth and not self.life.killed):
             envelope = await box.get()
             if envelope is None:
                 continue
@@ -170,7 +177,7 @@ class _Runner:
                 box.unget(envelope)
                 break
             await self._handle(envelope)
-        self.slot.refuse(self.box, exits.SHUTDOWN)
+        self.slot.refuse(self.box, self._end(None))
 
     async def _handle(self, envelope: Envelope) -> None:
         self.slot.current = envelope

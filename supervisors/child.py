@@ -46,7 +46,7 @@ class Life:
 
     __slots__ = (
         "_on_stop", "ended", "exit", "fatal", "gauge", "generation", "ignored", "is_ready", "killed",
-        "members", "on_dying", "on_ready", "path", "ready_at", "scope", "settled", "spec",
+        "members", "on_dying", "on_kill", "on_ready", "path", "ready_at", "scope", "settled", "spec",
         "stop_requested", "system",
     )  # fmt: skip
 
@@ -69,7 +69,8 @@ class Life:
         self.members: Callable[[], Iterable[Child]] = tuple
         self.on_ready: Callable[[], None] = _nothing
         self.on_dying: Callable[[], None] = _nothing
-        self._on_stop: Callable[[], None] | None = None
+        self.on_kill: Callable[[], object] = _nothing
+        self._on_stop: Callable[[], object] | None = None
 
     def ready(self) -> None:
         """Say that init is done. Calling it again has no effect."""
@@ -82,7 +83,7 @@ class Life:
         self.settled.set()
         self.on_ready()
 
-    def on_stop(self, ask: Callable[[], None]) -> None:
+    def on_stop(self, ask: Callable[[], object]) -> None:
         """Be asked to stop by a call of `ask` (at once if it is late) instead of being cancelled."""
         self._on_stop = ask
         if self.stop_requested:
@@ -111,7 +112,8 @@ class Life:
             return
         self.killed = True
         self.on_dying()
-        self.scope.cancel(reason=reason)
+        if not self.on_kill():
+            self.scope.cancel(reason=reason)
 
     def finish(self, end: Exit) -> None:
         """Record the end, and wake those who wait for it."""

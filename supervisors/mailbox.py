@@ -256,10 +256,12 @@ class Mailbox:
         """Put the message taken last back in front."""
         self._head = envelope
 
-    def nudge(self) -> None:
-        """Wake the actor if it waits for a message; it sees `stopping` before it takes another one."""
-        if self._channel.statistics().tasks_waiting_receive:
+    def nudge(self) -> bool:
+        """Wake the actor if it waits for a message, and say whether it did; it takes no other one if `stopping`."""
+        waits = self._channel.statistics().tasks_waiting_receive > 0
+        if waits:
             self._send.send_nowait(_NUDGE)
+        return waits
 
     def close(self) -> list[Envelope]:
         """End the queue, free those who wait to send, return all that was accepted. Never awaits."""
