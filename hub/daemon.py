@@ -23,6 +23,7 @@ from hub.actors.clock import iso
 from hub.app import App
 from hub.domain.config import Config
 from hub.errors import Code, HubError
+from hub.io import failpoints
 from hub.io.atomic import sweep_temps, write_atomic
 from hub.io.child import Dead, inspect
 from hub.io.lock import project_lock
@@ -84,8 +85,10 @@ async def run_daemon(
     os.umask(0o077)
     order.places.ensure()
     with project_lock(order.places.lock, port=order.port) as lock:
+        failpoints.hit("recover.lock")
         sweep_temps(order.places.hub_dir)
         await sweep(_dead_runs(order.places.run_dir))
+        failpoints.hit("recover.sweep")
         app = App(order.places, order.config, order.load_config, order.host, order.port)
         async with trio.open_nursery() as nursery:
             root = await _start(nursery, app, order)

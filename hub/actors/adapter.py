@@ -18,6 +18,7 @@ from typing import Any
 import attrs
 import trio
 
+from hub.actors.trouble import PASSING
 from hub.domain.event import Event, EventType
 from hub.domain.redaction import EventRedactor
 from hub.domain.text import clean, decode
@@ -60,6 +61,8 @@ _CALL_TIMEOUT = 60.0
 _LEAVE = 0.3
 """Seconds an agent gets to leave by itself at the end of its input."""
 _SETTLE = 0.2
+_NO_SPACE_PAUSE = 1.0
+"""Seconds between two tries to hand over a batch that the full disk does not take; its bytes are in the spool."""
 _GRACES = StopGraces()
 _HARD = StopGraces(interrupt=0.5, terminate=0.5, kill=1.0)
 _STDERR_PLACE = 1 << 52
@@ -103,6 +106,7 @@ class Adapter(Actor[Any]):
         self._ended = trio.Event()
         self._untaken: dict[str, bytes] = {}
         self._said_full = False
+        self._held: bool | None = None
         self._heard = 0.0
         self._told: Outcome | None = None
         self._pending: list[AgentEvent] = []
@@ -155,6 +159,7 @@ class Adapter(Actor[Any]):
             await client.stop(_HARD if hard else _GRACES, reason)
 
     async def _pause(self, *, on: bool) -> None:
+        self._held = on
         if self._client is not None:
             await (self._client.pause() if on else self._client.resume())
 
@@ -184,6 +189,8 @@ class Adapter(Actor[Any]):
             async with RunnerClient(self._run_dir) as client:
                 await client.attach(self._out.offset, self._err.offset)
                 self._client = client
+                if self._held is not None:
+                    await self._pause(on=self._held)
                 for key, data in self._untaken.items():
                     await client.write(key, data)
                 async for message in client:
@@ -310,5 +317,9 @@ class Adapter(Actor[Any]):
                 await self._session.call(batch, timeout=_CALL_TIMEOUT)
             except (ActorDied, trio.TooSlowError):
                 await self._session.wait_alive(math.inf)
+            except HubError as error:
+                if error.code not in PASSING:
+                    raise
+                await trio.sleep(_NO_SPACE_PAUSE)
             else:
                 return

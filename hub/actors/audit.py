@@ -10,7 +10,7 @@ from collections import OrderedDict
 from typing import Any
 
 from hub.domain.audit import Record
-from hub.errors import Code, HubError
+from hub.errors import HubError
 from hub.io.journal import AuditJournal
 from hub.io.places import Places
 from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditLastEvent
@@ -65,9 +65,9 @@ class AuditWriter(Actor[Any]):
         return self._head()
 
     def _head(self) -> dict[str, Any]:
+        if self._journal.broken is not None:
+            raise self._journal.broken
         head = self._journal.head()
-        if head.seq < 0 and self._journal.broken is not None:
-            raise HubError(Code.AUDIT_BROKEN, self._journal.broken.detail)
         return {"seq": head.seq, "hash": head.hash, "bytes": head.size}
 
     def _remember(self, data: Any) -> None:

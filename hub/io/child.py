@@ -16,6 +16,7 @@ iteration.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 import subprocess
@@ -108,8 +109,8 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
         `inspect` it). Of any number of concurrent calls one returns True.
 
     Raises:
-        HubError: `dispatch_failed`: no runner could be started; nothing was executed. `invalid` for a bad
-        name.
+        HubError: `dispatch_failed`, or `no_space` on a full disk: no runner could be started; nothing was
+        executed. `invalid` for a bad name.
 
     A cancelled call leaves either no claim, or a runner that goes on and can be attached to.
     """
@@ -127,10 +128,16 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
             deliver_cancel=_let_go,
         )
     except OSError as error:
-        raise HubError(Code.DISPATCH_FAILED, f"The runner could not be started: {error.strerror}.") from error
+        raise _not_started(f"{error.strerror}.") from error
     if done.returncode in {0, _TAKEN}:
         return done.returncode == 0
-    raise HubError(Code.DISPATCH_FAILED, f"The runner could not be started: {_why(run_dir, done.stderr)}")
+    raise _not_started(_why(run_dir, done.stderr))
+
+
+def _not_started(why: str) -> HubError:
+    """`no_space` is worth another try later, with the same agent; `dispatch_failed` is not."""
+    code = Code.NO_SPACE if os.strerror(errno.ENOSPC) in why else Code.DISPATCH_FAILED
+    return HubError(code, f"The runner could not be started: {why}")
 
 
 async def _let_go(process: trio.Process) -> None:

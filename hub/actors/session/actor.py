@@ -6,6 +6,7 @@ Must not: carry the session on (the driver does), or write to the worktree.
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -17,17 +18,19 @@ from hub.actors.session import views
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.driver import Driver
 from hub.actors.session.kit import Kit
+from hub.actors.session.ledger import insist
 from hub.actors.session.work import start_handoff
 from hub.domain.event import EventType, Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.quota import breach, reading_of
-from hub.domain.session import OnLimit, SessionRecord, SessionState
+from hub.domain.session import ErrorNote, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
-from hub.io import git
+from hub.io import failpoints, git
 from hub.io.sqlite import NewEvent
 from hub.messages import (
     AgentBatch,
     AgentEvent,
+    AuditAppend,
     Detach,
     GetCost,
     GetProviders,
@@ -59,12 +62,12 @@ class Session(Actor[Any]):
     async def started(self) -> None:
         """Read the record back, take hold of what runs, and go on where the record says."""
         damage = self._kit.ledger.load()
+        failpoints.hit("recover.record")
         await self._driver.desk.sweep_adapters()
         if damage is not None:
-            await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
-        record = self._kit.ledger.record
-        if record is not None and record.session_state.active:
-            await self._kit.ledger.tell()
+            self._kit.board.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
+            with contextlib.suppress(HubError):
+                await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
         self.ctx.nursery.start_soon(self._driver.run)
         self.ctx.nursery.start_soon(self._answer_stops)
 
@@ -110,10 +113,13 @@ class Session(Actor[Any]):
         await targets.refresh_config()
         chain = targets.chain_for(provider=order.provider, profile=order.profile)
         state = await git.repo_state(self._kit.places.root)
+        # Refused now, where the log was tampered with: a session without its audit log is none.
+        await insist(self._kit.audit, AuditAppend([]))
         record = self._new_record(order, chain, state)
         await self._kit.ledger.begin(record)
         self._redactions.clear()
         self._kit.board.wish = None
+        self._kit.board.trouble = None
         self._kit.board.touch()
         return {
             "sessionId": record.session_id,
@@ -161,7 +167,7 @@ class Session(Actor[Any]):
     async def _handoff(self) -> dict[str, Any]:
         """Durable before it is answered where an agent works; a wish where the session waits."""
         record = self._active()
-        if record.state is not State.RUNNING:
+        if record.state is not State.RUNNING and record.error is None:
             raise HubError(Code.HANDOFF_IN_PROGRESS)
         if record.wait_until or record.error is not None or not record.dispatch_id:
             self._kit.board.ask(Wish.HANDOFF)
@@ -176,9 +182,9 @@ class Session(Actor[Any]):
         record = self._active()
         await self._kit.ledger.update(paused=on)
         live = self._kit.board.agent
-        if live is not None and not on and live.paused:
+        if live is not None and not on:
             self._resume_agent(live)
-        elif live is not None and on:
+        elif live is not None:
             self.ctx.nursery.start_soon(self._pause_soon, live, live.batches)
         await self._kit.ledger.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")
         return {"sessionId": record.session_id, "paused": on}
@@ -241,7 +247,6 @@ class Session(Actor[Any]):
             return
         if batch.events:
             await self._kit.ledger.log([self._logged(record, batch, item) for item in batch.events])
-        self._redactions.update(batch.redactions)
         await self._account(record, batch, live)
         live.tools_in_flight = batch.tools_in_flight
         live.native_session = batch.native_session
@@ -268,10 +273,8 @@ class Session(Actor[Any]):
 
     async def _account(self, record: SessionRecord, batch: AgentBatch, live: LiveAgent) -> None:
         """Keep the counts, the native session id and the questions; all but the counts are durable."""
-        tally = self._kit.tallies.of(batch.dispatch_id, fresh=live.batches == 0)
         waiting = record.needs_input
         for item in batch.events:
-            tally.feed(item.event)
             if item.event.type is EventType.QUOTA:
                 self._watch_quota(record, live, item)
             if not item.event.meta.get("delta"):
@@ -288,6 +291,11 @@ class Session(Actor[Any]):
             changes["needs_input"] = waiting
         if changes:
             await self._kit.ledger.update(**changes)
+        # Last, as only this may not be done twice: a batch that met a full disk comes again.
+        tally = self._kit.tallies.of(batch.dispatch_id, fresh=live.batches == 0)
+        for item in batch.events:
+            tally.feed(item.event)
+        self._redactions.update(batch.redactions)
 
     def _watch_quota(self, record: SessionRecord, live: LiveAgent, item: AgentEvent) -> None:
         if live.breach_muted:

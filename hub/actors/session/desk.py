@@ -96,6 +96,8 @@ class Desk:
             live.adapter_up = False
             raise _coded(error) from error
         ref.monitor(lambda _exit: self._lost(live))
+        if record.paused:
+            live.paused = self.pause(on=True)
         return live
 
     def _lost(self, live: LiveAgent) -> None:

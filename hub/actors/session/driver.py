@@ -6,6 +6,8 @@ Must not: remember anything between two steps; a restart enters the loop at the 
 
 from __future__ import annotations
 
+import contextlib
+
 import attrs
 import trio
 
@@ -14,14 +16,13 @@ from hub.actors.session.desk import Desk
 from hub.actors.session.ending import Ending
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
-from hub.actors.session.work import Work
+from hub.actors.session.work import Work, start_handoff
+from hub.actors.trouble import PASSING
 from hub.domain.event import Tag
-from hub.domain.handoff import State
+from hub.domain.handoff import State, Trigger
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 
-_PASSING_TROUBLE = frozenset({Code.NO_SPACE, Code.READ_ONLY, Code.UNAVAILABLE})
-"""Errors that go away by themselves or by the user's hand outside hub: the step is tried again."""
 _NEEDS_DECISION = frozenset({Code.DISPATCH_AMBIGUOUS})
 """Errors only the user can resolve: nothing is done until they hand over or stop."""
 _TROUBLE_PAUSE = 2.0
@@ -43,7 +44,7 @@ class Driver:
         board = self.kit.board
         while not board.detached:
             record = self.kit.ledger.record
-            if record is None or not record.session_state.active:
+            if record is None or not (record.session_state.active or self.kit.ledger.owes):
                 board.wish = None
                 await board.until(lambda: board.detached or self._active())
                 continue
@@ -52,7 +53,8 @@ class Driver:
             except HubError as error:
                 await self._trouble(self.kit.ledger.now, error)
             else:
-                self._told = None
+                self._told, board.trouble = None, None
+            board.touch()
         await self.desk.release()
 
     def _active(self) -> bool:
@@ -60,6 +62,9 @@ class Driver:
         return record is not None and record.session_state.active
 
     async def _step(self, record: SessionRecord) -> None:
+        if self.kit.ledger.owes:
+            await self.kit.ledger.tell()
+            return
         if self.kit.board.wish is Wish.STOP:
             await self.ending.stopped(record, "user")
             self.kit.board.wish = None
@@ -74,14 +79,23 @@ class Driver:
         """The user says what an unknowable dispatch is to be: a handoff request starts the next one."""
         board = self.kit.board
         await board.until(lambda: board.wish or board.detached)
-        if board.wish is Wish.HANDOFF:
-            board.wish = None
-            await self.kit.ledger.update(
-                error=None, needs_input=False, dispatch_id="", session_state=SessionState.RUNNING
+        if board.wish is not Wish.HANDOFF:
+            return
+        board.wish = None
+        record = self.kit.ledger.now
+        if record.state is not State.RUNNING:
+            await self.passing.abandon_dispatch(record)
+            return
+        record = await self.kit.ledger.update(
+            error=None, needs_input=False, dispatch_id="", session_state=SessionState.RUNNING
+        )
+        if await self.work.targets.next(record, None) is not None:
+            await start_handoff(
+                self.kit, record, Trigger.MANUAL_HANDOFF, "the user decided to hand over", None
             )
 
     async def _trouble(self, record: SessionRecord, error: HubError) -> None:
-        if error.code in _PASSING_TROUBLE:
+        if error.code in PASSING:
             await self._wait_for_better(error)
         elif error.code in _NEEDS_DECISION:
             await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
@@ -94,9 +108,10 @@ class Driver:
             await self.ending.failed(record, error)
 
     async def _wait_for_better(self, error: HubError) -> None:
-        """Said once, tried every two seconds: a full disk ends no session."""
+        """Said once, as soon as it can be, and tried every two seconds: a full disk ends no session."""
+        self.kit.board.trouble = ErrorNote(error.code, error.detail, error.hint)
         if self._told is not error.code:
-            self._told = error.code
-            with trio.move_on_after(_TROUBLE_PAUSE):
+            with trio.move_on_after(_TROUBLE_PAUSE), contextlib.suppress(HubError):
                 await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+                self._told = error.code
         await self.kit.board.until(lambda: self.kit.board.wish is Wish.STOP, _TROUBLE_PAUSE)

@@ -132,6 +132,7 @@ class Ledger:
         if record.session_state.ended:
             await self._tell_end(record)
         self._told = _news(record)
+        failpoints.hit("recover.told")
 
     async def _tell_move(self, record: SessionRecord) -> None:
         key = f"fsm:{record.session_id}:{record.moved_seq}"

@@ -8,6 +8,7 @@ Must not: start a handoff, or decide what a failure means.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +36,8 @@ from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import read_bounded, write_atomic
+from hub.io.git_check import tree_matches
+from hub.io.git_env import together
 from hub.io.git_manifest import manifest
 from hub.messages import AuditHead, BreakerFailure, BreakerSuccess
 
@@ -196,7 +199,8 @@ class Passing:
         text = render_envelope(contract)
         path = self.kit.places.run_dir / record.dispatch_id / "envelope.md"
         assignment = self.orders.receiver(receiver, receiver_prompt(contract), text, path)
-        await self.kit.ledger.note(
+        note = partial(
+            self.kit.ledger.note,
             "dispatch",
             f"dispatch:{record.dispatch_id}",
             dispatchId=record.dispatch_id,
@@ -204,9 +208,7 @@ class Passing:
             account=receiver.account,
             contractId=contract.contract_id,
         )
-        same_tree = (
-            await git.tree_hash(Path(record.worktree), root=self.kit.places.root) == record.snapshot_tree
-        )
+        same_tree = await self._same_tree(record, note)
         effect(State.DISPATCHED, "mid")
         try:
             await self.desk.dispatch(receiver, assignment)
@@ -217,6 +219,17 @@ class Passing:
             return
         effect(State.DISPATCHED, "done")
         await self.kit.ledger.advance(Trigger.ADAPTER_STARTED, tree_matches=same_tree)
+
+    async def _same_tree(self, record: SessionRecord, meanwhile: Callable[[], Awaitable[object]]) -> bool:
+        """Whether the worktree still is what was snapshotted; `meanwhile` is done when this returns."""
+        same: list[bool] = []
+
+        async def look() -> None:
+            worktree = Path(record.worktree)
+            same.append(await tree_matches(worktree, record.snapshot_tree, root=self.kit.places.root))
+
+        await together(look, meanwhile)
+        return same[0]
 
     async def _dispatch_failed(self, record: SessionRecord, error: HubError) -> None:
         left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)

@@ -82,18 +82,24 @@ class Work:
         await self.kit.board.until(lambda: self.kit.board.wish, max(left, 0))
         if self.kit.board.wish is Wish.STOP:
             return
-        wanted = self.kit.board.wish is Wish.HANDOFF or record.wait_then == "handoff"
-        self.kit.board.wish = None
+        asked = self.kit.board.wish is Wish.HANDOFF
+        then = record.wait_then
         record = await self.kit.ledger.update(
-            wait_until=0, wait_reason="", wait_then="", session_state=SessionState.RUNNING, error=None
+            wait_until=0,
+            wait_reason="",
+            wait_then="",
+            session_state=SessionState.RUNNING,
+            error=None,
+            dispatch_id="",
         )
+        self.kit.board.wish = None
         await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
-        if wanted and await self.targets.next(record, record.failure) is not None:
-            await start_handoff(
-                self.kit, record, Trigger.FAILURE, "another account is free again", record.failure
-            )
-        else:
-            await self.kit.ledger.update(dispatch_id="")
+        if not asked and then != "handoff":
+            return
+        if await self.targets.next(record, record.failure) is not None:
+            trigger = Trigger.MANUAL_HANDOFF if asked else Trigger.FAILURE
+            reason = "asked for by the user" if asked else "another account is free again"
+            await start_handoff(self.kit, record, trigger, reason, record.failure)
 
     async def _run(self, record: SessionRecord) -> None:
         await self.kit.ledger.note(
@@ -127,6 +133,8 @@ class Work:
             if board.wish is Wish.STOP:
                 return
             if live.outcome is not None:
+                if live.exit is not None and not live.alive:
+                    self.desk.insist_known(record)
                 effect(State.RUNNING, "done")
                 await self._over(record, live.outcome)
                 return
@@ -235,6 +243,7 @@ async def start_handoff(
         tried=(*record.tried, left),
         session_state=SessionState.HANDING_OFF,
         needs_input=False,
+        paused=False,
         snapshot_sha="",
         contract_id="",
         contract_sha256="",

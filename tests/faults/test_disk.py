@@ -1,0 +1,140 @@
+"""A disk that is full, read-only or failing, in every state: nothing moves, nothing is lost, and it goes on by itself."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import contextmanager
+
+import pytest
+
+from hub.errors import Code, HubError
+from tests.faults.harness import Project, project, until
+from tests.faults.invariants import check_invariants
+from tests.faults.test_daemon_killed import STATES, TASK, work, write
+
+__all__ = ["work"]
+
+CODES = {"enospc": "no_space", "erofs": "read_only", "eio": "read_only"}
+
+
+def states_seen(made: Project) -> list[str]:
+    """The moves of the handoff, as the event log tells them."""
+    return [e["meta"]["to"] for e in made.events() if e["tag"] == "handoff" and "to" in e.get("meta", {})]
+
+
+def errors_seen(made: Project) -> list[str]:
+    """The codes of the error events."""
+    return [e["meta"]["code"] for e in made.events() if e["tag"] == "error" and "code" in e["meta"]]
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("fault", CODES)
+def test_a_move_that_cannot_be_written_waits(work, state, fault):
+    """F6, F10: no transition; the code is told; the session goes on by itself when the disk takes it."""
+    made, oracle = work
+    nth = "@2" if state == "RUNNING" else "@1"
+    api = made.start(HUB_FAILPOINTS=f"fsm.{state}.pre_write={fault}{nth}")
+    api.post("/api/run", TASK)
+    record = until(made.ended, "the session ends by itself")
+    seen, errors = states_seen(made), errors_seen(made)
+    made.stop()
+    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
+    assert seen == [*STATES[1:], "RUNNING"]
+    if state != "PAUSING" or errors:
+        assert errors == [CODES[fault]]
+    assert len(made.starts()) == 2
+    check_invariants(made, oracle)
+
+
+@pytest.mark.parametrize("fault", CODES)
+def test_a_session_that_cannot_be_written_is_refused(work, fault):
+    """F6 at the first record: the request says so, nothing was started, and the next request is taken."""
+    made, oracle = work
+    api = made.start(HUB_FAILPOINTS=f"fsm.RUNNING.pre_write={fault}@1")
+    with pytest.raises(HubError) as caught:
+        api.post("/api/run", TASK)
+    assert (caught.value.status, str(caught.value.code)) == (507, CODES[fault])
+    assert api.get("/api/status")["sessionState"] == "idle"
+    assert made.starts() == []
+    api.post("/api/run", TASK)
+    assert until(made.ended, "the second session ends")["sessionState"] == "completed"
+    made.stop()
+    check_invariants(made, oracle)
+
+
+@pytest.mark.parametrize("log", ["audit", "events"])
+def test_a_log_that_cannot_be_written_holds_the_effect_back(work, log):
+    """F6 on each log, at many of its writes: whatever was owed is told later, in order and once."""
+    made, oracle = work
+    points = ";".join(f"{log}.append=enospc@{n}" for n in (2, 3, 7, 12, 13, 18))
+    api = made.start(HUB_FAILPOINTS=points)
+    api.post("/api/run", TASK)
+    record = until(made.ended, "the session ends by itself", patience=60)
+    until(lambda: any(e.get("meta", {}).get("ended") for e in made.events()), "the end is told")
+    seen = states_seen(made)
+    made.stop()
+    assert (record["sessionState"], record["verified"]) == ("completed", True)
+    assert seen == [*STATES[1:], "RUNNING"]
+    assert len(made.starts()) == 2
+    check_invariants(made, oracle)
+
+
+@contextmanager
+def small_disk(path, size):
+    """A file system of its own, of a fixed size."""
+    path.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", str(path)], check=False, capture_output=True
+    )
+    if done.returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "-l", str(path)], check=True)
+
+
+def fill(disk):
+    """Take every free byte; returns what gives them back."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as out:
+        for block in (1 << 16, 1 << 12):
+            try:
+                while True:
+                    out.write(b"\0" * block)
+            except OSError:
+                continue
+    return filler.unlink
+
+
+def test_a_real_full_disk(tmp_path):
+    """F6 for real: a tmpfs without a free byte. 507, the agent lives on, its bytes are kept, and it goes on."""
+    oracle = tmp_path / "oracle"
+    oracle.touch()
+    gate = tmp_path / "gate"
+    with small_disk(tmp_path / "disk", "24m") as disk, project(disk) as made:
+        first = [write(oracle, "a.txt", "before"), {"run": f"until test -e {gate}; do sleep 0.05; done"}]
+        made.script("demo-first", *first, {"say": "on a full disk"}, {"limit": {"resetsIn": 3600}})
+        made.script("demo-second", write(oracle, "b.txt", "after"), {"done": "finished"})
+        made.configure()
+        api = made.start()
+        api.post("/api/run", {"task": "write", "verify": ["test -f b.txt"]})
+        until(oracle.read_text, "the first agent has written")
+        free = fill(disk)
+        with pytest.raises(HubError) as caught:
+            api.post("/api/handoff")
+        assert caught.value.code is Code.NO_SPACE
+        assert caught.value.status == 507
+        assert made.fsm()["state"] == "RUNNING"
+        gate.touch()
+        status = until(lambda: (s := api.get("/api/status"))["error"] and s, "the trouble is shown")
+        assert status["error"]["code"] == "no_space"
+        assert status["fsmState"] == "RUNNING"
+        assert len(made.starts()) == 1
+        free()
+        record = until(made.ended, "the session goes on by itself", patience=60)
+        assert (record["sessionState"], record["verified"]) == ("completed", True)
+        assert api.get("/api/status")["error"] is None
+        made.stop()
+        assert len(made.starts()) == 2
+        check_invariants(made, oracle)
