@@ -1,0 +1,106 @@
+"""Every end of a command: what, why, the next step, and never a traceback that nobody asked for."""
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+
+from hub.cli import group
+from hub.cli.ending import cause_of, coded, ended_by
+from hub.errors import RULES, Code, HubError
+from tests.hub.cli.kit import environ
+
+
+class BoomError(RuntimeError):
+    """A mistake of ours."""
+
+
+def test_a_mistake_of_ours_shows_no_traceback(capsys, monkeypatch):
+    """The code is `internal`, and the hint says how to see more."""
+    monkeypatch.delenv("HUB_DEBUG", raising=False)
+    assert ended_by(BoomError("7 of 9"), as_json=False) == 1
+    told = capsys.readouterr()
+    assert told.err.splitlines()[0] == "hub: BoomError: 7 of 9"
+    assert "HUB_DEBUG=1" in told.err
+    assert "Traceback" not in told.err
+
+
+def test_debugging_shows_it(capsys, monkeypatch):
+    """HUB_DEBUG=1 gives the traceback besides."""
+    monkeypatch.setenv("HUB_DEBUG", "1")
+    assert ended_by(BoomError("seen"), as_json=True) == 1
+    told = capsys.readouterr()
+    assert "test_ending.BoomError: seen" in told.err
+    assert json.loads(told.out)["error"]["code"] == "internal"
+
+
+def test_whatever_a_command_raises_is_told(monkeypatch, capsys):
+    """The edge holds for the real entry: a command that fails in any way ends coded."""
+
+    def broken(*_, **__):
+        raise BaseExceptionGroup("several", [BoomError("first"), KeyboardInterrupt()])
+
+    monkeypatch.setattr(group.cli, "main", broken)
+    assert group.run(["status", "--json"]) == 130
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (HubError(Code.PORT_IN_USE), Code.PORT_IN_USE),
+        (KeyboardInterrupt(), Code.INTERRUPTED),
+        (click.Abort(), Code.INTERRUPTED),
+        (click.UsageError("no"), Code.USAGE),
+        (click.FileError("x", "gone"), Code.USAGE),
+        (OSError(5, "Input/output error"), Code.INTERNAL),
+    ],
+)
+def test_every_error_is_one_of_the_list(error, code):
+    """The closed list is closed for the command line too."""
+    assert coded(error).code is code
+
+
+def test_the_cause_of_a_group_is_what_a_user_understands():
+    """A coded error first, then a reader that left, then Ctrl-C, else the first leaf; however deep."""
+    known, left, stop, other = HubError(Code.NO_SPACE), BrokenPipeError(), KeyboardInterrupt(), BoomError()
+
+    def nest(*errors):
+        return BaseExceptionGroup("outer", [other, BaseExceptionGroup("inner", list(errors))])
+
+    assert cause_of(nest(stop, left, known)) is known
+    assert cause_of(nest(stop, left)) is left
+    assert cause_of(nest(stop)) is stop
+    assert cause_of(nest(BoomError())) is other
+    assert cause_of(known) is known
+
+
+@pytest.mark.parametrize("code", list(Code))
+def test_every_code_ends_with_a_documented_status(code, capsys):
+    """The exit statuses are a closed table; every error but an interruption has a next step."""
+    assert ended_by(HubError(code), as_json=False) in {1, 2, 3, 4, 5, 6, 69, 75, 76, 130}
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == (1 if code is Code.INTERRUPTED else 2)
+    assert RULES[code].title in said[0]
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path):
+    """`hub ... | head`: status 0 and not a word on stderr, also from the interpreter's last flush."""
+    code = (
+        "import sys, click\n"
+        "from hub.cli import group\n"
+        "def noisy(*a, **k):\n"
+        "    for n in range(100000): click.echo('x' * 100)\n"
+        "group.cli.main = noisy\n"
+        "sys.exit(group.run([]))"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], env=environ(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert child.stdout.readline() == b"x" * 100 + b"\n"
+    child.stdout.close()
+    with child.stderr as errors:
+        assert errors.read() == b""
+    assert child.wait(timeout=60) == 0

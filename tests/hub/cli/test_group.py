@@ -1,0 +1,146 @@
+"""The contract of all commands: each is lazy, each helps, each speaks JSON, and short ones import little."""
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import hub as package
+from hub.cli.group import COMMANDS, cli, run, wanted_colour
+from tests.hub.cli.kit import ROOT, environ, hub
+
+HEAVY = {"trio", "quart", "hypercorn", "rich", "msgspec", "attrs", "attr", "tomlkit", "hub.app", "hub.daemon"}
+
+
+def leaves(group=cli, path=()):
+    """Every command that does something, with its path."""
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+ALL = dict(leaves())
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_command_helps_with_an_example(path):
+    """What a command is for is seen fastest from one line that can be copied."""
+    said = CliRunner().invoke(cli, [*path, "--help"])
+    assert said.exit_code == 0
+    assert f"Example: hub {' '.join(path)}" in said.output
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_command_has_json(path):
+    """A program can use every command: the same flag everywhere."""
+    assert any("--json" in option.opts for option in ALL[path].params)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_says_what_the_command_says(name):
+    """The line in the lazy list begins like the command's own help: the list cannot go stale."""
+    own = cli.get_command(None, name).get_short_help_str(limit=200)
+    assert own.split()[0].rstrip(":.,;") == COMMANDS[name][1].split()[0].rstrip(":.,;")
+
+
+def test_the_list_of_commands_imports_none_of_them():
+    """--help must not pay for what it only names."""
+    loaded = modules_after("--help")
+    assert not loaded & HEAVY
+    assert not {name for name, _ in COMMANDS.values()} & loaded
+
+
+def test_version_imports_nothing_at_all():
+    """--version is what scripts and editors ask; it costs the interpreter and no more."""
+    loaded = modules_after("--version")
+    assert not loaded & (HEAVY | {"click", "hub.errors", "json"})
+
+
+@pytest.mark.parametrize(
+    "path", [("status", "--json"), ("logs",), ("diff",), ("history",), ("pause",), ("stop",)]
+)
+def test_short_commands_import_no_event_loop_and_no_web_stack(path):
+    """A command that asks one question pays for click and one HTTP request. As structure: no clock is read."""
+    assert not modules_after(*path) & HEAVY
+
+
+def modules_after(*args):
+    """What is loaded when a command has run to its end."""
+    code = (
+        "import sys, io, contextlib\n"
+        "from hub.cli.main import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main(sys.argv[1:])\n"
+        "print(' '.join(sys.modules))"
+    )
+    # `-I` would hide the checkout; port 1 is never hub's, so short commands end after their one request.
+    env = environ(ROOT.parent, HUB_PORT="1")
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args], env=env, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def test_version_is_the_package_version(tmp_path):
+    """Both ways to ask give the same answer."""
+    assert hub("--version", cwd=tmp_path).stdout == f"hub {package.__version__}\n"
+    assert CliRunner().invoke(cli, ["--version"]).output == f"hub {package.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["audit"]])
+def test_a_group_alone_shows_its_help(arguments, capsys):
+    """No command is no mistake."""
+    assert run(arguments) == 0
+    assert "Commands" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nosuch"], "nosuch"),
+        (["status", "--nosuch"], "--nosuch"),
+        (["run"], "TASK"),
+        (["--port", "70000", "status"], "70000"),
+        (["run", "--on-limit", "panic", "x"], "panic"),
+        (["run", "   "], "empty"),
+    ],
+)
+def test_what_is_not_understood_is_2_and_says_where_to_look(arguments, says, capsys):
+    """Usage errors: exit 2, the word that was wrong, and --help."""
+    assert run(arguments) == 2
+    told = capsys.readouterr()
+    assert not told.out
+    assert says in told.err
+    assert "hub" in told.err.splitlines()[-1]
+
+
+def test_errors_are_json_when_json_is_asked_for(capsys):
+    """gh's habit: one document on stdout in every case, and the same exit status."""
+    assert run(["status", "--json", "--nosuch"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "usage"
+    assert error["hint"] == "See: hub status --help"
+
+
+@pytest.mark.parametrize(
+    ("environ", "wanted"),
+    [
+        ({}, None),
+        ({"NO_COLOR": "1"}, False),
+        ({"NO_COLOR": ""}, None),
+        ({"CLICOLOR": "0"}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"CLICOLOR_FORCE": "1"}, True),
+        ({"CLICOLOR_FORCE": "0"}, None),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+        ({"TERM": "dumb"}, False),
+    ],
+)
+def test_colours_are_the_users_choice(environ, wanted):
+    """no-color.org, and the two that everybody else reads."""
+    assert wanted_colour(environ) is wanted
