@@ -70,10 +70,11 @@ from supervisors.dynamic import DynamicSupervisor, dynamic_spec
 from supervisors.events import At, EventKind, SupEvent, System
 from supervisors.exits import Exit, ExitKind, Ignore, IntensityReached, Shutdown, StartFailed, StartTimeout
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, DynamicHandle, SupervisorHandle
-from supervisors.mailbox import DEFER, MailboxFull, MailboxSpec, Overflow, Reply
+from supervisors.mailbox import MailboxFull, MailboxSpec, Overflow
 from supervisors.monitor import Down, Monitor
 from supervisors.ref import ActorDied, CallCycle, Ref, Slot, SlotInUse
 from supervisors.registry import NameTaken, Registry
+from supervisors.reply import DEFER, Reply
 from supervisors.root import Root, run_root
 from supervisors.spec import (
     BRUTAL_KILL,

@@ -16,8 +16,9 @@ from supervisors.backoff import Backoff
 from supervisors.child import Life
 from supervisors.events import At, EventKind
 from supervisors.exits import Exit
-from supervisors.mailbox import DEFER, Envelope, Mailbox, Reply
+from supervisors.mailbox import Envelope, Mailbox
 from supervisors.ref import Ref, Slot
+from supervisors.reply import DEFER, Reply
 from supervisors.spec import Brutal, ChildSpec, Restart
 
 M = TypeVar("M")

@@ -15,7 +15,7 @@ import trio
 from supervisors.child import Child, Life
 from supervisors.engine import Again, Due, Engine, Event, Limits, Request
 from supervisors.handle import AdminCode, AdminError, DynamicHandle, Op
-from supervisors.mailbox import Reply
+from supervisors.reply import Reply
 from supervisors.spec import (
     AutoShutdown,
     Brutal,

@@ -32,9 +32,9 @@ from supervisors.events import EventKind
 from supervisors.exits import Exit, IntensityReached, Shutdown
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Counts, Handle, Op
 from supervisors.intensity import Intensity
-from supervisors.mailbox import Reply
 from supervisors.plan import Verdict, View
 from supervisors.ref import ActorDied
+from supervisors.reply import Reply
 from supervisors.spec import AutoShutdown, Brutal, ChildSpec, Kind, Restart
 
 

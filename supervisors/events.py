@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 import trio
 
+from supervisors.deadlines import Deadlines
 from supervisors.exits import Exit
 
 if TYPE_CHECKING:
@@ -88,12 +89,13 @@ class System:
         chance: Draws from [0, 1) for the jitter of a backoff.
     """
 
-    __slots__ = ("chance", "faults", "hook_errors", "on_event")
+    __slots__ = ("chance", "deadlines", "faults", "hook_errors", "on_event")
 
     def __init__(self, on_event: Hook | None = None, chance: Callable[[], float] = random.random) -> None:
         self.on_event = on_event
         self.chance = chance
         self.hook_errors = 0
+        self.deadlines = Deadlines()
         self.faults: Faults | None = None
 
     def emit(

@@ -12,8 +12,8 @@ from typing import Protocol
 import attrs
 
 from supervisors.exits import Exit
-from supervisors.mailbox import Reply
 from supervisors.ref import ActorDied
+from supervisors.reply import Reply
 from supervisors.spec import ChildSpec, Kind, Restart
 
 

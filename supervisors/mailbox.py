@@ -1,4 +1,4 @@
-"""The bounded inbox of one incarnation, and the one-shot reply to a call.
+"""The bounded inbox of one incarnation.
 
 Owns: order, bounds, the overflow rule, the fate of every message that was accepted.
 Must not: know who sends; keep a message of one incarnation for the next (at most once, never redelivered).
@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator
 from enum import Enum
-from typing import Any, ClassVar, Final, TypeVar, cast
+from typing import Any, ClassVar, Final
 
 import attrs
-import outcome
 import trio
+
+from supervisors.deadlines import Deadlines
+from supervisors.reply import Reply
 
 
 class MailboxFull(Exception):  # noqa: N818 - the vocabulary of the field
@@ -26,16 +28,6 @@ class MailboxFull(Exception):  # noqa: N818 - the vocabulary of the field
     def __init__(self, name: str) -> None:
         super().__init__(f"the mailbox of {name} is full")
         self.name = name
-
-
-class Deferred(Enum):
-    """The type of `DEFER`."""
-
-    DEFER = "defer"
-
-
-DEFER: Final = Deferred.DEFER
-"""Returned by a handler that answers its call later, through the `Reply` it took from its context."""
 
 
 class Rule(Enum):
@@ -90,58 +82,6 @@ class MailboxSpec:
     overflow: Overflow = attrs.field(default=Overflow.BLOCK, validator=attrs.validators.instance_of(Overflow))
 
 
-class Reply:
-    """The answer to one call: set once, by anyone, at any time.
-
-    Setting it never blocks and never fails: the first outcome wins, and one that comes after the caller gave
-    up is dropped.
-    A channel would raise in the *answering* actor when the caller is gone.
-    """
-
-    __slots__ = ("_event", "_outcome", "_owner")
-
-    def __init__(self) -> None:
-        self._event = trio.Event()
-        self._outcome: outcome.Outcome[Any] | None = None
-        self._owner: set[Reply] | None = None
-
-    @property
-    def done(self) -> bool:
-        """Whether it has been set."""
-        return self._outcome is not None
-
-    def answer(self, value: Any) -> None:
-        """Give the caller a value."""
-        self._set(outcome.Value(value))
-
-    def fail(self, error: BaseException) -> None:
-        """Give the caller an exception."""
-        self._set(outcome.Error(error))
-
-    def defer(self, owner: set[Reply]) -> None:
-        """Be listed in `owner` until it is set."""
-        if self._outcome is None:
-            self._owner = owner
-            owner.add(self)
-
-    def _set(self, result: outcome.Outcome[Any]) -> None:
-        if self._outcome is not None:
-            return
-        self._outcome = result
-        self._event.set()
-        if self._owner is not None:
-            self._owner.discard(self)
-            self._owner = None
-
-    async def wait(self) -> Any:
-        """The value, or the exception raised; only one task may wait."""
-        await self._event.wait()
-        return cast("outcome.Outcome[Any]", self._outcome).unwrap()
-
-
-M = TypeVar("M")
-
-
 class Envelope:
     """A message on its way: a call when it has a reply, a cast when not."""
 
@@ -163,13 +103,27 @@ class Mailbox:
 
     Args:
         spec: Capacity and overflow rule.
-        on_overflow: Told of each message refused or pushed out.
+        on_overflow: Told of each message pushed out.
+        deadlines: Where those who call keep their timeouts.
     """
 
-    __slots__ = ("_channel", "_head", "_keys", "_send", "accepting", "on_overflow", "spec", "stopping")
+    __slots__ = (
+        "_channel",
+        "_head",
+        "_keys",
+        "_send",
+        "accepting",
+        "deadlines",
+        "on_overflow",
+        "spec",
+        "stopping",
+    )
 
-    def __init__(self, spec: MailboxSpec, on_overflow: Callable[[Envelope], None]) -> None:
+    def __init__(
+        self, spec: MailboxSpec, on_overflow: Callable[[Envelope], None], deadlines: Deadlines
+    ) -> None:
         self.spec = spec
+        self.deadlines = deadlines
         self.on_overflow = on_overflow
         self._send, self._channel = _open_channel(spec.capacity)
         self._keys: dict[Hashable, Envelope] | None = {} if spec.overflow.rule is Rule.COALESCE else None

@@ -6,12 +6,12 @@ Must not: restart the root (who runs it decides what its end means).
 
 from __future__ import annotations
 
+import outcome
 import trio
 
-from supervisors import exits
 from supervisors.child import Child, ChildState, Life
 from supervisors.events import Hook, System
-from supervisors.exits import Shutdown
+from supervisors.exits import IntensityReached, Shutdown
 from supervisors.handle import SupervisorHandle
 from supervisors.spec import SupervisorSpec
 from supervisors.supervisor import Supervisor, supervisor_spec
@@ -110,13 +110,20 @@ async def run_root(
     supervisor = Supervisor(life, spec, handle)
     guard = Watchdog(watchdog)
     supervisor.on_stopping = guard.arm
-    try:
+
+    async def supervise() -> None:
         with life.scope:
             await supervisor.run()
-    except exits.IntensityReached:
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(system.deadlines.run)
+        ended = await outcome.acapture(supervise)  # so that what it raises comes out bare, not in a group
+        system.deadlines.close()
+    guard.disarm()
+    root.over()
+    try:
+        ended.unwrap()
+    except IntensityReached:
         raise
     except Shutdown:
         return
-    finally:
-        guard.disarm()
-        root.over()

@@ -14,7 +14,7 @@ from supervisors.child import Child, ChildState, Life
 from supervisors.engine import Again, Due, Engine, Event, Limits, Request
 from supervisors.exits import Exit, StartFailed
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Op, SupervisorHandle
-from supervisors.mailbox import Reply
+from supervisors.reply import Reply
 from supervisors.spec import (
     Brutal,
     ChildSpec,

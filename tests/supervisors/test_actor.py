@@ -215,7 +215,7 @@ async def test_a_late_reply_is_harmless(log, autojump_clock) -> None:
     """Row 26: triotp's server dies of it."""
     spec, slot = tree(log)
     async with running(spec), trio.open_nursery() as nursery:
-        with pytest.raises(trio.TooSlowError, match="probe did not answer within 1 s"):
+        with pytest.raises(trio.TooSlowError, match="probe did not answer in time"):
             await slot.ref.call("defer", 1)
         await slot.ref.call("answer", 5)
         assert slot.life.generation == 1

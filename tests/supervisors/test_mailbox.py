@@ -21,6 +21,7 @@ from supervisors import (
     SupervisorSpec,
     actor_spec,
 )
+from supervisors.deadlines import Deadlines
 from supervisors.mailbox import Envelope, Mailbox
 from supervisors.testing import Recorder, running
 
@@ -40,7 +41,8 @@ class Gate(Actor):
 
 def box(capacity: float = 2, overflow: Overflow = Overflow.BLOCK) -> tuple[Mailbox, list[object]]:
     lost: list[object] = []
-    return Mailbox(MailboxSpec(capacity, overflow), lambda envelope: lost.append(envelope.message)), lost
+    spec = MailboxSpec(capacity, overflow)
+    return Mailbox(spec, lambda envelope: lost.append(envelope.message), Deadlines()), lost
 
 
 def drained(mailbox: Mailbox) -> list[object]:
