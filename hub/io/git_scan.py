@@ -6,7 +6,6 @@ Must not: write anything.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -19,7 +18,6 @@ from hub.io.git_digest import SUBMODULE, Absent, Content, Found, Unstorable, loo
 from hub.io.git_env import git, together
 from hub.io.git_shadow import Shadow
 
-NOT_A_FILE = "not a file"
 Entry = tuple[str, str]
 """Mode and object id."""
 
@@ -164,17 +162,6 @@ async def _untracked(shadow: Shadow, prefix: bytes = b"") -> tuple[list[bytes], 
         files += inner
         nested += deeper
     return files, nested
-
-
-async def specials(root: Path) -> list[Skipped]:
-    """FIFOs, sockets and devices: git does not speak of them. `find` does not hold the interpreter meanwhile."""
-    kinds = ("-type", "p", "-o", "-type", "s", "-o", "-type", "b", "-o", "-type", "c")
-    argv = ("find", ".", "-name", ".git", "-prune", "-o", "(", *kinds, ")", "-print0")
-    with contextlib.suppress(OSError):
-        done = await trio.run_process(argv, cwd=root, capture_stdout=True, capture_stderr=True, check=False)
-        names = done.stdout.split(b"\0")[:-1]
-        return [Skipped(show(name.removeprefix(b"./")), NOT_A_FILE) for name in names]
-    return []
 
 
 async def _submodule(shadow: Shadow, path: bytes) -> Entry | None:

@@ -24,10 +24,22 @@ from hub.errors import Code, HubError
 from hub.io.git_digest import Content, look
 from hub.io.git_env import together
 from hub.io.git_refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
-from hub.io.git_scan import Entry, Skipped, Work, gather, scan, show, specials, tree_diff
+from hub.io.git_scan import Entry, Skipped, Work, gather, scan, show, tree_diff
 from hub.io.git_shadow import copy_index
+from hub.io.git_specials import specials
 from hub.io.git_store import Draft, MovingError, Stored, apply, store, would_be
-from hub.io.git_view import Ground, Pair, Refs, View, next_index, note_index, open_ground, tracked_paths, view
+from hub.io.git_view import (
+    Ground,
+    Pair,
+    Refs,
+    View,
+    next_index,
+    note_diff,
+    note_index,
+    open_ground,
+    tracked_paths,
+    view,
+)
 
 _ATTEMPTS = 3
 _SHORT = 12
@@ -102,7 +114,7 @@ async def snapshot(
         taken.append(await _take(ground, plan))
 
     async def look_aside() -> None:
-        odd.extend(await specials(worktree))
+        odd.extend(await specials(ground.shadow))
 
     await together(take, look_aside)
     skipped = sorted({*taken[0].skipped, *odd}, key=lambda item: item.path)
@@ -142,6 +154,8 @@ async def _take(ground: Ground, plan: _Plan) -> Snapshot:
             continue
         if done.sha:
             _install(ground, seen, done.made)
+            if not done.made.moved:
+                note_diff(ground.shadow, seen.base, done.made.tree, _against_base(seen, work))
             return await _report(ground, seen, work, done)
     raise HubError(Code.GIT_FAILED, f"{ground.link.worktree} does not hold still long enough to be stored.")
 
@@ -257,6 +271,11 @@ async def _report(ground: Ground, seen: View, work: Work, done: _Done) -> Snapsh
     return Snapshot(
         sha, sha[:_SHORT], made.tree, parent, files, work.skipped, reused, done.staged, tuple(notes)
     )
+
+
+def _against_base(seen: View, work: Work) -> dict[bytes, Pair]:
+    """What the snapshot changes against the base tree."""
+    return {path: (seen.found.paths.get(path), new) for path, new in work.entries.items()}
 
 
 def _against_head(seen: View, work: Work) -> dict[bytes, Pair]:

@@ -150,7 +150,10 @@ async def tracked_paths(ground: Ground) -> frozenset[bytes]:
     shadow, base = ground.shadow, await base_tree(ground.shadow)
     pairs = await tree_diff(shadow, base, (await head_of(ground.root, ground.link)).tree)
     source = ground.link.admin / "index"
-    if index_stamp(source):
+    stamp = index_stamp(source)
+    if noted := _noted(shadow, stamp):
+        pairs = {**pairs, **await tree_diff(shadow, base, noted)}
+    elif stamp:
         async with scratch(shadow, source) as copy:
             args = ("--cached", "--raw", "-z", "--no-renames", base)
             done = await git("diff-index", *args, cwd=shadow.worktree, where=copy.where, accept=(0, 128))
@@ -161,7 +164,9 @@ async def tracked_paths(ground: Ground) -> frozenset[bytes]:
 async def _tracked(
     shadow: Shadow, base: str, head: str, staged: str
 ) -> tuple[dict[bytes, Pair], frozenset[bytes]]:
-    head_diff = await tree_diff(shadow, base, head)
+    head_diff = _noted_diff(shadow, base, head)
+    if head_diff is None:
+        head_diff = await tree_diff(shadow, base, head)
     staged_diff = await tree_diff(shadow, base, staged) if staged not in {"", head} else {}
     return head_diff, _new_paths((*head_diff.items(), *staged_diff.items()))
 
@@ -239,10 +244,8 @@ async def read_index(ground: Ground) -> Index:
     stamp = index_stamp(source)
     if not stamp:
         return Index()
-    with contextlib.suppress(OSError):
-        noted, _, tree = _note(shadow).read_text("ascii").strip().rpartition(" ")
-        if noted == stamp:
-            return Index(tree)
+    if noted := _noted(shadow, stamp):
+        return Index(noted)
     async with scratch(shadow, source) as copy:
         done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=copy.where, accept=(0, 128))
         if done.code == 0:
@@ -251,11 +254,39 @@ async def read_index(ground: Ground) -> Index:
         return Index(conflicts=unmerged.out)
 
 
+def note_diff(shadow: Shadow, base: str, tree: str, pairs: Mapping[bytes, Pair]) -> None:
+    """Remembers how a snapshot's tree differs from the base: HEAD at the next one, unless the agent commits."""
+    none = ("000000", shadow.zero)
+    lines = [b"%b %b" % (base.encode(), tree.encode())]
+    for path, (old, new) in pairs.items():
+        (old_mode, old_oid), (new_mode, new_oid) = old or none, new or none
+        lines += [f":{old_mode} {new_mode} {old_oid} {new_oid} M".encode(), path]
+    temp = shadow.git_dir / "head-diff.new"
+    temp.write_bytes(b"\0".join(lines) + b"\0")
+    temp.replace(shadow.git_dir / "head-diff")
+
+
+def _noted_diff(shadow: Shadow, base: str, tree: str) -> dict[bytes, Pair] | None:
+    with contextlib.suppress(OSError, ValueError):
+        which, _, diff = (shadow.git_dir / "head-diff").read_bytes().partition(b"\0")
+        if which == f"{base} {tree}".encode():
+            return raw_diff(diff)
+    return None
+
+
 def note_index(shadow: Shadow, index: Path, tree: str) -> None:
     """Remembers what the agent's index holds, so that it is not read again while nobody touched it."""
     temp = _note(shadow).with_suffix(".new")
     temp.write_text(f"{index_stamp(index)} {tree}\n", encoding="ascii")
     temp.replace(_note(shadow))
+
+
+def _noted(shadow: Shadow, stamp: str) -> str:
+    """The tree that was noted for an index with this stamp; "" when none was."""
+    with contextlib.suppress(OSError):
+        noted, _, tree = _note(shadow).read_text("ascii").strip().rpartition(" ")
+        return tree if stamp and noted == stamp else ""
+    return ""
 
 
 def index_stamp(index: Path) -> str:

@@ -29,6 +29,7 @@ from hub.io.git_env import Config, effective_config, filter_overrides, git
 from hub.io.git_refs import BASE, kept_ref, move_refs, read_commits
 from hub.io.git_scan import gather, scan
 from hub.io.git_shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
+from hub.io.git_specials import note_directories
 from hub.io.git_store import Draft, MovingError, apply, store
 from hub.io.git_view import note_index
 from hub.io.places import Places, make_private_dir
@@ -199,6 +200,7 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
     copy_index(index, kept)
     index.replace(admin / "index")
     note_index(shadow, admin / "index", await base_tree(shadow))
+    await note_directories(shadow)
 
 
 async def _outlive_checkout(index: Path, path: Path, where: Mapping[str, str], config: Config) -> None:

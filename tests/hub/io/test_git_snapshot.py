@@ -340,6 +340,20 @@ async def test_what_is_no_file_is_named_and_not_opened(root):
     assert b"a.txt" not in in_commit(root, taken.sha)
 
 
+async def test_specials_are_found_in_old_and_new_folders_with_and_without_the_note(root):
+    """Only folders that changed since the checkout are read; a lost note means all are."""
+    wt = await session(root)
+    os.mkfifo(wt.path / "d/in-old")
+    (wt.path / "d/new/deep").mkdir(parents=True)
+    os.mkfifo(wt.path / "d/new/deep/in-new")
+    (wt.path / "out").symlink_to("/dev")
+    expected = {"d/in-old", "d/new/deep/in-new"}
+    assert {skip.path for skip in (await take(wt, "h1")).skipped} == expected
+    assert {skip.path for skip in (await take(wt, "h2")).skipped} == expected
+    wt.kept_index.with_name("index.gitdir").joinpath("directories").unlink()
+    assert {skip.path for skip in (await take(wt, "h3")).skipped} == expected
+
+
 @pytest.mark.parametrize("name", [".GIT/x", "d/git~1/x", ".git ./x", "d/.Git"])
 async def test_names_git_cannot_hold_are_named(root, name):
     wt = await session(root)
@@ -600,6 +614,8 @@ async def test_hubs_own_index_can_be_made_anew(root, loss):
             (gitdir / "next-index.lock").write_bytes(b"x")
             (gitdir / "base-tree").write_text("junk")
             (gitdir / "agent-index").write_text("junk")
+            (gitdir / "head-diff").write_text("junk")
+            (gitdir / "directories").write_text("junk")
     taken = await take(wt)
     assert in_commit(root, taken.sha) == on_disk(wt.path)
     assert [change[::2] for change in taken.files] == [("b", "A")]
