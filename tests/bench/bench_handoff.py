@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,13 @@ def script() -> list[dict[str, Any]]:
     """What each agent does: twenty changed files and a new one, then the wall."""
     files = [f"pkg0/mod{number}/file{number * 100}.py" for number in range(CHANGED - 1)]
     steps = [{"append": {"path": path, "text": "# changed\n"}} for path in files]
-    return [{"say": "working"}, *steps, {"append": {"path": "new.py", "text": "x\n"}}, {"sleep": 1}, {"limit": {}}]
+    return [
+        {"say": "working"},
+        *steps,
+        {"append": {"path": "new.py", "text": "x\n"}},
+        {"sleep": 1},
+        {"limit": {}},
+    ]
 
 
 class Starts(threading.Thread):
@@ -53,9 +60,8 @@ class Starts(threading.Thread):
 
 def instant(text: str) -> float:
     """Epoch milliseconds of an event's time."""
-    import datetime
 
-    return datetime.datetime.fromisoformat(text).timestamp() * 1000
+    return datetime.fromisoformat(text).timestamp() * 1000
 
 
 def run(made: Project, handoffs: int) -> list[dict[str, float]]:
@@ -116,7 +122,13 @@ def measure(folder: Path, files: int = 50_000, handoffs: int = 5) -> dict[str, A
     peer = by_hand(made.root, 3)
     middle = {key: statistics.median(row[key] for row in rows if key in row) for key in ("start", *STATES)}
     steps = {f"{a}->{b}": middle[b] - middle[a] for a, b in pairwise(STATES)}
-    return {"rows": rows, "median": middle["start"], "to_pausing": middle["PAUSING"], "steps": steps, "peer": peer}
+    return {
+        "rows": rows,
+        "median": middle["start"],
+        "to_pausing": middle["PAUSING"],
+        "steps": steps,
+        "peer": peer,
+    }
 
 
 def show(found: dict[str, Any]) -> None:
@@ -127,7 +139,9 @@ def show(found: dict[str, Any]) -> None:
     print(f"  limit line -> PAUSING on record      {found['to_pausing']:6.0f} ms")
     for name, took in found["steps"].items():
         print(f"  {name:36} {took:6.0f} ms")
-    print(f"git add -A && git commit               {found['peer']:6.0f} ms   ratio {found['median'] / found['peer']:.2f}")
+    print(
+        f"git add -A && git commit               {found['peer']:6.0f} ms   ratio {found['median'] / found['peer']:.2f}"
+    )
 
 
 @pytest.mark.bench
