@@ -113,9 +113,9 @@ def next_target(
         if target != current and target not in unavailable and target.provider not in refused:
             return target
     # A context that overflowed is cured by a fresh one: the contract is far shorter than what it replaces.
-    if failure is FailureClass.CONTEXT_OVERFLOW and current is not None and current not in unavailable:
-        return current
-    return None
+    if current is None or failure is not FailureClass.CONTEXT_OVERFLOW or current.provider in refused:
+        return None
+    return None if current in unavailable else current
 
 
 def _in_order(

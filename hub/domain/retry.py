@@ -143,6 +143,8 @@ def _usage_limit(failure: Failure, s: Situation) -> Decision:
     if (per_minute or near) and s.attempt <= s.max_attempts:
         until = s.later(s.backoff(), failure.resets_at)
         return Wait(until, "a short limit: it is over in a moment")
+    if s.on_limit == "stop":
+        return Surface(Code.QUOTA_EXHAUSTED, "the short limit does not end and onLimit is stop")
     if s.on_limit != "wait" and s.can_hand_off:
         return HandOff("the usage limit is reached")
     return _await_reset(failure.resets_at, s)

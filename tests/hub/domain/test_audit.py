@@ -15,6 +15,7 @@ from hub.domain.audit import (
     START,
     Head,
     State,
+    _times_agree,
     chain_hash,
     make_record,
     parse_anchor,
@@ -182,6 +183,28 @@ def test_quick_tip_follows_whole_logs_and_parts():
     assert quick_tip(b"".join(lines(records[1:])), START) is None
     assert quick_tip(records[0].line[:-1], START) is None
     assert quick_tip(b"", START) == START
+
+
+def test_quick_tip_takes_nothing_that_is_no_record():
+    """A line of the right shape at its end whose head cannot be read is left to the slow way."""
+    (record,) = chain(1)
+    broken = b"\xff" + record.line[1:]
+    assert quick_tip(broken, START) is None
+
+
+@pytest.mark.parametrize("line", [b"{", b"\xff{}", b"[" * 100_000, b'{"data":1,"ts":"x"}', b"{}"])
+def test_a_line_without_both_timestamps_has_none_that_agree(line):
+    assert not _times_agree(line)
+
+
+def test_an_anchor_is_what_the_command_line_takes():
+    head = head_of(chain(2))
+    assert parse_anchor(head.anchor).anchor == head.anchor
+
+
+def test_a_verdict_is_told_as_one_object():
+    told = verify_lines(lines(chain(2)), head_of(chain(2))).to_json()
+    assert (told["state"], told["ok"], told["records"], told["head"]["seq"]) == ("intact", True, 2, 1)
 
 
 def test_quick_tip_sees_an_edited_timestamp():

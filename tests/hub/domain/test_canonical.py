@@ -177,3 +177,10 @@ def test_strict_reading_accepts_only_what_the_standard_reader_reads_alike(data):
     except StrictJsonError:
         return
     assert value == json.loads(data)
+
+
+@pytest.mark.parametrize("text", [b'{"a\nb": "\\u0041"}', b'["\\u00e9", "tab\there"]'])
+def test_a_string_that_is_malformed_is_told_by_the_reader(text):
+    """The walker leaves grammar to the reader: a raw control character in a string is its business."""
+    with pytest.raises(StrictJsonError, match=r"Invalid control character"):
+        parse_strict(text)
