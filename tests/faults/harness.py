@@ -96,11 +96,11 @@ class Project:
             **more,
         }
 
-    def start(self, **env: str) -> Api:
+    def start(self, *options: str, **env: str) -> Api:
         """A daemon; ready when this returns."""
         with (self.root.parent / "daemon.log").open("ab") as out:
             self.daemon = subprocess.Popen(
-                [*HUB, "daemon", "--port", "0"],
+                [*HUB, "daemon", "--port", "0", *options],
                 cwd=self.root,
                 env=self.environ(**env),
                 stdout=out,

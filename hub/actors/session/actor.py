@@ -19,9 +19,8 @@ from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.driver import Driver
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import insist
-from hub.actors.session.work import start_handoff
 from hub.domain.event import EventType, Tag
-from hub.domain.handoff import State, Trigger
+from hub.domain.handoff import State
 from hub.domain.quota import breach, reading_of
 from hub.domain.session import ErrorNote, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
@@ -58,6 +57,7 @@ class Session(Actor[Any]):
         self._kit, self._driver = make()
         self._redactions: Counter[str] = Counter()
         self._stop_replies: list[Reply] = []
+        self._handoff_replies: list[Reply] = []
 
     async def started(self) -> None:
         """Read the record back, take hold of what runs, and go on where the record says."""
@@ -70,6 +70,7 @@ class Session(Actor[Any]):
                 await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
         self.ctx.nursery.start_soon(self._driver.run)
         self.ctx.nursery.start_soon(self._answer_stops)
+        self.ctx.nursery.start_soon(self._answer_handoffs)
 
     async def handle(self, message: Any) -> Any:
         """Each message is a question, a wish, or news of the agent."""
@@ -89,7 +90,7 @@ class Session(Actor[Any]):
             case StartRun():
                 return await self._start(message)
             case RequestHandoff():
-                return await self._handoff()
+                return self._handoff()
             case RequestPause(pause=pause):
                 return await self._pause(on=pause)
             case RequestReply(text=text):
@@ -164,19 +165,35 @@ class Session(Actor[Any]):
             raise HubError(Code.NO_ACTIVE_SESSION)
         return record
 
-    async def _handoff(self) -> dict[str, Any]:
-        """Durable before it is answered where an agent works; a wish where the session waits."""
+    def _handoff(self) -> Any:
+        """A wish: the driver alone moves the record. Answered once the handoff is on record, or refused."""
         record = self._active()
         if record.state is not State.RUNNING and record.error is None:
             raise HubError(Code.HANDOFF_IN_PROGRESS)
-        if record.wait_until or record.error is not None or not record.dispatch_id:
-            self._kit.board.ask(Wish.HANDOFF)
-            return {"sessionId": record.session_id, "waiting": True}
-        if await self._driver.work.targets.next(record, None) is None:
-            raise HubError(Code.NO_FALLBACK, "No other account or provider may take the work now.")
-        await start_handoff(self._kit, record, Trigger.MANUAL_HANDOFF, "asked for by the user", None)
+        if record.session_state is SessionState.VERIFYING:
+            raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
         self._kit.board.ask(Wish.HANDOFF)
-        return {"sessionId": record.session_id, "handoffId": self._kit.ledger.now.handoff_id}
+        if record.wait_until or record.error is not None or not record.dispatch_id:
+            return {"sessionId": record.session_id, "waiting": True}
+        if self.ctx.current_reply is not None:
+            self._handoff_replies.append(self.ctx.current_reply)
+        return DEFER
+
+    async def _answer_handoffs(self) -> None:
+        """Answers those who asked for a handoff once the driver has taken up the wish."""
+        board = self._kit.board
+        while True:
+            await board.until(lambda: self._handoff_replies and board.wish is not Wish.HANDOFF)
+            replies, self._handoff_replies = self._handoff_replies, []
+            record = self._kit.ledger.now
+            denied = board.denied
+            if denied is None and record.state is State.RUNNING:
+                denied = HubError(Code.NO_ACTIVE_SESSION, "The session ended before it could be handed over.")
+            for reply in replies:
+                if denied is not None:
+                    reply.fail(denied)
+                else:
+                    reply.answer({"sessionId": record.session_id, "handoffId": record.handoff_id})
 
     async def _pause(self, *, on: bool) -> dict[str, Any]:
         record = self._active()

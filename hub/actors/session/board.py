@@ -7,15 +7,19 @@ Must not: hold anything a restart would need; that is the ledger's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from enum import StrEnum
+from typing import TypeVar
 
 import attrs
 import trio
 
 from hub.domain.quota import QuotaReading
 from hub.domain.session import ErrorNote
+from hub.errors import Code, HubError
 from hub.providers.base import Exit, Outcome
+
+T = TypeVar("T")
 
 
 class Wish(StrEnum):
@@ -52,6 +56,8 @@ class Board:
 
     agent: LiveAgent | None = None
     wish: Wish | None = None
+    denied: HubError | None = None
+    """Why the last wish for a handoff came to nothing."""
     detached: bool = False
     trouble: ErrorNote | None = None
     """What keeps the session from going on at this moment; it may be a disk too full to write that down."""
@@ -65,8 +71,40 @@ class Board:
     def ask(self, wish: Wish) -> None:
         """Record a wish. Stop wins over handoff."""
         if self.wish is not Wish.STOP:
-            self.wish = wish
+            self.wish, self.denied = wish, None
         self.touch()
+
+    def settle(self, denied: HubError | None = None) -> None:
+        """The wish for a handoff is taken up, or refused; one for a stop stays until the session has ended."""
+        if self.wish is Wish.HANDOFF:
+            self.wish, self.denied = None, denied
+        self.touch()
+
+    async def unless_stopped(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do something long; when the user asks for a stop it is cancelled.
+
+        Raises:
+            HubError: `interrupted`; the stop is still to be done. Or what the work raises.
+        """
+        done: list[T] = []
+        failed: list[HubError] = []
+
+        async def watch(scope: trio.CancelScope) -> None:
+            await self.until(lambda: self.wish is Wish.STOP)
+            scope.cancel(reason="the session is to stop")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch, nursery.cancel_scope)
+            try:
+                done.append(await work())
+            except HubError as error:
+                failed.append(error)  # raised below, as itself and not as a group
+            nursery.cancel_scope.cancel(reason="done")
+        if failed:
+            raise failed[0]
+        if not done:
+            raise HubError(Code.INTERRUPTED, "The session is being stopped.")
+        return done[0]
 
     async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:  # noqa: ASYNC109
         """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""

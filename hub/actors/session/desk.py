@@ -150,9 +150,7 @@ class Desk:
             return "turn_over"
         if live.paused:
             self.pause(on=False)
-        settled = await self.kit.board.until(
-            lambda: live.exit or live.outcome or not live.adapter_up or not live.tools_in_flight, grace
-        )
+        settled = await self.kit.board.until(lambda: self._settled(live), grace)
         if live.exit or live.outcome:
             return "turn_over"
         self._send(AdapterInterrupt(f"interrupt-{live.dispatch_id}"))
@@ -161,6 +159,9 @@ class Desk:
             _INTERRUPT_GRACE if self._interrupts(live) else 0,
         )
         return "idle" if settled else "interrupted"
+
+    def _settled(self, live: LiveAgent) -> bool:
+        return bool(live.exit or live.outcome or not live.adapter_up or not live.tools_in_flight)
 
     def _interrupts(self, live: LiveAgent) -> bool:
         provider = self.kit.providers.get(owner(self.kit.ledger.now)[0])

@@ -95,6 +95,8 @@ class Driver:
             )
 
     async def _trouble(self, record: SessionRecord, error: HubError) -> None:
+        if error.code is Code.INTERRUPTED and self.kit.board.wish is Wish.STOP:
+            return  # the next step stops
         if error.code in PASSING:
             await self._wait_for_better(error)
         elif error.code in _NEEDS_DECISION:

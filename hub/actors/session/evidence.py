@@ -6,6 +6,7 @@ Must not: write anything but the acceptance commands' results.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -93,7 +94,8 @@ class Evidence:
             await self.kit.ledger.say(
                 Tag.SYSTEM, f"verify: {command}", source=f"{key}:{number}:start", command=command
             )
-            result = await run_command(command, cwd=Path(record.worktree), timeout=timeout)
+            run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
+            result = await self.kit.board.unless_stopped(run)
             output = self.kit.scrub(result.output)
             check = Check(command, result.exit_code, output, result.duration_ms, result.timed_out)
             verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"

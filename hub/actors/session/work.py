@@ -92,7 +92,7 @@ class Work:
             error=None,
             dispatch_id="",
         )
-        self.kit.board.wish = None
+        self.kit.board.settle()
         await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
         if not asked and then != "handoff":
             return
@@ -139,6 +139,8 @@ class Work:
                 await self._over(record, live.outcome)
                 return
             if board.wish is Wish.HANDOFF:
+                if await self._nobody(record):
+                    continue
                 await self._hand_off(record, Trigger.MANUAL_HANDOFF, "asked for by the user", None)
                 return
             if live.breach is not None and await self._nobody_left(record):
@@ -156,6 +158,15 @@ class Work:
                 await self._failed(record, Failure(FailureClass.SILENT, text))
                 return
 
+    async def _nobody(self, record: SessionRecord) -> bool:
+        """Whether the user's wish for a handoff must be refused; the agent then works on."""
+        if await self.targets.next(record, None) is not None:
+            return False
+        self.kit.board.settle(
+            HubError(Code.NO_FALLBACK, "No other account or provider may take the work now.")
+        )
+        return True
+
     async def _nobody_left(self, record: SessionRecord) -> bool:
         """A forecast is no reason to stop an agent when nobody could go on."""
         if record.handoffs_done >= record.max_handoffs or record.on_limit is not OnLimit.HANDOFF:
@@ -169,6 +180,9 @@ class Work:
     async def _over(self, record: SessionRecord, outcome: Outcome) -> None:
         match outcome.ending:
             case Ending.DONE:
+                self.kit.board.settle(
+                    HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
+                )
                 await self.desk.stop("done")
                 await self.desk.release()
                 await self.ending.judge(record)
@@ -226,8 +240,8 @@ class Work:
     async def _hand_off(
         self, record: SessionRecord, trigger: Trigger, reason: str, failure: FailureClass | None
     ) -> None:
-        self.kit.board.wish = None
         await start_handoff(self.kit, record, trigger, reason, failure)
+        self.kit.board.settle()
 
 
 async def start_handoff(
