@@ -92,14 +92,12 @@ class Work:
             error=None,
             dispatch_id="",
         )
-        self.kit.board.settle()
         await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
-        if not asked and then != "handoff":
-            return
-        if await self.targets.next(record, record.failure) is not None:
+        if (asked or then == "handoff") and await self.targets.next(record, record.failure) is not None:
             trigger = Trigger.MANUAL_HANDOFF if asked else Trigger.FAILURE
             reason = "asked for by the user" if asked else "another account is free again"
             await start_handoff(self.kit, record, trigger, reason, record.failure)
+        self.kit.board.settle()
 
     async def _run(self, record: SessionRecord) -> None:
         await self.kit.ledger.note(

@@ -1,0 +1,89 @@
+"""A whole daemon in the test's own process: real files, real git, real scripted agents, no socket needed.
+
+Owns: the start and the end of that daemon, and the questions a test asks of its actors.
+Must not: replace a part of hub by a double.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+import pytest
+import trio
+
+from hub.cli.serve import order_for
+from hub.daemon import Daemon, run_daemon
+from hub.domain.event import Record
+from hub.messages import EventsSince, GetStatus
+from tests.faults.harness import PATIENCE, Project
+
+TICK = 0.01
+EVER = 1_000_000
+
+
+@attrs.define
+class Live:
+    """A running daemon and its project."""
+
+    made: Project
+    daemon: Daemon
+
+    async def ask(self, actor: str, message: object) -> Any:
+        """One call to a named actor."""
+        return await self.daemon.app.ref(actor).call(message, timeout=PATIENCE)
+
+    async def status(self) -> dict[str, Any]:
+        """What the session tells of itself."""
+        return await self.ask("session", GetStatus())
+
+    async def events(self) -> list[Record]:
+        """The whole event log."""
+        return await self.ask("events", EventsSince(0, EVER))
+
+    async def until(self, condition: Callable[[dict[str, Any]], object], what: str) -> dict[str, Any]:
+        """The first status that fits; the session is another task, so this is a bounded poll."""
+        with trio.move_on_after(PATIENCE):
+            while True:
+                status = await self.status()
+                if condition(status):
+                    return status
+                await trio.sleep(TICK)
+        raise AssertionError(f"not within {PATIENCE:g} s: {what}; {await self.status()}")
+
+    async def until_event(self, text: str) -> Record:
+        """The first event whose message holds the text."""
+        with trio.move_on_after(PATIENCE):
+            while True:
+                for record in await self.events():
+                    if text in record.msg:
+                        return record
+                await trio.sleep(TICK)
+        raise AssertionError(f"never said: {text!r}; {[r.msg for r in await self.events()]}")
+
+    async def until_ended(self) -> dict[str, Any]:
+        """The status once the session is over."""
+        over = ("completed", "failed", "stopped")
+        return await self.until(lambda s: s["sessionState"] in over, "the session ends")
+
+
+@asynccontextmanager
+async def daemon_of(made: Project, monkeypatch: pytest.MonkeyPatch, **env: str) -> AsyncIterator[Live]:
+    """Run the project's daemon for the length of the block, and stop it in order."""
+    monkeypatch.chdir(made.root)
+    for name, value in made.environ(**env).items():
+        monkeypatch.setenv(name, value)
+    mask = os.umask(0o022)
+    try:
+        async with trio.open_nursery() as nursery:
+            daemon = await nursery.start(run_daemon, order_for(made.root, flags={"port": 0}))
+            made.port = daemon.port
+            try:
+                yield Live(made, daemon)
+            finally:
+                daemon.request_stop(detach=daemon.detach)
+    finally:
+        os.umask(mask)
