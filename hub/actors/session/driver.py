@@ -112,6 +112,8 @@ class Driver:
     async def _wait_for_better(self, error: HubError) -> None:
         """Said once, as soon as it can be, and tried every two seconds: a full disk ends no session."""
         self.kit.board.trouble = ErrorNote(error.code, error.detail, error.hint)
+        if self.kit.board.wish is Wish.HANDOFF:
+            self.kit.board.settle(error)  # whoever asked for it is told, and may ask again
         if self._told is not error.code:
             with trio.move_on_after(_TROUBLE_PAUSE), contextlib.suppress(HubError):
                 await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)

@@ -244,11 +244,11 @@ class Passing:
         live = await self.desk.reattach(record)
         effect(State.RESUMING, "mid")
         await self.kit.board.until(
-            lambda: live.alive or live.outcome or live.exit or not live.adapter_up or self.kit.board.wish,
+            lambda: live.alive or live.outcome or live.exit or not live.adapter_up or self._stopping(),
             self.kit.config.session.resume_timeout,
         )
         if not live.alive:
-            if not live.adapter_up or self.kit.board.wish is Wish.STOP:
+            if not live.adapter_up or self._stopping():
                 return
             self.desk.insist_known(record)
             await self._no_heartbeat(record, live)
@@ -268,6 +268,9 @@ class Passing:
             hfs_history=(*record.hfs_history, points),
             session_state=SessionState.RUNNING,
         )
+
+    def _stopping(self) -> bool:
+        return self.kit.board.wish is Wish.STOP
 
     async def _no_heartbeat(self, record: SessionRecord, live: LiveAgent) -> None:
         """The receiver ended, or said nothing, before its first sign of life: it is stopped and the next one tried."""

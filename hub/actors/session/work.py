@@ -218,7 +218,7 @@ class Work:
             case Wait():
                 await self._begin_wait(record, decision, failure.kind)
             case Surface(code=code, reason=reason):
-                raise HubError(code, reason or failure.text)
+                raise HubError(code, f"{reason}: {failure.text}" if reason else failure.text)
 
     async def _begin_wait(self, record: SessionRecord, wait: Wait, failure: FailureClass) -> None:
         await self.desk.stop("waiting")

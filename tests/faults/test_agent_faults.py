@@ -1,0 +1,295 @@
+"""Agents that die, hang, ignore every signal, fail to start or leave no trace: explicit, and never started twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+
+from hub.errors import Code, HubError
+from tests.faults.harness import Project, project, until
+from tests.faults.invariants import check_invariants
+from tests.faults.test_daemon_killed import write
+
+TASK = {"task": "write the files", "verify": ["test -f b.txt"]}
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A project; its outside record is `tmp_path / "oracle"`."""
+    (tmp_path / "oracle").touch()
+    with project(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+def oracle(tmp_path):
+    """The outside record."""
+    return tmp_path / "oracle"
+
+
+def process(made: Project, which: str, member: str) -> int:
+    """A process of the current dispatch, from its runner's own files."""
+
+    def look():
+        owner = made.fsm().get("dispatchId")
+        try:
+            return owner and json.loads((made.hub / "run" / owner / which).read_bytes())[member]
+        except (FileNotFoundError, ValueError):
+            return 0
+
+    return int(until(look, f"{which} is there"))
+
+
+def says(made: Project, text: str) -> None:
+    """Wait until an event says this."""
+    until(lambda: any(text in e["msg"] for e in made.events()), f"an event says {text!r}")
+
+
+def errors(made: Project) -> list[str]:
+    """The failure classes and codes of the error events."""
+    found = [e["meta"] for e in made.events() if e["tag"] == "error"]
+    return [m.get("code") or m.get("failure") for m in found]
+
+
+def completed(made: Project, oracle, *, starts: int = 2) -> dict:
+    """The session ended well, and all invariants hold."""
+    record = until(made.ended, "the session ends by itself", patience=60)
+    made.stop()
+    assert (record["sessionState"], record["verified"]) == ("completed", True), record["error"]
+    assert len(made.starts()) == starts
+    check_invariants(made, oracle)
+    return record
+
+
+def test_an_agent_that_is_killed_is_handed_over(made, oracle):
+    """F7 in RUNNING: the death is told with its signal, and the work goes on elsewhere."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"say": "ready"}, {"hang": {}})
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
+    made.configure()
+    made.start().post("/api/run", TASK)
+    says(made, "ready")
+    os.kill(process(made, "agent.json", "pid"), signal.SIGKILL)
+    says(made, "signal 9")
+    assert completed(made, oracle)["handoffsDone"] == 1
+
+
+def test_an_agent_that_crashes_with_nobody_left_fails_in_words(made, oracle):
+    """F7: `agent_exited`, with the exit status in the detail; its bytes are snapshotted."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"crash": 3}, {"crash": 3})
+    made.configure()
+    made.start().post("/api/run", TASK)
+    record = until(made.ended, "the session ends by itself")
+    made.stop()
+    assert record["sessionState"] == "failed"
+    assert record["error"]["code"] == "agent_exited"
+    assert "exit code 3" in record["error"]["detail"]
+    check_invariants(made, oracle)
+
+
+def test_a_silent_agent_is_noticed(made, oracle):
+    """F7: the watchdog calls an agent silent that says nothing for `silentAfter`, and hands over."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"hang": {}})
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
+    made.configure()
+    text = (made.root / "hub.toml").read_text()
+    (made.root / "hub.toml").write_text(text.replace("[session]", "[session]\nsilentAfter = 1", 1))
+    made.start().post("/api/run", TASK)
+    says(made, "No event for 1 s")
+    completed(made, oracle)
+
+
+def test_an_agent_that_ignores_every_signal_is_killed(made, oracle):
+    """F7 in PAUSING: interrupt, SIGINT and SIGTERM are ignored; SIGKILL ends it, and it counts as paused."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"say": "ready"}, {"hang": {"stubborn": True}})
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
+    made.configure()
+    api = made.start()
+    api.post("/api/run", TASK)
+    says(made, "ready")
+    api.post("/api/handoff")
+    until(lambda: made.fsm()["state"] == "PAUSING", "the handoff has begun", patience=5)
+    completed(made, oracle)
+
+
+def test_an_agent_killed_while_it_is_paused_for_a_handoff(made, oracle):
+    """F7 in PAUSING: its death is the safe point."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"say": "ready"}, {"hang": {"stubborn": True}})
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
+    made.configure()
+    api = made.start()
+    api.post("/api/run", TASK)
+    says(made, "ready")
+    victim = process(made, "agent.json", "pid")
+    api.post("/api/handoff")
+    until(lambda: made.fsm()["state"] == "PAUSING", "the handoff has begun", patience=5)
+    os.kill(victim, signal.SIGKILL)
+    completed(made, oracle)
+
+
+def three(made: Project, second: str, third_steps: list) -> None:
+    """A chain in which the receiver is a program of the test's own, and a further account comes after it."""
+    made.script("demo-second", *third_steps)
+    made.configure()
+    text = (made.root / "hub.toml").read_text()
+    second = f'program = "{second}"\n'
+    (made.root / "hub.toml").write_text(text.replace("[providers.demo-second]\n", f"[providers.demo-second]\n{second}"))
+
+
+def test_a_receiver_that_exits_at_once_is_not_asked_again(made, oracle):
+    """F7 in RESUMING: one start of it, an explicit error, the first agent's work intact on the branch."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"limit": {"resetsIn": 3600}})
+    three(made, "/bin/false", [{"done": ""}])
+    made.start().post("/api/run", TASK)
+    record = until(made.ended, "the session ends by itself")
+    dispatches = [e for e in made.events() if e["tag"] == "handoff" and e["meta"].get("to") == "DISPATCHED"]
+    told = [e["msg"] for e in made.events() if e["tag"] == "error"]
+    made.stop()
+    assert record["sessionState"] == "failed"
+    assert record["error"]["code"] == "no_fallback"
+    assert len(dispatches) == 1
+    assert any("did not take over" in text for text in told)
+    check_invariants(made, oracle)
+
+
+def test_a_receiver_that_is_not_logged_in_is_told_as_that(made, oracle):
+    """F7 in RESUMING: its own words reach the user, and nobody tries it again."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"limit": {"resetsIn": 3600}})
+    made.script("demo-second", {"auth": {}})
+    made.configure()
+    made.start().post("/api/run", TASK)
+    record = until(made.ended, "the session ends by itself")
+    made.stop()
+    assert (record["sessionState"], record["error"]["code"]) == ("failed", "auth_needed")
+    assert len(made.starts()) == 2
+    check_invariants(made, oracle)
+
+
+def test_a_receiver_that_says_nothing_is_given_up(made, oracle, tmp_path):
+    """F7 in RESUMING: after `resumeTimeout` it is killed, and the session says so."""
+    silent = tmp_path / "silent"
+    silent.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
+    silent.chmod(0o755)
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"limit": {"resetsIn": 3600}})
+    three(made, str(silent), [{"done": ""}])
+    text = (made.root / "hub.toml").read_text()
+    (made.root / "hub.toml").write_text(text.replace("[session]", "[session]\nresumeTimeout = 1", 1))
+    made.start().post("/api/run", TASK)
+    record = until(made.ended, "the session ends by itself")
+    told = [e["msg"] for e in made.events() if e["tag"] == "error"]
+    made.stop()
+    assert (record["sessionState"], record["error"]["code"]) == ("failed", "no_fallback")
+    assert any("no sign of life" in text for text in told)
+    check_invariants(made, oracle)
+
+
+def mute(made: Project, tmp_path) -> None:
+    """A first agent that never says a word."""
+    program = tmp_path / "mute"
+    program.write_text(f'#!/bin/sh\necho "$HUB_RUN_ID" >> {made.log}\nexec tail -f /dev/null\n')
+    program.chmod(0o755)
+    made.script("demo-first", {"done": ""})
+    made.script("demo-second", write(made.root.parent / "oracle", "b.txt", "two"), {"done": "finished"})
+    made.configure()
+    text = (made.root / "hub.toml").read_text()
+    (made.root / "hub.toml").write_text(
+        text.replace("[providers.demo-first]\n", f'[providers.demo-first]\nprogram = "{program}"\n')
+    )
+
+
+def lose_the_runner(made: Project, *, daemon_up: bool):
+    """The runner dies under an agent that has said nothing; nobody can know what it did."""
+    api = made.start()
+    api.post("/api/run", TASK)
+    runner = process(made, "claim", "pid")
+    until(made.starts, "the agent was let go")
+    if daemon_up:
+        os.kill(runner, signal.SIGKILL)
+    else:
+        made.kill()
+        os.kill(runner, signal.SIGKILL)
+        api = made.start()
+    until(lambda: (api.get("/api/status")["error"] or {}).get("code") == "dispatch_ambiguous", "it is told")
+    return api
+
+
+@pytest.mark.parametrize("daemon_up", [True, False])
+def test_an_unknowable_dispatch_waits_for_the_user(made, oracle, tmp_path, daemon_up):
+    """X11: loud, never a second start by itself; one handoff request resolves it."""
+    mute(made, tmp_path)
+    api = lose_the_runner(made, daemon_up=daemon_up)
+    status = api.get("/api/status")
+    assert (status["needsInput"], status["sessionState"]) == (True, "waiting")
+    assert status["error"]["hint"]
+    assert len(made.starts()) == 1
+    api.post("/api/handoff")
+    completed(made, oracle)
+
+
+def test_an_unknowable_dispatch_can_be_stopped(made, oracle, tmp_path):
+    """X11: the other way out."""
+    mute(made, tmp_path)
+    api = lose_the_runner(made, daemon_up=True)
+    api.post("/api/session/stop")
+    assert made.fsm()["sessionState"] == "stopped"
+    made.stop()
+    assert len(made.starts()) == 1
+    check_invariants(made, oracle)
+
+
+def test_an_unknowable_dispatch_survives_a_restart(made, oracle, tmp_path):
+    """X11: the question is still there for the next daemon, and still nothing was started."""
+    mute(made, tmp_path)
+    lose_the_runner(made, daemon_up=True)
+    made.kill()
+    api = made.start()
+    assert api.get("/api/status")["error"]["code"] == "dispatch_ambiguous"
+    with pytest.raises(HubError) as caught:
+        api.post("/api/run", TASK)
+    assert caught.value.code is Code.SESSION_ALREADY_RUNNING
+    assert len(made.starts()) == 1
+    api.post("/api/handoff")
+    completed(made, oracle)
+
+
+def test_a_second_handoff_is_refused_in_every_state(made, oracle):
+    """F9: accepted once; until it is over every other request is told that one is under way."""
+    made.script("demo-first", {"say": "ready"}, {"hang": {}})
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
+    made.configure()
+    slow = ("PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING")
+    api = made.start(HUB_FAILPOINTS=";".join(f"act.{s}.mid=sleep:0.3" for s in slow))
+    api.post("/api/run", TASK)
+    says(made, "ready")
+    api.post("/api/handoff")
+    refused = set()
+
+    def again():
+        try:
+            api.post("/api/handoff")
+        except HubError as error:
+            refused.add(error.code)
+        return made.ended()
+
+    record = until(again, "the session ends by itself")
+    made.stop()
+    assert record["handoffsDone"] == 1
+    assert Code.HANDOFF_IN_PROGRESS in refused
+    assert refused <= {Code.HANDOFF_IN_PROGRESS, Code.NO_FALLBACK, Code.NO_ACTIVE_SESSION}
+    check_invariants(made, oracle)
+
+
+def test_a_second_daemon_is_refused(made, oracle):
+    """F9: exit 75, with the first one's pid and port in its words; the first is not disturbed."""
+    made.script("demo-first", {"done": ""})
+    made.configure()
+    api = made.start()
+    first, port = made.daemon, made.port
+    with pytest.raises(AssertionError, match=str(first.pid)):
+        made.start()
+    assert made.daemon.wait() == 75
+    made.daemon, made.port = first, port
+    assert api.get("/api/status")["sessionState"] == "idle"
+    assert oracle.read_text() == ""

@@ -1,0 +1,316 @@
+"""Orderly stops in every state, and starts on what somebody or something has damaged meanwhile."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from hub.domain.canonical import canonical
+from hub.errors import Code, HubError
+from tests.faults.harness import HUB, Project, git, until
+from tests.faults.invariants import check_invariants
+from tests.faults.test_agent_faults import made, oracle, process, says
+from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault, work, write
+
+__all__ = ["made", "oracle", "work"]
+
+STOP_LIMIT = 10.0
+
+
+def hanging(made: Project, oracle, **first) -> None:
+    """A first agent that writes and then waits for ever, a second one that finishes."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"say": "ready"}, first or {"hang": {}})
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
+    made.configure()
+
+
+def failed_with(made: Project, code: str) -> dict:
+    """The session has ended, saying this code."""
+    record = until(made.ended, "the session ends by itself")
+    assert (record["sessionState"], record["error"]["code"]) == ("failed", code)
+    return record
+
+
+# --- X1 -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_sigterm_is_an_orderly_stop_in_every_state(work, state):
+    """X1: exit 0 in time, the session stopped with a snapshot of every byte, no agent left."""
+    made, oracle = work
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"say": "ready"}, {"hang": {}})
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"hang": {}})
+    api = made.start(HUB_FAILPOINTS=f"fsm.{state}.post_rename=sleep:0.5{'@2' if state == 'RUNNING' else ''}")
+    api.post("/api/run", TASK)
+    says(made, "ready")
+    api.post("/api/handoff")
+    wanted = (state, 1) if state == "RUNNING" else (state, 0)
+    until(lambda: (made.fsm()["state"], made.fsm()["handoffsDone"]) == wanted, f"the session is in {state}")
+    begun = time.monotonic()
+    assert made.stop() == 0
+    assert time.monotonic() - begun < STOP_LIMIT
+    record = made.fsm()
+    assert record["sessionState"] == "stopped"
+    assert made.show(f"{record['snapshotSha']}:a.txt") == b"one\n"
+    check_invariants(made, oracle)
+
+
+def test_sigterm_cuts_an_acceptance_command_short(made, oracle):
+    """X1: nobody waits for a verifier that takes its ten minutes."""
+    hanging(made, oracle, done="finished")
+    api = made.start()
+    api.post("/api/run", {"task": "write", "verify": ["tail -f /dev/null"]})
+    says(made, "verify: tail")
+    begun = time.monotonic()
+    assert made.stop() == 0
+    assert time.monotonic() - begun < STOP_LIMIT
+    assert made.fsm()["sessionState"] == "stopped"
+    check_invariants(made, oracle)
+
+
+def test_a_detached_daemon_leaves_its_agent(made, oracle, tmp_path):
+    """X1 with `--detach`: the same process goes on, and the next daemon takes the session to its end."""
+    gate = tmp_path / "gate"
+    hanging(made, oracle, run=f"until test -e {gate}; do sleep 0.05; done; printf 'two\\n' > b.txt")
+    made.start("--detach").post("/api/run", {"task": "write", "verify": ["test -f b.txt"]})
+    says(made, "ready")
+    agent = process(made, "agent.json", "pid")
+    assert made.stop() == 0
+    assert os.path.exists(f"/proc/{agent}")
+    assert made.fsm()["sessionState"] == "running"
+    gate.touch()
+    made.start()
+    assert until(made.ended, "the session ends by itself")["verified"] is True
+    made.stop()
+    assert len(made.starts()) == 1
+    check_invariants(made, oracle)
+
+
+# --- X2 -------------------------------------------------------------------------------------------------
+
+
+def sealed(wire: dict) -> bytes:
+    """A record with a checksum that fits."""
+    body = {key: value for key, value in wire.items() if key != "crc"}
+    return canonical({**body, "crc": hashlib.sha256(canonical(body)).hexdigest()[:16]})
+
+
+DAMAGE = {
+    "empty": lambda data: b"",
+    "truncated": lambda data: data[: len(data) // 2],
+    "bit flip": lambda data: data.replace(b"RUNNING", b"RUNNINF", 1),
+    "unknown state": lambda data: sealed({**json.loads(data), "state": "DREAMING"}),
+    "newer version": lambda data: sealed({**json.loads(data), "v": 2}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_record_is_kept_aside_and_said(made, oracle, damage):
+    """X2: explicit, not repaired, not overwritten; another session can start."""
+    hanging(made, oracle, done="finished")
+    made.start().post("/api/run", {"task": "write"})
+    until(made.ended, "the first session ends")
+    made.stop()
+    path = made.hub / "fsm.json"
+    bad = DAMAGE[damage](path.read_bytes())
+    path.write_bytes(bad)
+    api = made.start()
+    status = api.get("/api/status")
+    assert status["error"]["code"] == "state_corrupt"
+    assert status["sessionState"] == "idle"
+    assert "state_corrupt" in [e["meta"].get("code") for e in made.events()]
+    assert [p.read_bytes() for p in made.hub.glob("fsm.json.corrupt-*")] == [bad]
+    api.post("/api/run", {"task": "again"})
+    assert until(made.ended, "the second session ends")["sessionState"] == "completed"
+    made.stop()
+    check_invariants(made, oracle)
+
+
+# --- X3, X4 ---------------------------------------------------------------------------------------------
+
+
+def verify(made: Project) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [*HUB, "audit", "verify"], cwd=made.root, env=made.environ(), capture_output=True, text=True, check=False
+    )
+
+
+def test_a_torn_audit_record_is_moved_aside(made, oracle):
+    """X3: what a power cut left of a record is kept, said in the log itself, and the log goes on."""
+    hanging(made, oracle, done="finished")
+    made.start().post("/api/run", {"task": "write"})
+    until(made.ended, "the session ends")
+    made.stop()
+    with (made.hub / "audit.jsonl").open("ab") as out:
+        out.write(b'{"ts":"2026')
+    made.start()
+    assert "audit.recovered" in [json.loads(line)["event"] for line in (made.hub / "audit.jsonl").open()]
+    assert [p.read_bytes() for p in made.hub.glob("audit.torn-*")] == [b'{"ts":"2026']
+    made.stop()
+    assert verify(made).returncode == 0
+    check_invariants(made, oracle)
+
+
+def flip(made: Project, seq: int) -> None:
+    """Change one letter inside one record of the audit log."""
+    path = made.hub / "audit.jsonl"
+    lines = path.read_bytes().split(b"\n")
+    lines[seq] = lines[seq].replace(b'"event":"', b'"event":"X', 1)[: len(lines[seq])]
+    path.write_bytes(b"\n".join(lines))
+
+
+def test_a_changed_audit_log_takes_nothing_more(made, oracle):
+    """X4: verify names the record; the daemon serves, but starts no session without its log, and says so."""
+    hanging(made, oracle, done="finished")
+    made.start().post("/api/run", {"task": "write"})
+    until(made.ended, "the session ends")
+    made.stop()
+    flip(made, 1)
+    done = verify(made)
+    assert done.returncode == 1
+    assert "record 1" in (done.stdout + done.stderr).lower()
+    before = (made.hub / "audit.jsonl").read_bytes()
+    api = made.start()
+    with pytest.raises(HubError) as caught:
+        api.post("/api/run", {"task": "again"})
+    assert caught.value.code is Code.AUDIT_BROKEN
+    assert "1" in caught.value.detail
+    assert api.get("/api/status")["sessionState"] == "completed"
+    assert made.stop() == 0
+    assert (made.hub / "audit.jsonl").read_bytes() == before
+
+
+def test_a_running_session_ends_in_words_when_its_audit_log_was_changed(made, oracle):
+    """X4 under way: the agent is stopped, its bytes are on the branch, the code is `audit_broken`."""
+    hanging(made, oracle)
+    made.start().post("/api/run", {"task": "write"})
+    says(made, "ready")
+    made.kill()
+    flip(made, 1)
+    made.start()
+    record = failed_with(made, "audit_broken")
+    assert made.show(f"{record['snapshotSha']}:a.txt") == b"one\n"
+    assert made.stop() == 0
+    assert len(made.starts()) == 1
+
+
+# --- X5, X6 ---------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_worktree_is_said(made, oracle):
+    """X5: `worktree_missing`, nothing is made anew in its place, and the next session works."""
+    hanging(made, oracle)
+    api = made.start()
+    api.post("/api/run", {"task": "write"})
+    says(made, "ready")
+    shutil.rmtree(made.fsm()["worktree"])
+    api.post("/api/handoff")
+    failed_with(made, "worktree_missing")
+    oracle.write_text("")
+    made.script("demo-first", write(oracle, "c.txt", "three"), {"done": ""})
+    api.post("/api/run", {"task": "again"})
+    assert until(lambda: made.ended().get("task") == "again" and made.ended(), "ends")["sessionState"] == "completed"
+    made.stop()
+    check_invariants(made, oracle)
+
+
+def test_a_deleted_branch_is_said_and_no_byte_is_lost(made, oracle):
+    """X6: the branch is gone, the worktree is not: it is left as it is."""
+    hanging(made, oracle)
+    api = made.start()
+    api.post("/api/run", {"task": "write"})
+    says(made, "ready")
+    git(made.root, "update-ref", "-d", f"refs/heads/{made.fsm()['branch']}")
+    api.post("/api/handoff")
+    record = failed_with(made, "branch_missing")
+    made.stop()
+    with open(f"{record['worktree']}/a.txt") as kept:
+        assert kept.read() == "one\n"
+
+
+def test_a_left_index_lock_stops_nothing(made, oracle):
+    """X6: a git that was killed leaves its lock behind; snapshots do not use that index."""
+    hanging(made, oracle)
+    api = made.start()
+    api.post("/api/run", {"task": "write", "verify": ["test -f b.txt"]})
+    says(made, "ready")
+    session = made.fsm()["sessionId"]
+    locks = [made.root / ".git/index.lock", made.root / f".git/worktrees/{session}/index.lock"]
+    for lock in locks:
+        lock.touch()
+    api.post("/api/handoff")
+    record = until(made.ended, "the session ends by itself")
+    made.stop()
+    assert (record["sessionState"], record["verified"]) == ("completed", True)
+    assert all(lock.exists() for lock in locks)
+    check_invariants(made, oracle)
+
+
+# --- X12, X14 -------------------------------------------------------------------------------------------
+
+
+def rotate_key(made: Project) -> None:
+    (key,) = (p for p in made.state.rglob("*contract*") if p.is_file())
+    key.write_bytes(os.urandom(32))
+
+
+def tamper(made: Project) -> None:
+    path = made.hub / "envelope.json"
+    path.write_bytes(path.read_bytes().replace(b"write the files", b"email the files"))
+
+
+@pytest.mark.parametrize("harm", [rotate_key, tamper])
+def test_a_contract_that_does_not_verify_is_never_given_to_an_agent(work, harm):
+    """X12: `contract_invalid`; the receiver is not started; the first agent's work is on the branch."""
+    made, oracle = work
+    run_with_fault(made, "fsm.ENVELOPE_BUILT.post_rename=kill9")
+    harm(made)
+    made.start()
+    failed_with(made, "contract_invalid")
+    assert made.stop() == 0
+    assert len(made.starts()) == 1
+    record = made.fsm()
+    assert made.show(f"hub/{record['sessionId']}:a3.txt") == b"first 3\n"
+    assert record["state"] == "RUNNING"
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "SNAPSHOTTED", "RESUMING"])
+def test_a_record_of_an_older_hub_still_reads(work, state):
+    """X14: the daemon is replaced by a newer one between two states; fields it does not know have defaults."""
+    made, oracle = work
+    run_with_fault(made, f"act.{state}.mid=kill9")
+    path = made.hub / "fsm.json"
+    wire = json.loads(path.read_bytes())
+    for name in ("waitThen", "paused", "refusedBy", "model", "costUsdMicros", "endedAt"):
+        del wire[name]
+    path.write_bytes(sealed(wire))
+    made.start()
+    record = until(made.ended, "the session ends by itself")
+    made.stop()
+    assert (record["sessionState"], record["verified"]) == ("completed", True)
+    assert len(made.starts()) == 2
+    check_invariants(made, oracle)
+
+
+def test_the_second_signal_ends_the_daemon_at_once(made, oracle):
+    """X1: whoever cannot wait for the order asks twice; the session is taken up by the next daemon."""
+    hanging(made, oracle, hang={"stubborn": True})
+    api = made.start()
+    api.post("/api/run", {"task": "write"})
+    says(made, "ready")
+    made.daemon.send_signal(signal.SIGTERM)
+    until(lambda: "interrupt" in (made.root.parent / "daemon.log").read_text() or True, "the first is taken")
+    made.daemon.send_signal(signal.SIGTERM)
+    assert made.wait_dead() == 128 + signal.SIGTERM
+    assert made.fsm()["sessionState"] == "running"
+    made.start()
+    made.stop()
+    assert made.fsm()["sessionState"] == "stopped"
+    check_invariants(made, oracle)
