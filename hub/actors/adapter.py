@@ -61,6 +61,8 @@ _CALL_TIMEOUT = 60.0
 _LEAVE = 0.3
 """Seconds an agent gets to leave by itself at the end of its input."""
 _SETTLE = 0.2
+_AGAIN = 0.02
+"""Seconds between a lost connection and the look at what became of the runner."""
 _NO_SPACE_PAUSE = 1.0
 """Seconds between two tries to hand over a batch that the full disk does not take; its bytes are in the spool."""
 _GRACES = StopGraces()
@@ -107,6 +109,7 @@ class Adapter(Actor[Any]):
         self._untaken: dict[str, bytes] = {}
         self._said_full = False
         self._held: bool | None = None
+        self._stopping: AdapterStop | None = None
         self._heard = 0.0
         self._told: Outcome | None = None
         self._pending: list[AgentEvent] = []
@@ -130,8 +133,8 @@ class Adapter(Actor[Any]):
                     await self._write(self._stream.reply(text, key))
                 case AdapterInterrupt():
                     await self._write(self._stream.interrupt())
-                case AdapterStop(reason=reason, hard=hard):
-                    await self._stop(reason, hard=hard)
+                case AdapterStop():
+                    await self._stop(message)
                 case AdapterPause(pause=pause):
                     await self._pause(on=pause)
                 case _:
@@ -146,17 +149,19 @@ class Adapter(Actor[Any]):
             if self._client is not None:
                 await self._client.write(write.key, write.data)
 
-    async def _stop(self, reason: str, *, hard: bool) -> None:
-        client = self._client
+    async def _stop(self, order: AdapterStop) -> None:
+        """Without a connection, or when it is lost meanwhile, it is done at the next one."""
+        self._stopping, client = order, self._client
         if client is None:
             return
-        await client.close_stdin()
-        if not hard:
-            # Most agents leave by themselves at the end of their input; a signal would cost them their last words.
-            with trio.move_on_after(_LEAVE):
-                await self._ended.wait()
-        if not self._ended.is_set():
-            await client.stop(_HARD if hard else _GRACES, reason)
+        with contextlib.suppress(RunnerLost):
+            await client.close_stdin()
+            if not order.hard:
+                # Most agents leave by themselves at the end of their input; a signal costs them their last words.
+                with trio.move_on_after(_LEAVE):
+                    await self._ended.wait()
+            if not self._ended.is_set():
+                await client.stop(_HARD if order.hard else _GRACES, order.reason)
 
     async def _pause(self, *, on: bool) -> None:
         self._held = on
@@ -191,7 +196,9 @@ class Adapter(Actor[Any]):
                 self._client = client
                 if self._held is not None:
                     await self._pause(on=self._held)
-                for key, data in self._untaken.items():
+                if self._stopping is not None:
+                    self.ctx.nursery.start_soon(self._stop, self._stopping)
+                for key, data in list(self._untaken.items()):
                     await client.write(key, data)
                 async for message in client:
                     await self._take(message)
@@ -199,6 +206,7 @@ class Adapter(Actor[Any]):
         except RunnerLost as lost:
             if lost.displaced:
                 raise Shutdown("another adapter has attached") from lost
+            await trio.sleep(_AGAIN)
         finally:
             self._client = None
 
@@ -259,9 +267,10 @@ class Adapter(Actor[Any]):
 
     async def _errors(self, message: ErrorOutput) -> None:
         for line in self._err.feed(message.data, message.offset):
-            await self._apply(
-                self._stream.feed_stderr(line.data, message.at), _STDERR_PLACE + line.end, message.at
-            )
+            await self._error_line(line, message.at)
+
+    async def _error_line(self, line: Line, at: float) -> None:
+        await self._apply(self._stream.feed_stderr(line.data, at), _STDERR_PLACE + line.end, at)
 
     async def _apply(self, step: Step, place: int, at: float) -> None:
         self._add(step.events, place, at)
@@ -285,6 +294,8 @@ class Adapter(Actor[Any]):
             return
         for line in self._out.finish():
             await self._line(line, verdict.ended_at)
+        for line in self._err.finish():
+            await self._error_line(line, verdict.ended_at)
         end = AgentExit(verdict.code, verdict.signal, asked=verdict.asked, stderr_tail=verdict.stderr_tail)
         step = self._stream.finish(end, verdict.ended_at)
         last = [out for event in step.events for out in self._redactor.feed(event)]
@@ -293,15 +304,21 @@ class Adapter(Actor[Any]):
         self._ended.set()
         await self._send(end)
 
+    def _redacted(self, outcome: Outcome | None) -> Outcome | None:
+        """The agent's last words are for people: no sink sees more of them than of its events."""
+        if outcome is None:
+            return None
+        failure = outcome.failure
+        if failure is not None:
+            failure = attrs.evolve(failure, text=self._redactor.text(clean(failure.text)))
+        return attrs.evolve(outcome, failure=failure, text=self._redactor.text(clean(outcome.text)))
+
     async def _send(self, end: AgentExit | None = None) -> None:
         """Hand the batch to the session; it may be restarting, and it takes a repeated batch for the same one."""
         events, self._pending = self._pending, []
         self._told = self._outcome
         counts = self._redactor.take_counts()
-        outcome = self._outcome
-        if outcome is not None and outcome.failure is not None:
-            failure = attrs.evolve(outcome.failure, text=self._redactor.text(outcome.failure.text))
-            outcome = attrs.evolve(outcome, failure=failure, text=self._redactor.text(outcome.text))
+        outcome = self._redacted(self._outcome)
         batch = AgentBatch(
             self._dispatch.assignment.dispatch_id,
             events,
