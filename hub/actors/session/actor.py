@@ -262,9 +262,15 @@ class Session(Actor[Any]):
         live = self._kit.board.agent
         if record is None or live is None or live.dispatch_id != batch.dispatch_id:
             return
-        if batch.events:
-            await self._kit.ledger.log([self._logged(record, batch, item) for item in batch.events])
-        await self._account(record, batch, live)
+        try:
+            if batch.events:
+                await self._kit.ledger.log([self._logged(record, batch, item) for item in batch.events])
+            await self._account(record, batch, live)
+        except HubError as error:
+            # The adapter keeps the batch and comes again; meanwhile the status says why nothing moves.
+            self._kit.board.trouble = ErrorNote(error.code, error.detail, error.hint)
+            raise
+        self._kit.board.trouble = None
         live.tools_in_flight = batch.tools_in_flight
         live.native_session = batch.native_session
         live.alive = live.alive or batch.alive
