@@ -29,7 +29,7 @@ from hub.actors.session.desk import Desk
 from hub.actors.session.driver import Driver
 from hub.actors.session.ending import Ending
 from hub.actors.session.evidence import Evidence
-from hub.actors.session.kit import Keys, Kit
+from hub.actors.session.kit import Keys, Kit, Stumbles
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
@@ -83,6 +83,7 @@ class App:
     """The tree's snapshot function, once the tree runs."""
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
+    _stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
@@ -161,12 +162,13 @@ class App:
             breakers=self.ref("breakers"),
             settings=self.ref("settings"),
             providers=self.providers,
-            keys=Keys(load_or_create_key("contract"), load_or_create_key("redaction")),
+            keys=Keys(*map(load_or_create_key, ("contract", "redaction", "audit"))),
             config=self.config,
             tallies=Tallies(),
             new_id=new_id,
             clock=time.time,
             chance=random.random,
+            stumbles=self._stumbles,
         )
         desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
         targets, orders, evidence = Targets(kit), Orders(kit), Evidence(kit)

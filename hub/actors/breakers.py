@@ -11,6 +11,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import trio
+
 from hub.actors.clock import iso
 from hub.domain import breaker
 from hub.domain.breaker import Breaker
@@ -39,7 +41,7 @@ class Breakers(Actor[Any]):
 
     async def started(self) -> None:
         """Read the breakers back; a file that cannot be read is no reason not to work."""
-        with contextlib.suppress(FileNotFoundError, ValueError):
+        with contextlib.suppress(OSError, HubError, ValueError, TypeError):
             for body in json.loads(read_bounded(self._path, _LIMIT)):
                 found = breaker.from_json(body)
                 self._breakers[found.provider, found.account] = found
@@ -70,9 +72,11 @@ class Breakers(Actor[Any]):
     async def _keep(self, old: Breaker, new: Breaker) -> None:
         if new == old:
             return
-        self._breakers[new.provider, new.account] = new
-        body = [breaker.to_json(b) for _, b in sorted(self._breakers.items())]
+        known = {**self._breakers, (new.provider, new.account): new}
+        body = [breaker.to_json(b) for _, b in sorted(known.items())]
+        # Durable first: a sender whose message met a full disk sends it again, and it must not count twice.
         write_atomic(self._path, json.dumps(body).encode())
+        self._breakers = known
         if new.state is not old.state:
             await self._say(new)
 
@@ -83,5 +87,5 @@ class Breakers(Actor[Any]):
             str(Tag.QUOTA), f"breaker {new.name}: {new.state}{until}", meta, int(self._clock() * 1000)
         )
         # The state itself is durable already; a log that is restarting costs the line about it, nothing else.
-        with contextlib.suppress(ActorDied, TimeoutError):
+        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
             await self._events.call(EventAppend([event]), timeout=_SAY_TIMEOUT)

@@ -23,14 +23,17 @@ from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded, write_atomic
 from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, inspect
 from hub.io.places import make_private_dir
+from hub.io.processes import sweep
 from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, Dispatch
 from hub.providers.base import Account, Assignment
-from supervisors import AdminError, ChildSpec, DynamicHandle, Ref
+from supervisors import AdminError, ChildSpec, DynamicHandle, Exit, ExitKind, Ref
 
 _ASSIGNMENT = "assignment.json"
 _ASSIGNMENT_LIMIT = 16 * 1024 * 1024
 _INTERRUPT_GRACE = 5.0
 _LEAVE_GRACE = 60.0
+_FALLS = 3
+"""How often the adapter of one dispatch may end with an error: what it reads is the same every time."""
 
 
 @attrs.define
@@ -41,6 +44,8 @@ class Desk:
     adapters: DynamicHandle
     adapter_spec: Callable[[Dispatch], tuple[ChildSpec, Ref[Any]]]
     _ref: Ref[Any] | None = None
+    _fallen: tuple[str, int] = ("", 0)
+    """How often the adapter of a dispatch ended with an error."""
 
     async def dispatch(self, record: SessionRecord, assignment: Assignment) -> LiveAgent:
         """Start the record's dispatch, exactly once however often this is called for it.
@@ -86,6 +91,8 @@ class Desk:
 
     async def _adopt(self, record: SessionRecord, assignment: Assignment, *, attach: bool) -> LiveAgent:
         await self.release()
+        if self._fallen[0] == record.dispatch_id and self._fallen[1] >= _FALLS:
+            raise HubError(Code.INTERNAL, f"hub cannot read what {owner(record)[0]} says.")
         live = LiveAgent(record.dispatch_id, adapter_up=True, heard_at=trio.current_time())
         self.kit.board.agent = live
         spec, ref = self.adapter_spec(Dispatch(assignment, owner(record)[0], attach))
@@ -95,14 +102,24 @@ class Desk:
         except AdminError as error:
             live.adapter_up = False
             raise _coded(error) from error
-        ref.monitor(lambda _exit: self._lost(live))
+        ref.monitor(lambda down: self._lost(live, down.exit))
         if record.paused:
             live.paused = self.pause(on=True)
         return live
 
-    def _lost(self, live: LiveAgent) -> None:
+    def _lost(self, live: LiveAgent, end: Exit | None) -> None:
         live.adapter_up = False
+        if end is not None and end.kind is ExitKind.ERROR:
+            fallen = 1 if self._fallen[0] != live.dispatch_id else self._fallen[1] + 1
+            self._fallen = (live.dispatch_id, fallen)
         self.kit.board.touch()
+
+    async def kill(self, record: SessionRecord) -> None:
+        """End every process of the record's dispatch, without a word to any; for when nothing else works."""
+        self.kit.board.agent = None
+        await self.sweep_adapters()
+        if record.dispatch_id:
+            await sweep([record.dispatch_id])
 
     async def release(self) -> None:
         """Let go of the adapter; the agent stays as it is, under its runner."""

@@ -7,6 +7,7 @@ Must not: remember anything between two steps; a restart enters the loop at the 
 from __future__ import annotations
 
 import contextlib
+import logging
 
 import attrs
 import trio
@@ -26,6 +27,7 @@ from hub.errors import Code, HubError
 _NEEDS_DECISION = frozenset({Code.DISPATCH_AMBIGUOUS})
 """Errors only the user can resolve: nothing is done until they hand over or stop."""
 _TROUBLE_PAUSE = 2.0
+_LOG = logging.getLogger(__name__)
 
 
 @attrs.define
@@ -48,14 +50,40 @@ class Driver:
                 board.wish = None
                 await board.until(lambda: board.detached or self._active())
                 continue
-            try:
-                await self._step(record)
-            except HubError as error:
-                await self._trouble(self.kit.ledger.now, error)
-            else:
-                self._told, board.trouble = None, None
+            await self._try_step(record)
             board.touch()
         await self.desk.release()
+
+    async def _try_step(self, record: SessionRecord) -> None:
+        """One step, and what follows its error; an error that comes on top of it leaves the step to be tried again."""
+        try:
+            await self._step(record)
+        except HubError as error:
+            try:
+                await self._trouble(self.kit.ledger.now, error)
+            except HubError as another:
+                await self._wait_for_better(another)
+        except Exception:
+            # A restart may heal it: the record says where to go on. One that comes back every time would take
+            # the daemon with it, so it ends the session instead.
+            if not self.kit.stumbles.again(record.session_id, record.seq):
+                raise
+            _LOG.exception("the session cannot go on")
+            await self._give_up(record)
+        else:
+            self._told, self.kit.board.trouble = None, None
+
+    async def _give_up(self, record: SessionRecord) -> None:
+        error = HubError(
+            Code.INTERNAL, "hub made the same mistake again and again; the session cannot go on."
+        )
+        try:
+            await self.ending.failed(record, error)
+        except HubError as another:
+            await self._wait_for_better(another)
+        except Exception:  # noqa: BLE001 - whatever it is, the daemon is worth more than this session
+            _LOG.exception("the session cannot even be ended in order")
+            await self.ending.abandoned(record, error)
 
     def _active(self) -> bool:
         record = self.kit.ledger.record
@@ -118,4 +146,5 @@ class Driver:
             with trio.move_on_after(_TROUBLE_PAUSE), contextlib.suppress(HubError):
                 await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
                 self._told = error.code
-        await self.kit.board.until(lambda: self.kit.board.wish is Wish.STOP, _TROUBLE_PAUSE)
+        before = self.kit.board.wish
+        await self.kit.board.until(lambda: self.kit.board.wish not in (before, None), _TROUBLE_PAUSE)

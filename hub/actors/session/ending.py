@@ -6,6 +6,8 @@ Must not: take an agent's word for anything.
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 from hub.actors.clock import iso
@@ -73,9 +75,19 @@ class Ending:
         """Nothing more can be done: say so, with the code and the next step, and keep every byte."""
         await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
         note = ErrorNote(error.code, error.detail, error.hint)
-        await self.desk.stop("failed")
+        try:
+            await self.desk.stop("failed")
+        except HubError:
+            await self.desk.kill(record)
         await self.desk.release()
         await self.finish(record, SessionState.FAILED, verified=record.verified, error=note)
+
+    async def abandoned(self, record: SessionRecord, error: HubError) -> None:
+        """Where not even `failed` works: no process is left and the record is closed; the worktree stays as it is."""
+        await self.desk.kill(record)
+        await self._close(
+            record, _ended(SessionState.FAILED, self.kit.clock(), ErrorNote(error.code, error.detail))
+        )
 
     async def finish(
         self,
@@ -97,18 +109,23 @@ class Ending:
                 await self.kit.ledger.say(
                     Tag.ERROR, problem.detail, code=str(problem.code), hint=problem.hint
                 )
-        changes = {
-            "session_state": state,
-            "verified": verified,
-            "error": error,
-            "snapshot_sha": sha,
-            "ended_at": iso(self.kit.clock()),
-            "needs_input": False,
-            "paused": False,
-            "wait_until": 0,
-        }
+        changes = _ended(state, self.kit.clock(), error)
+        await self._close(record, {**changes, "verified": verified, "snapshot_sha": sha})
+
+    async def _close(self, record: SessionRecord, changes: dict[str, Any]) -> None:
         if record.state is State.RUNNING:
             await self.kit.ledger.update(**changes)
             await self.kit.ledger.tell()
         else:
             await self.kit.ledger.advance(Trigger.ABANDONED, **changes)
+
+
+def _ended(state: SessionState, now: float, error: ErrorNote | None) -> dict[str, Any]:
+    return {
+        "session_state": state,
+        "error": error,
+        "ended_at": iso(now),
+        "needs_input": False,
+        "paused": False,
+        "wait_until": 0,
+    }

@@ -6,6 +6,7 @@ Must not: hold state of its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,35 @@ from hub.io.places import Places
 from hub.providers.base import Provider
 from supervisors import Ref
 
+_TRIES = 3
+"""How often one record may end the session actor with an unforeseen error before the session is given up."""
+_SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
+"""Names in a user's own `env` tables whose values nobody may see."""
+
 
 @attrs.frozen
 class Keys:
-    """The secrets the session signs and marks with; never given to a child or put in a message."""
+    """The secrets of this installation; never given to a child or put in a message."""
 
-    contract: bytes
-    redaction: bytes
+    contract: bytes = attrs.field(repr=False)
+    redaction: bytes = attrs.field(repr=False)
+    audit: bytes = attrs.field(repr=False)
+    """Not the session's to use: here so that it is hidden wherever it turns up."""
+
+
+@attrs.define
+class Stumbles:
+    """How often the session fell over the same record; outlives the session actor, not the daemon."""
+
+    _place: tuple[str, int] = ("", 0)
+    _count: int = 0
+
+    def again(self, session_id: str, seq: int) -> bool:
+        """Count one more; whether it is no use to try that record another time."""
+        place = (session_id, seq)
+        self._count = self._count + 1 if place == self._place else 1
+        self._place = place
+        return self._count > _TRIES
 
 
 @attrs.define
@@ -55,6 +78,7 @@ class Kit:
     """Epoch seconds."""
     chance: Callable[[], float]
     """A number in [0, 1), for jitter."""
+    stumbles: Stumbles = attrs.field(factory=Stumbles)
 
     _known: tuple[object, KnownSecrets] | None = None
 
@@ -87,15 +111,20 @@ class Kit:
             self._known = (stamp, KnownSecrets(*self._named_values()))
         return self._known[1]
 
-    def _named_values(self) -> tuple[list[str], list[str]]:
-        named = {"contract-key": self.keys.contract.hex()}
+    def _named_values(self) -> tuple[list[str | bytes], list[str]]:
+        """Each value with the name its marker tells: hub's own keys as bytes and as the hex they are stored in."""
+        values: list[str | bytes] = []
+        names: list[str] = []
+        for title, key in attrs.asdict(self.keys).items():
+            values += [key, key.hex()]
+            names += [f"{title}-key"] * 2
         for name, provider in self.providers.items():
             for account in self.config.accounts(name):
-                env = self.env_of(name, account.label)
-                named |= {
-                    f"{key} {name} {account.label}": env[key] for key in provider.key_names if key in env
-                }
-        return list(named.values()), [name.split()[0] for name in named]
+                for variable, value in self.env_of(name, account.label).items():
+                    if variable in provider.key_names or _SECRET_NAME.search(variable):
+                        values.append(value)
+                        names.append(variable)
+        return values, names
 
 
 def _stamp(path: Path) -> object:

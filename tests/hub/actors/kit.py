@@ -15,6 +15,7 @@ import attrs
 import pytest
 import trio
 
+from hub.actors.session.ledger import insist
 from hub.cli.serve import order_for
 from hub.daemon import Daemon, run_daemon
 from hub.domain.event import Record
@@ -37,12 +38,12 @@ class Live:
         return await self.daemon.app.ref(actor).call(message, timeout=PATIENCE)
 
     async def status(self) -> dict[str, Any]:
-        """What the session tells of itself."""
-        return await self.ask("session", GetStatus())
+        """What the session tells of itself; an actor that is just restarting is asked again."""
+        return await insist(self.daemon.app.ref("session"), GetStatus())
 
     async def events(self) -> list[Record]:
         """The whole event log."""
-        return await self.ask("events", EventsSince(0, EVER))
+        return await insist(self.daemon.app.ref("events"), EventsSince(0, EVER))
 
     async def until(self, condition: Callable[[dict[str, Any]], object], what: str) -> dict[str, Any]:
         """The first status that fits; the session is another task, so this is a bounded poll."""
