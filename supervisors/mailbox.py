@@ -113,6 +113,7 @@ class Mailbox:
         "_keys",
         "_send",
         "accepting",
+        "closed",
         "deadlines",
         "on_overflow",
         "spec",
@@ -129,7 +130,10 @@ class Mailbox:
         self._keys: dict[Hashable, Envelope] | None = {} if spec.overflow.rule is Rule.COALESCE else None
         self._head: Envelope | None = None
         self.accepting = True
+        """Whether senders are let in."""
         self.stopping = False
+        """Whether the actor is to take no further message."""
+        self.closed = False
 
     def put_nowait(self, envelope: Envelope) -> bool:
         """Accept it now if the rule allows; False when its sender would have to wait, or is refused."""
@@ -220,12 +224,9 @@ class Mailbox:
     def close(self) -> list[Envelope]:
         """End the queue, free those who wait to send, return all that was accepted. Never awaits."""
         self.accepting = False
+        self.closed = True
         waiting = [] if self._head is None else [self._head]
-        self._head = None
-        try:
-            waiting.extend(self._receive_all())
-        except trio.ClosedResourceError:
-            return waiting
+        waiting.extend(self._receive_all())
         self._channel.close()
         self._send.close()
         return waiting

@@ -122,6 +122,8 @@ class Slot(Generic[M]):
 
     def refuse(self, box: Mailbox, end: Exit) -> None:
         """Fail all that was accepted and not answered. Never awaits, so nothing interrupts it; idempotent."""
+        if box.closed:
+            return
         self._dying(box)
         lost = box.close()
         if self.current is not None:
