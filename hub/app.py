@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -76,7 +76,7 @@ class App:
     load_config: Callable[[], Config]
     host: str
     port: int
-    providers: dict[str, Provider] = attrs.field(factory=load_all)
+    providers: Mapping[str, Provider] = attrs.field(factory=load_all)
     bound: Bound | None = None
     """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None

@@ -100,11 +100,17 @@ async def run_daemon(
             write_atomic(order.places.daemon_json, _announcement(daemon, order))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
+            nursery.start_soon(_import_providers, app)
             await root.wait()
             daemon.over.set()
             nursery.cancel_scope.cancel(reason="the tree has ended")
         with contextlib.suppress(FileNotFoundError):
             order.places.daemon_json.unlink()
+
+
+async def _import_providers(app: App) -> None:
+    """Import what the first dispatch will need while nobody waits for it: a start does not."""
+    await trio.to_thread.run_sync(lambda: list(app.providers.values()), abandon_on_cancel=True)
 
 
 async def _start(nursery: trio.Nursery, app: App, order: Order) -> Root:

@@ -11,7 +11,8 @@ class that the part behind it does not begin with. So matching never backtracks,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 
 import attrs
 
@@ -165,21 +166,23 @@ RULES: tuple[Rule, ...] = (
 """Of rules that match at the same place the first gives its name."""
 
 
+def _matcher(pattern: str) -> Callable[[], Callable[[str, int], re.Match[str] | None]]:
+    """The pattern's `match`, compiled when its literal is first met: most are never met, and every start would pay."""
+    return cache(lambda: re.compile(pattern).match)
+
+
 class PrefixRules:
     """The rules as a layer of the redactor."""
 
     rank = 1
 
     def __init__(self, rules: Iterable[Rule] = RULES) -> None:
-        compiled = [
-            (
-                rule.literal,
-                (rank, rule.name, re.compile(rule.full()).match, re.compile(rule.beginning()).match),
-            )
+        ranked = [
+            (rule.literal, (rank, rule.name, _matcher(rule.full()), _matcher(rule.beginning())))
             for rank, rule in enumerate(rules, self.rank)
         ]
-        self._anchors = Anchors(compiled, _ANCHOR)
-        self._heads = {literal[:size] for literal, _ in compiled for size in range(1, len(literal))}
+        self._anchors = Anchors(ranked, _ANCHOR)
+        self._heads = {literal[:size] for literal, _ in ranked for size in range(1, len(literal))}
         self._longest_head = max(map(len, self._heads))
 
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
@@ -187,10 +190,10 @@ class PrefixRules:
         spans: list[Span] = []
         hold = len(text)
         for start, _, (rank, name, match, begins) in self._anchors.hits(text, lo):
-            found = match(text, start)
+            found = match()(text, start)
             if found is not None:
                 spans.append(Span(found.start("secret"), rank, found.end(), start, name, found["secret"]))
-            if start < hold and not final and begins(text, start):
+            if start < hold and not final and begins()(text, start):
                 hold = start
         for start in range(max(lo, len(text) - self._longest_head), hold):
             if text[start:] in self._heads:

@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import attrs
-import psutil
 import trio
 
 from hub.io import runner_proc
@@ -75,10 +74,7 @@ def send_signal(identity: Identity, number: int) -> bool:
 def descendants(pid: int) -> list[Identity]:
     """Every living process below `pid`, parents first."""
     if not runner_proc.LINUX:
-        with contextlib.suppress(psutil.Error):
-            below = [identity_of(one.pid) for one in psutil.Process(pid).children(recursive=True)]
-            return [one for one in below if one is not None]
-        return []
+        return _psutil_descendants(pid)
     boot = runner_proc.boot_id()
     return [Identity(one, started, boot) for one, started in runner_proc.descendants(pid)]
 
@@ -106,7 +102,18 @@ def _run_ids() -> Iterator[tuple[int, str]]:
                 yield int(entry.name), variable[len(mark) :].decode("utf-8", "replace")
 
 
+def _psutil_descendants(pid: int) -> list[Identity]:
+    import psutil  # noqa: PLC0415  # 25 ms of every start, and not needed where there is `/proc`
+
+    with contextlib.suppress(psutil.Error):
+        below = [identity_of(one.pid) for one in psutil.Process(pid).children(recursive=True)]
+        return [one for one in below if one is not None]
+    return []
+
+
 def _psutil_starttime(pid: int) -> int | None:
+    import psutil  # noqa: PLC0415  # as above
+
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(pid)
         return None if process.status() == psutil.STATUS_ZOMBIE else int(process.create_time() * 100)
@@ -114,6 +121,8 @@ def _psutil_starttime(pid: int) -> int | None:
 
 
 def _psutil_run_ids() -> Iterator[tuple[int, str]]:
+    import psutil  # noqa: PLC0415  # as above
+
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             yield process.pid, process.environ().get(RUN_ID, "")

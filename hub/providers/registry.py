@@ -6,7 +6,7 @@ Must not: know anything else of an agent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 
 from hub.errors import Code, HubError
@@ -39,6 +39,24 @@ def load(name: str) -> Provider:
     return provider
 
 
-def load_all() -> dict[str, Provider]:
-    """Every provider by its name, in the order of `names`."""
-    return {name: load(name) for name in _WHERE}
+class _Known(Mapping[str, Provider]):
+    """Every provider by its name, in the order of `names`; each is imported when it is first looked up."""
+
+    def __getitem__(self, name: str) -> Provider:
+        if name not in _WHERE:
+            raise KeyError(name)
+        return load(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_WHERE)
+
+    def __len__(self) -> int:
+        return len(_WHERE)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _WHERE
+
+
+def load_all() -> Mapping[str, Provider]:
+    """Every provider by its name, in the order of `names`. Imports none of them until it is looked up."""
+    return _Known()
