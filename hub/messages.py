@@ -82,9 +82,11 @@ class EventsSince:
 
 @attrs.frozen
 class EventsOfSession:
-    """Answers every record of one session, oldest first."""
+    """Answers the records of one session with a greater id, oldest first, at most `limit`."""
 
     session_id: str
+    after: int = 0
+    limit: int = 5000
 
 
 @attrs.frozen
@@ -250,7 +252,6 @@ class AgentBatch:
     outcome: Outcome | None = None
     exit: Exit | None = None
     """Set in the last batch: the process has ended and every line was read."""
-    redactions: Mapping[str, int] = attrs.field(factory=dict)
 
 
 # --- adapter ----------------------------------------------------------------------------------------------

@@ -317,7 +317,6 @@ class Adapter(Actor[Any]):
         """Hand the batch to the session; it may be restarting, and it takes a repeated batch for the same one."""
         events, self._pending = self._pending, []
         self._told = self._outcome
-        counts = self._redactor.take_counts()
         outcome = self._redacted(self._outcome)
         batch = AgentBatch(
             self._dispatch.assignment.dispatch_id,
@@ -327,7 +326,6 @@ class Adapter(Actor[Any]):
             alive=self._stream.alive,
             outcome=outcome,
             exit=end,
-            redactions=counts,
         )
         while True:
             try:

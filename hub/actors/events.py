@@ -84,8 +84,8 @@ class EventLog(Actor[Any]):
                 return self._append(events)
             case EventsSince(since=since, limit=limit):
                 return self._store.since(since, limit)
-            case EventsOfSession(session_id=session_id):
-                return self._of_session(session_id)
+            case EventsOfSession(session_id=session_id, after=after, limit=limit):
+                return self._store.for_session(session_id, after, limit)
             case Subscribe(since=since):
                 return self._subscribe(since)
             case Unsubscribe(token=token):
@@ -135,12 +135,6 @@ class EventLog(Actor[Any]):
         reader = self._readers.pop(token, None)
         if reader is not None:
             reader.send.close()
-
-    def _of_session(self, session_id: str) -> list[Record]:
-        found: list[Record] = []
-        while page := self._store.for_session(session_id, found[-1].id if found else 0):
-            found += page
-        return found
 
     async def _keep_audited(self) -> None:
         """Put the agents' events on the audit log, in order and each once, whatever dies in between."""

@@ -7,7 +7,6 @@ Must not: carry the session on (the driver does), or write to the worktree.
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -55,7 +54,6 @@ class Session(Actor[Any]):
 
     def __init__(self, make: Callable[[], tuple[Kit, Driver]]) -> None:
         self._kit, self._driver = make()
-        self._redactions: Counter[str] = Counter()
         self._stop_replies: list[Reply] = []
         self._handoff_replies: list[Reply] = []
 
@@ -68,9 +66,18 @@ class Session(Actor[Any]):
             self._kit.board.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
             with contextlib.suppress(HubError):
                 await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
+        await self._recount()
         self.ctx.nursery.start_soon(self._driver.run)
         self.ctx.nursery.start_soon(self._answer_stops)
         self.ctx.nursery.start_soon(self._answer_handoffs)
+
+    async def _recount(self) -> None:
+        """Count again what the session's events tell; a log that cannot be read costs the counts, nothing else."""
+        record = self._kit.ledger.record
+        if record is not None:
+            with contextlib.suppress(HubError):
+                for item in await self._driver.ending.evidence.records(record):
+                    self._kit.tallies.feed(item)
 
     async def handle(self, message: Any) -> Any:
         """Each message is a question, a wish, or news of the agent."""
@@ -84,7 +91,7 @@ class Session(Actor[Any]):
             case GetCost():
                 return views.cost(self._kit)
             case GetRedactions():
-                return views.redactions(self._redactions)
+                return views.redactions(self._kit)
             case GetSessionFacts():
                 return views.facts(self._kit)
             case StartRun():
@@ -118,7 +125,7 @@ class Session(Actor[Any]):
         await insist(self._kit.audit, AuditAppend([]))
         record = self._new_record(order, chain, state)
         await self._kit.ledger.begin(record)
-        self._redactions.clear()
+        self._kit.tallies.clear()
         self._kit.board.wish = None
         self._kit.board.trouble = None
         self._kit.board.touch()
@@ -264,7 +271,9 @@ class Session(Actor[Any]):
             return
         try:
             if batch.events:
-                await self._kit.ledger.log([self._logged(record, batch, item) for item in batch.events])
+                logged = [self._logged(record, batch, item) for item in batch.events]
+                for number, event in zip(await self._kit.ledger.log(logged), logged, strict=True):
+                    self._kit.tallies.count(number, event.msg, event.meta)
             await self._account(record, batch, live)
         except HubError as error:
             # The adapter keeps the batch and comes again; meanwhile the status says why nothing moves.
@@ -295,7 +304,7 @@ class Session(Actor[Any]):
         )
 
     async def _account(self, record: SessionRecord, batch: AgentBatch, live: LiveAgent) -> None:
-        """Keep the counts, the native session id and the questions; all but the counts are durable."""
+        """Keep the native session id and the question to the user, durably, and look at the quota."""
         waiting = record.needs_input
         for item in batch.events:
             if item.event.type is EventType.QUOTA:
@@ -314,11 +323,6 @@ class Session(Actor[Any]):
             changes["needs_input"] = waiting
         if changes:
             await self._kit.ledger.update(**changes)
-        # Last, as only this may not be done twice: a batch that met a full disk comes again.
-        tally = self._kit.tallies.of(batch.dispatch_id, fresh=live.batches == 0)
-        for item in batch.events:
-            tally.feed(item.event)
-        self._redactions.update(batch.redactions)
 
     def _watch_quota(self, record: SessionRecord, live: LiveAgent, item: AgentEvent) -> None:
         if live.breach_muted:

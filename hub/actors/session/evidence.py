@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import attrs
+import trio
 
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import insist
@@ -21,6 +22,10 @@ from hub.domain.session import SessionRecord
 from hub.io import git
 from hub.io.commands import run_command
 from hub.messages import EventsOfSession
+
+_SHOWN = 4000
+"""Characters of an acceptance command's output that are kept."""
+_SCRUBBED = 80_000
 
 
 @attrs.frozen
@@ -73,15 +78,23 @@ class Evidence:
 
     async def records(self, record: SessionRecord) -> list[Record]:
         """Every event of the session, oldest first."""
-        found: list[Record] = await insist(self.kit.events, EventsOfSession(record.session_id))
+        found: list[Record] = []
+        after = 0
+        while page := await insist(self.kit.events, EventsOfSession(record.session_id, after)):
+            found += page
+            after = page[-1].id
         return found
 
     async def intent(self, record: SessionRecord, records: list[Record]) -> Intent:
         """The intent block, from the user's task and the agents' own events."""
         fold = IntentFold(record.task, record.worktree)
-        for item in records:
-            fold.feed(item.id, item)
-        return fold.intent()
+
+        def feed() -> Intent:
+            for item in records:
+                fold.feed(item.id, item)
+            return fold.intent()
+
+        return await trio.to_thread.run_sync(feed)
 
     async def gate(self, record: SessionRecord, key: str) -> Gate:
         """Run every acceptance command in the worktree and put the results on record.
@@ -96,7 +109,8 @@ class Evidence:
             )
             run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
             result = await self.kit.board.unless_stopped(run)
-            output = self.kit.scrub(result.output)
+            # Only its end is shown; what is cut off before it is more than any secret's length.
+            output = self.kit.scrub(result.output[-_SCRUBBED:])[-_SHOWN:]
             check = Check(command, result.exit_code, output, result.duration_ms, result.timed_out)
             verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
             source = await self.kit.ledger.say(
@@ -104,7 +118,7 @@ class Evidence:
                 f"verify {verdict}: {command}",
                 command=command,
                 exitCode=check.exit_code,
-                output=check.output[-4000:],
+                output=check.output,
                 durationMs=check.duration_ms,
             )
             checks.append(attrs.evolve(check, source=source))
@@ -112,7 +126,7 @@ class Evidence:
         for check in checks:
             await self.kit.ledger.note(
                 "verify",
-                f"{key}:{check.command}:{tree}",
+                f"{key}:{check.command}:{check.exit_code}:{tree}",
                 command=check.command,
                 exitCode=check.exit_code,
                 passed=check.passed,

@@ -1,14 +1,26 @@
-"""Tokens and cost, counted from the agents' own usage events.
+"""What the session has used and what was hidden in it, counted from its event log.
 
-Owns: the counts of each dispatch and their sum.
-Must not: price anything, or count an event twice when a stream is read from its start again.
+Owns: the token and cost counts of each dispatch and their sum, and the counts of redactions by kind.
+Must not: price anything, or look at an agent's stream itself: only what entered the log is counted.
+
+The counts are a fold over the log by rising id, and remember the last id: an event that is told again, because a
+spool is read from its start or a sender repeats itself, has the id it had and is passed over. So the counts are the
+same however often anything died.
 """
 
 from __future__ import annotations
 
-import attrs
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
-from hub.domain.event import Event, EventType
+import attrs
+import msgspec
+
+from hub.domain.event import EventType, Record
+
+_MARK = re.compile(rb"\[REDACTED:([a-z0-9-]+):[0-9a-f]{8}\]")
 
 
 @attrs.define
@@ -20,29 +32,43 @@ class Tally:
     cached_in: int = 0
     cost_micros: int = 0
 
-    def feed(self, event: Event) -> None:
-        """Count a usage event; others are ignored."""
-        if event.type is not EventType.USAGE:
-            return
-        meta = event.meta
+    def feed(self, meta: Mapping[str, Any]) -> None:
+        """Count the figures of a usage event."""
         base = Tally() if meta.get("cumulative") else self
-        self.tokens_in = base.tokens_in + int(meta.get("tokensIn") or 0)
-        self.tokens_out = base.tokens_out + int(meta.get("tokensOut") or 0)
-        self.cached_in = base.cached_in + int(meta.get("cachedIn") or 0)
-        self.cost_micros = base.cost_micros + int(meta.get("costUsdMicros") or 0)
+        self.tokens_in = base.tokens_in + _count(meta.get("tokensIn"))
+        self.tokens_out = base.tokens_out + _count(meta.get("tokensOut"))
+        self.cached_in = base.cached_in + _count(meta.get("cachedIn"))
+        self.cost_micros = base.cost_micros + _count(meta.get("costUsdMicros"))
 
 
 @attrs.define
 class Tallies:
-    """The counts of every dispatch of the session; rebuilt from the log, so nothing is counted twice."""
+    """The counts of one session."""
 
     by_dispatch: dict[str, Tally] = attrs.field(factory=dict)
+    redactions: Counter[str] = attrs.field(factory=Counter)
+    upto: int = 0
+    """The id of the last event that was counted."""
 
-    def of(self, dispatch_id: str, *, fresh: bool) -> Tally:
-        """The dispatch's tally; a fresh one when its stream is read from the start again."""
-        if fresh or dispatch_id not in self.by_dispatch:
-            self.by_dispatch[dispatch_id] = Tally()
-        return self.by_dispatch[dispatch_id]
+    def clear(self) -> None:
+        """Begin a new session."""
+        self.by_dispatch.clear()
+        self.redactions.clear()
+
+    def feed(self, record: Record) -> None:
+        """Count one record of the session's log; one that was counted is passed over."""
+        if record.id > self.upto:
+            self.count(record.id, record.msg, record.meta)
+
+    def count(self, number: int, msg: str, meta: Mapping[str, Any]) -> None:
+        """The same for an event that has just been logged under the id `number`."""
+        if number <= self.upto:
+            return
+        self.upto = number
+        if meta.get("type") == EventType.USAGE:
+            self.by_dispatch.setdefault(str(meta.get("dispatchId", "")), Tally()).feed(meta)
+        marked = msg.encode("utf-8", "replace") + msgspec.json.encode(meta)
+        self.redactions.update(kind.decode() for kind in _MARK.findall(marked))
 
     def total(self) -> Tally:
         """The session's sum."""
@@ -53,3 +79,8 @@ class Tallies:
             total.cached_in += tally.cached_in
             total.cost_micros += tally.cost_micros
         return total
+
+
+def _count(value: object) -> int:
+    """A figure an agent told; what is no number counts for nothing."""
+    return int(value) if isinstance(value, int | float) and value > 0 else 0

@@ -7,11 +7,12 @@ Must not: change anything.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hub.actors.clock import iso
 from hub.actors.session.kit import Kit
+from hub.domain.redaction import summary
 from hub.domain.session import SessionRecord, SessionState
 
 
@@ -78,9 +79,9 @@ def cost(kit: Kit) -> dict[str, Any]:
     }
 
 
-def redactions(counts: Mapping[str, int]) -> dict[str, str]:
+def redactions(kit: Kit) -> dict[str, str]:
     """`GET /api/redactions`."""
-    return {"summary": ", ".join(f"{kind}:{count}" for kind, count in sorted(counts.items()))}
+    return {"summary": summary(kit.tallies.redactions)}
 
 
 def facts(kit: Kit) -> dict[str, Any]:
