@@ -35,7 +35,7 @@ class AuditWriter(Actor[Any]):
     async def started(self) -> None:
         """Open the log and learn what it holds; a broken log is opened for reading, and every append says so."""
         self._journal = AuditJournal.open(self._places, self._key)
-        for record in self._journal.read(limit=_REMEMBERED, newest_first=True)[::-1]:
+        for record in self._newest(_REMEMBERED):
             self._remember(record.data)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
@@ -53,9 +53,18 @@ class AuditWriter(Actor[Any]):
             case AuditLastEvent():
                 return self._last_event
             case AuditHistory(limit=limit):
-                return [_history(r) for r in self._journal.read(limit=limit, newest_first=True)[::-1]]
+                return [_history(r) for r in self._newest(limit)]
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the audit log")
+
+    def _newest(self, limit: int) -> list[Record]:
+        """The newest records, oldest first; of a log that was tampered with, those before the bad one."""
+        broken = self._journal.broken
+        if broken is None:
+            return self._journal.read(limit=limit, newest_first=True)[::-1]
+        good = broken.extra.get("seq") or 0
+        first = max(0, good - limit)
+        return self._journal.read(first, good - first)
 
     def _append(self, entries: list[AuditEntry]) -> dict[str, Any]:
         if entries:

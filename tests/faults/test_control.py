@@ -1,0 +1,183 @@
+"""Pause, resume, reply and stop on agents that really run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hub.errors import Code, HubError
+from tests.faults.harness import Project, until
+from tests.faults.invariants import check_invariants
+from tests.faults.test_agent_faults import made, oracle, process, says
+from tests.faults.test_daemon_killed import write
+
+__all__ = ["made", "oracle"]
+
+TICKS = [{"say": "tick"}, {"sleep": 0.02}] * 2000
+
+
+def state_of(pid: int) -> str:
+    """The kernel's letter for what a process does; "" when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return ""
+
+
+def ticking(made: Project, oracle) -> None:
+    """An agent that says something all the time."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), *TICKS)
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
+    made.configure()
+
+
+def ticks(made: Project) -> int:
+    return sum(e["msg"] == "tick" for e in made.events())
+
+
+def test_a_pause_stops_the_process_and_a_resume_continues_it(made, oracle):
+    """Pause is real: state T in the process table, no event comes, and the very same process goes on."""
+    ticking(made, oracle)
+    api = made.start()
+    api.post("/api/run", {"task": "tick"})
+    says(made, "tick")
+    agent = process(made, "agent.json", "pid")
+    api.post("/api/session/pause", {"pause": True})
+    until(lambda: state_of(agent) == "T", "the agent stands still")
+    assert api.get("/api/status")["sessionState"] == "paused"
+    api.post("/api/session/pause", {"pause": False})
+    until(lambda: state_of(agent) in ("S", "R"), "the agent goes on")
+    before = ticks(made)
+    until(lambda: ticks(made) > before, "it speaks again")
+    assert api.get("/api/status")["sessionState"] == "running"
+    assert made.stop() == 0
+    assert state_of(agent) == ""
+    assert len(made.starts()) == 1
+    check_invariants(made, oracle)
+
+
+def test_a_pause_survives_the_daemon(made, oracle):
+    """The next daemon finds the agent standing still, leaves it so, and can let it go on."""
+    ticking(made, oracle)
+    api = made.start()
+    api.post("/api/run", {"task": "tick"})
+    says(made, "tick")
+    agent = process(made, "agent.json", "pid")
+    api.post("/api/session/pause", {"pause": True})
+    until(lambda: state_of(agent) == "T", "the agent stands still")
+    made.kill()
+    api = made.start()
+    assert api.get("/api/status")["paused"] is True
+    assert state_of(agent) == "T"
+    api.post("/api/session/pause", {"pause": False})
+    until(lambda: state_of(agent) in ("S", "R"), "the agent goes on")
+    assert made.stop() == 0
+    check_invariants(made, oracle)
+
+
+def test_a_paused_agent_can_be_handed_over(made, oracle):
+    """A handoff continues it only to let it leave in order; the receiver is not paused."""
+    ticking(made, oracle)
+    api = made.start()
+    api.post("/api/run", {"task": "tick", "verify": ["test -f b.txt"]})
+    says(made, "tick")
+    agent = process(made, "agent.json", "pid")
+    api.post("/api/session/pause", {"pause": True})
+    until(lambda: state_of(agent) == "T", "the agent stands still")
+    api.post("/api/handoff")
+    record = until(made.ended, "the session ends by itself")
+    made.stop()
+    assert (record["sessionState"], record["verified"], record["paused"]) == ("completed", True, False)
+    check_invariants(made, oracle)
+
+
+def test_a_paused_agent_can_be_stopped(made, oracle):
+    """SIGTERM to the daemon while the agent stands still: stopped in order all the same."""
+    ticking(made, oracle)
+    api = made.start()
+    api.post("/api/run", {"task": "tick"})
+    says(made, "tick")
+    agent = process(made, "agent.json", "pid")
+    api.post("/api/session/pause", {"pause": True})
+    until(lambda: state_of(agent) == "T", "the agent stands still")
+    assert made.stop() == 0
+    assert state_of(agent) == ""
+    assert made.fsm()["sessionState"] == "stopped"
+    check_invariants(made, oracle)
+
+
+def test_a_reply_reaches_the_agent(made, oracle):
+    """A question shows as needsInput; the answer arrives once, also after the daemon was killed in between."""
+    made.script("demo-first", {"ask": "Which colour?"}, write(oracle, "a.txt", "one"), {"done": "finished"})
+    made.configure()
+    api = made.start()
+    api.post("/api/run", {"task": "ask"})
+    until(lambda: api.get("/api/status")["needsInput"], "the question is shown")
+    made.kill()
+    api = made.start()
+    until(lambda: api.get("/api/status")["needsInput"], "the question is still shown")
+    until(lambda: api.post("/api/session/reply", {"reply": "blue"})["ok"], "the reply is taken")
+    record = until(made.ended, "the session ends by itself")
+    heard = [e["msg"] for e in made.events() if e["meta"].get("role") == "user"]
+    made.stop()
+    assert heard == ["blue"]
+    assert (record["sessionState"], record["needsInput"]) == ("completed", False)
+    assert len(made.starts()) == 1
+    check_invariants(made, oracle)
+
+
+def test_an_agent_without_replies_is_said_to_take_none(made, oracle, tmp_path):
+    """409 `reply_unsupported`, and the agent works on."""
+    program = tmp_path / "silent"
+    program.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
+    program.chmod(0o755)
+    text = f'[session]\nchain = ["PROVIDER"]\n[providers.PROVIDER]\nenabled = true\nprogram = "{program}"\n'
+    (made.root / "hub.toml").write_text(text.replace("PROVIDER", "codex"))
+    api = made.start()
+    api.post("/api/run", {"task": "work"})
+    process(made, "agent.json", "pid")
+    if made_takes_replies := not _refuses(api):
+        pytest.skip(f"every agent takes replies: {made_takes_replies}")
+    assert made.stop() == 0
+
+
+def _refuses(api) -> bool:
+    try:
+        api.post("/api/session/reply", {"reply": "hello"})
+    except HubError as error:
+        assert error.code is Code.REPLY_UNSUPPORTED
+        assert error.status == 409
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [("/api/handoff", {}), ("/api/session/stop", {}), ("/api/session/reply", {"reply": "x"}), ("/api/session/pause", {"pause": True})],
+)
+def test_without_a_session_there_is_nothing_to_control(made, path, body):
+    """409 `no_active_session` for each."""
+    made.script("demo-first", {"done": ""})
+    made.configure()
+    api = made.start()
+    with pytest.raises(HubError) as caught:
+        api.post(path, body)
+    assert caught.value.code is Code.NO_ACTIVE_SESSION
+
+
+def test_a_handoff_to_nobody_leaves_the_agent_at_work(made, oracle):
+    """409 `no_fallback`; the agent is not disturbed."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), *TICKS)
+    made.configure()
+    api = made.start()
+    api.post("/api/run", {"task": "tick"})
+    says(made, "tick")
+    with pytest.raises(HubError) as caught:
+        api.post("/api/handoff")
+    assert caught.value.code is Code.NO_FALLBACK
+    before = ticks(made)
+    until(lambda: ticks(made) > before, "the agent works on")
+    made.stop()
+    assert len(made.starts()) == 1
+    check_invariants(made, oracle)

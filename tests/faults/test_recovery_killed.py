@@ -1,0 +1,102 @@
+"""I9: killed again while it recovers, and at any of the durable steps of a handoff: the same end state."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from tests.faults.harness import project, try_post, until
+from tests.faults.invariants import check_invariants
+from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault, work
+
+__all__ = ["work"]
+
+RECOVERY = ("recover.lock", "recover.sweep", "recover.record", "recover.told")
+STEPS = 60
+"""How many failpoints one session with one handoff passes, at least."""
+SAMPLE = int(os.environ.get("HUB_TEST_STEPS", "5"))
+
+
+def ends_well(made, oracle) -> None:
+    """A fresh daemon brings the session to its one right end."""
+    made.start()
+    if not made.fsm():
+        try_post(made_api(made), "/api/run", TASK)
+    record = until(made.ended, "the session ends by itself")
+    made.stop()
+    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
+    assert len(made.starts()) == 2
+    check_invariants(made, oracle)
+
+
+def made_api(made):
+    from hub.client.quick import Api
+
+    return Api(made.port)
+
+
+@pytest.mark.parametrize(("state", "point"), list(zip(STATES, [*RECOVERY, *RECOVERY[2:]], strict=True)))
+def test_killed_while_it_recovers(work, state, point):
+    """The first daemon dies in each state, the second one at a point of its recovery, the third one finishes."""
+    made, oracle = work
+    run_with_fault(made, f"fsm.{state}.post_rename=kill9")
+    with pytest.raises(AssertionError, match="daemon ended"):
+        made.start(HUB_FAILPOINTS=f"{point}=kill9")
+        made.wait_dead()
+        raise AssertionError("the daemon ended")
+    assert made.daemon.wait() == -9
+    ends_well(made, oracle)
+
+
+def chosen(kind: str) -> list[int]:
+    """Another sample for each kind of fault, the same in every run."""
+    return sorted(random.Random(kind).sample(range(1, STEPS), SAMPLE))  # noqa: S311 - a sample, not a secret
+
+
+@pytest.mark.parametrize("step", chosen("kill9"))
+def test_killed_at_the_nth_durable_step(work, step):
+    """Whatever step of the session it is, the next daemon ends it in the one right way."""
+    made, oracle = work
+    api = made.start(HUB_FAILPOINTS=f"*=kill9@{step}")
+    try_post(api, "/api/run", TASK)
+    assert made.wait_dead() == -9
+    ends_well(made, oracle)
+
+
+@pytest.mark.parametrize("step", chosen("enospc"))
+def test_a_full_disk_at_the_nth_durable_step(work, step):
+    """One failed write, wherever it is, delays the session and changes nothing else."""
+    made, oracle = work
+    api = made.start(HUB_FAILPOINTS=f"*=enospc@{step}")
+    if not try_run(api):
+        assert try_run(api)
+    record = until(made.ended, "the session ends by itself")
+    made.stop()
+    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
+    assert len(made.starts()) == 2
+    check_invariants(made, oracle)
+
+
+def try_run(api) -> bool:
+    """Whether the session was started; a full disk may refuse it."""
+    from hub.errors import Code, HubError
+
+    try:
+        api.post("/api/run", TASK)
+    except HubError as error:
+        assert error.code is Code.NO_SPACE
+        return False
+    return True
+
+
+def test_a_session_passes_enough_durable_steps(tmp_path):
+    """The samples above lie within what one session really does: its last step can be killed too."""
+    with project(tmp_path) as made:
+        made.script("demo-first", {"limit": {"resetsIn": 3600}})
+        made.script("demo-second", {"done": ""})
+        made.configure()
+        api = made.start(HUB_FAILPOINTS=f"*=kill9@{STEPS - 1}")
+        try_post(api, "/api/run", {"task": "count"})
+        assert made.wait_dead() == -9
