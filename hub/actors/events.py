@@ -32,9 +32,10 @@ from hub.messages import (
 )
 from supervisors import Actor, ActorDied, Exit, Ref
 
-_QUEUE = 4096
+_QUEUE = 1024
 """Lists of records a subscriber may be behind before it counts as too slow."""
-_REPLAY_PAGE = 1000
+_REPLAY_PAGE = 100
+"""Records of a replayed list: with `_QUEUE` the most that a reader who takes nothing can keep in memory."""
 _AUDIT_PAGE = 500
 _AUDIT_TIMEOUT = 30.0
 _SUMMARY = 200
@@ -115,21 +116,30 @@ class EventLog(Actor[Any]):
                 self._drop(token)
 
     def _subscribe(self, since: int | None) -> Subscription:
-        """The replay and the live part meet here without a gap: nothing is appended in between."""
         token = next(self._tokens)
         send, receive = trio.open_memory_channel[Sequence[Record]](_QUEUE)
         reader = _Reader(send, trio.Event())
-        after = self._store.last_id if since is None else since
-        while page := self._store.since(after, _REPLAY_PAGE):
-            try:
-                send.send_nowait(page)
-            except trio.WouldBlock:
-                reader.lagged.set()
-                send.close()
-                return Subscription(token, receive, reader.lagged)
-            after = page[-1].id
-        self._readers[token] = reader
+        if since is None:
+            self._readers[token] = reader
+        else:
+            self.ctx.nursery.start_soon(self._replay, token, reader, since)
         return Subscription(token, receive, reader.lagged)
+
+    async def _replay(self, token: int, reader: _Reader, after: int) -> None:
+        """Send the past as fast as the reader takes it; it goes on live where nothing newer is left.
+
+        Between the look that finds nothing and the entry among the readers nothing can be appended: no gap, no double.
+        """
+        try:
+            while page := self._store.since(after, _REPLAY_PAGE):
+                await reader.send.send(page)
+                after = page[-1].id
+        except trio.BrokenResourceError:
+            return  # the reader has gone
+        except BaseException:
+            reader.send.close()
+            raise
+        self._readers[token] = reader
 
     def _drop(self, token: int) -> None:
         reader = self._readers.pop(token, None)

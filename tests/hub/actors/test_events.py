@@ -1,0 +1,214 @@
+"""The event log as an actor: each event once, readers without gap or double, the audit log in step."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import asynccontextmanager
+
+import attrs
+import pytest
+import trio
+
+from hub.actors import events
+from hub.actors.audit import AuditWriter
+from hub.actors.events import EventLog
+from hub.io.places import Places
+from hub.io.sqlite import NewEvent
+from hub.messages import AuditHistory, EventAppend, EventsOfSession, EventsSince, Subscribe, Unsubscribe
+from supervisors import Restart, Slot, SupervisorSpec, actor_spec, faults
+from supervisors.testing import Recorder, running
+
+CALL = 20.0
+
+
+@attrs.define
+class Logs:
+    """The two logs of one project, as they stand in the daemon's tree."""
+
+    root: object
+    audit: Slot
+    events: Slot
+    seen: Recorder
+
+    async def append(self, *news):
+        return await self.events.ref.call(EventAppend(news), timeout=CALL)
+
+    async def since(self, after=0):
+        return await self.events.ref.call(EventsSince(after, 100_000), timeout=CALL)
+
+    async def audited(self):
+        """The event ids on the audit log, in its order."""
+        found = await self.audit.ref.call(AuditHistory(10_000), timeout=CALL)
+        return [entry for entry in found if entry["event"] == "agent_event"]
+
+    async def until_audited(self, count):
+        with trio.fail_after(CALL):
+            while len(found := await self.audited()) < count:
+                await trio.sleep(0.005)
+        return found
+
+    async def kill(self, name):
+        """Kill the actor and wait for its next incarnation."""
+        slot = self.audit if name == "audit" else self.events
+        gone = trio.Event()
+        slot.ref.monitor(lambda _: gone.set())
+        faults.kill(self.root, name)
+        await gone.wait()
+        await slot.ref.wait_alive()
+
+
+@asynccontextmanager
+async def logs_of(folder):
+    places = Places(folder)
+    places.ensure()
+    audit, log = Slot("audit"), Slot("events")
+    spec = SupervisorSpec(
+        intensity=100,
+        children=[
+            actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit, restart=Restart.PERMANENT),
+            actor_spec("events", lambda: EventLog(places, audit.ref, lambda: 1.0), log),
+        ],
+    )
+    seen = Recorder()
+    async with running(spec, on_event=seen) as root:
+        yield Logs(root, audit, log, seen)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    return tmp_path
+
+
+def said(number, dispatch="d-1", index=0, **meta):
+    """An agent's event at its place in the spool."""
+    full = {"type": "text", "sessionId": "s-1", "provider": "demo", **meta}
+    return NewEvent("text", f"line {number}.{index}", full, 1000 + number, dispatch, number, index)
+
+
+def own(text):
+    """An event of hub's own: it has no place, and may be said twice."""
+    return NewEvent("system", text, {"sessionId": "s-1"}, 5)
+
+
+async def test_an_event_enters_once_by_its_place(folder):
+    """Idempotence by (dispatch, offset, index), whatever the batches; the old id is the answer."""
+    async with logs_of(folder) as logs:
+        first = await logs.append(said(1), said(1, index=1), said(2))
+        again = await logs.append(said(2), said(1, index=1), said(3), said(1))
+        other = await logs.append(said(1, dispatch="d-2"))
+        assert (first, again, other) == ([1, 2, 3], [3, 2, 4, 1], [5])
+        assert await logs.append(own("x"), own("x")) == [6, 7]
+        assert [r.id for r in await logs.since()] == [1, 2, 3, 4, 5, 6, 7]
+
+
+async def test_ids_go_on_over_a_restart_and_places_are_remembered(folder):
+    async with logs_of(folder) as logs:
+        await logs.append(said(1), said(2))
+        await logs.kill("events")
+        assert await logs.append(said(2), said(3)) == [2, 3]
+    async with logs_of(folder) as logs:
+        assert await logs.append(said(3), said(4)) == [3, 4]
+
+
+async def test_a_session_is_read_in_pages(folder):
+    async with logs_of(folder) as logs:
+        await logs.append(*(said(n) for n in range(5)), said(9, sessionId="s-2"))
+        page = await logs.events.ref.call(EventsOfSession("s-1", 0, 3), timeout=CALL)
+        rest = await logs.events.ref.call(EventsOfSession("s-1", page[-1].id, 3), timeout=CALL)
+        assert [r.id for r in (*page, *rest)] == [1, 2, 3, 4, 5]
+
+
+async def test_replay_and_live_meet_without_gap_or_double(folder):
+    """decisions.md 3: `since` first replays, then goes on live, while events come in all the time."""
+    async with logs_of(folder) as logs:
+        await logs.append(*(own(f"past {n}") for n in range(2500)))
+        views = [
+            await logs.events.ref.call(Subscribe(since), timeout=CALL) for since in (0, 1234, 2500, None)
+        ]
+        got = [[] for _ in views]
+
+        async def read(view, into):
+            async for records in view.channel:
+                into += [r.id for r in records]
+
+        async with trio.open_nursery() as nursery:
+            for view, into in zip(views, got, strict=True):
+                nursery.start_soon(read, view, into)
+            for n in range(500):
+                await logs.append(own(f"live {n}"))
+            with trio.fail_after(CALL):
+                while any(not into or into[-1] < 3000 for into in got):
+                    await trio.sleep(0.005)
+            for view in views:
+                await logs.events.ref.cast(Unsubscribe(view.token))
+        assert got == [list(range(first, 3001)) for first in (1, 1235, 2501, 2501)]
+
+
+async def test_a_reader_that_takes_nothing_is_dropped_as_lagged(folder, monkeypatch):
+    """It gets what was queued, then the end, and is told why; others are not held up."""
+    monkeypatch.setattr(events, "_QUEUE", 8)
+    async with logs_of(folder) as logs:
+        slow = await logs.events.ref.call(Subscribe(), timeout=CALL)
+        for n in range(10):
+            await logs.append(own(str(n)))
+        assert slow.lagged.is_set()
+        assert [r.id async for records in slow.channel for r in records] == list(range(1, 9))
+        assert (await logs.append(own("after"))) == [11]
+
+
+async def test_a_long_replay_waits_for_its_reader(folder, monkeypatch):
+    """What is not taken stays in the file: a reader that stalls costs two lists of memory, and is not lagged."""
+    monkeypatch.setattr(events, "_QUEUE", 2)
+    monkeypatch.setattr(events, "_REPLAY_PAGE", 10)
+    async with logs_of(folder) as logs:
+        await logs.append(*(own(str(n)) for n in range(100)))
+        view = await logs.events.ref.call(Subscribe(0), timeout=CALL)
+        for n in range(20):
+            await logs.append(own(f"more {n}"))
+        assert view.channel.statistics().current_buffer_used == 2
+        assert not view.lagged.is_set()
+        got = []
+        with trio.fail_after(CALL):
+            while len(got) < 120:
+                got += [r.id for r in await view.channel.receive()]
+        assert got == list(range(1, 121))
+
+
+async def test_a_restart_of_the_log_ends_every_subscription(folder):
+    """Clients come back with `since`; nobody waits on a channel without a sender."""
+    async with logs_of(folder) as logs:
+        await logs.append(own("x"))
+        live = await logs.events.ref.call(Subscribe(), timeout=CALL)
+        await logs.kill("events")
+        with trio.fail_after(CALL):
+            assert [r async for r in live.channel] == []
+        assert not live.lagged.is_set()
+
+
+async def test_agent_events_reach_the_audit_log_once(folder):
+    """Architecture walk 1; thinking, usage and pieces of streamed text do not, hub's own records do not."""
+    async with logs_of(folder) as logs:
+        await logs.append(
+            said(1), said(2, type="usage"), said(3, type="thinking"), own("own"), said(4, delta=True), said(5)
+        )
+        found = await logs.until_audited(2)
+        assert [entry["summary"] for entry in found] == ["line 1.0", "line 5.0"]
+        assert {entry["provider"] for entry in found} == {"demo"}
+
+
+@pytest.mark.parametrize("victim", ["audit", "events"])
+async def test_agent_events_reach_the_audit_log_once_whoever_dies(folder, victim):
+    """I3: in order, none missing, none doubled, although one of the two is killed again and again."""
+    async with logs_of(folder) as logs:
+        number = 0
+        for _ in range(6):
+            for _ in range(5):
+                number += 1
+                await logs.append(said(number))
+            await logs.kill(victim)
+        found = await logs.until_audited(number)
+        assert [entry["summary"] for entry in found] == [f"line {n}.0" for n in range(1, number + 1)]
+        await logs.append(said(number))
+        await logs.append(said(number + 1))
+        assert len(await logs.until_audited(number + 1)) == number + 1
