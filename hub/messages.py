@@ -149,8 +149,18 @@ class BreakerSuccess:
 
 
 @attrs.frozen
+class Shut:
+    """A provider and account that must not be chosen now."""
+
+    until: float
+    """Epoch seconds at which it may be tried again."""
+    limited: bool
+    """Whether its usage limit is reached; else it failed too often."""
+
+
+@attrs.frozen
 class BreakerClosed:
-    """Answers the set of `(provider, account)` that must not be chosen now, with the instant each opens again."""
+    """Answers `{(provider, account): Shut}`: all that must not be chosen now."""
 
 
 @attrs.frozen

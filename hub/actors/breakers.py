@@ -21,7 +21,7 @@ from hub.errors import HubError
 from hub.io.atomic import read_bounded, write_atomic
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
-from hub.messages import BreakerClosed, BreakerFailure, BreakerSnapshots, BreakerSuccess, EventAppend
+from hub.messages import BreakerClosed, BreakerFailure, BreakerSnapshots, BreakerSuccess, EventAppend, Shut
 from supervisors import Actor, ActorDied, Ref
 
 _LIMIT = 1024 * 1024
@@ -58,8 +58,8 @@ class Breakers(Actor[Any]):
                 tried, allowed = breaker.allow(old, now)
                 await self._keep(old, breaker.on_success(tried, now) if allowed else old)
             case BreakerClosed():
-                waits = {key: breaker.ready_at(b, now) for key, b in self._breakers.items()}
-                return {key: at for key, at in waits.items() if at > now}
+                waits = {key: Shut(breaker.ready_at(b, now), b.limited) for key, b in self._breakers.items()}
+                return {key: shut for key, shut in waits.items() if shut.until > now}
             case BreakerSnapshots():
                 return [breaker.snapshot(b) for _, b in sorted(self._breakers.items())]
             case _:

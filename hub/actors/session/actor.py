@@ -15,6 +15,7 @@ import trio
 from hub.actors.clock import iso
 from hub.actors.session import views
 from hub.actors.session.board import LiveAgent, Wish
+from hub.actors.session.desk import owner
 from hub.actors.session.driver import Driver
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import insist
@@ -87,7 +88,7 @@ class Session(Actor[Any]):
             case GetStatus():
                 return views.status(self._kit)
             case GetProviders():
-                return await self._driver.work.targets.statuses(self._kit.ledger.record)
+                return await self._driver.work.targets.statuses()
             case GetCost():
                 return views.cost(self._kit)
             case GetRedactions():
@@ -290,13 +291,12 @@ class Session(Actor[Any]):
         self._kit.board.touch()
 
     def _logged(self, record: SessionRecord, batch: AgentBatch, item: AgentEvent) -> NewEvent:
-        owner = record.to_provider if record.state in (State.DISPATCHED, State.RESUMING) else record.provider
         event = item.event
         meta = {
             **event.meta,
             "type": str(event.type),
             "sessionId": record.session_id,
-            "provider": owner,
+            "provider": owner(record)[0],
             "dispatchId": batch.dispatch_id,
         }
         return NewEvent(

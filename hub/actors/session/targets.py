@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from hub.actors.clock import iso
+from hub.actors.session.desk import owner
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import insist
 from hub.domain.failure import FailureClass
@@ -20,7 +21,7 @@ from hub.domain.handoff import State
 from hub.domain.profile import ProviderStatus, Status, Target, chain, next_target
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
-from hub.messages import BreakerClosed, GetConfig
+from hub.messages import BreakerClosed, GetConfig, Shut
 
 _NEVER_AGAIN = frozenset({"auth", "dispatch_failed", "verify_failed"})
 """Ways to leave a task after which the same provider and account is not asked again within it."""
@@ -86,7 +87,10 @@ class Targets:
 
     async def blocked(self) -> Mapping[tuple[str, str], float]:
         """Provider and account pairs whose breaker is open, with the instant each may be tried again."""
-        answer: Mapping[tuple[str, str], float] = await insist(self.kit.breakers, BreakerClosed())
+        return {key: shut.until for key, shut in (await self._shut()).items()}
+
+    async def _shut(self) -> Mapping[tuple[str, str], Shut]:
+        answer: Mapping[tuple[str, str], Shut] = await insist(self.kit.breakers, BreakerClosed())
         return answer
 
     async def next(self, record: SessionRecord, failure: FailureClass | None) -> Target | None:
@@ -113,34 +117,45 @@ class Targets:
         ]
         return min(times, default=None)
 
-    async def statuses(self, record: SessionRecord | None) -> list[dict[str, Any]]:
+    async def statuses(self) -> list[dict[str, Any]]:
         """What `GET /api/providers` serves."""
-        blocked = await self.blocked()
+        shut = await self._shut()
+        working = self._working()
         rows = []
         for name in self.kit.config.enabled_providers(self.kit.providers):
-            labels = [account.label for account in self.kit.config.accounts(name)]
-            active = record is not None and record.session_state.active and record.provider == name
-            account = record.account if active and record is not None else labels[0]
-            reset = blocked.get((name, account))
-            status, reason = "standby", ""
+            account = self.kit.config.accounts(name)[0].label
+            if working is not None and working.provider == name:
+                account = working.account
+            breaker = shut.get((name, account))
             if not self.installed(name):
-                status, reason = "error", "not installed"
-            elif active:
-                status = "active"
-            elif reset is not None:
-                status, reason = "exhausted", "its circuit breaker is open"
+                status, reason = Status.ERROR, "not installed"
+            elif working == Target(name, account):
+                status, reason = Status.ACTIVE, ""
+            elif breaker is not None and breaker.limited:
+                status, reason = Status.EXHAUSTED, "its usage limit is reached"
+            elif breaker is not None:
+                status, reason = Status.ERROR, "it failed too often; its circuit breaker is open"
+            else:
+                status, reason = Status.STANDBY, ""
             rows.append(
                 {
                     "name": name,
                     "displayName": self.kit.providers[name].display_name,
-                    "status": status,
+                    "status": str(status),
                     "account": account,
                     "model": self.kit.config.provider(name).model,
                     "reason": reason,
-                    "resetsAt": iso(reset) if reset is not None else None,
+                    "resetsAt": iso(breaker.until) if breaker is not None else None,
                 }
             )
         return rows
+
+    def _working(self) -> Target | None:
+        """Whose agent is up at this moment."""
+        record, live = self.kit.ledger.record, self.kit.board.agent
+        if record is None or live is None or live.exit is not None:
+            return None
+        return Target(*owner(record))
 
 
 def _gave_up(record: SessionRecord) -> set[Target]:

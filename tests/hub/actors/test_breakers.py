@@ -1,0 +1,164 @@
+"""The breakers as an actor: remembered over restarts, told once, and never in the way of the daemon's start."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from contextlib import asynccontextmanager
+
+import attrs
+import pytest
+import trio
+
+from hub.actors.audit import AuditWriter
+from hub.actors.breakers import Breakers
+from hub.actors.events import EventLog
+from hub.domain.failure import Failure, FailureClass
+from hub.errors import Code, HubError
+from hub.io import failpoints
+from hub.io.places import Places
+from hub.messages import (
+    BreakerClosed,
+    BreakerFailure,
+    BreakerSnapshots,
+    BreakerSuccess,
+    EventsSince,
+    Shut,
+)
+from supervisors import Slot, SupervisorSpec, actor_spec
+from supervisors.testing import running
+
+CALL = 20.0
+CRASH = Failure(FailureClass.CRASH, "gone")
+
+
+@attrs.define
+class Clock:
+    """A clock the test turns."""
+
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        """The time."""
+        return self.now
+
+
+@attrs.define
+class Bench:
+    """The actor, its log and its clock."""
+
+    breakers: Slot
+    events: Slot
+    clock: Clock
+
+    async def ask(self, message):
+        return await self.breakers.ref.call(message, timeout=CALL)
+
+    async def fail(self, failure=CRASH, account="default", times=1):
+        for _ in range(times):
+            await self.ask(BreakerFailure("demo", account, failure))
+
+    async def state(self):
+        return [(b["name"], b["state"], b["failures"]) for b in await self.ask(BreakerSnapshots())]
+
+    async def told(self):
+        found = await self.events.ref.call(EventsSince(0), timeout=CALL)
+        return [(r.tag, r.meta["breaker"]) for r in found]
+
+
+@pytest.fixture
+def places(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    found = Places(tmp_path)
+    found.ensure()
+    return found
+
+
+@asynccontextmanager
+async def bench_of(places, clock=None):
+    audit, log, breakers, clock = Slot("audit"), Slot("events"), Slot("breakers"), clock or Clock()
+    spec = SupervisorSpec(
+        children=[
+            actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),
+            actor_spec("events", lambda: EventLog(places, audit.ref, clock), log),
+            actor_spec("breakers", lambda: Breakers(places, log.ref, clock), breakers),
+        ]
+    )
+    async with running(spec):
+        yield Bench(breakers, log, clock)
+
+
+async def test_five_failures_open_it_and_a_restart_remembers(places):
+    """Decisions 4: open after five, half-open when the cool-down is over, closed by a success; each told once."""
+    clock = Clock()
+    async with bench_of(places, clock) as bench:
+        await bench.fail(times=4)
+        assert await bench.ask(BreakerClosed()) == {}
+        await bench.fail()
+        assert await bench.ask(BreakerClosed()) == {("demo", "default"): Shut(1030.0, limited=False)}
+    async with bench_of(places, clock) as bench:
+        assert await bench.state() == [("demo/default", "open", 5)]
+        clock.now += 30
+        assert await bench.ask(BreakerClosed()) == {}
+        await bench.ask(BreakerSuccess("demo", "default"))
+        assert await bench.state() == [("demo/default", "closed", 0)]
+        assert await bench.told() == [("quota", "open"), ("quota", "closed")]
+
+
+async def test_a_usage_limit_shuts_one_account_until_its_reset(places):
+    async with bench_of(places) as bench:
+        await bench.fail(Failure(FailureClass.USAGE_LIMIT, "limit", resets_at=5000.0), account="a")
+        assert await bench.ask(BreakerClosed()) == {("demo", "a"): Shut(5000.0, limited=True)}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[1]", b"{}", b'[{"state": "dreaming"}]', b'[{"provider": 1}]', b"\xff" * 10, b"null"],
+)
+async def test_a_file_that_cannot_be_read_is_no_reason_not_to_work(places, content):
+    (places.hub_dir / "breakers.json").write_bytes(content)
+    async with bench_of(places) as bench:
+        assert await bench.state() == []
+        await bench.fail()
+        assert len(json.loads((places.hub_dir / "breakers.json").read_bytes())) == 1
+
+
+async def test_a_planted_link_is_not_read(places, tmp_path):
+    """Security row 28: hub's own files are not followed to somewhere else."""
+    elsewhere = tmp_path / "elsewhere.json"
+    elsewhere.write_text("[]")
+    os.symlink(elsewhere, places.hub_dir / "breakers.json")
+    async with bench_of(places) as bench:
+        await bench.fail()
+    assert elsewhere.read_text() == "[]"
+
+
+async def test_a_failure_that_could_not_be_kept_is_not_counted(places, monkeypatch):
+    """The sender is refused and sends it again: it counts once."""
+    async with bench_of(places) as bench:
+        await bench.fail()
+
+        def full(path, data):
+            raise HubError(Code.NO_SPACE, "full")
+
+        with monkeypatch.context() as broken:
+            broken.setattr("hub.actors.breakers.write_atomic", full)
+            with pytest.raises(HubError):
+                await bench.fail()
+        assert await bench.state() == [("demo/default", "closed", 1)]
+
+
+async def test_a_change_is_kept_although_it_cannot_be_told(places):
+    """The event log refuses (disk full): the breaker is open all the same, and its sender need not know."""
+    async with bench_of(places) as bench:
+        await bench.fail(times=4)
+        failpoints.arm("events.append=enospc")
+        try:
+            await bench.fail()
+        finally:
+            failpoints.disarm()
+        assert await bench.state() == [("demo/default", "open", 5)]
+    with trio.fail_after(CALL):
+        async with bench_of(places) as bench:
+            assert await bench.state() == [("demo/default", "open", 5)]
