@@ -18,10 +18,14 @@ from hub.errors import Code, HubError
 _INTERNAL = "Run it again with HUB_DEBUG=1, and report that with the output of: hub doctor"
 
 
+class ReaderLeftError(Exception):
+    """Nobody reads our output any more. It stands for BrokenPipeError, which click would turn into status 1."""
+
+
 def ended_by(error: BaseException, *, as_json: bool) -> int:
     """Say what happened and what to do next; returns the exit status."""
     cause = cause_of(error)
-    if isinstance(cause, BrokenPipeError):
+    if isinstance(cause, BrokenPipeError | ReaderLeftError):
         _leave_quietly()
         return 0
     if isinstance(cause, click.exceptions.NoArgsIsHelpError):

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from hub import __version__
-from hub.cli.ending import ended_by
+from hub.cli.ending import ReaderLeftError, ended_by
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("hub.cli.run", "Run a task: start an agent and watch it to its end."),
@@ -51,6 +51,13 @@ class LazyGroup(click.Group):
         module = importlib.import_module(COMMANDS[cmd_name][0])
         command: click.Command = getattr(module, cmd_name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise ReaderLeftError from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's
         """The list for --help, without importing anything."""

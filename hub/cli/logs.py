@@ -7,6 +7,9 @@ Must not: hold events back; a reader sees them when the daemon has them.
 from __future__ import annotations
 
 import json
+import os
+import stat
+import sys
 
 import click
 
@@ -59,8 +62,24 @@ def _follow(port: int, records: list[dict[str, object]], since: int, *, as_json:
 
     async def go() -> None:
         out(records)
-        async with live(port, since) as batches:
-            async for batch in batches:
-                out(batch)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_reader_leaves)
+            async with live(port, since) as batches:
+                async for batch in batches:
+                    out(batch)
 
     trio.run(go)
+
+
+async def _reader_leaves() -> None:
+    """As `tail -f`: when stdout is a pipe and its reader leaves, end then, not at the next record.
+
+    Raises:
+        BrokenPipeError: The reader has left.
+    """
+    import trio
+
+    out = sys.stdout.fileno()
+    if stat.S_ISFIFO(os.fstat(out).st_mode):
+        await trio.lowlevel.wait_readable(out)  # the writing end wakes a waiter only by the error
+        raise BrokenPipeError

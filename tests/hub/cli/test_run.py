@@ -1,0 +1,269 @@
+"""`hub run` and `hub daemon` as processes: a task to its end, Ctrl-C, and every state a repository can be in."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from hub.client.quick import Api
+from tests.faults.harness import git, until
+from tests.hub.cli.kit import hub
+
+DONE = ({"write": {"path": "made.txt", "text": "made"}}, {"done": "made it"})
+TASK = ("run", "--verify", "test -f made.txt", "make it")
+
+
+def run_json(work, *args, status=0, **env):
+    """`hub run --json` in the project; its document."""
+    done = hub(*args, "--json", cwd=work.root, env=work.environ(**env))
+    assert done.returncode == status, (done.stdout, done.stderr)
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def ready(work):
+    """A project whose first agent makes a file and is done."""
+    work.script("demo-first", *DONE)
+    work.configure()
+    return work
+
+
+def test_run_with_a_daemon_of_its_own(ready):
+    """One command from nothing to verified work; what is shown goes to stderr, the outcome to stdout."""
+    done = hub(*TASK, cwd=ready.root, env=ready.environ())
+    assert done.returncode == 0, done.stderr
+    assert "done, and the acceptance commands say so" in done.stdout
+    assert "write made.txt" in done.stderr
+    branch = next(word for word in done.stdout.split() if word.startswith("hub/"))
+    assert git(ready.root, "show", f"{branch}:made.txt") == "made"
+    assert not (ready.hub / "daemon.json").exists(), "its daemon has ended"
+    assert (ready.root / "README.md").read_text() == "hello\n"
+
+
+def test_run_joins_the_daemon_that_runs(ready):
+    """The same command beside a daemon: the session is that daemon's, and the daemon lives on."""
+    api = ready.start()
+    status = run_json(ready, *TASK)
+    assert api.get("/api/status")["sessionId"] == status["sessionId"]
+    assert len(ready.starts()) == 1
+
+
+def test_run_does_not_join_another_projects_daemon(ready, repo):
+    """HUB_PORT names a port, not a project: a daemon that serves another one is left alone."""
+    api = ready.start()
+    done = hub("run", "x", "--json", cwd=repo, env=ready.environ(HUB_PORT=str(ready.port)))
+    assert done.returncode == 76
+    assert api.get("/api/status")["sessionState"] == "idle"
+
+
+def test_settings_hold_in_their_order(work):
+    """Option over environment over hub.toml: with no handoff allowed, the limit ends the run with 6."""
+    work.script("demo-first", {"limit": {"resetsIn": 3600}})
+    work.script("demo-second", *DONE)
+    work.configure()
+    text = (work.root / "hub.toml").read_text()
+    (work.root / "hub.toml").write_text(text.replace("[session]\n", '[session]\nonLimit = "stop"\n'))
+    stopped = run_json(work, "run", "x", status=6)
+    assert stopped["error"]["code"] == "quota_exhausted"
+    assert run_json(work, "run", "x", HUB_ON_LIMIT="handoff")["handoffsDone"] == 1
+    assert (
+        run_json(work, "run", "--on-limit", "stop", "x", status=6, HUB_ON_LIMIT="handoff")["handoffsDone"]
+        == 0
+    )
+
+
+class Watched:
+    """A running `hub run` in a process group of its own, with what it has said so far."""
+
+    def __init__(self, work):
+        self.child = subprocess.Popen(
+            [sys.executable, "-m", "hub", "run", "long work"],
+            cwd=work.root,
+            env=work.environ(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self.said = ""
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self):
+        for text in self.child.stderr:
+            self.said += text
+
+    def has_said(self, text):
+        """Wait until it has."""
+        until(lambda: text in self.said or self.child.poll() is not None, f"hub run says {text!r}")
+        assert text in self.said, self.said
+
+    def end(self):
+        """Its exit status and its standard output."""
+        out = self.child.stdout.read()
+        status = self.child.wait(timeout=60)
+        self._reader.join()
+        self.child.stdout.close()
+        self.child.stderr.close()
+        return status, out
+
+
+@pytest.fixture
+def watched(work):
+    """`hub run` with an agent that has written half and would work for ten minutes."""
+    work.script(
+        "demo-first", {"write": {"path": "half.txt", "text": "half"}}, {"say": "HALF"}, {"sleep": 600}
+    )
+    work.configure()
+    made = Watched(work)
+    yield made
+    if made.child.poll() is None:
+        os.killpg(made.child.pid, signal.SIGKILL)
+        made.end()
+
+
+@pytest.mark.parametrize("whom", ["group", "process"])
+def test_ctrl_c_once_stops_in_order(work, watched, whom):
+    """A terminal sends SIGINT to the whole group: the session ends stopped, snapshot included, exit 130."""
+    watched.has_said("HALF")
+    send = os.killpg if whom == "group" else os.kill
+    send(watched.child.pid, signal.SIGINT)
+    status, out = watched.end()
+    assert status == 130
+    assert "stopped; every byte is on the branch" in out
+    assert "Traceback" not in watched.said
+    record = work.fsm()
+    assert record["sessionState"] == "stopped"
+    assert git(work.root, "show", f"{record['branch']}:half.txt") == "half"
+    assert not (work.hub / "daemon.json").exists()
+
+
+def test_ctrl_c_beside_a_daemon_stops_the_session_only(work):
+    """The same when the session is another process's: the daemon lives on."""
+    work.script("demo-first", {"say": "HALF"}, {"sleep": 600})
+    work.configure()
+    api = work.start()
+    watched = Watched(work)
+    watched.has_said("HALF")
+    os.killpg(watched.child.pid, signal.SIGINT)
+    status, _ = watched.end()
+    assert status == 130
+    assert api.get("/api/status")["sessionState"] == "stopped"
+
+
+@pytest.mark.parametrize("command", [("run", "x"), ("daemon", "--port", "0"), ("init",), ("audit", "verify")])
+def test_outside_a_repository(tmp_path, command):
+    """What is wrong and the command that mends it; nothing is left in the folder."""
+    where = tmp_path / "empty"
+    where.mkdir()
+    done = hub(*command, "--json", cwd=where)
+    assert done.returncode == 2
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] == "not_a_repository"
+    assert "git init" in error["hint"]
+    assert not list(where.iterdir())
+
+
+def test_a_repository_without_a_commit(work):
+    """There is nothing to start from, and the hint makes a start."""
+    bare = work.root.parent / "bare"
+    bare.mkdir()
+    git(bare, "init", "-q", "-b", "main")
+    (bare / "hub.toml").write_text("[providers.demo-first]\nenabled = true\n")
+    done = hub("run", "x", "--json", cwd=bare, env=work.environ())
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["code"] == "no_commit"
+
+
+@pytest.mark.parametrize("command", [("run", "x"), ("daemon", "--port", "0")])
+@pytest.mark.parametrize(
+    ("text", "place", "says"),
+    [
+        ("[session]\nchain = [\n", ":3:1", ""),
+        ("[session]\nthreshold = 2\n", ":2:", "session.threshold"),
+        ("[sesion]\n", ":1:", "session"),
+    ],
+)
+def test_a_bad_hub_toml(work, command, text, place, says):
+    """The file, the line and the column, before anything is started."""
+    (work.root / "hub.toml").write_text(text)
+    done = hub(*command, "--json", cwd=work.root, env=work.environ())
+    assert done.returncode == 2
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] == "config_invalid"
+    assert f"hub.toml{place}" in error["detail"]
+    assert says in error["detail"]
+    assert not work.hub.exists()
+
+
+def test_a_detached_head_is_a_start_like_any(ready):
+    """The branch starts where HEAD is; HEAD stays."""
+    git(ready.root, "checkout", "-q", "--detach")
+    assert run_json(ready, *TASK)["sessionState"] == "completed"
+    assert git(ready.root, "rev-parse", "--abbrev-ref", "HEAD") == "HEAD"
+
+
+def test_a_dirty_tree_comes_along_and_stays(ready):
+    """Uncommitted and untracked work is on the session's branch, and untouched where it was."""
+    (ready.root / "README.md").write_text("changed\n")
+    (ready.root / "new.txt").write_text("new\n")
+    before = git(ready.root, "status", "--porcelain")
+    branch = run_json(ready, *TASK)["branch"]
+    assert git(ready.root, "show", f"{branch}:README.md") == "changed"
+    assert git(ready.root, "show", f"{branch}:new.txt") == "new"
+    assert git(ready.root, "status", "--porcelain") == before
+
+
+def test_no_permission_to_write(ready):
+    """A project that may only be read: said so, with the path, and no traceback. Root gives its rights away for it."""
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    for folder in (ready.root.parent, ready.root.parent.parent):
+        folder.chmod(0o755)  # pytest keeps its folders to their owner
+    ready.root.chmod(0o555)
+    trusted = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+    done = subprocess.run(
+        [*as_nobody, sys.executable, "-m", "hub", "daemon", "--port", "0"],
+        cwd=ready.root,
+        env=ready.environ(**trusted),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    ready.root.chmod(0o755)
+    assert done.returncode == 1, done
+    assert str(ready.root) in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("how", ["flag", "variable"])
+def test_the_demo_pair_is_off_unless_asked_for(work, how):
+    """`hub daemon --demo` and HUB_DEMO=1 do the same."""
+
+    def enabled(*args, **env):
+        child = subprocess.Popen(
+            [sys.executable, "-m", "hub", "daemon", "--port", "0", "--json", *args],
+            cwd=work.root,
+            env=work.environ(**env),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        with child:
+            told = json.loads(child.stdout.readline())
+            found = {
+                entry["name"]: entry["enabled"] for entry in Api(told["port"]).get("/api/config/providers")
+            }
+            child.send_signal(signal.SIGTERM)
+            child.stdout.read()
+            assert child.wait(timeout=60) == 0
+        return found["demo-first"], found["demo-second"]
+
+    assert enabled() == (False, False)
+    assert enabled(
+        *(["--demo"] if how == "flag" else []), **({} if how == "flag" else {"HUB_DEMO": "1"})
+    ) == (True, True)
