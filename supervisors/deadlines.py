@@ -39,8 +39,7 @@ class Deadlines:
         if filed is None:
             filed = self._filed[due] = {}
             heapq.heappush(self._due, due)
-            if due < self._scope.deadline * PER_SECOND:
-                self._scope.deadline = due / PER_SECOND
+            self._scope.deadline = min(self._scope.deadline, due / PER_SECOND)
         filed[reply] = name
         reply.filed = filed
 
@@ -49,7 +48,7 @@ class Deadlines:
         while not self._closed:
             with self._scope:
                 await trio.sleep_forever()
-            self._expire(math.floor(trio.current_time() * PER_SECOND))
+            self._expire(trio.current_time())
             deadline = self._due[0] / PER_SECOND if self._due else math.inf
             self._scope = trio.CancelScope(shield=True, deadline=deadline)
 
@@ -58,7 +57,7 @@ class Deadlines:
         self._closed = True
         self._scope.cancel(reason="the tree is gone")
 
-    def _expire(self, now: int) -> None:
-        while self._due and (self._due[0] <= now or not self._filed[self._due[0]]):
+    def _expire(self, now: float) -> None:
+        while self._due and (self._due[0] / PER_SECOND <= now or not self._filed[self._due[0]]):
             for reply, name in list(self._filed.pop(heapq.heappop(self._due)).items()):
                 reply.fail(trio.TooSlowError(f"{name} did not answer in time"))

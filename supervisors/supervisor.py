@@ -132,8 +132,8 @@ class Supervisor(Engine):
         return True
 
     async def _start_again(self, child: Child) -> bool:
-        if child.state is ChildState.STUCK:
-            child.revive = True  # two incarnations at once are worse than a late one
+        if child.life is not None:  # stuck, or revived meanwhile: never two incarnations at once
+            child.revive = child.state is ChildState.STUCK
             return True
         child.cancel_timer()
         child.state = ChildState.RESTARTING

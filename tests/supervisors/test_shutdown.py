@@ -251,6 +251,28 @@ async def test_a_stuck_sibling_is_started_again_once_it_is_gone(supervise, autoj
         assert sup.states() == {"dying": "running", "stuck": "running"}
 
 
+async def test_a_stuck_sibling_that_is_revived_during_a_restart_is_started_once(
+    supervise, autojump_clock
+) -> None:
+    """Found by a race of the test above: it had been started again by the time its turn came."""
+    gate = trio.Event()
+    dying, stuck = Scripted("dying", None, None, gate), Scripted("stuck", stubborn=True)
+    specs = [dying.spec(), stuck.spec(shutdown=1)]
+    async with supervise(*specs, strategy=Strategy.ONE_FOR_ALL) as sup:
+        dying.end(ValueError("boom"))
+        await sup.recorder.wait(EventKind.STARTED, "dying", count=2)
+        await wait_all_tasks_blocked()
+        dying.end(ValueError("boom"))
+        await wait_all_tasks_blocked()
+        assert dying.starts == 3  # its init waits at the gate
+        stuck.release()
+        await sup.recorder.wait(EventKind.STARTED, "stuck", count=2)
+        gate.set()
+        await sup.recorder.wait(EventKind.STARTED, "dying", count=3)
+        await wait_all_tasks_blocked()
+        assert (sup.states(), stuck.starts) == ({"dying": "running", "stuck": "running"}, 2)
+
+
 async def test_a_stuck_child_does_not_keep_the_others_from_stopping(supervise, autojump_clock) -> None:
     """Row 22: at the shutdown the rest is stopped in order; only the tree as a whole waits for it."""
     stuck = Scripted("stuck", stubborn=True)
