@@ -72,7 +72,8 @@ def _audit_holds(project: Project, record: dict[str, object]) -> None:
     assert verdict.state is State.INTACT, f"I3: {verdict}"
     moves: dict[str, list[str]] = {}
     intents: set[str] = set()
-    for line in places.audit.read_text().splitlines():
+    # Not splitlines: that would also split at U+2028, which JSON leaves as it is.
+    for line in places.audit.read_bytes().split(b"\n")[:-1]:
         entry = json.loads(line)
         data = entry["data"]
         if entry["event"] == "handoff":

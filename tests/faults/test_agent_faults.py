@@ -135,7 +135,9 @@ def three(made: Project, second: str, third_steps: list) -> None:
     made.configure()
     text = (made.root / "hub.toml").read_text()
     second = f'program = "{second}"\n'
-    (made.root / "hub.toml").write_text(text.replace("[providers.demo-second]\n", f"[providers.demo-second]\n{second}"))
+    (made.root / "hub.toml").write_text(
+        text.replace("[providers.demo-second]\n", f"[providers.demo-second]\n{second}")
+    )
 
 
 def test_a_receiver_that_exits_at_once_is_not_asked_again(made, oracle):

@@ -84,7 +84,9 @@ def small_disk(path, size):
     """A file system of its own, of a fixed size."""
     path.mkdir()
     done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", str(path)], check=False, capture_output=True
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", str(path)],
+        check=False,
+        capture_output=True,
     )
     if done.returncode:
         pytest.skip("no file system can be mounted here")

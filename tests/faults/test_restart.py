@@ -139,7 +139,12 @@ def test_a_damaged_record_is_kept_aside_and_said(made, oracle, damage):
 
 def verify(made: Project) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [*HUB, "audit", "verify"], cwd=made.root, env=made.environ(), capture_output=True, text=True, check=False
+        [*HUB, "audit", "verify"],
+        cwd=made.root,
+        env=made.environ(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -225,7 +230,10 @@ def test_a_deleted_worktree_is_said(made, oracle):
     oracle.write_text("")
     made.script("demo-first", write(oracle, "c.txt", "three"), {"done": ""})
     api.post("/api/run", {"task": "again"})
-    assert until(lambda: made.ended().get("task") == "again" and made.ended(), "ends")["sessionState"] == "completed"
+    assert (
+        until(lambda: made.ended().get("task") == "again" and made.ended(), "ends")["sessionState"]
+        == "completed"
+    )
     made.stop()
     check_invariants(made, oracle)
 

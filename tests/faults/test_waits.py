@@ -18,7 +18,9 @@ LONG = 3600
 
 def agents(made: Project, oracle, *first) -> None:
     """A first agent that meets a wall; whoever comes to the end has written `b.txt`."""
-    made.script("demo-first", write(oracle, "a.txt", "one"), *first, write(oracle, "b.txt", "one"), {"done": ""})
+    made.script(
+        "demo-first", write(oracle, "a.txt", "one"), *first, write(oracle, "b.txt", "one"), {"done": ""}
+    )
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
     made.configure()
 
@@ -40,12 +42,16 @@ def ended(made: Project, oracle, *, starts: int, handoffs: int, state: str = "co
 def waits(made: Project) -> list[float]:
     """How long each wait was to be."""
     found = [e["meta"] for e in made.events() if e["tag"] == "waiting" and "until" in e["meta"]]
-    return [(datetime.fromisoformat(m["until"]) - datetime.fromisoformat(m["at"])).total_seconds() for m in found]
+    return [
+        (datetime.fromisoformat(m["until"]) - datetime.fromisoformat(m["at"])).total_seconds() for m in found
+    ]
 
 
 def waiting(api) -> dict:
     """The status of a session that waits."""
-    return until(lambda: (s := api.get("/api/status"))["sessionState"] == "waiting" and s, "the session waits")
+    return until(
+        lambda: (s := api.get("/api/status"))["sessionState"] == "waiting" and s, "the session waits"
+    )
 
 
 def test_overloads_are_backed_off_and_then_handed_over(made, oracle):

@@ -122,6 +122,8 @@ class Session(Actor[Any]):
         await targets.refresh_config()
         chain = targets.chain_for(provider=order.provider, profile=order.profile)
         state = await git.repo_state(self._kit.places.root)
+        if not state.has_commit:
+            raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(self._kit.audit, AuditAppend([]))
         record = self._new_record(order, chain, state)
