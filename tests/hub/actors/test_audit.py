@@ -1,0 +1,120 @@
+"""The audit writer as an actor: keys once over a restart, the shape of the history, a broken log that says so."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from contextlib import asynccontextmanager
+
+import pytest
+
+from hub.actors import audit as audit_module
+from hub.actors.audit import AuditWriter
+from hub.domain.audit import State
+from hub.errors import Code, HubError
+from hub.io.journal import verify_file
+from hub.io.places import Places
+from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditLastEvent
+from supervisors import Slot, SupervisorSpec, actor_spec
+from supervisors.testing import running
+
+KEY = b"k" * 32
+CALL = 20.0
+
+
+@pytest.fixture
+def places(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    found = Places(tmp_path)
+    found.ensure()
+    return found
+
+
+@asynccontextmanager
+async def writer(places):
+    """The running actor's way to be asked."""
+    slot = Slot("audit")
+    async with running(
+        SupervisorSpec(children=[actor_spec("audit", lambda: AuditWriter(places, KEY), slot)])
+    ):
+
+        async def ask(message):
+            return await slot.ref.call(message, timeout=CALL)
+
+        yield ask
+
+
+def entry(key="", event="note", **data):
+    return AuditEntry(event, data, key=key)
+
+
+async def test_a_key_enters_once_also_over_a_restart(places):
+    """A sender repeats itself after a crash; the chain does not."""
+    async with writer(places) as ask:
+        first = await ask(AuditAppend([entry("a"), entry("b"), entry()]))
+        assert await ask(AuditAppend([entry("b"), entry("a")])) == first
+    async with writer(places) as ask:
+        again = await ask(AuditAppend([entry("a"), entry("c")]))
+        assert again["seq"] == first["seq"] + 1
+        assert (await ask(AuditAppend([entry()])))["seq"] == again["seq"] + 1
+    assert verify_file(places, KEY).state is State.INTACT
+
+
+async def test_the_newest_keys_are_known_and_memory_is_bounded(places, monkeypatch):
+    monkeypatch.setattr(audit_module, "_REMEMBERED", 3)
+    async with writer(places) as ask:
+        await ask(AuditAppend([entry(str(n)) for n in range(5)]))
+        assert (await ask(AuditAppend([entry("3")])))["seq"] == 4
+        assert (await ask(AuditAppend([entry("0")])))["seq"] == 5
+
+
+async def test_the_head_is_the_newest_record(places):
+    async with writer(places) as ask:
+        assert (await ask(AuditHead()))["seq"] == -1
+        head = await ask(AuditAppend([entry()]))
+        assert head == await ask(AuditHead())
+        assert re.fullmatch("[0-9a-f]{64}", head["hash"])
+        assert head["bytes"] == places.audit.stat().st_size
+
+
+async def test_the_history_has_the_specifications_shape(places):
+    """`{seq, ts, event, provider, summary}`, oldest first, the newest `limit` of them."""
+    move = {"from": "RUNNING", "to": "PAUSING", "reason": "quota", "provider": "demo", "sessionId": "s-1"}
+    async with writer(places) as ask:
+        await ask(
+            AuditAppend(
+                [entry(event="verify", command="make test", state="ok"), entry("k", "handoff", **move)]
+            )
+        )
+        both = await ask(AuditHistory())
+        assert await ask(AuditHistory(1)) == both[1:]
+    assert [(e["seq"], e["event"], e["provider"], e["summary"]) for e in both] == [
+        (0, "verify", "", "make test, ok"),
+        (1, "handoff", "demo", "RUNNING -> PAUSING, quota"),
+    ]
+    assert both[1]["sessionId"] == "s-1"
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", e["ts"]) for e in both)
+
+
+async def test_it_knows_which_events_it_has_over_a_restart(places):
+    async with writer(places) as ask:
+        assert await ask(AuditLastEvent()) == 0
+        await ask(AuditAppend([entry(event="agent_event", eventId=7), entry(event="agent_event", eventId=5)]))
+        assert await ask(AuditLastEvent()) == 7
+    async with writer(places) as ask:
+        assert await ask(AuditLastEvent()) == 7
+
+
+async def test_a_changed_log_can_be_read_and_takes_nothing(places):
+    """X4: every append says `audit_broken` and why; the history up to there is still told."""
+    async with writer(places) as ask:
+        await ask(AuditAppend([entry(command="one"), entry(command="two"), entry(command="three")]))
+    places.audit.write_bytes(places.audit.read_bytes().replace(b"two", b"2wo"))
+    before = places.audit.read_bytes()
+    async with writer(places) as ask:
+        for message in (AuditAppend([entry()]), AuditAppend([]), AuditHead()):
+            with pytest.raises(HubError) as caught:
+                await ask(message)
+            assert caught.value.code is Code.AUDIT_BROKEN
+        assert [e["summary"] for e in await ask(AuditHistory())][:1] == ["one"]
+    assert places.audit.read_bytes() == before
