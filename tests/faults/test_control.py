@@ -127,6 +127,25 @@ def test_a_reply_reaches_the_agent(made, oracle):
     check_invariants(made, oracle)
 
 
+def test_an_agent_without_a_way_in_takes_no_reply(made, tmp_path):
+    """409 `reply_unsupported` for an agent that was given its prompt as a file; it works on."""
+    program = tmp_path / "silent"
+    program.write_text("#!/bin/sh\nexec tail -f /dev/null\n")
+    program.chmod(0o755)
+    (made.root / "hub.toml").write_text(
+        f'[session]\nchain = ["codex"]\n[providers.codex]\nprogram = "{program}"\noptions = {{mode = "exec"}}\n'
+    )
+    api = made.start()
+    api.post("/api/run", {"task": "work"})
+    agent = process(made, "agent.json", "pid")
+    with pytest.raises(HubError) as caught:
+        api.post("/api/session/reply", {"reply": "hello"})
+    assert (caught.value.code, caught.value.status) == (Code.REPLY_UNSUPPORTED, 409)
+    assert state_of(agent) == "S"
+    assert made.stop() == 0
+    assert state_of(agent) == ""
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [

@@ -230,7 +230,8 @@ class Session(Actor[Any]):
     async def _reply(self, text: str) -> dict[str, Any]:
         record = self._active()
         provider = self._kit.providers[record.provider]
-        if not provider.capabilities.replies:
+        live = self._kit.board.agent
+        if not provider.capabilities.replies or (live is not None and not live.takes_replies):
             raise HubError(Code.REPLY_UNSUPPORTED, f"{provider.display_name} takes no replies while it runs.")
         if record.state is not State.RUNNING or not self._driver.desk.reply(text, self._kit.new_id("r")):
             raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is being changed; try again in a moment.")

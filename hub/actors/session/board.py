@@ -48,6 +48,8 @@ class LiveAgent:
     breach_muted: bool = False
     """A forecast that led nowhere once is not looked at again for this dispatch."""
     needs_input: bool = False
+    takes_replies: bool = True
+    """Whether words can reach it while it runs; an agent that got its prompt as a file has no way in."""
 
 
 @attrs.define

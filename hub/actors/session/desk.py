@@ -25,7 +25,7 @@ from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, inspect
 from hub.io.places import make_private_dir
 from hub.io.processes import sweep
 from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, Dispatch
-from hub.providers.base import Account, Assignment
+from hub.providers.base import Account, Assignment, Stdin
 from supervisors import AdminError, ChildSpec, DynamicHandle, Exit, ExitKind, Ref
 
 _ASSIGNMENT = "assignment.json"
@@ -93,7 +93,13 @@ class Desk:
         await self.release()
         if self._fallen[0] == record.dispatch_id and self._fallen[1] >= _FALLS:
             raise HubError(Code.INTERNAL, f"hub cannot read what {owner(record)[0]} says.")
-        live = LiveAgent(record.dispatch_id, adapter_up=True, heard_at=trio.current_time())
+        provider = self.kit.providers[owner(record)[0]]
+        live = LiveAgent(
+            record.dispatch_id,
+            adapter_up=True,
+            heard_at=trio.current_time(),
+            takes_replies=provider.launch(assignment).stdin is Stdin.PIPE,
+        )
         self.kit.board.agent = live
         spec, ref = self.adapter_spec(Dispatch(assignment, owner(record)[0], attach))
         self._ref = ref
