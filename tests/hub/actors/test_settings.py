@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from contextlib import asynccontextmanager
 from functools import partial
@@ -106,7 +105,7 @@ async def test_a_program_is_asked_once_a_minute(config, clock, tmp_path):
     config.write_text(f'[providers.demo-first]\nprogram = "{program}"\n')
     async with settings(config, clock) as ask:
         for later in (0, 59, 61):
-            clock[0] = os.stat(asked).st_mtime + later if asked.exists() else 1000.0
+            clock[0] = asked.stat().st_mtime + later if asked.exists() else 1000.0
             entry = (await ask(ProvidersConfigured()))[0]
         assert entry["install"]["version"] == "1.2.3"
     assert asked.read_text().count("x") == 2
