@@ -55,8 +55,10 @@ from hub.providers.base import Exit as AgentExit
 from hub.providers.base import Outcome, Provider, Step, Write
 from supervisors import Actor, ActorDied, Ref, Shutdown
 
-_BATCH = 256
-"""Events that are sent to the session at once, at most."""
+_BACKLOG = 512
+"""Events that may wait for the session to take those before; then the agent's output waits too, in its spool."""
+_HEARD = 1.0
+"""Seconds after which lines that made no event are told of as well: the agent is not silent."""
 _CALL_TIMEOUT = 60.0
 _LEAVE = 0.3
 """Seconds an agent gets to leave by itself at the end of its input."""
@@ -112,6 +114,10 @@ class Adapter(Actor[Any]):
         self._stopping: AdapterStop | None = None
         self._heard = 0.0
         self._told: Outcome | None = None
+        self._told_at = -math.inf
+        self._exit: AgentExit | None = None
+        self._news = trio.Event()
+        self._taken_over = trio.Event()
         self._pending: list[AgentEvent] = []
         self._outcome: Outcome | None = None
 
@@ -124,6 +130,7 @@ class Adapter(Actor[Any]):
         if not self._dispatch.attach:
             await spawn_runner(self._run_dir, self._launch())
         self.ctx.nursery.start_soon(self._follow)
+        self.ctx.nursery.start_soon(self._deliver)
 
     async def handle(self, message: Any) -> None:
         """Pass an order on to the agent. One that has ended needs none."""
@@ -228,7 +235,7 @@ class Adapter(Actor[Any]):
             case Verdict():
                 await self._over(message)
         if self._pending or self._outcome is not self._told:
-            await self._send()
+            self._news.set()
 
     async def _taken(self, answer: Taken) -> None:
         if answer.taken or answer.result == "closed":
@@ -255,8 +262,11 @@ class Adapter(Actor[Any]):
             return
         self._heard = at
         await self._apply(self._stream.feed(line.data, at), line.end, at)
-        if len(self._pending) >= _BATCH:
-            await self._send()
+        if not self._pending and trio.current_time() - self._told_at >= _HEARD:
+            self._news.set()
+        while len(self._pending) >= _BACKLOG:
+            self._news.set()
+            await self._room()
 
     def _note(self, line: Line, at: float) -> None:
         size = len(line.data) + line.truncated
@@ -301,8 +311,11 @@ class Adapter(Actor[Any]):
         last = [out for event in step.events for out in self._redactor.feed(event)]
         self._queue([*last, *self._redactor.flush()], _END_PLACE, verdict.ended_at)
         self._outcome = self._outcome or step.outcome
+        self._exit = end
         self._ended.set()
-        await self._send(end)
+        self._news.set()
+        while self._exit is not None:
+            await self._room()
 
     def _redacted(self, outcome: Outcome | None) -> Outcome | None:
         """The agent's last words are for people: no sink sees more of them than of its events."""
@@ -313,10 +326,26 @@ class Adapter(Actor[Any]):
             failure = attrs.evolve(failure, text=self._redactor.text(clean(failure.text)))
         return attrs.evolve(outcome, failure=failure, text=self._redactor.text(clean(outcome.text)))
 
-    async def _send(self, end: AgentExit | None = None) -> None:
+    async def _room(self) -> None:
+        """Wait until the session has taken a batch."""
+        self._taken_over = trio.Event()
+        await self._taken_over.wait()
+
+    async def _deliver(self) -> None:
+        """Hand over all there is, again and again, in order: while one batch becomes durable the next one grows."""
+        while True:
+            await self._news.wait()
+            self._news = trio.Event()
+            end = self._exit
+            await self._send(end)
+            if end is not None:
+                self._exit = None
+            self._taken_over.set()
+
+    async def _send(self, end: AgentExit | None) -> None:
         """Hand the batch to the session; it may be restarting, and it takes a repeated batch for the same one."""
         events, self._pending = self._pending, []
-        self._told = self._outcome
+        self._told, self._told_at = self._outcome, trio.current_time()
         outcome = self._redacted(self._outcome)
         batch = AgentBatch(
             self._dispatch.assignment.dispatch_id,

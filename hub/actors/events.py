@@ -60,6 +60,8 @@ class EventLog(Actor[Any]):
         self._readers: dict[int, _Reader] = {}
         self._tokens = itertools.count(1)
         self._news = trio.Event()
+        self._using = trio.Lock()
+        """Held while the log is written or read: one thread at a time, and no reader between a write and its news."""
 
     async def started(self) -> None:
         """Open the log; tell of a damaged one that was put aside."""
@@ -82,11 +84,13 @@ class EventLog(Actor[Any]):
         """Append, replay, subscribe."""
         match message:
             case EventAppend(events=events):
-                return self._append(events)
+                return await self._append(events)
             case EventsSince(since=since, limit=limit):
-                return self._store.since(since, limit)
+                async with self._using:
+                    return self._store.since(since, limit)
             case EventsOfSession(session_id=session_id, after=after, limit=limit):
-                return self._store.for_session(session_id, after, limit)
+                async with self._using:
+                    return self._store.for_session(session_id, after, limit)
             case Subscribe(since=since):
                 return self._subscribe(since)
             case Unsubscribe(token=token):
@@ -95,14 +99,16 @@ class EventLog(Actor[Any]):
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the event log")
 
-    def _append(self, events: Sequence[NewEvent]) -> list[int]:
-        before = self._store.last_id
-        records = self._store.append(events)
-        fresh = [r for r in records if r.id > before]
-        if fresh:
-            self._publish(fresh)
-            self._news.set()
-            self._news = trio.Event()
+    async def _append(self, events: Sequence[NewEvent]) -> list[int]:
+        """Durable, then published. The disk is waited for in a thread: everything else goes on meanwhile."""
+        async with self._using:
+            before = self._store.last_id
+            records = await trio.to_thread.run_sync(self._store.append, events)
+            fresh = [r for r in records if r.id > before]
+            if fresh:
+                self._publish(fresh)
+                self._news.set()
+                self._news = trio.Event()
         return [r.id for r in records]
 
     def _publish(self, records: Sequence[Record]) -> None:
@@ -131,7 +137,12 @@ class EventLog(Actor[Any]):
         Between the look that finds nothing and the entry among the readers nothing can be appended: no gap, no double.
         """
         try:
-            while page := self._store.since(after, _REPLAY_PAGE):
+            while True:
+                async with self._using:
+                    page = self._store.since(after, _REPLAY_PAGE)
+                    if not page:
+                        self._readers[token] = reader
+                        return
                 await reader.send.send(page)
                 after = page[-1].id
         except trio.BrokenResourceError:
@@ -139,12 +150,15 @@ class EventLog(Actor[Any]):
         except BaseException:
             reader.send.close()
             raise
-        self._readers[token] = reader
 
     def _drop(self, token: int) -> None:
         reader = self._readers.pop(token, None)
         if reader is not None:
             reader.send.close()
+
+    async def _page(self, after: int) -> list[Record]:
+        async with self._using:
+            return self._store.since(after, _AUDIT_PAGE)
 
     async def _keep_audited(self) -> None:
         """Put the agents' events on the audit log, in order and each once, whatever dies in between."""
@@ -154,7 +168,7 @@ class EventLog(Actor[Any]):
             try:
                 if cursor < 0:
                     cursor = await self._audit.call(AuditLastEvent(), timeout=_AUDIT_TIMEOUT)
-                while page := self._store.since(cursor, _AUDIT_PAGE):
+                while page := await self._page(cursor):
                     entries = [_entry(r) for r in page if _is_audited(r)]
                     if entries:
                         await self._audit.call(AuditAppend(entries), timeout=_AUDIT_TIMEOUT)
