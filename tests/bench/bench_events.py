@@ -120,15 +120,20 @@ _AT = re.compile(rb'"at":(\d+)')
 _ID = re.compile(rb'"id":(\d+)')
 
 
+def handshake(port: int, *, batch: bool) -> bytes:
+    """The request that opens a WebSocket on the event log."""
+    key = base64.b64encode(os.urandom(16)).decode()
+    return (
+        f"GET /ws{'?batch=1' * batch} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
+        f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n"
+    ).encode()
+
+
 async def client(port: int, batch: bool, until: float, seen: Seen) -> None:
     """A client as cheap as can be: it looks for ids and times in the bytes."""
-    key = base64.b64encode(os.urandom(16)).decode()
     begun = time.monotonic_ns() + WARM_UP * 1e9
     async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
-        await stream.send_all(
-            f"GET /ws{'?batch=1' * batch} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
-            f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode()
-        )
+        await stream.send_all(handshake(port, batch=batch))
         rest, ids = b"", 0
         with suppress(trio.TooSlowError), trio.fail_at(until):
             while True:
