@@ -1,0 +1,187 @@
+"""The documents say what is there: a command, setting, route, variable or status that is missing fails a test."""
+
+import re
+from pathlib import Path
+
+import attrs
+import click
+import pytest
+
+from hub.cli.group import cli
+from hub.domain import config_model
+from hub.domain.config import Config
+from hub.domain.handoff import document as handoff_document
+from hub.domain.schema import key_of
+from hub.errors import RULES
+from hub.messages import document as message_document
+from hub.providers.registry import load_all
+from hub.web import openapi
+from hub.web.routes import table
+from hub.web.stream import SOCKET, SSE
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+TABLES = (
+    config_model.Server,
+    config_model.Session,
+    config_model.ProviderSettings,
+    config_model.Profile,
+    config_model.Pipeline,
+    config_model.PipelineNode,
+    config_model.Terminal,
+    config_model.ApprovalRule,
+    config_model.Vision,
+)
+_API = table(4748)
+ROUTES = {(route.method, route.path) for route in (*_API, SOCKET, SSE, openapi.route(_API))}
+VARIABLE = re.compile(r"\bHUB_[A-Z][A-Z_]*[A-Z]\b")
+
+
+def sources(*folders):
+    """Every module of these folders."""
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def commands(group=cli, path=("hub",)):
+    """Every command that does something: path and command."""
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+COMMANDS = dict(commands())
+
+
+def row(first):
+    """The row of a README table whose first cell begins with this code."""
+    found = re.search(rf"^\| `{re.escape(first)}[` ].*$", README, re.MULTILINE)
+    assert found, f"README has no row for {first}"
+    return found[0]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_is_in_the_readme(name):
+    """The table of commands is whole, with every option but --json and --help."""
+    text = row(name)
+    options = [option for option in COMMANDS[name].params if isinstance(option, click.Option)]
+    for longest in {max(option.opts, key=len) for option in options} - {"--json", "--help"}:
+        assert f"`{longest}" in text, f"{name} {longest}"
+
+
+def test_the_readme_has_no_command_that_is_not_there():
+    """A dropped command leaves the table too."""
+    named = re.findall(r"^\| `(hub [a-z]+(?: [a-z]+)?)", README, re.MULTILINE)
+    assert set(named) == set(COMMANDS)
+
+
+def test_every_route_is_in_the_readme_and_no_other():
+    """The API's table is the API."""
+    told = re.findall(r"^\| (GET|POST) \| `([^`]+)` \|", README, re.MULTILINE)
+    assert set(told) == ROUTES
+    assert len(told) == len(ROUTES)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
+def test_every_setting_is_in_the_readme(table):
+    """Each key of each table of hub.toml, as it is written there."""
+    missing = [key_of(field) for field in attrs.fields(table) if f"`{key_of(field)}`" not in README]
+    assert not missing
+
+
+def test_every_table_of_the_configuration_is_checked_here():
+    """A new table of hub.toml cannot escape the test above."""
+    assert {field.name for field in attrs.fields(Config)} == {
+        "server", "session", "providers", "profiles", "pipelines", "terminal", "approvals", "vision",
+    }  # fmt: skip
+    for name in (
+        "[server]",
+        "[session]",
+        "[providers.",
+        "[[profiles]]",
+        "[[pipelines]]",
+        "[terminal]",
+        "[[approvals]]",
+        "[vision]",
+    ):
+        assert f"`{name}" in README
+
+
+@pytest.mark.parametrize("field", attrs.fields(config_model.Session), ids=lambda field: field.name)
+def test_the_defaults_of_a_session_are_told_right(field):
+    """A default in the README is the default in the code."""
+    told = row(key_of(field)).split("|")[2].strip().strip("`")
+    default = field.default
+    if default not in (None, ()):
+        assert told == (f'"{default}"' if isinstance(default, str) else f"{default:g}")
+
+
+def test_every_variable_is_in_the_readme():
+    """Every HUB_* that the code looks at."""
+    used = {name for path in sources("hub", "supervisors") for name in VARIABLE.findall(path.read_text())}
+    assert used == set(VARIABLE.findall(README))
+
+
+def test_every_exit_status_is_in_the_readme():
+    """The table of exit statuses is the one of the error codes, and 0."""
+    table = README.partition("### Exit statuses")[2].partition("\n## ")[0]
+    told = {int(number) for number in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)}
+    assert told == {rule.exit for rule in RULES.values()} | {0}
+
+
+def test_every_provider_is_in_the_readme():
+    """Adding an agent includes saying so."""
+    assert not [name for name in load_all() if f"`{name}`" not in README]
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("handoff.md", handoff_document), ("message-map.md", message_document)],
+)
+def test_generated_documents_are_up_to_date(name, made):
+    """What is drawn from the code is drawn from this code."""
+    assert (ROOT / "design" / name).read_text() == made()
+
+
+@pytest.mark.parametrize(
+    "path", sorted(p.relative_to(ROOT).as_posix() for p in [*ROOT.glob("*.md"), *ROOT.glob("design/**/*.md")])
+)
+def test_links_lead_somewhere(path):
+    """Every relative link of every document."""
+    page = ROOT / path
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text())
+    assert not [link for link in links if not (page.parent / link).exists()]
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "traps.md"])
+def test_files_that_the_design_names_are_there(page):
+    """A module or test that moved takes its place in the documents along."""
+    text = (ROOT / "design" / page).read_text()
+    named = set(re.findall(r"`((?:hub|supervisors|tests|design)/[\w./-]+)`", text))
+    assert named
+    assert not [name for name in sorted(named) if not (ROOT / name).exists()]
+    tests = re.findall(r"`(tests/[\w./]+\.py)::(\w+)`", text)
+    assert not [name for name in tests if f"def {name[1]}" not in (ROOT / name[0]).read_text()]
+
+
+@pytest.mark.parametrize(
+    "path", sources("hub", "supervisors"), ids=lambda path: path.relative_to(ROOT).as_posix()
+)
+def test_every_module_says_what_it_owns_and_must_not(path):
+    """The house's first rule: a reader knows from the top of a file whether a change belongs there."""
+    text = path.read_text()
+    if path.name == "__init__.py":
+        assert not text or text.startswith('"""')
+        return
+    head = text.split('"""')[1]
+    assert "Owns:" in head
+    assert "Must not:" in head or "Must not" in head
+
+
+def test_decisions_have_one_number_each():
+    """Two decisions with one number cannot both be cited."""
+    numbers = [path.name[:4] for path in (ROOT / "design" / "decisions").glob("*.md")]
+    assert len(numbers) == len(set(numbers))
+    assert all(number.isdigit() for number in numbers)
