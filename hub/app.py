@@ -199,8 +199,9 @@ class App:
         spec = actor_spec(dispatch.assignment.dispatch_id, make, slot, restart=Restart.TEMPORARY)
         return spec, slot.ref
 
-    def _front(self) -> FrontEnd:
-        gateway = Gateway(
+    def gateway(self) -> Gateway:
+        """The API's way to the actors."""
+        return Gateway(
             self.places,
             self.ref("session"),
             self.ref("events"),
@@ -209,9 +210,13 @@ class App:
             self.ref("audit"),
             self._snapshot,
         )
+
+    def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
-        run = partial(serve, gateway, host=self.host, port=port, origins=self.config.server.allowed_origins)
-        return FrontEnd(run, self._listens)
+        origins = self.config.server.allowed_origins
+        return FrontEnd(
+            partial(serve, self.gateway(), host=self.host, port=port, origins=origins), self._listens
+        )
 
     def _listens(self, bound: Bound) -> None:
         self.bound = bound

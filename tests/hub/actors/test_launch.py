@@ -43,7 +43,7 @@ PROMPT = "--config=evil -c 'rm' of a task with a name no process list may show"
 async def agent(tmp_path, monkeypatch):
     """The live agent's directory in /proc."""
     with project(tmp_path) as made:
-        made.script("demo-first", {"say": "ready"}, {"hang": {}})
+        made.script("demo-first", {"say": "ready"}, {"ask": "go on?"})
         made.configure("[providers.demo-first.env]\nMY_SETTING = 'mine'\n")
         async with daemon_of(made, monkeypatch, **FOREIGN, HUB_DEMO_PACE="0") as live:
             await live.ask("session", StartRun(PROMPT))
@@ -70,18 +70,24 @@ async def test_only_the_three_standard_descriptors_are_inherited(agent):
 
 async def test_no_secret_and_no_prompt_is_in_any_argument(agent):
     """Security rows 21 and 22: of the agent, its runner and the daemon's other children."""
-    proc, made = agent
-    lines = []
-    for cmdline in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if str(made.root.parent) in str((cmdline.parent / "cwd").readlink()) or cmdline.parent == proc:
-                lines.append(cmdline.read_text("utf-8", "replace"))
-        except OSError:
-            continue
+    _, made = agent
+    lines = _arguments(made.root.parent)
     assert any(str(made.hub) in line for line in lines)
     for line in lines:
         for secret in ("--config=evil", "5e" * 32, load_or_create_key("audit").hex()):
             assert secret not in line
+
+
+def _arguments(folder):
+    """Of every process that works below the folder."""
+    lines = []
+    for cmdline in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if str(folder) in str((cmdline.parent / "cwd").readlink()):
+                lines.append(cmdline.read_text("utf-8", "replace"))
+        except OSError:
+            continue  # it has gone
+    return lines
 
 
 @pytest.mark.parametrize("name", sorted(load_all()))

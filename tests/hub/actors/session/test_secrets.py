@@ -1,0 +1,155 @@
+"""Canaries: every key hub holds, in every form, planted wherever an agent can put it; no sink may show one.
+
+Security R4. The sinks are all files under `.hub/` but the spool (the raw artefact, 0600), the key files themselves and
+the worktree; the answers of the API; the live stream; the commits' messages; and the daemon's log.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import urllib.parse
+
+import attrs
+import pytest
+import trio
+
+from hub.errors import HubError
+from hub.io.places import load_or_create_key
+from hub.messages import RequestHandoff, RequestReply, StartRun, Subscribe
+from tests.faults.harness import git, project
+from tests.hub.actors.kit import daemon_of
+
+API_KEY = "canary-key/4f9A+z0=x7"
+ACCOUNT_TOKEN = "tok-account-93hf7fj2kd"
+DOTENV_KEY = "dotenv-0a8s7d6f5g4h3j2k"
+
+
+def forms(value: bytes) -> dict[str, str]:
+    """The ways an agent may write a value down."""
+    found = {
+        "base64": base64.b64encode(value).decode(),
+        "base64 behind a byte": base64.b64encode(b"x" + value).decode()[2 : (1 + len(value)) * 8 // 6],
+        "hex": value.hex(),
+        "HEX": value.hex().upper(),
+    }
+    try:
+        text = value.decode("ascii")
+    except UnicodeDecodeError:
+        return found
+    return {
+        **found,
+        "raw": text,
+        "reversed": text[::-1],
+        "url": urllib.parse.quote(text, safe=""),
+        "json": json.dumps(text)[1:-1],
+    }
+
+
+@attrs.define
+class Trap:
+    """A project whose agents know everything."""
+
+    made: object
+    canaries: dict[str, str]
+
+    def seen_in(self, where: str, data: bytes | str) -> list[str]:
+        """Which canaries stand in the bytes."""
+        text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+        return [f"{name} in {where}" for name, form in self.canaries.items() if form in text]
+
+
+@pytest.fixture
+def trap(tmp_path, monkeypatch):
+    with project(tmp_path) as made:
+        for name, value in made.environ().items():
+            monkeypatch.setenv(name, value)
+        keys = {name: load_or_create_key(name) for name in ("contract", "redaction", "audit")}
+        values = {
+            **keys,
+            "api": API_KEY.encode(),
+            "account": ACCOUNT_TOKEN.encode(),
+            "file": DOTENV_KEY.encode(),
+        }
+        canaries = {
+            f"{title} as {kind}": form
+            for title, value in values.items()
+            for kind, form in forms(value).items()
+        }
+        lines = list(canaries.values())
+        script = [
+            *({"say": f"the key is {line} and that is all"} for line in lines),
+            *({"think": line} for line in lines),
+            {"say": " ".join(lines)},
+            *({"write": {"path": f"f{n}.txt", "text": line}} for n, line in enumerate(lines[:4])),
+            *({"run": f"echo '{line}'; echo '{line}' >&2; exit 3"} for line in lines[::4]),
+            {"raw": f"no JSON at all: {lines[0]}"},
+            {"raw": json.dumps({"type": "text", "text": f"\u001b]0;{lines[1]}\u0007 \ud800 {lines[1]}"})},
+        ]
+        made.script("demo-first", *script, {"limit": {"resetsIn": 3600, "text": lines[0]}})
+        errors = {"run": f"echo '{' '.join(lines)}' > /proc/$PPID/fd/2"}
+        made.script("demo-second", *script, errors, {"ask": f"is {lines[2]} right?"}, {"crash": 3})
+        table = "[providers.{0}.env]\nDEMO_API_KEY = {1}\n[[providers.{0}.accounts]]\nlabel = 'a'\nenv = {{ DEMO_TOKEN = {2} }}\n"
+        made.configure(
+            "".join(
+                table.format(name, json.dumps(API_KEY), json.dumps(ACCOUNT_TOKEN))
+                for name in ("demo-first", "demo-second")
+            )
+        )
+        (made.root / ".hub").mkdir(mode=0o700)
+        (made.root / ".hub" / ".env").write_text(f"ANTHROPIC_API_KEY={DOTENV_KEY}\n")
+        (made.root / ".hub" / ".env").chmod(0o600)
+        yield Trap(made, canaries)
+
+
+async def test_no_key_of_hub_reaches_any_sink(trap, monkeypatch, caplog):
+    """A whole session: two agents, a limit, a handoff, a question, a crash, a failed acceptance command."""
+    caplog.set_level(logging.DEBUG)
+    found: list[str] = []
+    heard: list[str] = []
+    made = trap.made
+
+    async def listen(live):
+        view = await live.ask("events", Subscribe(0))
+        async for records in view.channel:
+            heard.extend(json.dumps(record.to_json(), ensure_ascii=False) for record in records)
+
+    async with daemon_of(made, monkeypatch) as live, trio.open_nursery() as nursery:
+        nursery.start_soon(listen, live)
+        await live.ask("session", StartRun("write", verify=["cat f*.txt; false"]))
+        await live.until(lambda s: s["needsInput"] or s["sessionState"] == "failed", "the second agent asks")
+        try:
+            await live.ask("session", RequestHandoff())
+        except HubError as error:
+            found += trap.seen_in("an API problem", error.detail + error.hint)
+        await live.ask("session", RequestReply("yes"))
+        await live.until_ended()
+        gateway = live.daemon.app.gateway()
+        for name in (
+            "status",
+            "providers",
+            "config_providers",
+            "session_cost",
+            "redactions",
+            "circuit",
+            "contract",
+        ):
+            found += trap.seen_in(name, json.dumps(await getattr(gateway, name)(), ensure_ascii=False))
+        found += trap.seen_in("history", json.dumps(await gateway.history(10_000), ensure_ascii=False))
+        found += trap.seen_in(
+            "events", json.dumps([r.to_json() for r in await live.events()], ensure_ascii=False)
+        )
+        assert "[REDACTED:" in "".join(heard)
+        assert "contract-key" in (await gateway.redactions())["summary"]
+        nursery.cancel_scope.cancel()
+    found += trap.seen_in("the live stream", "\n".join(heard))
+    found += trap.seen_in("commit messages", git(made.root, "log", "--all", "--format=%B%an%ae%D"))
+    found += trap.seen_in("the daemon's log", caplog.text)
+    for path in made.hub.rglob("*"):
+        inside = path.relative_to(made.hub).parts
+        if path.is_file() and inside[0] not in ("worktrees", "run", ".env"):
+            found += trap.seen_in(str(path.relative_to(made.root)), path.read_bytes())
+    for path in (made.hub / "run").glob("*/assignment.json"):
+        found += trap.seen_in(path.name, path.read_bytes())
+    assert found == []
