@@ -57,7 +57,7 @@ from supervisors import Actor, ActorDied, Ref, Shutdown
 
 _BACKLOG = 512
 """Events that may wait for the session to take those before; then the agent's output waits too, in its spool."""
-_HEARD = 1.0
+_HEARD = 0.25
 """Seconds after which lines that made no event are told of as well: the agent is not silent."""
 _CALL_TIMEOUT = 60.0
 _LEAVE = 0.3
