@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 
 import pytest
 
+from hub.client.quick import Api
+from hub.errors import Code, HubError
 from tests.faults.harness import project, try_post, until
 from tests.faults.invariants import check_invariants
 from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault, work
@@ -23,7 +26,7 @@ def ends_well(made, oracle) -> None:
     """A fresh daemon brings the session to its one right end."""
     made.start()
     if not made.fsm():
-        try_post(made_api(made), "/api/run", TASK)
+        try_post(Api(made.port), "/api/run", TASK)
     record = until(made.ended, "the session ends by itself")
     made.stop()
     assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
@@ -31,28 +34,20 @@ def ends_well(made, oracle) -> None:
     check_invariants(made, oracle)
 
 
-def made_api(made):
-    from hub.client.quick import Api
-
-    return Api(made.port)
-
-
 @pytest.mark.parametrize(("state", "point"), list(zip(STATES, [*RECOVERY, *RECOVERY[2:]], strict=True)))
 def test_killed_while_it_recovers(work, state, point):
     """The first daemon dies in each state, the second one at a point of its recovery, the third one finishes."""
     made, oracle = work
     run_with_fault(made, f"fsm.{state}.post_rename=kill9")
-    with pytest.raises(AssertionError, match="daemon ended"):
+    with contextlib.suppress(AssertionError):  # it may be dead before it says where it listens, or after
         made.start(HUB_FAILPOINTS=f"{point}=kill9")
-        made.wait_dead()
-        raise AssertionError("the daemon ended")
-    assert made.daemon.wait() == -9
+    assert made.wait_dead() == -9
     ends_well(made, oracle)
 
 
 def chosen(kind: str) -> list[int]:
     """Another sample for each kind of fault, the same in every run."""
-    return sorted(random.Random(kind).sample(range(1, STEPS), SAMPLE))  # noqa: S311 - a sample, not a secret
+    return sorted(random.Random(kind).sample(range(1, STEPS), SAMPLE))
 
 
 @pytest.mark.parametrize("step", chosen("kill9"))
@@ -79,14 +74,13 @@ def test_a_full_disk_at_the_nth_durable_step(work, step):
     check_invariants(made, oracle)
 
 
-def try_run(api) -> bool:
+def try_run(api: Api) -> bool:
     """Whether the session was started; a full disk may refuse it."""
-    from hub.errors import Code, HubError
-
     try:
         api.post("/api/run", TASK)
     except HubError as error:
-        assert error.code is Code.NO_SPACE
+        if error.code is not Code.NO_SPACE:
+            raise
         return False
     return True
 

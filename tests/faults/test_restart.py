@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_a_detached_daemon_leaves_its_agent(made, oracle, tmp_path):
     says(made, "ready")
     agent = process(made, "agent.json", "pid")
     assert made.stop() == 0
-    assert os.path.exists(f"/proc/{agent}")
+    assert Path(f"/proc/{agent}").exists()
     assert made.fsm()["sessionState"] == "running"
     gate.touch()
     made.start()
@@ -286,7 +287,7 @@ def tamper(made: Project) -> None:
 @pytest.mark.parametrize("harm", [rotate_key, tamper])
 def test_a_contract_that_does_not_verify_is_never_given_to_an_agent(work, harm):
     """X12: `contract_invalid`; the receiver is not started; the first agent's work is on the branch."""
-    made, oracle = work
+    made, _ = work
     run_with_fault(made, "fsm.ENVELOPE_BUILT.post_rename=kill9")
     harm(made)
     made.start()
