@@ -20,6 +20,7 @@ import trio
 
 from hub.actors.trouble import PASSING
 from hub.domain.event import Event, EventType
+from hub.domain.plain import plain
 from hub.domain.redaction import EventRedactor
 from hub.domain.text import clean, decode
 from hub.errors import Code, HubError
@@ -74,6 +75,11 @@ _STDERR_PLACE = 1 << 52
 _RUNNER_PLACE = (1 << 53) - 2
 _END_PLACE = (1 << 53) - 1
 """Place of the events made from the end of the run."""
+_CUT_SHORT = {
+    "spool_full": "the agent was stopped: it wrote more than hub keeps of one run",
+    "io_error": "the agent was stopped: what it wrote could not be kept, because the disk failed",
+}
+"""Ends of a run that are neither the agent's doing nor anybody's wish."""
 _KILLED = Verdict(
     code=None,
     signal=9,
@@ -291,7 +297,7 @@ class Adapter(Actor[Any]):
 
     def _add(self, events: Sequence[Event], place: int, at: float) -> None:
         """Redact and queue. Nothing depends on how the lines were batched, so a replay makes the same events."""
-        safe = [out for event in events for out in self._redactor.feed(event)]
+        safe = [out for event in events for out in self._redactor.feed(plain(event))]
         self._queue(safe, place, at)
 
     def _queue(self, events: Sequence[Event], place: int, at: float) -> None:
@@ -308,7 +314,9 @@ class Adapter(Actor[Any]):
             await self._error_line(line, verdict.ended_at)
         end = AgentExit(verdict.code, verdict.signal, asked=verdict.asked, stderr_tail=verdict.stderr_tail)
         step = self._stream.finish(end, verdict.ended_at)
-        last = [out for event in step.events for out in self._redactor.feed(event)]
+        why = _CUT_SHORT.get(verdict.reason)
+        told = [Event(EventType.ERROR, why, {"reason": verdict.reason}), *step.events] if why else step.events
+        last = [out for event in told for out in self._redactor.feed(plain(event))]
         self._queue([*last, *self._redactor.flush()], _END_PLACE, verdict.ended_at)
         self._outcome = self._outcome or step.outcome
         self._exit = end

@@ -1,0 +1,33 @@
+"""An agent's event as plain text, whatever the agent wrote.
+
+Owns: cleaning every string of an event.
+Must not: know what a character does (`hub.domain.text` does), or redact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from hub.domain.event import Event
+from hub.domain.text import clean
+
+
+def plain(event: Event) -> Event:
+    """The event without anything a terminal would act on or a reader cannot see.
+
+    To be done before redaction: a secret that was cut up by such characters is one again.
+    """
+    meta = {key: _plain(value) for key, value in event.meta.items()}
+    return attrs.evolve(event, content=clean(event.content), meta=meta)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {clean(str(key)): _plain(item) for key, item in value.items()}
+    return value
