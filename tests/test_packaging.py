@@ -1,0 +1,115 @@
+"""What is shipped is what is declared: imports, dependencies, the command, and the scripts that CI runs."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+import hub
+from hub.cli.main import main
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+MODULES = {
+    "platformdirs": "platformdirs",
+    "python-dotenv": "dotenv",
+    "quart-trio": "quart_trio",
+    "trio-websocket": "trio_websocket",
+}
+SCRIPTS = ("run", "test", "setup", "demo")
+
+
+def name_of(requirement):
+    """`quart>=0.22` -> `quart`."""
+    return re.match(r"[\w.-]+", requirement)[0].lower()
+
+
+def imported(*folders):
+    """The top-level modules that are imported anywhere in these folders, lazily too."""
+    found = set()
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found - set(sys.stdlib_module_names) - {"hub", "supervisors", "tests"}
+
+
+def test_every_dependency_is_imported_and_every_import_declared():
+    """Neither a dependency that nobody uses, nor an import that only works because somebody else installed it."""
+    declared = {name_of(text) for text in PROJECT["project"]["dependencies"]}
+    assert imported("hub", "supervisors") == {MODULES.get(name, name) for name in declared}
+
+
+def test_tests_import_only_what_their_group_installs():
+    """The group `test` is enough to run the tests."""
+    groups = PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["test"]
+    declared = {MODULES.get(name_of(text), name_of(text)) for text in groups}
+    assert imported("tests") - {"pytest_trio"} <= declared
+
+
+def test_supervisors_could_be_a_package_of_its_own():
+    """It knows nothing of hub."""
+    assert imported("supervisors") <= {"trio", "attrs", "outcome"}
+    for path in (ROOT / "supervisors").rglob("*.py"):
+        assert not re.search(r"^\s*(from|import) hub\b", path.read_text(), re.MULTILINE), path
+
+
+def test_the_command_is_declared():
+    """`hub` is main; the version is the package's."""
+    script = PROJECT["project"]["scripts"]["hub"]
+    assert script == f"{main.__module__}:{main.__name__}"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", hub.__version__)
+
+
+def test_python_dash_m_is_the_same_command():
+    """For whoever has no PATH."""
+    done = subprocess.run(
+        [sys.executable, "-m", "hub", "--version"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"hub {hub.__version__}\n"
+
+
+def test_types_are_shipped():
+    """Both packages tell type checkers that they are typed."""
+    assert all((ROOT / package / "py.typed").exists() for package in ("hub", "supervisors"))
+
+
+def test_each_ignored_rule_has_its_reason():
+    """Ruff ALL, with a sentence beside every exception."""
+    text = (ROOT / "pyproject.toml").read_text()
+    section = text[text.index("[tool.ruff.lint]") : text.index("[tool.ruff.lint.pydocstyle]")]
+    bare = [line for line in section.splitlines() if re.match(r'\s+"[A-Z]+\d*",?', line) and "#" not in line]
+    assert not bare
+    assert PROJECT["tool"]["ruff"]["lint"]["select"] == ["ALL"]
+    assert PROJECT["tool"]["mypy"]["strict"] is True
+    assert PROJECT["tool"]["pytest"]["ini_options"]["filterwarnings"] == ["error"]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_of_ci_are_sound(name):
+    """They parse in the shell that their first line names, and stop at the first error."""
+    path = ROOT / ".ci" / name
+    shell = path.read_text().splitlines()[0].removeprefix("#!").split()[-1].rpartition("/")[2]
+    assert shell in {"sh", "bash"}
+    assert re.search(r"^set -eu", path.read_text(), re.MULTILINE)
+    subprocess.run([shell, "-n", path], check=True)
+    assert os.access(path, os.X_OK)
+
+
+def test_the_changelog_knows_the_version():
+    """A release is told of."""
+    assert f"## {hub.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_dependencies_that_are_installed_are_new_enough():
+    """What runs here is what is declared: each dependency is there."""
+    for requirement in PROJECT["project"]["dependencies"]:
+        assert distribution(name_of(requirement)).version
