@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
+import trio
+
 from hub.domain.audit import Record
 from hub.errors import HubError
 from hub.io.journal import AuditJournal
@@ -47,7 +49,7 @@ class AuditWriter(Actor[Any]):
         """Append, or tell."""
         match message:
             case AuditAppend(entries=entries):
-                return self._append([e for e in entries if not e.key or e.key not in self._keys])
+                return await self._append([e for e in entries if not e.key or e.key not in self._keys])
             case AuditHead():
                 return self._head()
             case AuditLastEvent():
@@ -66,9 +68,11 @@ class AuditWriter(Actor[Any]):
         first = max(0, good - limit)
         return self._journal.read(first, good - first)
 
-    def _append(self, entries: list[AuditEntry]) -> dict[str, Any]:
+    async def _append(self, entries: list[AuditEntry]) -> dict[str, Any]:
+        """Durable when it returns. The disk is waited for in a thread; the inbox waits, so one at a time."""
         if entries:
-            self._journal.append_many([(e.event, _keyed(e)) for e in entries])
+            pairs = [(e.event, _keyed(e)) for e in entries]
+            await trio.to_thread.run_sync(self._journal.append_many, pairs)
             for entry in entries:
                 self._remember(_keyed(entry))
         return self._head()
