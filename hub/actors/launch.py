@@ -15,6 +15,9 @@ from hub.io.child import AgentLaunch, StdinMode
 from hub.io.commands import base_env
 from hub.providers.base import Assignment, Provider, Stdin
 
+_SPOOL = 2 * 1024**3
+"""Bytes of one run that are kept: more than any task needs, and a runaway agent does not fill the disk."""
+
 
 def agent_launch(
     provider: Provider, assignment: Assignment, config: Config, own: Mapping[str, str]
@@ -49,4 +52,5 @@ def agent_launch(
         stdin_file=launch.stdin_file,
         files=launch.files,
         orphan_grace=config.session.orphan_grace,
+        spool_limit=_SPOOL,
     )
