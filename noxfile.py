@@ -5,7 +5,7 @@ from pathlib import Path
 import nox
 
 nox.options.sessions = ["lint", "types", "tests", "e2e"]
-nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.default_venv_backend = "virtualenv"  # pip reads pip.conf (mirrors, certificates); uv does not
 nox.options.reuse_venv = "yes"
 nox.options.stop_on_first_error = False
 nox.needs_version = ">=2026.4"
@@ -14,14 +14,15 @@ FULLY_COVERED = ("supervisors", "hub/domain")
 BENCHES = sorted(Path("tests/bench").glob("bench_*.py"))
 
 
-def _install(session: nox.Session, *groups: str) -> None:
-    session.install("-e", ".", *(f"--group={group}" for group in groups))
+def _install(session: nox.Session, *groups: str, project: bool = True) -> None:
+    session.install("-q", "pip>=25.1")  # the first that knows groups
+    session.install(*(["-e", "."] if project else []), *(f"--group={group}" for group in groups))
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
     """Ruff: every rule, and the formatter."""
-    session.install("--group=lint")
+    _install(session, "lint", project=False)
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
 
