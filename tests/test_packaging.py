@@ -104,6 +104,12 @@ def test_scripts_of_ci_are_sound(name):
     assert os.access(path, os.X_OK)
 
 
+def test_nox_installs_with_pip():
+    """uv reads neither pip.conf nor the system's certificates, so a fresh clone behind a mirror could not be tested."""
+    assert 'default_venv_backend = "virtualenv"' in (ROOT / "noxfile.py").read_text()
+    assert not re.search(r"\buv\b", str(PROJECT["dependency-groups"]))
+
+
 def test_the_changelog_knows_the_version():
     """A release is told of."""
     assert f"## {hub.__version__}" in (ROOT / "CHANGELOG.md").read_text()
