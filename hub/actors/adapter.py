@@ -115,6 +115,7 @@ class Adapter(Actor[Any]):
         self._client: RunnerClient | None = None
         self._ended = trio.Event()
         self._untaken: dict[str, bytes] = {}
+        self._replies: list[AdapterReply] = []
         self._said_full = False
         self._held: bool | None = None
         self._stopping: AdapterStop | None = None
@@ -142,8 +143,9 @@ class Adapter(Actor[Any]):
         """Pass an order on to the agent. One that has ended needs none."""
         with contextlib.suppress(RunnerLost):
             match message:
-                case AdapterReply(text=text, key=key):
-                    await self._write(self._stream.reply(text, key))
+                case AdapterReply():
+                    self._replies.append(message)
+                    await self._pass_replies()
                 case AdapterInterrupt():
                     await self._write(self._stream.interrupt())
                 case AdapterStop():
@@ -161,6 +163,15 @@ class Adapter(Actor[Any]):
             self._untaken[write.key] = write.data
             if self._client is not None:
                 await self._client.write(write.key, write.data)
+
+    async def _pass_replies(self) -> None:
+        """What the agent cannot take at this moment (it is between two turns, or its spool is still read) waits."""
+        waiting, self._replies = self._replies, []
+        for reply in waiting:
+            writes = self._stream.reply(reply.text, reply.key)
+            if not writes:
+                self._replies.append(reply)
+            await self._write(writes)
 
     async def _stop(self, order: AdapterStop) -> None:
         """Without a connection, or when it is lost meanwhile, it is done at the next one."""
@@ -240,6 +251,8 @@ class Adapter(Actor[Any]):
                 await self._no_space()
             case Verdict():
                 await self._over(message)
+        if self._replies:
+            await self._pass_replies()
         if self._pending or self._outcome is not self._told:
             self._news.set()
 

@@ -11,6 +11,7 @@ import random
 import sys
 import uuid
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import attrs
 import pytest
@@ -25,6 +26,7 @@ from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterSt
 from hub.providers.base import Assignment, Ending
 from hub.providers.codex.agent import PROVIDER as CODEX
 from hub.providers.demo.agent import FIRST as DEMO
+from hub.providers.demo.stream import DemoStream
 from supervisors import Actor, Restart, Slot, SupervisorSpec, actor_spec, faults
 from supervisors.testing import running
 from tests.hub.io.runner_kit import QUICK, eventually
@@ -181,7 +183,8 @@ async def test_a_replay_gives_the_same_events_at_the_same_places(tmp_path, run_d
     """Whatever the pieces: live, re-attached in the middle again and again, and from the spool of an ended run."""
     async with bench_of(run_dir, speaker(tmp_path, seed, pause=0.01)) as bench:
         for _ in range(3):
-            await bench.until(lambda b, n=len(bench.kept): len(b.kept) > n)
+            seen = len(bench.kept)
+            await bench.until(lambda b, n=seen: len(b.kept) > n)
             gone = trio.Event()
             bench.adapter.ref.monitor(lambda _, gone=gone: gone.set())
             faults.kill(bench.root, "adapter")
@@ -294,8 +297,7 @@ async def test_a_pause_that_comes_before_the_connection_holds(tmp_path, run_dir)
         pid = json.loads((run_dir / "agent.json").read_text())["pid"]
 
         def state():
-            with open(f"/proc/{pid}/stat") as stat:
-                return stat.read().rpartition(")")[2].split()[0]
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
         await eventually(lambda: state() == "T")
         await bench.adapter.ref.cast(AdapterPause(pause=False))
@@ -316,9 +318,38 @@ async def test_a_killed_session_gets_the_batch_again(tmp_path, run_dir):
     launch = demo(tmp_path, run_dir, *({"say": f"line {n}"} for n in range(200)), {"done": "ok"})
     async with bench_of(run_dir, launch, provider=DEMO) as bench:
         for _ in range(3):
-            await bench.until(lambda b, n=len(bench.kept): len(b.kept) > n or any(k.exit for k in b.kept))
+            seen = len(bench.kept)
+            await bench.until(lambda b, n=seen: len(b.kept) > n or any(k.exit for k in b.kept))
             faults.kill(bench.root, "session")
             await bench.session.ref.wait_alive()
         await bench.over()
         said = [text for text in heard(bench) if text.startswith("line")]
         assert said == [f"line {n}" for n in range(200)]
+
+
+class Shy(DemoStream):
+    """An agent that takes no word before it has said one, as Codex between two turns."""
+
+    def reply(self, text, key):
+        return super().reply(text, key) if self.alive else ()
+
+
+@attrs.frozen
+class ShyDemo:
+    """Its provider."""
+
+    name: str = "demo-first"
+
+    def stream(self, assignment):
+        return Shy(assignment)
+
+
+async def test_a_reply_that_comes_before_the_agent_can_take_it_waits(tmp_path, run_dir):
+    """Right behind the start, or while the spool is still read: it is passed on as soon as the stream allows it."""
+    launch = demo(tmp_path, run_dir, {"ask": "first?"}, {"done": "ok"})
+    async with bench_of(run_dir, launch, provider=ShyDemo()) as bench:
+        assert bench.adapter.ref.try_cast(AdapterReply("early", "r-1"))
+        await bench.until(lambda b: "first?" in heard(b))
+        await bench.adapter.ref.cast(AdapterReply("late", "r-2"))
+        await bench.over()
+        assert "early" in heard(bench)

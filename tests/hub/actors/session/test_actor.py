@@ -1,0 +1,137 @@
+"""The session's inbox: one session at a time, what is refused, and with which words."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from hub.errors import Code, HubError
+from hub.messages import (
+    AgentBatch,
+    RequestHandoff,
+    RequestPause,
+    RequestReply,
+    RequestStop,
+    StartRun,
+)
+from tests.faults.harness import project
+from tests.hub.actors.kit import daemon_of
+
+
+@pytest.fixture
+def made(tmp_path):
+    with project(tmp_path) as found:
+        found.script("demo-first", {"say": "working"}, {"ask": "go on?"}, {"done": "finished"})
+        found.configure()
+        yield found
+
+
+async def refused(live, order):
+    with pytest.raises(HubError) as caught:
+        await live.ask("session", order)
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    "order",
+    [RequestHandoff(), RequestPause(pause=True), RequestReply("x"), RequestStop()],
+    ids=lambda o: type(o).__name__,
+)
+async def test_without_a_session_every_order_is_refused(made, monkeypatch, order):
+    async with daemon_of(made, monkeypatch) as live:
+        assert await refused(live, order) is Code.NO_ACTIVE_SESSION
+
+
+async def test_one_session_at_a_time(made, monkeypatch):
+    """Specification 6; and the next one starts when the first has ended."""
+    async with daemon_of(made, monkeypatch) as live:
+        first = await live.ask("session", StartRun("write"))
+        assert await refused(live, StartRun("write")) is Code.SESSION_ALREADY_RUNNING
+        await live.ask("session", RequestStop())
+        second = await live.ask("session", StartRun("write"))
+        assert second["sessionId"] != first["sessionId"]
+        assert second["branch"] == f"hub/{second['sessionId']}"
+
+
+async def test_a_start_answers_before_the_worktree_is_there(made, monkeypatch):
+    """`starting` until the agent runs, then `running`."""
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        assert (await live.status())["sessionState"] == "starting"
+        assert (await live.until(lambda s: s["needsInput"], "it asks"))["sessionState"] == "running"
+
+
+async def test_a_handoff_with_nobody_left_is_refused_and_the_agent_works_on(made, monkeypatch):
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        await live.until(lambda s: s["needsInput"], "it asks")
+        assert await refused(live, RequestHandoff()) is Code.NO_FALLBACK
+        status = await live.status()
+        assert (status["sessionState"], status["fsmState"], status["handoffsDone"]) == (
+            "running",
+            "RUNNING",
+            0,
+        )
+        await live.ask("session", RequestReply("yes"))
+        assert (await live.until_ended())["sessionState"] == "completed"
+
+
+async def test_a_handoff_while_the_work_is_verified_is_refused(made, monkeypatch, tmp_path):
+    """The agent is done: whether somebody else gets the work is the verifier's to say."""
+    gate = tmp_path / "gate"
+    command = f"until test -e {gate}; do sleep 0.02; done"
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write", verify=[command]))
+        await live.until(lambda s: s["needsInput"], "it asks")
+        await live.ask("session", RequestReply("yes"))
+        await live.until(lambda s: s["sessionState"] == "verifying", "the verifier works")
+        assert await refused(live, RequestHandoff()) is Code.HANDOFF_IN_PROGRESS
+        gate.touch()
+        status = await live.until_ended()
+    assert (status["sessionState"], status["verified"], status["fsmState"]) == ("completed", True, "RUNNING")
+
+
+async def test_unknown_names_are_refused_before_anything_is_made(made, monkeypatch):
+    async with daemon_of(made, monkeypatch) as live:
+        assert await refused(live, StartRun("x", provider="nobody")) is Code.INVALID
+        assert await refused(live, StartRun("x", profile="nobody")) is Code.INVALID
+        assert (await live.status())["sessionState"] == "idle"
+    assert not (made.hub / "fsm.json").exists()
+
+
+async def test_a_bad_configuration_refuses_a_start_and_leaves_a_running_session_alone(made, monkeypatch):
+    """CONFIG_INVALID with its place; the session that runs keeps the configuration it began with."""
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        await live.until(lambda s: s["needsInput"], "it asks")
+        good = (made.root / "hub.toml").read_text()
+        (made.root / "hub.toml").write_text("[session\n")
+        await live.ask("session", RequestReply("yes"))
+        assert (await live.until_ended())["sessionState"] == "completed"
+        assert await refused(live, StartRun("again")) is Code.CONFIG_INVALID
+        (made.root / "hub.toml").write_text(good)
+        await live.ask("session", StartRun("again"))
+
+
+async def test_a_batch_of_another_dispatch_changes_nothing(made, monkeypatch):
+    """An adapter that is on its way out may still speak."""
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        await live.until(lambda s: s["needsInput"], "it asks")
+        before = await live.events()
+        await live.ask("session", AgentBatch("d-other", [], alive=True))
+        assert await live.events() == before
+
+
+async def test_every_one_who_asks_for_a_stop_is_answered(made, monkeypatch):
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        answers = []
+
+        async def stop():
+            answers.append((await live.ask("session", RequestStop()))["state"])
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(stop)
+    assert answers == ["stopped"] * 3

@@ -1,0 +1,158 @@
+"""What the session tells of itself: idle, at work, ended, and the same after a restart."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from hub.actors.session.tally import Tallies
+from hub.domain.event import Record
+from hub.messages import (
+    GetCost,
+    GetProviders,
+    GetRedactions,
+    GetSessionFacts,
+    RequestPause,
+    RequestReply,
+    StartRun,
+)
+from supervisors import faults
+from tests.faults.harness import PATIENCE, project
+from tests.hub.actors.kit import daemon_of
+
+USAGE = {"usage": {"tokensIn": 100, "tokensOut": 7}}
+
+
+@pytest.fixture
+def made(tmp_path):
+    with project(tmp_path) as found:
+        found.script(
+            "demo-first",
+            {"say": "ghp_" + "a1B2" * 9},
+            USAGE,
+            USAGE,
+            {"ask": "go on?"},
+            {"limit": {"resetsIn": 3600}},
+        )
+        found.script("demo-second", USAGE, {"done": "finished"})
+        found.configure()
+        yield found
+
+
+async def held(live):
+    """Until a restarted session has its agent in hand again."""
+    with trio.fail_after(PATIENCE):
+        while True:
+            if any(p["status"] == "active" for p in await live.ask("session", GetProviders())):
+                return
+            await trio.sleep(0.01)
+
+
+async def test_the_idle_shape(made, monkeypatch):
+    """Decisions 2: empty strings, role idle, fsmState RUNNING, and every field of the specification with its type."""
+    async with daemon_of(made, monkeypatch) as live:
+        status = await live.status()
+        cost = await live.ask("session", GetCost())
+        facts = await live.ask("session", GetSessionFacts())
+    assert {
+        name: status[name] for name in ("sessionId", "taskId", "taskGoal", "activeProvider")
+    } == dict.fromkeys(("sessionId", "taskId", "taskGoal", "activeProvider"), "")
+    assert (status["role"], status["fsmState"], status["sessionState"]) == ("idle", "RUNNING", "idle")
+    assert (status["tokensUsed"], status["graphNodes"], status["handoffsDone"]) == (0, 0, 0)
+    assert (status["hfsScore"], status["hfsHistory"]) == (0, [])
+    assert (status["error"], status["waitUntil"], status["startedAt"], status["endedAt"]) == (None,) * 4
+    assert (cost["sessionUsd"], cost["tokensIn"], cost["tokensOut"], cost["provider"]) == (0, 0, 0, "")
+    assert facts["active"] is False
+
+
+async def test_counts_are_the_same_whatever_died(made, monkeypatch):
+    """Tokens and redactions: once over replays, killed actors, a killed session and a new daemon."""
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        status = await live.until(lambda s: s["needsInput"], "the first agent asks")
+        assert (status["sessionState"], status["role"], status["tokensUsed"]) == ("running", "primary", 214)
+        redacted = await live.ask("session", GetRedactions())
+        assert redacted["summary"].endswith(":1")
+        for victim in ("session", "events", "session"):
+            faults.kill(live.daemon.app.picture.__self__, victim)
+            await live.daemon.app.ref(victim).wait_alive()
+            await live.until(lambda s: s["needsInput"], "it is still asked")
+            assert (await live.status())["tokensUsed"] == 214
+            assert await live.ask("session", GetRedactions()) == redacted
+        await held(live)
+        await live.ask("session", RequestReply("yes"))
+        ended = await live.until_ended()
+        cost = await live.ask("session", GetCost())
+        assert (cost["tokensIn"], cost["tokensOut"], cost["provider"]) == (300, 21, "demo-second")
+    async with daemon_of(made, monkeypatch) as live:
+        assert await live.status() == ended
+        assert await live.ask("session", GetCost()) == cost
+        assert await live.ask("session", GetRedactions()) == redacted
+        assert (ended["role"], ended["sessionState"], ended["tokensUsed"]) == ("receiver", "completed", 321)
+        assert ended["verified"] is False
+        await live.ask("session", StartRun("again", provider="demo-second"))
+        fresh = await live.until_ended()
+        assert fresh["sessionId"] != ended["sessionId"]
+        assert (fresh["tokensUsed"], fresh["handoffsDone"], fresh["hfsHistory"]) == (107, 0, [])
+
+
+async def test_who_is_active_exhausted_and_on_standby(made, monkeypatch):
+    """Decisions 2: active while its agent is up, exhausted until the reset, standby before and after."""
+    async with daemon_of(made, monkeypatch) as live:
+
+        async def told():
+            return {
+                p["name"]: p["status"]
+                for p in await live.ask("session", GetProviders())
+                if "demo" in p["name"]
+            }
+
+        assert await told() == {"demo-first": "standby", "demo-second": "standby"}
+        await live.ask("session", StartRun("write"))
+        await live.until(lambda s: s["needsInput"], "the first agent asks")
+        assert await told() == {"demo-first": "active", "demo-second": "standby"}
+        await live.ask("session", RequestReply("yes"))
+        await live.until_ended()
+        assert await told() == {"demo-first": "exhausted", "demo-second": "standby"}
+        first = next(p for p in await live.ask("session", GetProviders()) if p["name"] == "demo-first")
+        assert first["resetsAt"] > first["resetsAt"][:4]
+
+
+async def test_a_paused_session_says_so_and_a_reply_is_on_record(made, monkeypatch):
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        await live.until(lambda s: s["needsInput"], "the first agent asks")
+        await live.ask("session", RequestPause(pause=True))
+        status = await live.status()
+        assert (status["sessionState"], status["paused"]) == ("paused", True)
+        await live.ask("session", RequestPause(pause=False))
+        assert (await live.status())["sessionState"] == "running"
+        await live.ask("session", RequestReply("the user's own words"))
+        said = await live.until_event("the user's own words")
+        assert (said.tag, said.meta["role"]) == ("text", "user")
+        await live.until_ended()
+
+
+def usage(number, dispatch="d-1", **meta):
+    return Record(number, "", "quota", "", {"type": "usage", "dispatchId": dispatch, **meta})
+
+
+def test_a_cumulative_figure_replaces_and_a_step_adds():
+    tallies = Tallies()
+    for record in (
+        usage(1, tokensIn=10, tokensOut=1),
+        usage(2, tokensIn=5, tokensOut=1, cachedIn=3),
+        usage(3, dispatch="d-2", tokensIn=100, cumulative=True),
+        usage(4, dispatch="d-2", tokensIn=150, cumulative=True, costUsdMicros=9),
+    ):
+        tallies.feed(record)
+        tallies.feed(record)
+    total = tallies.total()
+    assert (total.tokens_in, total.tokens_out, total.cached_in, total.cost_micros) == (165, 2, 3, 9)
+
+
+@pytest.mark.parametrize("nonsense", [None, "12", -5, [], {}])
+def test_a_figure_that_is_no_number_counts_for_nothing(nonsense):
+    tallies = Tallies()
+    tallies.feed(usage(1, tokensIn=nonsense, tokensOut=2))
+    assert (tallies.total().tokens_in, tallies.total().tokens_out) == (0, 2)
