@@ -100,10 +100,15 @@ class EventLog(Actor[Any]):
                 raise TypeError(f"{type(message).__name__} is not for the event log")
 
     async def _append(self, events: Sequence[NewEvent]) -> list[int]:
-        """Durable, then published. The disk is waited for in a thread: everything else goes on meanwhile."""
+        """Durable, then published. The disk is waited for in a thread: everything else goes on meanwhile.
+
+        Only that: rows written in the thread would ask for the interpreter's lock once a row.
+        """
         async with self._using:
             before = self._store.last_id
-            records = await trio.to_thread.run_sync(self._store.append, events)
+            staged = self._store.stage(events)
+            with trio.CancelScope(shield=True):
+                records = await trio.to_thread.run_sync(self._store.commit, staged)
             fresh = [r for r in records if r.id > before]
             if fresh:
                 self._publish(fresh)

@@ -14,10 +14,10 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import msgspec
@@ -65,6 +65,8 @@ _CODES = {
 }
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
+T = TypeVar("T")
+
 _encode = msgspec.json.encode
 _decode = msgspec.json.decode
 
@@ -85,6 +87,15 @@ class NewEvent:
     """The byte offset of its line in the spool; with a dispatch id, `index` and this it enters the log once."""
     index: int = 0
     """Its place among the events of that line."""
+
+
+@attrs.frozen
+class Staged:
+    """Events that are in the open transaction."""
+
+    events: Sequence[NewEvent]
+    records: list[Record]
+    last_id: int
 
 
 class EventStore:
@@ -134,13 +145,35 @@ class EventStore:
         Raises:
             HubError: NO_SPACE, READ_ONLY, NO_PERMISSION; nothing was added, no id was used up.
         """
+        return self.commit(self.stage(events))
+
+    def stage(self, events: Sequence[NewEvent]) -> Staged:
+        """The first half of `append`, which waits for no disk. `commit` must follow before any other call.
+
+        Raises:
+            HubError: As `append`.
+        """
+        return self._mended(lambda: self._stage(events))
+
+    def commit(self, staged: Staged) -> list[Record]:
+        """The second half, which waits for the disk; it may be called in another thread than `stage` was.
+
+        Raises:
+            HubError: As `append`.
+        """
+        return self._mended(
+            lambda: self._commit(staged), again=lambda: self._commit(self._stage(staged.events))
+        )
+
+    def _mended(self, act: Callable[[], T], again: Callable[[], T] | None = None) -> T:
+        """What `act` gives; where it shows damage, what `again` gives in a new database."""
         try:
-            return self._append(events)
+            return act()
         except sqlite3.DatabaseError as error:
             if not _is_corrupt(error):
                 raise _coded(self._path, error) from error
             self._start_anew(error)
-            return self._append(events)
+            return (again or act)()
 
     def since(self, after: int, limit: int = 1000) -> list[Record]:
         """Records newer than the id `after`, oldest first, at most `limit`."""
@@ -191,21 +224,28 @@ class EventStore:
         self._last = max(int(found), floor)
         self._reserve(0)
 
-    def _append(self, events: Sequence[NewEvent]) -> list[Record]:
+    def _stage(self, events: Sequence[NewEvent]) -> Staged:
         db = self._open_db()
         failpoints.hit("events.append")
         self._reserve(len(events))
         last = self._last
         records: list[Record] = []
-        with _transaction(db):
+        with _rolled_back_on_error(db):
+            db.execute("BEGIN IMMEDIATE")
             for event in events:
                 seen = _seen(db, event)
                 if seen is None:
                     last += 1
                     seen = _insert(db, last, event)
                 records.append(seen)
-        self._last = last
-        return records
+        return Staged(events, records, last)
+
+    def _commit(self, staged: Staged) -> list[Record]:
+        db = self._open_db()
+        with _rolled_back_on_error(db):
+            db.execute("COMMIT")
+        self._last = staged.last_id
+        return staged.records
 
     def _reserve(self, count: int) -> None:
         """Notes beside the database, now and then, an id that it stays below: a damaged one may not tell its own."""
@@ -265,11 +305,9 @@ def _record(number: int, at_ms: int, tag: str, msg: str, meta: str) -> Record:
 
 
 @contextlib.contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
+def _rolled_back_on_error(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
-        db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
             db.execute("ROLLBACK")
