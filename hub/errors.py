@@ -83,55 +83,96 @@ class Rule(NamedTuple):
 RULES: dict[Code, Rule] = {
     Code.MALFORMED: Rule(400, 2, "The request could not be read", "Send one well-formed JSON document."),
     Code.BAD_HOST: Rule(400, 2, "The Host header is missing or doubled", "Send exactly one Host header."),
-    Code.FOREIGN_ORIGIN: Rule(403, 1, "The request came from a foreign origin", "Call hub from its own page or a local program."),
-    Code.NOT_FOUND: Rule(404, 3, "There is no such thing here", "See /openapi.json for the paths that exist."),
+    Code.FOREIGN_ORIGIN: Rule(
+        403, 1, "The request came from a foreign origin", "Call hub from its own page or a local program."
+    ),
+    Code.NOT_FOUND: Rule(
+        404, 3, "There is no such thing here", "See /openapi.json for the paths that exist."
+    ),
     Code.METHOD_NOT_ALLOWED: Rule(405, 2, "That method is not served here", "See the Allow header."),
     Code.TOO_LARGE: Rule(413, 2, "The request is too large", "Keep a body under 1 MiB."),
-    Code.UNSUPPORTED_MEDIA_TYPE: Rule(415, 2, "The body must be JSON", "Send Content-Type: application/json."),
+    Code.UNSUPPORTED_MEDIA_TYPE: Rule(
+        415, 2, "The body must be JSON", "Send Content-Type: application/json."
+    ),
     Code.MISDIRECTED: Rule(421, 1, "The request was meant for another host", "Use http://127.0.0.1:<port>."),
     Code.HEADERS_TOO_LARGE: Rule(431, 2, "The header block is too large", "Keep headers under 16 KiB."),
     Code.INVALID: Rule(422, 2, "A field does not validate", "Correct the fields named in errors."),
-    Code.SESSION_ALREADY_RUNNING: Rule(409, 1, "A session is already running", "Wait for it, or stop it: hub stop"),
+    Code.SESSION_ALREADY_RUNNING: Rule(
+        409, 1, "A session is already running", "Wait for it, or stop it: hub stop"
+    ),
     Code.NO_ACTIVE_SESSION: Rule(409, 1, "No session is active", 'Start one: hub run "task"'),
     Code.HANDOFF_IN_PROGRESS: Rule(409, 1, "A handoff is under way", "Watch it: hub logs -f"),
-    Code.REPLY_UNSUPPORTED: Rule(409, 1, "The active agent takes no replies", "Hand over instead: hub handoff"),
-    Code.NO_FALLBACK: Rule(409, 6, "There is nobody to hand the work to", "Enable another provider in hub.toml."),
+    Code.REPLY_UNSUPPORTED: Rule(
+        409, 1, "The active agent takes no replies", "Hand over instead: hub handoff"
+    ),
+    Code.NO_FALLBACK: Rule(
+        409, 6, "There is nobody to hand the work to", "Enable another provider in hub.toml."
+    ),
     Code.NO_TERMINAL: Rule(409, 1, "No terminal could be opened", "Run the command in the detail by hand."),
     Code.UNAVAILABLE: Rule(503, 1, "A part of the daemon is restarting", "Try again in a second."),
     Code.TIMEOUT: Rule(504, 1, "A part of the daemon did not answer in time", "Try again; see hub doctor."),
     Code.NO_SPACE: Rule(507, 1, "The disk is full", "Free some space; hub goes on by itself."),
     Code.READ_ONLY: Rule(507, 1, "The disk cannot be written", "Remount it writable; hub goes on by itself."),
     Code.INTERNAL: Rule(500, 1, "hub made a mistake", "Please report it with the output of hub doctor."),
-    Code.CONFIG_INVALID: Rule(422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."),
-    Code.NOT_A_REPOSITORY: Rule(422, 2, "This is not a git repository", "Run: git init && git commit --allow-empty -m start"),
-    Code.NO_COMMIT: Rule(422, 2, "The repository has no commit yet", "Run: git commit --allow-empty -m start"),
+    Code.CONFIG_INVALID: Rule(
+        422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."
+    ),
+    Code.NOT_A_REPOSITORY: Rule(
+        422, 2, "This is not a git repository", "Run: git init && git commit --allow-empty -m start"
+    ),
+    Code.NO_COMMIT: Rule(
+        422, 2, "The repository has no commit yet", "Run: git commit --allow-empty -m start"
+    ),
     Code.NO_PERMISSION: Rule(422, 1, "A file or folder may not be written", "Correct its owner or mode."),
-    Code.WORKTREE_MISSING: Rule(409, 1, "The session's worktree is gone", "Look at its snapshots: hub history"),
-    Code.WORKTREE_TAMPERED: Rule(409, 1, "The session's worktree points elsewhere", "Look at its snapshots: hub history"),
+    Code.WORKTREE_MISSING: Rule(
+        409, 1, "The session's worktree is gone", "Look at its snapshots: hub history"
+    ),
+    Code.WORKTREE_TAMPERED: Rule(
+        409, 1, "The session's worktree points elsewhere", "Look at its snapshots: hub history"
+    ),
     Code.BRANCH_MISSING: Rule(409, 1, "The session's branch is gone", "Look at its snapshots: hub history"),
     Code.GIT_FAILED: Rule(500, 1, "git failed", "Run hub doctor."),
     Code.GIT_MISSING: Rule(500, 1, "git is not installed", "Install git 2.31 or newer."),
-    Code.AGENT_MISSING: Rule(409, 1, "The agent's program is not installed", "Run hub doctor for the install command."),
+    Code.AGENT_MISSING: Rule(
+        409, 1, "The agent's program is not installed", "Run hub doctor for the install command."
+    ),
     Code.AGENT_EXITED: Rule(409, 1, "The agent ended unexpectedly", "Hand over: hub handoff"),
     Code.AGENT_SILENT: Rule(409, 1, "The agent said nothing for too long", "Hand over: hub handoff"),
-    Code.AUTH_NEEDED: Rule(409, 4, "The agent is not logged in, or its key is wrong", "Run hub doctor for the login command."),
+    Code.AUTH_NEEDED: Rule(
+        409, 4, "The agent is not logged in, or its key is wrong", "Run hub doctor for the login command."
+    ),
     Code.INPUT_NEEDED: Rule(409, 5, "The agent waits for an answer", 'Answer it: hub reply "text"'),
-    Code.QUOTA_EXHAUSTED: Rule(409, 6, "The quota is used up", "Wait for the reset, or enable another provider."),
-    Code.REFUSED: Rule(409, 1, "The model refused the task", "Rephrase the task, or choose another provider."),
-    Code.CONTEXT_OVERFLOW: Rule(409, 1, "The task no longer fits the model's context", "Hand over: hub handoff"),
+    Code.QUOTA_EXHAUSTED: Rule(
+        409, 6, "The quota is used up", "Wait for the reset, or enable another provider."
+    ),
+    Code.REFUSED: Rule(
+        409, 1, "The model refused the task", "Rephrase the task, or choose another provider."
+    ),
+    Code.CONTEXT_OVERFLOW: Rule(
+        409, 1, "The task no longer fits the model's context", "Hand over: hub handoff"
+    ),
     Code.OVERLOADED: Rule(409, 1, "The provider is overloaded", "hub waits and tries again by itself."),
     Code.DISPATCH_AMBIGUOUS: Rule(
-        409, 1, "It cannot be known whether the receiver started", "Look at the worktree, then decide: hub handoff, or hub stop"
+        409,
+        1,
+        "It cannot be known whether the receiver started",
+        "Look at the worktree, then decide: hub handoff, or hub stop",
     ),
     Code.DISPATCH_FAILED: Rule(409, 1, "The agent could not be started", "Run hub doctor."),
     Code.RESUME_TIMEOUT: Rule(409, 1, "The receiver gave no sign of life", "Hand over: hub handoff"),
     Code.VERIFY_FAILED: Rule(409, 1, "The acceptance commands failed", "Read their output: hub logs"),
-    Code.CONTRACT_INVALID: Rule(409, 1, "The contract's signature does not verify", "It was not given to the agent; see hub history"),
-    Code.STATE_CORRUPT: Rule(409, 1, "A state file is damaged; it was kept aside", "Start anew: hub run; the branch is intact."),
+    Code.CONTRACT_INVALID: Rule(
+        409, 1, "The contract's signature does not verify", "It was not given to the agent; see hub history"
+    ),
+    Code.STATE_CORRUPT: Rule(
+        409, 1, "A state file is damaged; it was kept aside", "Start anew: hub run; the branch is intact."
+    ),
     Code.AUDIT_BROKEN: Rule(409, 1, "The audit log was changed", "See hub audit verify."),
     Code.AUDIT_UNREADABLE: Rule(409, 2, "The audit log cannot be read", "See hub doctor."),
     Code.DAEMON_NOT_RUNNING: Rule(503, 69, "The daemon is not running", "Start it: hub daemon"),
-    Code.PROJECT_LOCKED: Rule(409, 75, "Another daemon holds this project", "Use that one, or stop it first."),
+    Code.PROJECT_LOCKED: Rule(
+        409, 75, "Another daemon holds this project", "Use that one, or stop it first."
+    ),
     Code.PORT_IN_USE: Rule(409, 76, "The port is in use", "Choose another: --port 0"),
     Code.INTERRUPTED: Rule(409, 130, "Interrupted", ""),
     Code.USAGE: Rule(422, 2, "The command was not understood", "See --help."),

@@ -216,11 +216,11 @@ class Provider(Protocol):
 
     @property
     def install_command(self) -> Sequence[str]:
-        """argv of the documented install."""
+        """The argument list of the documented install."""
 
     @property
     def login_command(self) -> Sequence[str]:
-        """argv of the agent's own login."""
+        """The argument list of the agent's own login."""
 
     @property
     def version_args(self) -> Sequence[str]:

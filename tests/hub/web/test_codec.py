@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import UNSET, Meta
+from msgspec import Meta
 
 from hub.errors import Code, HubError
 from hub.web.codec import MAX_PROBLEMS, decode_body, decode_query
