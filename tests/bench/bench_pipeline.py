@@ -2,7 +2,8 @@
 
 The agent is a real child process that writes lines at a set rate under its runner; each line carries the moment it
 was written. The clients live in this process and look at the bytes they receive. The peer is the floor: the same
-lines through a pipe and a loopback connection, with nothing in between.
+lines from a pipe, synced to disk twice (the spool and the log: nobody may see a line that a power cut could take
+back), and sent on, with nothing else in between.
 
 Run it: `python -m tests.bench.bench_pipeline [rate] [seconds] [clients]`, or with `-m bench` by pytest.
 """
@@ -129,6 +130,7 @@ def measure(
         "max_ms": round(delays[-1] / 1e6, 1),
         "through_per_s": round(expected / took),
         "daemon_core": round(used / took, 2),
+        "cpu_us_per_event": round(used / expected * 1e6),
     }
 
 
@@ -138,8 +140,10 @@ def cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def floor(rate: float = RATE, seconds: float = SECONDS, clients: int = CLIENTS) -> dict[str, Any]:
-    """The peer: the emitter's lines read from a pipe and sent on to each client as they come."""
+def floor(
+    folder: Path, rate: float = RATE, seconds: float = SECONDS, clients: int = CLIENTS
+) -> dict[str, Any]:
+    """The peer: the emitter's lines read from a pipe, synced twice, and sent on to each client as they come."""
     delays: list[int] = []
 
     async def reader(stream: trio.SocketStream) -> None:
@@ -159,6 +163,9 @@ def floor(rate: float = RATE, seconds: float = SECONDS, clients: int = CLIENTS) 
             process = await trio.lowlevel.open_process(argv, stdout=subprocess.PIPE)
             assert process.stdout is not None
             async for data in process.stdout:
+                for _ in range(2):
+                    file.write(data)
+                    await trio.to_thread.run_sync(os.fdatasync, file.fileno())
                 for end in ends:
                     await end.send_all(data)
                 if b'"done"' in data:
@@ -170,7 +177,8 @@ def floor(rate: float = RATE, seconds: float = SECONDS, clients: int = CLIENTS) 
                 await end.aclose()
             await listener.aclose()
 
-    trio.run(run)
+    with (folder / "floor").open("wb", buffering=0) as file:
+        trio.run(run)
     delays.sort()
     return {
         "p50_ms": round(delays[len(delays) // 2] / 1e6, 2),
@@ -186,14 +194,14 @@ CASES = ((1000, 10, False), (1000, 10, True), (5000, 1, True), (8000, 1, True))
 def test_pipeline(tmp_path, rate, clients, batch):
     """Prints; fails only when a line is lost."""
     print(
-        f"\nhub   {measure(tmp_path, rate, SECONDS, clients, batch=batch)}\nfloor {floor(rate, 3, clients)}"
+        f"\nhub   {measure(tmp_path, rate, SECONDS, clients, batch=batch)}\nfloor {floor(tmp_path, rate, 3, clients)}"
     )
 
 
 def main() -> None:
     rate, seconds, clients = (*map(float, sys.argv[1:]), *(RATE, SECONDS, CLIENTS)[len(sys.argv) - 1 :])
     with tempfile.TemporaryDirectory() as directory:
-        print("floor", floor(rate, 3, int(clients)))
+        print("floor", floor(Path(directory), rate, 3, int(clients)))
         print("hub  ", measure(Path(directory), rate, seconds, int(clients)))
         print("batch", measure(Path(directory) / "b", rate, seconds, int(clients), batch=True))
 

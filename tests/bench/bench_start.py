@@ -1,0 +1,139 @@
+"""How long a daemon takes until it answers, what it weighs, and what it does when nobody asks anything.
+
+The peer is the bare stack: an empty Quart-Trio application under Hypercorn's Trio server. All bytecode is compiled
+before, as an installed package's is. `python -m tests.bench.bench_start [rounds]`, or by pytest with `-m bench -s`.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.harness import HUB, project
+
+GOALS = {"start_ms": 500.0, "rss_mb": 80.0, "idle_percent": 0.3, "status_ms": 120.0}
+IDLE_SECONDS = 20.0
+PEER = """
+import sys, trio
+from hypercorn.config import Config
+from hypercorn.trio import serve
+from quart_trio import QuartTrio
+app = QuartTrio("peer")
+@app.route("/api/status")
+async def status(): return {}
+config = Config()
+config.bind = [f"127.0.0.1:{sys.argv[1]}"]
+config.errorlog = None
+trio.run(serve, app, config)
+"""
+
+
+def free_port() -> int:
+    """A port nobody listens on right now."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def first_answer(argv: Sequence[str], port: int, **where: Any) -> tuple[float, subprocess.Popen[bytes]]:
+    """Milliseconds from the spawn to the first 200, and the process."""
+    begun = time.perf_counter()
+    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **where)
+    while True:
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        try:
+            connection.request("GET", "/api/status")
+            if connection.getresponse().status == 200:
+                return (time.perf_counter() - begun) * 1000, process
+        except OSError:
+            assert process.poll() is None, "it ended"
+            time.sleep(0.002)
+        finally:
+            connection.close()
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Stops it and waits."""
+    process.terminate()
+    process.wait(timeout=30)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def rss_mb(pid: int) -> float:
+    """Resident memory."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1000
+
+
+def measure(folder: Path, rounds: int = 5, idle: float = IDLE_SECONDS) -> dict[str, float]:
+    """Medians of interleaved rounds; hub's and the peer's."""
+    env = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    ours: list[float] = []
+    peers: list[float] = []
+    status: list[float] = []
+    found: dict[str, float] = {}
+    folder.mkdir(exist_ok=True)
+    with project(folder) as made:
+        made.configure()
+        env = {**made.environ(), **env, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+        for turn in range(rounds + 1):
+            port = free_port()
+            took, process = first_answer([sys.executable, "-c", PEER, str(port)], port, env=env)
+            end(process)
+            peers.append(took)
+            port = free_port()
+            took, process = first_answer([*HUB, "daemon", "--port", str(port)], port, env=env, cwd=made.root)
+            ours.append(took)
+            begun = time.perf_counter()
+            subprocess.run(
+                [*HUB, "status", "--json"], env=env, cwd=made.root, check=True, capture_output=True
+            )
+            status.append((time.perf_counter() - begun) * 1000)
+            if turn == rounds:
+                time.sleep(2)
+                before = cpu_seconds(process.pid)
+                time.sleep(idle)
+                found["idle_percent"] = (cpu_seconds(process.pid) - before) / idle * 100
+                found["rss_mb"] = rss_mb(process.pid)
+            end(process)
+    # The first round compiles.
+    found |= {"start_ms": statistics.median(ours[1:]), "peer_ms": statistics.median(peers[1:])}
+    ratio = statistics.median(a / b for a, b in zip(ours[1:], peers[1:], strict=True))
+    return {**found, "start_ratio": ratio, "status_ms": statistics.median(status[1:])}
+
+
+@pytest.mark.bench
+def test_start(tmp_path):
+    """Prints; fails only when a daemon does not come up."""
+    print(f"\n{ {name: round(value, 2) for name, value in measure(tmp_path).items()} }")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        print(
+            {
+                name: round(value, 2)
+                for name, value in measure(Path(directory), *map(int, sys.argv[1:])).items()
+            }
+        )
+
+
+if __name__ == "__main__":
+    main()
