@@ -72,14 +72,19 @@ def _audit_holds(project: Project, record: dict[str, object]) -> None:
     assert verdict.state is State.INTACT, f"I3: {verdict}"
     moves: dict[str, list[str]] = {}
     intents: set[str] = set()
+    told: list[tuple[str, str]] = []
     # Not splitlines: that would also split at U+2028, which JSON leaves as it is.
     for line in places.audit.read_bytes().split(b"\n")[:-1]:
         entry = json.loads(line)
         data = entry["data"]
         if entry["event"] == "handoff":
             moves.setdefault(data["handoffId"], []).append(f"{data['from']}>{data['to']}")
+        if entry["event"] in ("session_started", "session_ended"):
+            told.append((entry["event"], data["sessionId"]))
         if entry["event"] == "dispatch":
             intents.add(data["dispatchId"])
+    assert len(told) == len(set(told)), f"I3: a session starts and ends once: {told}"
+    assert told[-1] == ("session_ended", record["sessionId"]), f"I3: the end is not on record: {told}"
     for handoff, steps in moves.items():
         assert len(steps) == len(set(steps)), f"I3: a move of {handoff} stands twice: {steps}"
         assert steps[-1].endswith(">RUNNING"), f"I3: {handoff} has no end: {steps}"

@@ -203,7 +203,8 @@ class Ledger:
         return {"seq": self.now.seq + 1, "at": iso(self.clock())}
 
     def _store(self, record: SessionRecord, failpoint: str) -> None:
-        if record.previous is None or self.record is None or record.state != self.record.state:
+        before = self.record
+        if before is None or (before.session_id, before.state) != (record.session_id, record.state):
             record = attrs.evolve(record, moved_seq=record.seq)
         try:
             write_atomic(self.places.fsm, encode(record), failpoint=failpoint)
