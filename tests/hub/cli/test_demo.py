@@ -1,0 +1,90 @@
+"""`hub demo` is what a stranger sees first: it works anywhere, says the truth, and leaves nothing behind."""
+
+import json
+import os
+from pathlib import Path
+
+from tests.hub.cli.kit import environ, hub
+
+
+def bare(tmp_path, **more):
+    """A stranger's machine: hardly a PATH, an empty home, a temporary directory that can be looked into."""
+    scratch = tmp_path / "tmp"
+    home = tmp_path / "home"
+    scratch.mkdir()
+    home.mkdir()
+    plain = {
+        name: value
+        for name, value in environ(tmp_path).items()
+        if not name.startswith(("HUB_", "GIT_", "XDG_"))
+    }
+    return plain | {"TMPDIR": str(scratch), "HOME": str(home), **more}
+
+
+def test_a_whole_handoff_is_shown(tmp_path):
+    """The limit, each state, the second agent, the verdict, the diff, and what to do next; nothing stays."""
+    env = bare(tmp_path)
+    done = hub("demo", cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    order = [
+        "demo-first",
+        "limit",
+        "RUNNING -> PAUSING",
+        "demo-second",
+        "verify passed",
+    ]
+    places = [done.stderr.index(words) for words in order]
+    assert places == sorted(places)
+    for words in ("+++ b/convert.py", "handed over in", "the acceptance commands say so", "next:"):
+        assert words in done.stdout
+    assert not list((tmp_path / "tmp").iterdir())
+    assert not list((tmp_path / "home").iterdir()), "keys and settings are the demo's own"
+
+
+def test_a_users_settings_neither_break_nor_change_it(tmp_path):
+    """Variables, a chain, a signing hook: they are for the user's projects."""
+    config = tmp_path / "gitconfig"
+    config.write_text(
+        "[commit]\n\tgpgsign = true\n[init]\n\ttemplateDir = /nowhere\n[user]\n\tuseConfigOnly = true\n"
+    )
+    env = bare(
+        tmp_path,
+        HUB_PORT="1",
+        HUB_CHAIN="claude",
+        HUB_SIGNING_KEY="not a key",
+        HUB_ON_LIMIT="stop",
+        GIT_CONFIG_GLOBAL=str(config),
+        GIT_DIR="/nowhere",
+    )
+    done = hub("demo", "--json", cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["status"]["verified"] is True
+    assert told["status"]["handoffsDone"] == 1
+    assert told["status"]["hfsHistory"][0] == 100
+    assert "convert.py" in told["diff"]["diff"]
+
+
+def test_it_can_be_kept(tmp_path):
+    """--keep says where; the branch is there, and its audit log is intact."""
+    done = hub("demo", "--keep", "--json", cwd=tmp_path, env=bare(tmp_path))
+    place = Path(done.stderr.strip().removeprefix("kept: "))
+    assert (place / ".hub" / "fsm.json").exists()
+    verified = hub("audit", "verify", cwd=place, env=bare_state(tmp_path, place))
+    assert verified.returncode == 0, verified.stdout
+
+
+def bare_state(tmp_path, place):
+    """The demo's keys lie beside its project."""
+    return {**os.environ, **environ(tmp_path), "HUB_STATE_DIR": str(place.parent / "state")}
+
+
+def test_without_git_it_says_so(tmp_path):
+    """The one thing that it needs."""
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    done = hub("demo", cwd=tmp_path, env=bare(tmp_path, PATH=str(empty)))
+    assert done.returncode == 1
+    assert "git is not installed" in done.stderr
+    assert "Install git" in done.stderr
+    assert not list((tmp_path / "tmp").iterdir())

@@ -1,0 +1,107 @@
+"""What an event looks like on a terminal, and a handoff as a picture."""
+
+import click
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.cli.screen import gauge, line, shown
+from hub.cli.timeline import handoffs
+from hub.domain.event import Tag
+
+STATES = ("PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING", "RUNNING")
+
+
+def record(tag="text", msg="hello", **meta):
+    """A record of the event log."""
+    return {"id": 1, "ts": "12:34:56.789", "tag": tag, "msg": msg, "meta": meta}
+
+
+def plain(entry):
+    """Without colours."""
+    return click.unstyle(line(entry))
+
+
+def test_time_who_and_what():
+    """The one line of a record."""
+    assert plain(record(provider="claude")) == "12:34:56 claude         hello"
+    assert (
+        plain({"id": 1, "ts": "12:34:56.789", "tag": "system", "msg": "up"}) == "12:34:56              * up"
+    )
+
+
+def test_every_tag_has_a_look_of_its_own():
+    """No record falls through, and marks tell them apart without colours too."""
+    marks = {plain(record(tag=str(tag)))[22:24] for tag in Tag}
+    assert len(marks) == len(list(Tag))
+    assert "? " not in marks
+
+
+def test_a_quota_is_a_gauge():
+    """Used is in per mille, as everywhere."""
+    assert "[#######---] 72 % of five_hour" in plain(record("quota", "x", used=720, window="five_hour"))
+    assert "12,400 tokens in, 910 out" in plain(record("quota", "x", tokensIn=12400, tokensOut=910))
+    assert plain(record("quota", "breaker open")).endswith("breaker open")
+
+
+def test_an_error_tells_its_next_step():
+    """What, and what to do."""
+    assert plain(record("error", "It broke.", hint="Mend it.")).endswith("! It broke. Mend it.")
+
+
+def test_pieces_of_text_wait_for_their_whole():
+    """A live view is not flooded with tokens."""
+    assert shown(record())
+    assert not shown(record(delta=True))
+
+
+@given(st.text(max_size=2000))
+def test_any_text_is_one_line_of_bounded_width(text):
+    """Whatever an agent says, a record stays a line."""
+    said = plain(record(msg=text))
+    assert len(said.splitlines()) == 1
+    assert len(said) <= 200
+
+
+@given(st.integers(-100, 2000))
+def test_a_gauge_has_always_the_same_width(used):
+    """Also for a quota that is overdrawn."""
+    assert len(gauge(used)) == 12
+    assert gauge(used).count("#") == max(0, min(10, round(used / 100)))
+
+
+def moves(spans, start=0, reason="the usage limit is reached"):
+    """History rows of one handoff that stood so many milliseconds in each state."""
+    rows, at, before = [], start, "RUNNING"
+    for state, spent in zip(STATES, [*spans, 0], strict=True):
+        ts = f"2026-01-01T00:{at // 60000:02}:{at // 1000 % 60:02}.{at % 1000:03}Z"
+        rows.append({"event": "handoff", "ts": ts, "summary": f"{before} -> {state}, {reason}"})
+        before, at = state, at + spent
+    return rows
+
+
+def test_a_handoff_is_drawn_state_by_state():
+    """Each state's own time, and the sum."""
+    drawn = [click.unstyle(text) for text in handoffs(moves([100, 200, 0, 300, 400]))]
+    assert drawn[1] == "handed over in 1000 ms: the usage limit is reached"
+    assert [row.split()[0] for row in drawn[2:]] == list(STATES)
+    assert [row.split()[-2] for row in drawn[2:-1]] == ["100", "200", "0", "300", "400"]
+
+
+@given(st.lists(st.integers(0, 20_000), min_size=5, max_size=5))
+def test_bars_stay_in_their_frame(spans):
+    """Whatever the times: equal widths, no bar without a mark."""
+    drawn = [click.unstyle(text) for text in handoffs(moves(spans))][2:-1]
+    bars = [row.split("|")[1] for row in drawn]
+    assert {len(bar) for bar in bars} == {36}
+    assert all("#" in bar for bar in bars)
+
+
+def test_only_whole_handoffs_are_drawn():
+    """One that was broken off, and one that began before the rows did, are no pictures."""
+    whole = moves([1, 1, 1, 1, 1], start=5000, reason="second")
+    broken = moves([1, 1, 1, 1, 1])[:3]
+    other = {"event": "agent_event", "ts": "2026-01-01T00:00:00.000Z", "summary": "x"}
+    drawn = [text for text in handoffs([*broken, other, *whole]) if "handed over" in text]
+    assert len(drawn) == 1
+    assert "second" in drawn[0]
+    assert handoffs(whole[2:]) == []

@@ -1,0 +1,123 @@
+"""`hub init` and `hub doctor`: from a bare repository to one that is ready, each finding with its next step."""
+
+import json
+import tomllib
+
+from tests.faults.harness import git
+from tests.hub.cli.kit import environ, hub
+
+
+def findings(repo, **more):
+    """What the doctor says, by check, and its exit status."""
+    done = hub("doctor", "--json", cwd=repo, env=environ(repo.parent, **more))
+    return {found["check"]: found for found in json.loads(done.stdout)}, done.returncode
+
+
+def agent(folder, name="claude", says="2.0.0 (Claude Code)"):
+    """A program of that name on a PATH of its own."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\necho '{says}'\n")
+    (folder / name).chmod(0o755)
+    return f"{folder}:/usr/bin:/bin"
+
+
+def test_init_writes_what_hub_reads(repo):
+    """The text is valid, every value in it is the default, and git does not see .hub."""
+    told = hub("init", "--json", cwd=repo)
+    assert json.loads(told.stdout)["path"] == str(repo / "hub.toml")
+    text = (repo / "hub.toml").read_text()
+    assert tomllib.loads(text)["session"]["threshold"] == 0.9
+    assert git(repo, "status", "--porcelain") == "?? hub.toml"
+    assert (repo / ".hub").stat().st_mode & 0o777 == 0o700
+    checks, _ = findings(repo)
+    assert checks["hub.toml"]["ok"] is True
+
+
+def test_init_with_all_comments_taken_away_is_valid_too(repo):
+    """What a user may uncomment is right."""
+    hub("init", cwd=repo)
+    path = repo / "hub.toml"
+    lines = path.read_text().splitlines()
+    keys = [
+        line[2:]
+        if line.startswith(("# [", "# chain", "# model", "# baseUrl", "# label", "# configDir"))
+        else line
+        for line in lines
+    ]
+    path.write_text("\n".join(keys))
+    assert tomllib.loads(path.read_text())["providers"]["claude"]["accounts"][0]["label"] == "work"
+    assert findings(repo)[0]["hub.toml"]["ok"] is True
+
+
+def test_init_overwrites_nothing(repo):
+    """A second one is refused, and the file is as it was."""
+    (repo / "hub.toml").write_text("# mine\n")
+    done = hub("init", cwd=repo)
+    assert done.returncode == 2
+    assert (repo / "hub.toml").read_text() == "# mine\n"
+
+
+def test_the_doctor_finds_what_keeps_hub_from_working(repo, tmp_path):
+    """Every fault in one run: exit 1, and each with the command that mends it."""
+    (repo / "hub.toml").write_text("[session]\nthreshold = 7\n")
+    hidden = repo / ".hub"
+    hidden.mkdir(mode=0o700)
+    (hidden / ".env").write_text("ANTHROPIC_API_KEY=x\n")
+    (hidden / ".env").chmod(0o644)
+    empty = tmp_path / "none"
+    empty.mkdir()
+    checks, status = findings(repo, PATH=f"{empty}:/usr/bin:/bin")
+    assert status == 1
+    faults = {name for name, found in checks.items() if not found["ok"] and not found["warning"]}
+    assert {"hub.toml", "keys"} <= faults
+    assert "hub.toml:2:" in checks["hub.toml"]["detail"]
+    assert checks["keys"]["hint"] == f"Run: chmod 600 {hidden / '.env'}"
+    assert all(found["hint"] for found in checks.values() if not found["ok"])
+
+
+def test_a_missing_agent_is_a_note_and_none_at_all_a_fault(repo, tmp_path):
+    """One agent is enough to work with; its version is told."""
+    checks, _ = findings(repo, PATH=agent(tmp_path / "one"))
+    assert checks["claude"]["ok"] is True
+    assert "2.0.0" in checks["claude"]["detail"]
+    assert (checks["codex"]["ok"], checks["codex"]["warning"]) == (False, True)
+    assert "npm install" in checks["codex"]["hint"]
+    assert "agents" not in checks
+
+
+def test_the_doctor_is_content_with_a_ready_project(repo, tmp_path):
+    """Exit 0, in both outputs."""
+    env = environ(repo.parent, PATH=agent(tmp_path / "one"))
+    assert hub("doctor", cwd=repo, env=env).returncode == 0
+    assert hub("doctor", "--json", cwd=repo, env=env).returncode == 0
+
+
+def test_outside_a_repository_the_doctor_says_what_to_do(tmp_path):
+    """No project is a finding, not an error."""
+    where = tmp_path / "empty"
+    where.mkdir()
+    done = hub("doctor", cwd=where)
+    assert done.returncode == 1
+    assert "git init" in done.stdout
+
+
+def test_a_repository_without_a_commit_is_a_finding(tmp_path):
+    """It would stop the first run."""
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    git(bare, "init", "-q")
+    checks, status = findings(bare)
+    assert status == 1
+    assert checks["commit"]["ok"] is False
+    assert "git commit" in checks["commit"]["hint"]
+
+
+def test_the_doctor_sees_a_daemon(work):
+    """Running or not, with the address."""
+    work.script("demo-first", {"done": "x"})
+    work.configure()
+    work.start()
+    done = hub("doctor", "--json", cwd=work.root, env=work.environ())
+    checks = {found["check"]: found for found in json.loads(done.stdout)}
+    assert checks["daemon"]["ok"] is True
+    assert str(work.port) in checks["daemon"]["detail"]
