@@ -20,6 +20,7 @@ import trio
 
 from hub import __version__
 from hub.actors.clock import iso
+from hub.actors.session.ledger import insist
 from hub.app import App
 from hub.domain.config import Config
 from hub.errors import Code, HubError
@@ -157,7 +158,9 @@ async def _end_on_request(daemon: Daemon, root: Root) -> None:
         if daemon.detach:
             session.try_cast(Detach())
         else:
-            await session.call(RequestStop("daemon"), timeout=_STOP_TIMEOUT)
+            with trio.fail_after(_STOP_TIMEOUT):
+                # Asked again of a session that is just restarting: its agent must not outlive an ordered stop.
+                await insist(session, RequestStop("daemon"))
     root.request_stop()
 
 

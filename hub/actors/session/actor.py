@@ -21,7 +21,7 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import insist
 from hub.domain.event import EventType, Tag
 from hub.domain.handoff import State
-from hub.domain.quota import breach, reading_of
+from hub.domain.quota import breach, newest, reading_of
 from hub.domain.session import ErrorNote, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
@@ -229,11 +229,13 @@ class Session(Actor[Any]):
 
     async def _reply(self, text: str) -> dict[str, Any]:
         record = self._active()
-        provider = self._kit.providers[record.provider]
+        provider = self._kit.providers[owner(record)[0]]
         live = self._kit.board.agent
         if not provider.capabilities.replies or (live is not None and not live.takes_replies):
             raise HubError(Code.REPLY_UNSUPPORTED, f"{provider.display_name} takes no replies while it runs.")
-        if record.state is not State.RUNNING or not self._driver.desk.reply(text, self._kit.new_id("r")):
+        # A receiver may ask its first question while its handoff is still being scored.
+        reachable = record.state in (State.RUNNING, State.RESUMING)
+        if not reachable or not self._driver.desk.reply(text, self._kit.new_id("r")):
             raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is being changed; try again in a moment.")
         # On record as the user's words: what they ask for binds the next agent too.
         await self._kit.ledger.say(Tag.TEXT, self._kit.scrub(text), role="user")
@@ -331,7 +333,8 @@ class Session(Actor[Any]):
         if live.breach_muted:
             return
         reading = reading_of(item.event, record.provider, record.account, item.at_ms / 1000)
-        if reading is not None:
+        # A spool is read from its start: what it says of a window that has begun anew since is no news.
+        if reading is not None and newest([reading], self._kit.clock()):
             live.breach = live.breach or breach([reading], record.threshold)
 
 

@@ -1,0 +1,146 @@
+"""The gateway over a whole daemon: every method answers with what the API promises, from the real actors."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from hub.errors import Code, HubError
+from hub.web.backend import RunRequest
+from tests.faults.harness import git, project
+from tests.hub.actors.kit import daemon_of
+
+
+@pytest.fixture
+def made(tmp_path):
+    with project(tmp_path) as found:
+        found.script(
+            "demo-first", {"write": {"path": "a.txt", "text": "one\n"}}, {"limit": {"resetsIn": 3600}}
+        )
+        found.script(
+            "demo-second", {"write": {"path": "b.txt", "text": "two\n"}}, {"ask": "go on?"}, {"done": "ok"}
+        )
+        found.configure()
+        yield found
+
+
+def request(**fields):
+    plain = {
+        "task": "write the files",
+        "threshold": None,
+        "max_handoffs": None,
+        "provider": "",
+        "profile": "",
+        "verify": ["test -f b.txt"],
+        "on_limit": None,
+    }
+    return RunRequest(**{**plain, **fields})
+
+
+async def code_of(call):
+    with pytest.raises(HubError) as caught:
+        await call
+    return caught.value.code
+
+
+async def test_a_whole_session_through_the_gateway(made, monkeypatch):
+    async with daemon_of(made, monkeypatch) as live:
+        gate = live.daemon.app.gateway()
+        assert await code_of(gate.session_diff()) is Code.NO_ACTIVE_SESSION
+        assert await code_of(gate.contract()) is Code.NOT_FOUND
+        begun = await gate.run(request())
+        assert await code_of(gate.run(request())) is Code.SESSION_ALREADY_RUNNING
+        await live.until(lambda s: s["needsInput"], "the second agent asks")
+        await gate.reply("yes")
+        ended = await live.until_ended()
+        assert (ended["sessionState"], ended["verified"]) == ("completed", True)
+        diff = await gate.session_diff()
+        assert "a.txt" in diff["summary"]
+        assert "+two" in diff["diff"]
+        contract = await gate.contract()
+        assert (contract["sessionId"], contract["version"]) == (begun["sessionId"], 2)
+        assert [b["name"] for b in await gate.circuit() if b["state"] == "open"] == ["demo-first/default"]
+        assert (await gate.tree())["name"] == "root"
+        assert (await gate.audit_head())["seq"] > 0
+
+
+async def test_the_history_is_the_newest_of_the_audit_log(made, monkeypatch):
+    """`limit` counts from the end; what is left is oldest first, without a gap."""
+    async with daemon_of(made, monkeypatch) as live:
+        gate = live.daemon.app.gateway()
+        await gate.run(request())
+        await live.until(lambda s: s["needsInput"], "the second agent asks")
+        await gate.stop()
+        full = await gate.history(10_000)
+        assert [entry["seq"] for entry in full] == list(range(len(full)))
+        assert [entry["event"] for entry in full][:2] == ["daemon_started", "session_started"]
+        for limit in (1, 3, len(full), len(full) + 5):
+            assert await gate.history(limit) == full[-limit:]
+        moves = [entry["summary"] for entry in full if entry["event"] == "handoff"]
+        assert [move.partition(",")[0] for move in moves] == [
+            "RUNNING -> PAUSING",
+            "PAUSING -> SNAPSHOTTED",
+            "SNAPSHOTTED -> ENVELOPE_BUILT",
+            "ENVELOPE_BUILT -> DISPATCHED",
+            "DISPATCHED -> RESUMING",
+            "RESUMING -> RUNNING",
+        ]
+
+
+async def test_the_time_machine(made, monkeypatch):
+    """Each snapshot is shown, its diff can be read, and a rewind makes a branch and moves nothing else."""
+    async with daemon_of(made, monkeypatch) as live:
+        gate = live.daemon.app.gateway()
+        await gate.run(request())
+        await live.until(lambda s: s["needsInput"], "the second agent asks")
+        await gate.stop()
+        commits = await gate.history_commits()
+        assert len(commits) == 2
+        by_file = {
+            name: c["sha"]
+            for c in commits
+            for name in ("a.txt", "b.txt")
+            if name in (await gate.history_diff(c["sha"]))["diff"]
+        }
+        assert set(by_file) == {"a.txt", "b.txt"}
+        before = git(made.root, "rev-parse", "main", "HEAD")
+        made_branch = await gate.rewind(by_file["a.txt"])
+        assert git(made.root, "rev-parse", made_branch["branch"]) == by_file["a.txt"]
+        assert git(made.root, "rev-parse", "main", "HEAD") == before
+        assert (await gate.history(1))[0]["event"] == "rewind"
+        for sha in ("0" * 40, "--output=/tmp/x", "HEAD"):
+            assert await code_of(gate.history_diff(sha)) is Code.NOT_FOUND
+
+
+async def test_a_subscription_ends_with_its_block(made, monkeypatch):
+    async with daemon_of(made, monkeypatch) as live:
+        gate = live.daemon.app.gateway()
+        async with gate.subscribe(0) as view:
+            await gate.run(request())
+            got = []
+            with trio.fail_after(20):
+                while not any("go on?" in r.msg for r in got):
+                    got += await view.channel.receive()
+        assert [r.id for r in got] == list(range(1, len(got) + 1))
+        assert await gate.events_since(got[-3].id, 2) == got[-2:]
+        await gate.stop()
+
+
+async def test_every_read_answers_on_an_idle_daemon(made, monkeypatch):
+    async with daemon_of(made, monkeypatch) as live:
+        gate = live.daemon.app.gateway()
+        for name in (
+            "status",
+            "providers",
+            "config_providers",
+            "session_cost",
+            "redactions",
+            "circuit",
+            "audit_head",
+        ):
+            assert await getattr(gate, name)() is not None
+        assert await gate.history_commits() == []
+        assert await code_of(gate.handoff()) is Code.NO_ACTIVE_SESSION
+        assert await code_of(gate.pause(pause=True)) is Code.NO_ACTIVE_SESSION
+        assert await code_of(gate.reply("x")) is Code.NO_ACTIVE_SESSION
+        assert await code_of(gate.stop()) is Code.NO_ACTIVE_SESSION
