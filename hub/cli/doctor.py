@@ -26,6 +26,8 @@ from hub.providers.registry import load_all
 _GIT = (2, 31)
 _FREE = 200 * 1024 * 1024
 _VERSION_TIMEOUT = 20.0
+_SESSIONS = Path("/run/user")
+_PEOPLE = 1000
 
 
 @attrs.frozen
@@ -130,6 +132,25 @@ def _daemon(places: Places) -> Finding:
     except HubError as error:
         return Finding("daemon", ok=False, detail=error.detail, hint=error.hint, warning=True)
     return Finding("daemon", ok=True, detail=api.url)
+
+
+def _alone(_: Places) -> Finding:
+    others = logged_in(_SESSIONS) - {os.geteuid()}
+    detail = (
+        f"user ids {sorted(others)} can reach the API on loopback" if others else "nobody else is logged in"
+    )
+    return Finding(
+        "other users", not others, detail, "The API has no authentication: see SECURITY.md.", warning=True
+    )
+
+
+def logged_in(sessions: Path) -> set[int]:
+    """The user ids of people who have a session on this machine."""
+    return {
+        int(found.name)
+        for found in sessions.glob("[1-9]*")
+        if found.name.isdigit() and int(found.name) >= _PEOPLE
+    }
 
 
 _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (

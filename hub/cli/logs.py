@@ -10,13 +10,17 @@ import json
 import os
 import stat
 import sys
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import click
 
 from hub.cli.context import client, json_option
 from hub.cli.screen import line, shown
+from hub.client.quick import Api
 
 _PAGE = 1000
+Batch = list[dict[str, Any]]
 
 
 @click.command()
@@ -30,38 +34,42 @@ def logs(ctx: click.Context, *, follow: bool, since: int, as_json: bool) -> None
     Example: hub logs -f
     """
     daemon = client(ctx)
-    records = []
-    while page := daemon.get("/api/events", {"since": since, "limit": _PAGE}):
-        records += page
+    if as_json and not follow:
+        records = [record for page in _pages(daemon, since) for record in page]
+        click.echo(json.dumps(records, ensure_ascii=False))
+        return
+    out = _print_json if as_json else _print
+    for page in _pages(daemon, since):
+        out(page)
         since = page[-1]["id"]
     if follow:
-        _follow(daemon.port, records, since, as_json=as_json)
-    elif as_json:
-        click.echo(json.dumps(records, ensure_ascii=False))
-    else:
-        _print(records)
+        _follow(daemon.port, since, out)
 
 
-def _print(records: list[dict[str, object]]) -> None:
+def _pages(daemon: Api, since: int) -> Iterator[Batch]:
+    """The log so far; a reader sees its beginning before its end is fetched."""
+    while page := daemon.get("/api/events", {"since": since, "limit": _PAGE}):
+        yield page
+        since = page[-1]["id"]
+
+
+def _print(records: Batch) -> None:
     for record in records:
         if shown(record):
             click.echo(line(record))
 
 
-def _follow(port: int, records: list[dict[str, object]], since: int, *, as_json: bool) -> None:
+def _print_json(records: Batch) -> None:
+    for record in records:
+        click.echo(json.dumps(record, ensure_ascii=False))
+
+
+def _follow(port: int, since: int, out: Callable[[Batch], None]) -> None:
     import trio
 
     from hub.client.live import follow as live
 
-    def out(batch: list[dict[str, object]]) -> None:
-        if as_json:
-            for record in batch:
-                click.echo(json.dumps(record, ensure_ascii=False))
-        else:
-            _print(batch)
-
     async def go() -> None:
-        out(records)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_reader_leaves)
             async with live(port, since) as batches:

@@ -3,6 +3,7 @@
 import json
 import tomllib
 
+from hub.cli.doctor import logged_in
 from tests.faults.harness import git
 from tests.hub.cli.kit import environ, hub
 
@@ -110,6 +111,14 @@ def test_a_repository_without_a_commit_is_a_finding(tmp_path):
     assert status == 1
     assert checks["commit"]["ok"] is False
     assert "git commit" in checks["commit"]["hint"]
+
+
+def test_other_people_on_the_machine_are_told_of(tmp_path):
+    """They can reach loopback, and the API asks nobody for a password."""
+    for name in ("0", "107", "1000", "1001", "not-a-user"):
+        (tmp_path / name).mkdir()
+    assert logged_in(tmp_path) == {1000, 1001}
+    assert logged_in(tmp_path / "nowhere") == set()
 
 
 def test_the_doctor_sees_a_daemon(work):
