@@ -41,6 +41,8 @@ _CODE_OF = {
 }
 
 
+_LEAVES = 5.0
+"""Seconds for the process of a run that was interrupted to end."""
 _UNSAID = frozenset({FailureClass.CRASH, FailureClass.SILENT})
 """Failures no agent tells of itself."""
 
@@ -184,11 +186,25 @@ class Work:
                 await self.desk.stop("done")
                 await self.desk.release()
                 await self.ending.judge(record)
+            case Ending.INTERRUPTED if await self._orphaned(record):
+                await self.desk.release()
+                await self.kit.ledger.update(dispatch_id="", failing=record.failing + 1)
+                await self.kit.ledger.say(
+                    Tag.SYSTEM, f"{record.provider} was stopped while hub was away; it goes on"
+                )
             case Ending.FAILED | Ending.INTERRUPTED:
                 failure = outcome.failure or Failure(
                     FailureClass.UNKNOWN, outcome.text or "It stopped by itself."
                 )
                 await self._failed(record, failure)
+
+    async def _orphaned(self, record: SessionRecord) -> bool:
+        """Whether its runner stopped the agent in order, because no daemon came back in time: it may go on."""
+        live = self.kit.board.agent
+        if live is None or record.failing >= self.kit.config.session.retries:
+            return False
+        await self.kit.board.until(lambda: live.exit or not live.adapter_up or self.kit.board.wish, _LEAVES)
+        return live.exit is not None and live.exit.asked
 
     async def _failed(self, record: SessionRecord, failure: Failure) -> None:
         """Ask the rule what a failure leads to, and do it."""

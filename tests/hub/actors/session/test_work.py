@@ -1,0 +1,36 @@
+"""RUNNING: what the end of an agent leads to."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.harness import project, until
+
+
+@pytest.fixture
+def made(tmp_path):
+    with project(tmp_path) as found:
+        yield found
+
+
+def test_an_agent_that_was_stopped_for_want_of_a_daemon_goes_on(made):
+    """A daemon that stays away longer than `orphanGrace` costs no session: the agent's own one is taken up again."""
+    made.script(
+        "demo-first",
+        {"write": {"path": "a.txt", "text": "one\n"}},
+        {"ask": "go on?"},
+        {"done": "finished"},
+    )
+    made.configure()
+    config = made.root / "hub.toml"
+    config.write_text(config.read_text().replace("orphanGrace = 20", "orphanGrace = 0.2"))
+    api = made.start()
+    api.post("/api/run", {"task": "write", "verify": ["test -f a.txt"]})
+    until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    made.kill()
+    until(lambda: list((made.hub / "run").glob("*/verdict.json")), "its runner has stopped it")
+    api = made.start()
+    until(lambda: len(made.starts()) == 2 and api.get("/api/status")["needsInput"], "it asks again")
+    api.post("/api/session/reply", {"reply": "yes"})
+    record = until(made.ended, "the session ends")
+    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 0)
