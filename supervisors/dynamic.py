@@ -12,8 +12,9 @@ from typing import assert_never
 
 import trio
 
+from supervisors.agenda import Again, Due, Event, Request
 from supervisors.child import Child, Life
-from supervisors.engine import Again, Due, Engine, Event, Limits, Request
+from supervisors.engine import Engine, Limits
 from supervisors.handle import AdminCode, AdminError, DynamicHandle, Op
 from supervisors.reply import Reply
 from supervisors.spec import (

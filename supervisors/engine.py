@@ -2,17 +2,12 @@
 
 Owns: the life of a supervisor from its first child to its last. Must not: know strategies.
 
-An exit is judged at once, synchronously, in the task that ended: it can neither be lost nor wait behind a
-slow
-sibling, and an incarnation that nothing holds back follows the last one in the same task. What concerns
-siblings,
-or has to wait, goes through one unbounded queue (bounded by the children there are, never fed with user
-data).
-Every event names the generation it is about, and a stale one is dropped. The nursery of the children is
-shielded:
-an outer cancellation arrives at a watcher outside the shield, which turns it into a stop, so that children
-are
-stopped in order even then.
+An exit is judged at once, synchronously, in the task that ended: it can neither be lost nor wait behind a slow
+sibling, and an incarnation that nothing holds back follows the last one in the same task. What concerns siblings, or
+has to wait, goes through one unbounded queue (bounded by the children there are, never fed with user data). Every
+event names the generation it is about, and a stale one is dropped. The nursery of the children is shielded: an outer
+cancellation arrives at a watcher outside the shield, which turns it into a stop, so that children are stopped in
+order even then.
 """
 
 from __future__ import annotations
@@ -21,12 +16,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
-from typing import Any
 
 import attrs
 import trio
 
 from supervisors import plan
+from supervisors.agenda import Again, Due, Event, Request
 from supervisors.child import Child, ChildState, Life, run_life
 from supervisors.events import EventKind
 from supervisors.exits import Exit, IntensityReached, Shutdown
@@ -36,34 +31,6 @@ from supervisors.plan import Verdict, View
 from supervisors.ref import ActorDied
 from supervisors.reply import Reply
 from supervisors.spec import AutoShutdown, Brutal, ChildSpec, Kind, Restart
-
-
-@attrs.frozen(eq=False)
-class Again:
-    """A child is to be started again: count it first."""
-
-    child: Child
-    generation: int
-
-
-@attrs.frozen(eq=False)
-class Due:
-    """The delay of a restart is over."""
-
-    child: Child
-    generation: int
-
-
-@attrs.frozen(eq=False)
-class Request:
-    """Somebody asks for something."""
-
-    op: Op
-    argument: Any
-    reply: Reply
-
-
-Event = Again | Due | Request
 
 
 @attrs.frozen(kw_only=True)

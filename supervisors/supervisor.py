@@ -10,8 +10,9 @@ from collections.abc import Hashable
 from typing import assert_never
 
 from supervisors import plan
+from supervisors.agenda import Again, Due, Event, Request
 from supervisors.child import Child, ChildState, Life
-from supervisors.engine import Again, Due, Engine, Event, Limits, Request
+from supervisors.engine import Engine, Limits
 from supervisors.exits import Exit, StartFailed
 from supervisors.handle import AdminCode, AdminError, ChildInfo, Op, SupervisorHandle
 from supervisors.reply import Reply
