@@ -49,7 +49,8 @@ def change(tree: Path, turn: int) -> None:
     (folder / f"new{turn}.py").write_text(f"# {turn}\n")
 
 
-async def measure(root: Path, rounds: int) -> None:
+async def measure(root: Path, rounds: int) -> tuple[list[float], list[float]]:
+    """Seconds of each snapshot, and of each `git add -A && git commit`."""
     places = Places(root)
     places.ensure()
     base = run("rev-parse", "HEAD", cwd=root).strip()
@@ -70,11 +71,16 @@ async def measure(root: Path, rounds: int) -> None:
         peer.append(time.perf_counter() - start)
         same = run("rev-parse", "hub/ours^{tree}", "hub/theirs^{tree}", cwd=root).split()
         assert same[0] == same[1], "both must store the same tree"
+    return mine, peer
+
+
+def show(mine: list[float], peer: list[float]) -> None:
+    """Prints both and their ratio."""
     ratio = statistics.median(a / b for a, b in zip(mine, peer, strict=True))
     best = min(mine) / min(peer)
     print(f"snapshot              {statistics.median(mine) * 1e3:7.1f} ms")
     print(f"add -A && commit      {statistics.median(peer) * 1e3:7.1f} ms")
-    print(f"ratio (median of {rounds} pairs) {ratio:.2f}, of the best {best:.2f}   (goal 0.5)")
+    print(f"ratio (median of {len(mine)} pairs) {ratio:.2f}, of the best {best:.2f}   (goal 0.5)")
 
 
 def main() -> None:
@@ -85,7 +91,7 @@ def main() -> None:
         root = Path(directory) / "repo"
         root.mkdir()
         plant(root, files)
-        trio.run(measure, root, rounds)
+        show(*trio.run(measure, root, rounds))
 
 
 if __name__ == "__main__":
