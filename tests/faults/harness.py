@@ -23,7 +23,7 @@ from hub.client.quick import Api
 from hub.errors import Code, HubError
 
 HUB = [sys.executable, "-m", "hub"]
-PATIENCE = 30.0
+PATIENCE = 90.0
 _TICK = 0.01
 
 GIT_ENV = {
