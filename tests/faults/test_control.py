@@ -141,7 +141,7 @@ def test_an_agent_without_a_way_in_takes_no_reply(made, tmp_path):
     with pytest.raises(HubError) as caught:
         api.post("/api/session/reply", {"reply": "hello"})
     assert (caught.value.code, caught.value.status) == (Code.REPLY_UNSUPPORTED, 409)
-    assert state_of(agent) == "S"
+    assert state_of(agent) in ("R", "S")
     assert made.stop() == 0
     assert state_of(agent) == ""
 

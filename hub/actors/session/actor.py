@@ -244,7 +244,8 @@ class Session(Actor[Any]):
         return {"sessionId": record.session_id}
 
     def _stop(self) -> Any:
-        self._active()
+        if not self._kit.ledger.owes:  # an end that is not told yet is still to be waited for
+            self._active()
         self._kit.board.ask(Wish.STOP)
         if self.ctx.current_reply is not None:
             self._stop_replies.append(self.ctx.current_reply)
@@ -265,7 +266,7 @@ class Session(Actor[Any]):
 
     def _ended(self) -> bool:
         record = self._kit.ledger.record
-        return record is None or not record.session_state.active
+        return record is None or not (record.session_state.active or self._kit.ledger.owes)
 
     # --- news of the agent ----------------------------------------------------------------------------
 
