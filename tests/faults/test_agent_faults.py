@@ -110,7 +110,7 @@ def test_an_agent_that_ignores_every_signal_is_killed(made, oracle):
     api.post("/api/run", TASK)
     says(made, "ready")
     api.post("/api/handoff")
-    until(lambda: made.fsm()["state"] == "PAUSING", "the handoff has begun", patience=5)
+    until(lambda: made.fsm()["state"] == "PAUSING", "the handoff has begun", patience=30)
     completed(made, oracle)
 
 
@@ -124,7 +124,7 @@ def test_an_agent_killed_while_it_is_paused_for_a_handoff(made, oracle):
     says(made, "ready")
     victim = process(made, "agent.json", "pid")
     api.post("/api/handoff")
-    until(lambda: made.fsm()["state"] == "PAUSING", "the handoff has begun", patience=5)
+    until(lambda: made.fsm()["state"] == "PAUSING", "the handoff has begun", patience=30)
     os.kill(victim, signal.SIGKILL)
     completed(made, oracle)
 
