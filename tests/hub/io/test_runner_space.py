@@ -105,14 +105,14 @@ async def test_a_write_that_cannot_be_recorded_is_refused_and_may_be_sent_again(
 
 
 async def test_without_space_for_the_claim_nothing_is_started(small_disk):
-    """F10: `dispatch_failed`, no claim left, and the same dispatch can be tried again."""
+    """F6: `no_space`, no claim left, and the same dispatch can be tried again."""
     run_dir = small_disk / "t-full"
     run_dir.mkdir(0o700)
     ballast = small_disk / "ballast"
     fill(ballast)
     with pytest.raises(HubError) as caught:
         await spawn_runner(run_dir, script("pass"))
-    assert caught.value.code == Code.DISPATCH_FAILED
+    assert caught.value.code == Code.NO_SPACE
     assert "No space left" in caught.value.detail
     assert inspect(run_dir) == NeverClaimed()
     assert list(run_dir.iterdir()) == []
