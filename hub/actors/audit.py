@@ -19,7 +19,11 @@ from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, Audit
 from supervisors import Actor, Exit
 
 _REMEMBERED = 10_000
-"""How many of the newest records' keys are known again after a restart: far more than any sender repeats."""
+"""How many keys are kept: far more than any sender repeats. An agent's events need none: their ids rise."""
+_LOOKED_AT = 500_000
+"""How many of the newest records are looked at for keys after a restart: a flood of an agent's events in between must
+not make the log forget what hub itself has told.
+"""
 _SUMMARY = ("summary", "reason", "command", "to", "state", "sha", "contractId", "dispatchId")
 
 
@@ -37,7 +41,7 @@ class AuditWriter(Actor[Any]):
     async def started(self) -> None:
         """Open the log and learn what it holds; a broken log is opened for reading, and every append says so."""
         self._journal = AuditJournal.open(self._places, self._key)
-        for record in self._newest(_REMEMBERED):
+        for record in self._newest(_LOOKED_AT):
             self._remember(record.data)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
@@ -49,7 +53,7 @@ class AuditWriter(Actor[Any]):
         """Append, or tell."""
         match message:
             case AuditAppend(entries=entries):
-                return await self._append([e for e in entries if not e.key or e.key not in self._keys])
+                return await self._append([e for e in entries if self._is_new(e)])
             case AuditHead():
                 return self._head()
             case AuditLastEvent():
@@ -58,6 +62,12 @@ class AuditWriter(Actor[Any]):
                 return [_history(r) for r in self._newest(limit)]
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the audit log")
+
+    def _is_new(self, entry: AuditEntry) -> bool:
+        event_id = entry.data.get("eventId")
+        if isinstance(event_id, int):
+            return event_id > self._last_event
+        return not entry.key or entry.key not in self._keys
 
     def _newest(self, limit: int) -> list[Record]:
         """The newest records, oldest first; of a log that was tampered with, those before the bad one."""
@@ -84,14 +94,13 @@ class AuditWriter(Actor[Any]):
         return {"seq": head.seq, "hash": head.hash, "bytes": head.size}
 
     def _remember(self, data: Any) -> None:
-        key = data.get("key")
-        if key:
-            self._keys[key] = None
-            while len(self._keys) > _REMEMBERED:
-                self._keys.popitem(last=False)
         event_id = data.get("eventId")
         if isinstance(event_id, int):
             self._last_event = max(self._last_event, event_id)
+        elif key := data.get("key"):
+            self._keys[key] = None
+            while len(self._keys) > _REMEMBERED:
+                self._keys.popitem(last=False)
 
 
 def _keyed(entry: AuditEntry) -> dict[str, Any]:

@@ -205,4 +205,4 @@ def _entry(record: Record) -> AuditEntry:
         "summary": clip(record.msg, _SUMMARY),
         "eventId": record.id,
     }
-    return AuditEntry("agent_event", data, key=f"event:{record.id}")
+    return AuditEntry("agent_event", data)
