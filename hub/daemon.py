@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -69,6 +69,8 @@ class Order:
     load_config: Callable[[], Config]
     host: str = "127.0.0.1"
     port: int = 4748
+    signals: bool = False
+    """Whether the daemon takes the process's signals itself."""
     detach: bool = False
     """Whether a stop by signal leaves the agent to the next daemon."""
     on_event: Callable[[SupEvent], None] | None = None
@@ -98,6 +100,9 @@ async def run_daemon(
             daemon = Daemon(app, app.bound.url, app.bound.port, detach=order.detach)
             lock.tell(daemon.port)
             await _announced(app)
+            if order.signals:
+                # Before anybody can know that the daemon is there: whoever reads its pid may signal it at once.
+                await nursery.start(_listen, daemon)
             write_atomic(order.places.daemon_json, _announcement(daemon, order))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
@@ -176,19 +181,10 @@ def _state(run: Path) -> object:
         return HubError(Code.STATE_CORRUPT, str(error))
 
 
-@contextlib.asynccontextmanager
-async def stop_signals(daemon: Daemon) -> AsyncIterator[None]:
-    """Within the block: the first SIGINT or SIGTERM is an ordered stop, the second ends the process at once."""
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(_listen, daemon)
-        try:
-            yield
-        finally:
-            nursery.cancel_scope.cancel(reason="the daemon has ended")
-
-
-async def _listen(daemon: Daemon) -> None:
+async def _listen(daemon: Daemon, *, task_status: trio.TaskStatus[None]) -> None:
+    """The first SIGINT or SIGTERM is an ordered stop, the second ends the process at once."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
         count = 0
         async for number in signals:
             count += 1

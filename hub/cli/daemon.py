@@ -29,14 +29,16 @@ def daemon(ctx: click.Context, *, port: int | None, demo: bool, detach: bool, as
     """
     # Importing makes objects that stay: looking for garbage among them meanwhile is a tenth of the time to start.
     gc.disable()
+    import attrs
     import trio
 
     from hub.cli.report import report
     from hub.cli.serve import order_for
-    from hub.daemon import Daemon, run_daemon, stop_signals
+    from hub.daemon import Daemon, run_daemon
 
     flags = {"port": port if port is not None else ctx.obj["port"], "demo": demo or None}
     order = order_for(project_dir(ctx), flags=flags, detach=detach, on_event=report)
+    order = attrs.evolve(order, signals=True)
 
     async def go() -> None:
         async with trio.open_nursery() as nursery:
@@ -45,8 +47,7 @@ def daemon(ctx: click.Context, *, port: int | None, demo: bool, detach: bool, as
             gc.enable()
             told = {"url": running.url, "port": running.port, "project": str(order.places.root)}
             click.echo(json.dumps(told) if as_json else f"hub serves {order.places.root} on {running.url}")
-            async with stop_signals(running):
-                await running.over.wait()
+            await running.over.wait()
         if not as_json:
             click.echo("hub has stopped in order", err=True)
 
