@@ -305,8 +305,6 @@ class Dispatch:
     provider: str
     attach: bool
     """False: claim and spawn. True: the runner exists (alive or not): read on from its spool."""
-    after: int = -1
-    """Events of the spool up to this offset are in the log already."""
 
 
 @attrs.frozen

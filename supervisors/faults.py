@@ -3,7 +3,7 @@
 Owns: the faults planted in one tree, keyed by path. Must not: cost a tree without faults more than one
 comparison a message.
 
-Each function takes the `Root` that `run_root` gives and a path (`"root/work/session"`), or a name that only
+Each function takes the `Root` that `run_root` gives and a path (`"root/watch/breakers"`), or a name that only
 one member bears.
 A planted fault waits for its moment, in whatever incarnation that comes, and is used up by it.
 """
