@@ -23,6 +23,7 @@ from hub.actors.breakers import Breakers
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.launch import agent_launch
+from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import Session
 from hub.actors.session.board import Board
 from hub.actors.session.desk import Desk
@@ -87,7 +88,7 @@ class App:
     listening: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("audit", "events", "settings", "breakers", "session", "front"):
+        for name in ("audit", "events", "settings", "breakers", "quota", "session", "front"):
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -100,7 +101,7 @@ class App:
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
-            children=[self._actor("breakers", self._breakers)],
+            children=[self._actor("breakers", self._breakers), self._actor("quota", self._quota)],
         )
         work = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -148,6 +149,16 @@ class App:
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
 
+    def _quota(self) -> Quota:
+        return Quota(
+            self.places,
+            events=self.ref("events"),
+            settings=self.ref("settings"),
+            session=self.ref("session"),
+            providers=self.providers,
+            clock=time.time,
+        )
+
     def _session(self) -> Session:
         return Session(self._session_parts)
 
@@ -160,6 +171,7 @@ class App:
             audit=self.ref("audit"),
             events=self.ref("events"),
             breakers=self.ref("breakers"),
+            quota=self.ref("quota"),
             settings=self.ref("settings"),
             providers=self.providers,
             keys=Keys(*map(load_or_create_key, ("contract", "redaction", "audit"))),
@@ -207,6 +219,7 @@ class App:
             self.ref("events"),
             self.ref("settings"),
             self.ref("breakers"),
+            self.ref("quota"),
             self.ref("audit"),
             self._snapshot,
         )

@@ -20,6 +20,7 @@ import trio
 
 from hub.domain.event import Event, Record
 from hub.domain.failure import Failure
+from hub.domain.quota import QuotaReading
 from hub.io.sqlite import NewEvent
 from hub.providers.base import Assignment, Exit, Outcome
 
@@ -87,6 +88,11 @@ class EventsOfSession:
     session_id: str
     after: int = 0
     limit: int = 5000
+
+
+@attrs.frozen
+class EventsHead:
+    """Answers the highest event id; 0 when there is none."""
 
 
 @attrs.frozen
@@ -166,6 +172,31 @@ class BreakerClosed:
 @attrs.frozen
 class BreakerSnapshots:
     """Answers what `GET /api/circuit` serves."""
+
+
+# --- quota ------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class GetWallet:
+    """Answers what `GET /api/quota/wallet` serves."""
+
+
+@attrs.frozen
+class GetProspects:
+    """Answers `{(provider, account): [Prospect]}` for every window that is known and has not begun anew.
+
+    `readings` are taken into the ledger first: whoever asks has just heard them.
+    """
+
+    readings: Sequence[QuotaReading] = ()
+
+
+@attrs.frozen
+class QuotaSeen:
+    """A poll found these windows changed. Repeated with the next change."""
+
+    readings: Sequence[QuotaReading]
 
 
 # --- session ----------------------------------------------------------------------------------------------
@@ -335,13 +366,19 @@ def _edges() -> tuple[Edge, ...]:
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured)
     blocking("front", "breakers", BreakerSnapshots)
+    blocking("front", "quota", GetWallet)
     blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
     blocking("adapter", "session", AgentBatch)
     blocking("session", "events", EventAppend, EventsOfSession)
     blocking("session", "audit", AuditAppend, AuditHead)
     blocking("session", "settings", GetConfig)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
+    blocking("session", "quota", GetProspects)
     blocking("breakers", "events", EventAppend)
+    blocking("quota", "events", EventAppend, EventsHead, Subscribe)
+    posting("quota", "events", "drop", Unsubscribe)
+    blocking("quota", "settings", GetConfig)
+    posting("quota", "session", "drop", QuotaSeen)
     blocking("events", "audit", AuditAppend, AuditLastEvent)
     posting("session", "adapter", "refuse", AdapterReply, AdapterInterrupt, AdapterStop, AdapterPause)
     posting("root", "session", "refuse", Detach)

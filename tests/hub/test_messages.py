@@ -16,6 +16,7 @@ ACTOR_FILES = {
     "events": ["events.py"],
     "settings": ["settings.py"],
     "breakers": ["breakers.py"],
+    "quota": [f"quota/{path.name}" for path in (ROOT / "hub/actors/quota").glob("*.py")],
     "adapter": ["adapter.py"],
     "session": [f"session/{path.name}" for path in (ROOT / "hub/actors/session").glob("*.py")],
 }
