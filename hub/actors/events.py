@@ -87,8 +87,8 @@ class EventLog(Actor[Any]):
     async def handle(self, message: Any) -> Any:
         """Append, replay, subscribe."""
         match message:
-            case EventAppend(events=events):
-                return await self._append(events)
+            case EventAppend(events=events, spooled=spooled):
+                return await self._append(events, spooled=spooled)
             case EventsSince(since=since, limit=limit):
                 async with self._using:
                     return self._store.since(since, limit)
@@ -103,7 +103,7 @@ class EventLog(Actor[Any]):
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the event log")
 
-    async def _append(self, events: Sequence[NewEvent]) -> list[int]:
+    async def _append(self, events: Sequence[NewEvent], *, spooled: bool) -> list[int]:
         """Kept, then published.
 
         What an agent's spool would bring back after a power cut is not held up by the disk; what only hub knows is
@@ -112,7 +112,7 @@ class EventLog(Actor[Any]):
         async with self._using:
             before = self._store.last_id
             records = self._store.append(events)
-            if not all(event.replayable for event in events):
+            if not spooled:
                 await self._sync()
             fresh = [r for r in records if r.id > before]
             if fresh:

@@ -91,11 +91,6 @@ class NewEvent:
     index: int = 0
     """Its place among the events of that line."""
 
-    @property
-    def replayable(self) -> bool:
-        """Whether an agent's spool would bring it back."""
-        return bool(self.dispatch_id) and self.offset >= 0
-
 
 class EventStore:
     """The one writer of a project's event log.

@@ -211,7 +211,7 @@ async def test_what_only_hub_knows_is_durable_before_it_is_seen(folder, monkeypa
         live = await logs.events.ref.call(Subscribe(), timeout=CALL)
         disk = threading.Event()
         monkeypatch.setattr(EventStore, "sync", lambda _: disk.wait(CALL))
-        await logs.append(said(1))
+        await logs.events.ref.call(EventAppend([said(1)], spooled=True), timeout=CALL)
         assert [r.msg for r in await live.channel.receive()] == ["line 1.0"]
         disk.set()
 
