@@ -279,7 +279,9 @@ class Session(Actor[Any]):
         try:
             if batch.events:
                 logged = [self._logged(record, batch, item) for item in batch.events]
-                for number, event in zip(await self._kit.ledger.log(logged), logged, strict=True):
+                for number, event in zip(
+                    await self._kit.ledger.log(logged, spooled=True), logged, strict=True
+                ):
                     self._kit.tallies.count(number, event.msg, event.meta)
             await self._account(record, batch, live)
         except HubError as error:
