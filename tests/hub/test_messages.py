@@ -8,7 +8,8 @@ import attrs
 import pytest
 
 from hub import messages
-from hub.messages import EDGES, Edge, document
+from hub.message_map import document
+from hub.messages import EDGES, Edge
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTOR_FILES = {

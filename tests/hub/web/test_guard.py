@@ -305,7 +305,7 @@ async def test_gets_change_nothing(server: Server):
     """G12: a GET asks the backend for something that is only read."""
     reading = {
         "status", "providers", "config_providers", "session_diff", "session_cost", "events_since", "contract",
-        "history", "history_commits", "history_diff", "circuit", "redactions", "audit_head", "tree", "subscribe",
+        "quota_wallet", "history", "history_commits", "history_diff", "circuit", "redactions", "audit_head", "tree", "subscribe",
     }  # fmt: skip
     for method, path in every_operation():
         if method == "GET" and path != SSE.path:
