@@ -17,7 +17,7 @@ ACTOR_FILES = {
     "settings": ["settings.py"],
     "breakers": ["breakers.py"],
     "adapter": ["adapter.py"],
-    "pipelines": ["pipelines.py"],
+    "pipelines": [f"pipelines/{path.name}" for path in (ROOT / "hub/actors/pipelines").glob("*.py")],
     "session": [f"session/{path.name}" for path in (ROOT / "hub/actors/session").glob("*.py")],
 }
 
