@@ -181,7 +181,8 @@ async def test_paths_that_are_none_are_404_and_never_redirected(server: Server, 
 async def test_another_method_is_405_with_what_is_allowed(server: Server, route: Route):
     allowed = {other.method for other in ROUTES if other.path == route.path}
     wrong = next(method for method in ("POST", "GET", "PUT") if method not in allowed)
-    reply = await ask(server.port, wrong, route.path)
+    media = [("Content-Type", "application/json")] if wrong == "PUT" else []
+    reply = await ask(server.port, wrong, route.path, headers=media)
     assert reply.status == 405
     assert route.method in reply.headers["allow"]
 
