@@ -8,8 +8,7 @@ import attrs
 import pytest
 
 from hub import messages
-from hub.message_map import document
-from hub.messages import EDGES, Edge
+from hub.message_map import EDGES, Edge, document
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTOR_FILES = {
@@ -17,8 +16,8 @@ ACTOR_FILES = {
     "events": ["events.py"],
     "settings": ["settings.py"],
     "breakers": ["breakers.py"],
-    "quota": [f"quota/{path.name}" for path in (ROOT / "hub/actors/quota").glob("*.py")],
     "adapter": ["adapter.py"],
+    "pipelines": [f"pipelines/{path.name}" for path in (ROOT / "hub/actors/pipelines").glob("*.py")],
     "session": [f"session/{path.name}" for path in (ROOT / "hub/actors/session").glob("*.py")],
 }
 

@@ -305,7 +305,8 @@ async def test_gets_change_nothing(server: Server):
     """G12: a GET asks the backend for something that is only read."""
     reading = {
         "status", "providers", "config_providers", "session_diff", "session_cost", "events_since", "contract",
-        "quota_wallet", "history", "history_commits", "history_diff", "circuit", "redactions", "audit_head", "tree", "subscribe",
+        "history", "history_commits", "history_diff", "circuit", "redactions", "audit_head", "tree", "subscribe",
+        "pipelines", "pipeline_run", "quota_wallet",
     }  # fmt: skip
     for method, path in every_operation():
         if method == "GET" and path != SSE.path:
