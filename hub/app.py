@@ -73,10 +73,13 @@ class App:
 
     places: Places
     config: Config
+    """The last one that was read; the agents it describes are the ones that can be dispatched."""
     load_config: Callable[[], Config]
     host: str
     port: int
-    providers: Mapping[str, Provider] = attrs.field(factory=load_all)
+    providers: Mapping[str, Provider] = attrs.field(
+        default=attrs.Factory(lambda self: load_all(lambda: self.config), takes_self=True)
+    )
     bound: Bound | None = None
     """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None
@@ -135,7 +138,11 @@ class App:
         return EventLog(self.places, self.ref("audit"), time.time)
 
     def _settings(self) -> Settings:
-        return Settings(self.load_config, self._config_stamp, self.providers, time.time)
+        return Settings(self._read_config, self._config_stamp, self.providers, time.time)
+
+    def _read_config(self) -> Config:
+        self.config = self.load_config()
+        return self.config
 
     def _config_stamp(self) -> object:
         """Changes whenever `hub.toml` does."""

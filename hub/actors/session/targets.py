@@ -22,6 +22,7 @@ from hub.domain.profile import ProviderStatus, Status, Target, chain, next_targe
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.messages import BreakerClosed, GetConfig, Shut
+from hub.providers.base import install_hint
 
 _NEVER_AGAIN = frozenset({"auth", "dispatch_failed", "verify_failed"})
 """Ways to leave a task after which the same provider and account is not asked again within it."""
@@ -83,7 +84,7 @@ class Targets:
         return tuple(names)
 
     def _install_hint(self, name: str) -> str:
-        return "Install it: " + " ".join(self.kit.providers[name].install_command)
+        return install_hint(self.kit.providers[name])
 
     async def blocked(self) -> Mapping[tuple[str, str], float]:
         """Provider and account pairs whose breaker is open, with the instant each may be tried again."""
