@@ -39,6 +39,7 @@ from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
 from hub.actors.settings import Settings
 from hub.domain.config import Config
+from hub.errors import HubError
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
@@ -86,6 +87,9 @@ class App:
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
+    failure: HubError | None = None
+    """Why the daemon cannot go on."""
+    failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
         for name in ("audit", "events", "settings", "breakers", "session", "front"):
@@ -130,7 +134,7 @@ class App:
         return actor_spec(name, factory, self._slots[name])
 
     def _audit(self) -> AuditWriter:
-        return AuditWriter(self.places, load_or_create_key("audit"))
+        return AuditWriter(self.places, load_or_create_key("audit"), self._fails)
 
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
@@ -230,6 +234,10 @@ class App:
     def _listens(self, bound: Bound) -> None:
         self.bound = bound
         self.listening.set()
+
+    def _fails(self, error: HubError) -> None:
+        self.failure = self.failure or error
+        self.failed.set()
 
     def _snapshot(self) -> NodeInfo:
         if self.picture is None:
