@@ -20,7 +20,7 @@ import trio
 
 from hub import __version__
 from hub.actors.clock import iso
-from hub.actors.session.ledger import insist
+from hub.actors.insist import insist
 from hub.app import App
 from hub.domain.config import Config
 from hub.errors import Code, HubError
@@ -30,7 +30,7 @@ from hub.io.child import Dead, inspect
 from hub.io.lock import project_lock
 from hub.io.places import Places
 from hub.io.processes import sweep
-from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop
+from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
 from supervisors import ActorDied, Root, SupEvent, run_root
 
 _WATCHDOG = 120.0
@@ -172,6 +172,8 @@ async def _end_on_request(daemon: Daemon, root: Root) -> None:
             session.try_cast(Detach())
         else:
             with trio.fail_after(_STOP_TIMEOUT):
+                # First the run, so that no further node starts; then the session, its own or another.
+                await insist(daemon.app.ref("pipelines"), StopPipeline())
                 # Asked again of a session that is just restarting: its agent must not outlive an ordered stop.
                 await insist(session, RequestStop("daemon"))
     root.request_stop()

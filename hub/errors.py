@@ -46,6 +46,7 @@ class Code(StrEnum):
     BRANCH_MISSING = "branch_missing"
     GIT_FAILED = "git_failed"
     GIT_MISSING = "git_missing"
+    MERGE_CONFLICT = "merge_conflict"
     AGENT_MISSING = "agent_missing"
     AGENT_EXITED = "agent_exited"
     AGENT_SILENT = "agent_silent"
@@ -148,6 +149,12 @@ RULES: dict[Code, Rule] = {
     Code.BRANCH_MISSING: Rule(409, 1, "The session's branch is gone", "Look at its snapshots: hub history"),
     Code.GIT_FAILED: Rule(500, 1, "git failed", "Run hub doctor."),
     Code.GIT_MISSING: Rule(500, 1, "git is not installed", "Install git 2.31 or newer."),
+    Code.MERGE_CONFLICT: Rule(
+        409,
+        1,
+        "Two branches change the same lines",
+        "Let one of the two nodes depend on the other, then run the pipeline again.",
+    ),
     Code.AGENT_MISSING: Rule(
         409, 1, "The agent's program is not installed", "Run hub doctor for the install command."
     ),

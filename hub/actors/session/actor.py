@@ -12,18 +12,18 @@ from typing import Any, TypeVar
 
 import trio
 
-from hub.actors.clock import iso
+from hub.actors.insist import insist
 from hub.actors.session import views
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import owner
 from hub.actors.session.driver import Driver
 from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import insist
+from hub.actors.session.starting import insist_free, new_record
 from hub.actors.session.work import NOBODY
 from hub.domain.event import Event, EventType, Tag
 from hub.domain.handoff import State
 from hub.domain.quota import breach, newest, reading_of
-from hub.domain.session import ErrorNote, OnLimit, SessionRecord, SessionState
+from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.sqlite import NewEvent
@@ -37,10 +37,12 @@ from hub.messages import (
     GetRedactions,
     GetSessionFacts,
     GetStatus,
+    ReleaseRun,
     RequestHandoff,
     RequestPause,
     RequestReply,
     RequestStop,
+    SessionEnd,
     StartRun,
 )
 from supervisors import DEFER, Actor, Reply
@@ -59,6 +61,7 @@ class Session(Actor[Any]):
         self._kit, self._driver = make()
         self._stop_replies: list[Reply] = []
         self._handoff_replies: list[Reply] = []
+        self._end_replies: list[Reply] = []
 
     async def started(self) -> None:
         """Read the record back, take hold of what runs, and go on where the record says."""
@@ -73,6 +76,7 @@ class Session(Actor[Any]):
         self.ctx.nursery.start_soon(self._driver.run)
         self.ctx.nursery.start_soon(self._answer_stops)
         self.ctx.nursery.start_soon(self._answer_handoffs)
+        self.ctx.nursery.start_soon(self._answer_ends)
 
     async def _recount(self) -> None:
         """Count again what the session's events tell; a log that cannot be read costs the counts, nothing else."""
@@ -107,6 +111,10 @@ class Session(Actor[Any]):
                 return await self._reply(text)
             case RequestStop():
                 return self._stop()
+            case SessionEnd(session_id=session_id):
+                return self._end(session_id)
+            case ReleaseRun(run_id=run_id):
+                return await self._release(run_id)
             case Detach():
                 self._kit.board.detached = True
                 self._kit.board.touch()
@@ -118,58 +126,25 @@ class Session(Actor[Any]):
 
     async def _start(self, order: StartRun) -> dict[str, Any]:
         active = self._kit.ledger.record
-        if active is not None and active.session_state.active:
-            raise HubError(Code.SESSION_ALREADY_RUNNING, f"Session {active.session_id} is running.")
+        if active is not None and order.session_id == active.session_id:
+            return views.started(active)
+        if active is not None:
+            insist_free(active, order.run_id)
         targets = self._driver.work.targets
         await targets.refresh_config()
-        chain = targets.chain_for(provider=order.provider, profile=order.profile)
+        chain = targets.chain_for(provider=order.provider, profile=order.profile, fallback=order.fallback)
         state = await git.repo_state(self._kit.places.root)
         if not state.has_commit:
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(self._kit.audit, AuditAppend([]))
-        record = self._new_record(order, chain, state)
+        record = new_record(self._kit, order, chain, state)
         await self._kit.ledger.begin(record)
         self._kit.tallies.clear()
         self._kit.board.wish = None
         self._kit.board.trouble = None
         self._kit.board.touch()
-        return {
-            "sessionId": record.session_id,
-            "taskId": record.task_id,
-            "branch": record.branch,
-            "worktree": record.worktree,
-        }
-
-    def _new_record(self, order: StartRun, chain: tuple[str, ...], state: git.RepoState) -> SessionRecord:
-        session_id = self._kit.new_id("s")
-        config = self._kit.config
-        provider = chain[0]
-        verify = tuple(order.verify if order.verify is not None else config.session.verify)
-        return SessionRecord(
-            session_id=session_id,
-            seq=1,
-            at=iso(self._kit.clock()),
-            session_state=SessionState.STARTING,
-            role="primary",
-            task_id=self._kit.new_id("t"),
-            task=order.task,
-            branch=f"hub/{session_id}",
-            worktree=str(self._kit.places.worktrees / session_id),
-            base=state.head_sha,
-            main_branch=state.branch or state.main_branch,
-            profile=order.profile,
-            chain=chain,
-            threshold=_or(order.threshold, config.session.threshold),
-            max_handoffs=_or(order.max_handoffs, config.session.max_handoffs),
-            on_limit=OnLimit(_or(order.on_limit, config.session.on_limit)),
-            verify=verify,
-            verify_sha=views.digest(verify),
-            provider=provider,
-            account=config.accounts(provider)[0].label,
-            model=config.provider(provider).model,
-            started_at=iso(self._kit.clock()),
-        )
+        return views.started(record)
 
     def _active(self) -> SessionRecord:
         record = self._kit.ledger.record
@@ -257,6 +232,29 @@ class Session(Actor[Any]):
         if self.ctx.current_reply is not None:
             self._stop_replies.append(self.ctx.current_reply)
         return DEFER
+
+    def _end(self, session_id: str) -> Any:
+        record = self._kit.ledger.record
+        if record is None or record.session_id != session_id:
+            raise HubError(Code.NOT_FOUND, f"Session {session_id} is not on record.")
+        if self._ended():
+            return views.ended(record)
+        if self.ctx.current_reply is not None:
+            self._end_replies.append(self.ctx.current_reply)
+        return DEFER
+
+    async def _release(self, run_id: str) -> None:
+        record = self._kit.ledger.record
+        if record is not None and record.run_id == run_id:
+            await self._kit.ledger.update(run_id="")
+
+    async def _answer_ends(self) -> None:
+        """Answers those who wait for the session's end."""
+        while True:
+            await self._kit.board.until(lambda: self._end_replies and self._ended())
+            replies, self._end_replies = self._end_replies, []
+            for reply in replies:
+                reply.answer(views.ended(self._kit.ledger.now))
 
     async def _answer_stops(self) -> None:
         """Answers those who asked for a stop once the session has ended."""
@@ -351,8 +349,3 @@ class Session(Actor[Any]):
 
 def _worked(event: Event) -> bool:
     return event.type is EventType.TOOL_RESULT and not event.meta.get("isError")
-
-
-def _or(asked: T | None, configured: T) -> T:
-    """What was asked for, else what is configured."""
-    return configured if asked is None else asked
