@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -23,13 +24,16 @@ from hub.actors.breakers import Breakers
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.launch import agent_launch
+from hub.actors.pipelines.actor import Pipelines
+from hub.actors.pipelines.book import Book
+from hub.actors.pipelines.conductor import Conductor
 from hub.actors.session.actor import Session
 from hub.actors.session.board import Board
 from hub.actors.session.desk import Desk
 from hub.actors.session.driver import Driver
 from hub.actors.session.ending import Ending
 from hub.actors.session.evidence import Evidence
-from hub.actors.session.kit import Keys, Kit, Stumbles
+from hub.actors.session.kit import Keys, Kit
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
@@ -37,7 +41,10 @@ from hub.actors.session.tally import Tallies
 from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
 from hub.actors.settings import Settings
+from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
+from hub.domain.redaction import KnownSecrets, Redactor
+from hub.errors import HubError
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
@@ -87,10 +94,14 @@ class App:
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
+    _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
+    failure: HubError | None = None
+    """Why the daemon cannot go on."""
+    failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("audit", "events", "settings", "breakers", "session", "front"):
+        for name in ("audit", "events", "settings", "breakers", "session", "pipelines", "front"):
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -112,6 +123,7 @@ class App:
             children=[
                 dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
                 self._actor("session", self._session),
+                self._actor("pipelines", self._pipelines),
             ],
         )
         return SupervisorSpec(
@@ -132,7 +144,7 @@ class App:
         return actor_spec(name, factory, self._slots[name])
 
     def _audit(self) -> AuditWriter:
-        return AuditWriter(self.places, load_or_create_key("audit"))
+        return AuditWriter(self.places, load_or_create_key("audit"), self._fails)
 
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
@@ -184,6 +196,15 @@ class App:
         work = Work(kit, desk, targets, orders, ending)
         return kit, Driver(kit, desk, work, passing, ending)
 
+    def _pipelines(self) -> Pipelines:
+        return Pipelines(self.places, self.ref("settings"), tuple(self.providers), self._conductor)
+
+    def _conductor(self) -> Conductor:
+        redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
+        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, redactor.text)
+        root, session = self.places.root, self.ref("session")
+        return Conductor(book, root, session, new_id, self._pipeline_stumbles)
+
     def _adapter_spec(self, kit: Kit, dispatch: Dispatch) -> tuple[ChildSpec, Ref[Any]]:
         """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
         slot: Slot[Any] = Slot(f"adapter {dispatch.assignment.dispatch_id}")
@@ -211,6 +232,7 @@ class App:
         return Gateway(
             self.places,
             self.ref("session"),
+            self.ref("pipelines"),
             self.ref("events"),
             self.ref("settings"),
             self.ref("breakers"),
@@ -220,14 +242,26 @@ class App:
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
-        origins = self.config.server.allowed_origins
-        return FrontEnd(
-            partial(serve, self.gateway(), host=self.host, port=port, origins=origins), self._listens
+        server = self.config.server
+        door = partial(
+            serve,
+            self.gateway(),
+            host=self.host,
+            port=port,
+            origins=server.allowed_origins,
+            token=server.token,
+            project=str(self.places.root),
+            unix=self.places.root / Path(server.socket).expanduser() if server.socket else None,
         )
+        return FrontEnd(door, self._listens)
 
     def _listens(self, bound: Bound) -> None:
         self.bound = bound
         self.listening.set()
+
+    def _fails(self, error: HubError) -> None:
+        self.failure = self.failure or error
+        self.failed.set()
 
     def _snapshot(self) -> NodeInfo:
         if self.picture is None:

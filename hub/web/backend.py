@@ -77,6 +77,18 @@ class Backend(Protocol):
     async def stop(self) -> JsonObject:
         """End the session in order; answers when it has ended."""
 
+    async def pipelines(self) -> JsonArray:
+        """All pipelines."""
+
+    async def replace_pipelines(self, pipelines: JsonArray) -> JsonArray:
+        """Store these in place of those that are stored; answers all pipelines."""
+
+    async def run_pipeline(self, name: str, *, resume: bool) -> JsonObject:
+        """Start a run; answers it."""
+
+    async def pipeline_run(self) -> JsonObject:
+        """The run that goes on, or the last one; `not_found` when there was none."""
+
     async def session_diff(self) -> JsonObject:
         """`{summary, diff}` of the session branch against the main branch."""
 

@@ -7,15 +7,15 @@ Must not: order the chain itself (`hub.domain.profile` does), or remember anythi
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from hub.actors.clock import iso
+from hub.actors.insist import insist
 from hub.actors.session.desk import owner
 from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import insist
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.profile import ProviderStatus, Status, Target, chain, next_target
@@ -62,14 +62,17 @@ class Targets:
             for name in config.enabled_providers(self.kit.providers)
         ]
 
-    def chain_for(self, *, provider: str, profile: str) -> tuple[str, ...]:
+    def chain_for(self, *, provider: str, profile: str, fallback: Sequence[str] = ()) -> tuple[str, ...]:
         """Provider names in order of priority for a new session, the wanted one first.
+
+        With a `fallback` the order is the wanted one and these, and nobody else.
 
         Raises:
             HubError: Nobody is there to work, or a named one is unknown or not installed.
         """
         config = self.kit.config
-        order = chain(config.profile_chain(profile), config.session.chain, self.known())
+        named = (provider, *fallback) if fallback else config.profile_chain(profile)
+        order = chain(named, config.session.chain, self.known())
         names = [target.provider for target in order if self.installed(target.provider)]
         if provider:
             if provider not in self.kit.providers:

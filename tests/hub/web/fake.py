@@ -10,8 +10,14 @@ import attrs
 import trio
 
 from hub.domain.event import Record
+from hub.domain.pipeline import read
+from hub.domain.pipeline_run import begin, told
 from hub.web.backend import RunRequest
 from hub.web.server import Bound, serve
+
+NODE = {"id": "a", "provider": "claude", "task": "x", "dependsOn": [], "fallback": [], "verify": []}
+PIPELINE = {"name": "p", "nodes": [NODE]}
+RUN = told(begin("p-1", *read([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
 @attrs.define
@@ -82,6 +88,22 @@ class Fake:
     async def stop(self) -> dict[str, Any]:
         self._asked("stop")
         return {}
+
+    async def pipelines(self) -> list[Any]:
+        self._asked("pipelines")
+        return [PIPELINE]
+
+    async def replace_pipelines(self, pipelines: list[Any]) -> list[Any]:
+        self._asked("replace_pipelines", pipelines)
+        return pipelines
+
+    async def run_pipeline(self, name: str, *, resume: bool) -> dict[str, Any]:
+        self._asked("run_pipeline", name, resume)
+        return RUN
+
+    async def pipeline_run(self) -> dict[str, Any]:
+        self._asked("pipeline_run")
+        return RUN
 
     async def session_diff(self) -> dict[str, Any]:
         self._asked("session_diff")
