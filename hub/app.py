@@ -45,6 +45,7 @@ from hub.actors.settings import Settings
 from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
 from hub.domain.redaction import KnownSecrets, Redactor
+from hub.errors import HubError
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
@@ -80,10 +81,13 @@ class App:
 
     places: Places
     config: Config
+    """The last one that was read; the agents it describes are the ones that can be dispatched."""
     load_config: Callable[[], Config]
     host: str
     port: int
-    providers: Mapping[str, Provider] = attrs.field(factory=load_all)
+    providers: Mapping[str, Provider] = attrs.field(
+        default=attrs.Factory(lambda self: load_all(lambda: self.config), takes_self=True)
+    )
     bound: Bound | None = None
     """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None
@@ -93,6 +97,9 @@ class App:
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
     _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
+    failure: HubError | None = None
+    """Why the daemon cannot go on."""
+    failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
         for name in ("audit", "events", "settings", "breakers", "quota", "session", "pipelines", "front"):
@@ -138,13 +145,17 @@ class App:
         return actor_spec(name, factory, self._slots[name])
 
     def _audit(self) -> AuditWriter:
-        return AuditWriter(self.places, load_or_create_key("audit"))
+        return AuditWriter(self.places, load_or_create_key("audit"), self._fails)
 
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
 
     def _settings(self) -> Settings:
-        return Settings(self.load_config, self._config_stamp, self.providers, time.time)
+        return Settings(self._read_config, self._config_stamp, self.providers, time.time)
+
+    def _read_config(self) -> Config:
+        self.config = self.load_config()
+        return self.config
 
     def _config_stamp(self) -> object:
         """Changes whenever `hub.toml` does."""
@@ -260,6 +271,10 @@ class App:
     def _listens(self, bound: Bound) -> None:
         self.bound = bound
         self.listening.set()
+
+    def _fails(self, error: HubError) -> None:
+        self.failure = self.failure or error
+        self.failed.set()
 
     def _snapshot(self) -> NodeInfo:
         if self.picture is None:

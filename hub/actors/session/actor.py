@@ -49,6 +49,7 @@ from hub.messages import (
 from supervisors import DEFER, Actor, Reply
 
 _EVENT_PAUSE_PATIENCE = 2.0
+_CHANGING = "The agent is being changed; try again in a moment."
 T = TypeVar("T")
 
 
@@ -217,10 +218,12 @@ class Session(Actor[Any]):
             raise HubError(Code.REPLY_UNSUPPORTED, f"{provider.display_name} takes no replies while it runs.")
         # A receiver may ask its first question while its handoff is still being scored.
         reachable = record.state in (State.RUNNING, State.RESUMING)
-        if not reachable or not self._driver.desk.reply(text, self._kit.new_id("r")):
-            raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is being changed; try again in a moment.")
-        # On record as the user's words: what they ask for binds the next agent too.
+        if not reachable or live is None or not live.adapter_up:
+            raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
+        # On record as the user's words: what they ask for binds the next agent too. Before the agent hears them.
         await self._kit.ledger.say(Tag.TEXT, self._kit.scrub(text), role="user")
+        if not self._driver.desk.reply(text, self._kit.new_id("r")):
+            raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
         if record.needs_input:
             await self._kit.ledger.update(needs_input=False)
         return {"sessionId": record.session_id}

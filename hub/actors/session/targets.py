@@ -26,6 +26,7 @@ from hub.domain.session import SessionRecord
 from hub.domain.wallet import Prospect, wall
 from hub.errors import Code, HubError
 from hub.messages import BreakerClosed, GetConfig, GetProspects, Shut
+from hub.providers.base import install_hint
 from supervisors import ActorDied
 
 _PATIENCE = 5.0
@@ -93,7 +94,7 @@ class Targets:
         return tuple(names)
 
     def _install_hint(self, name: str) -> str:
-        return "Install it: " + " ".join(self.kit.providers[name].install_command)
+        return install_hint(self.kit.providers[name])
 
     async def blocked(self) -> Mapping[tuple[str, str], float]:
         """Provider and account pairs whose breaker is open, with the instant each may be tried again."""
