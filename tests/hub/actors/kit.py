@@ -15,7 +15,7 @@ import attrs
 import pytest
 import trio
 
-from hub.actors.session.ledger import insist
+from hub.actors.insist import insist
 from hub.cli.serve import order_for
 from hub.daemon import Daemon, run_daemon
 from hub.domain.event import Record
