@@ -42,6 +42,7 @@ PROGRAMS = {
     "claude": Program("claude", "@anthropic-ai/claude-code", "2.1.329", "claude"),
     "codex": Program("codex", "@openai/codex", "0.169.0", "codex"),
     "gemini": Program("gemini", "@google/gemini-cli", "0.61.0", "gemini"),
+    "opencode": Program("opencode", "opencode-ai", "1.18.33", "opencode"),
 }
 
 
