@@ -3,82 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Account, Assignment, Ending
+from hub.providers.base import Ending
 from hub.providers.opencode.agent import PROVIDER
-from tests.agents import base_env, program_path
-from tests.drive import Run, drive
-from tests.model_server import ModelServer, Turn
+from tests.drive import Run, at_line, drive
+from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
 
 CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
 OWN_PROMPT = "You are an interactive CLI tool"
-MODEL = "anthropic/claude-sonnet-5-5"
-
-
-@pytest.fixture
-def models() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    path = tmp_path / "repo"
-    path.mkdir()
-    subprocess.run(["git", "init", "-q", str(path)], check=True)
-    return path
-
-
-@pytest.fixture
-def assign(models: ModelServer, repo: Path, tmp_path: Path) -> Callable[..., Assignment]:
-    program = str(program_path("opencode"))
-    (tmp_path / "home").mkdir()
-
-    def make(*, dispatch: str = "d-1", key: str = "key", **more: Any) -> Assignment:
-        given = {
-            "prompt": "Write hello.txt.",
-            "model": MODEL,
-            "base_url": f"{models.url}/v1",
-            "account": Account("test", str(tmp_path / "account"), {"ANTHROPIC_API_KEY": key} if key else {}),
-        } | more
-        return Assignment(
-            dispatch_id=dispatch,
-            session_id="s-1",
-            worktree=repo,
-            run_dir=tmp_path / dispatch,
-            program=program,
-            **given,
-        )
-
-    return make
-
-
-@pytest.fixture
-def env(models: ModelServer, tmp_path: Path) -> dict[str, str]:
-    return {**base_env(tmp_path / "home"), "OPENCODE_DISABLE_MODELS_FETCH": "1", **models.proxy_env()}
-
-
-def on_line(part: bytes, act: Callable[[Run], None]) -> Callable[[bytes, Run], None]:
-    """Acts once, on the first line that holds `part`."""
-    done: list[bool] = []
-
-    def seen(line: bytes, run: Run) -> None:
-        if part in line and not done:
-            done.append(True)
-            act(run)
-
-    return seen
 
 
 def test_a_task_is_done_and_the_server_leaves(models, repo, assign, env):
@@ -168,7 +107,7 @@ def test_a_model_that_does_not_exist_ends_the_run(models, assign, env):
 
 def test_an_interrupt_keeps_the_partial_text(models, assign, env):
     models.script("key", Turn.hold())
-    act = on_line(b"chunk3", lambda run: run.write(*run.stream.interrupt()))
+    act = at_line(b"chunk3", lambda run: run.write(*run.stream.interrupt()))
     run = drive(PROVIDER, assign(), env, on_line=act)
     assert run.outcome.ending is Ending.INTERRUPTED
     assert run.of(EventType.TEXT)[0].content.startswith("chunk0 chunk1")
@@ -197,7 +136,7 @@ def test_an_interrupted_tool_is_told_as_failed(models, assign, env):
 def test_a_reply_amid_a_turn_is_taken_up_at_its_end(models, assign, env):
     models.script("key", Turn.slow(words=20, delay=0.02), Turn.text("And hi."))
     text = 'Also say "REPLYMARK" ✓\nand no more'
-    act = on_line(b"chunk3", lambda run: run.write(*run.stream.reply(text, "reply-1")))
+    act = at_line(b"chunk3", lambda run: run.write(*run.stream.reply(text, "reply-1")))
     assignment = assign(prompt="/FIRSTTASK @home")
     run = drive(PROVIDER, assignment, env, on_line=act)
     assert run.outcome.ending is Ending.DONE
