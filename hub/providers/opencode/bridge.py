@@ -50,11 +50,13 @@ class Bridge:
     def run(self) -> int:
         """Carries lines both ways until either side ends; the exit status."""
         threading.Thread(target=self._hear, daemon=True).start()
-        with open(_STDIN, "rb", closefd=False) as lines:
-            for line in lines:
-                self._take(line)
-        self._leaving = True
-        self._server.stop()
+        try:
+            with open(_STDIN, "rb", closefd=False) as lines:
+                for line in lines:
+                    self._take(line)
+        finally:  # a signal leaves by here too
+            self._leaving = True
+            self._server.stop()
         return 0
 
     def _take(self, line: bytes) -> None:
@@ -114,10 +116,7 @@ def main(arguments: Sequence[str]) -> int:
     except NotStarted as error:
         sys.stdout.write(json.dumps({"bridge": "failed", "text": str(error)}) + "\n")
         return FAILED
-    try:
-        return Bridge(server).run()
-    finally:
-        server.stop()
+    return Bridge(server).run()
 
 
 def _json(data: bytes) -> Any:

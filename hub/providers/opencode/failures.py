@@ -44,8 +44,9 @@ _TEXTS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.OVERLOAD, r"overloaded|at capacity|no capacity"),
     (FailureClass.USAGE_LIMIT, r"rate[ _-]?limit|too many requests|resource_exhausted"),
     (FailureClass.CONTEXT_OVERFLOW, r"prompt is too long|context (?:window|length)|maximum context"),
-    (FailureClass.AUTH, r"(?:incorrect|invalid|missing|no)\b.{0,24}\bapi[ -_]?key|unauthori[sz]ed"),
-    (FailureClass.AUTH, r"authentication|not logged in|ProviderModelNotFound|ProviderInitError"),
+    (FailureClass.AUTH, r"(?:incorrect|invalid|missing|no)\b.{0,24}\bapi[ _-]?key|unauthori[sz]ed"),
+    (FailureClass.AUTH, r"api[ _-]?key\b.{0,24}\b(?:missing|invalid|not valid|expired|required)"),
+    (FailureClass.AUTH, r"authentication|not logged in|ProviderInitError"),
     (FailureClass.OVERLOAD, r"unavailable|\b50[0-9]\b|fetch failed|socket|timed? ?out|unable to connect"),
     (FailureClass.REFUSAL, r"content[_ ]filter|safety|usage polic"),
 )
