@@ -41,6 +41,8 @@ def _write(path: str, text: str, offered: Mapping[str, Any], cwd: str) -> Native
             return name, {"file_path": absolute, "content": text}
     if "write" in offered:
         return "write", {"filePath": absolute, "content": text}
+    if "create" in offered:
+        return "create", {"path": absolute, "file_text": text}
     if offered.get("exec") == CUSTOM and text.endswith("\n"):
         return "exec", f"const r = await tools.apply_patch({json.dumps(_patch(path, text))}); text(r);"
     quoted = shlex.quote(path)
