@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -23,13 +24,17 @@ from hub.actors.breakers import Breakers
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.launch import agent_launch
+from hub.actors.pipelines.actor import Pipelines
+from hub.actors.pipelines.book import Book
+from hub.actors.pipelines.conductor import Conductor
+from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import Session
 from hub.actors.session.board import Board
 from hub.actors.session.desk import Desk
 from hub.actors.session.driver import Driver
 from hub.actors.session.ending import Ending
 from hub.actors.session.evidence import Evidence
-from hub.actors.session.kit import Keys, Kit, Stumbles
+from hub.actors.session.kit import Keys, Kit
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
@@ -37,7 +42,10 @@ from hub.actors.session.tally import Tallies
 from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
 from hub.actors.settings import Settings
+from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
+from hub.domain.redaction import KnownSecrets, Redactor
+from hub.errors import HubError
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
@@ -73,10 +81,13 @@ class App:
 
     places: Places
     config: Config
+    """The last one that was read; the agents it describes are the ones that can be dispatched."""
     load_config: Callable[[], Config]
     host: str
     port: int
-    providers: Mapping[str, Provider] = attrs.field(factory=load_all)
+    providers: Mapping[str, Provider] = attrs.field(
+        default=attrs.Factory(lambda self: load_all(lambda: self.config), takes_self=True)
+    )
     bound: Bound | None = None
     """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None
@@ -84,10 +95,14 @@ class App:
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
+    _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
+    failure: HubError | None = None
+    """Why the daemon cannot go on."""
+    failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("audit", "events", "settings", "breakers", "session", "front"):
+        for name in ("audit", "events", "settings", "breakers", "quota", "session", "pipelines", "front"):
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -100,7 +115,7 @@ class App:
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
-            children=[self._actor("breakers", self._breakers)],
+            children=[self._actor("breakers", self._breakers), self._actor("quota", self._quota)],
         )
         work = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -109,6 +124,7 @@ class App:
             children=[
                 dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
                 self._actor("session", self._session),
+                self._actor("pipelines", self._pipelines),
             ],
         )
         return SupervisorSpec(
@@ -129,13 +145,17 @@ class App:
         return actor_spec(name, factory, self._slots[name])
 
     def _audit(self) -> AuditWriter:
-        return AuditWriter(self.places, load_or_create_key("audit"))
+        return AuditWriter(self.places, load_or_create_key("audit"), self._fails)
 
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
 
     def _settings(self) -> Settings:
-        return Settings(self.load_config, self._config_stamp, self.providers, time.time)
+        return Settings(self._read_config, self._config_stamp, self.providers, time.time)
+
+    def _read_config(self) -> Config:
+        self.config = self.load_config()
+        return self.config
 
     def _config_stamp(self) -> object:
         """Changes whenever `hub.toml` does."""
@@ -147,6 +167,16 @@ class App:
 
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
+
+    def _quota(self) -> Quota:
+        return Quota(
+            self.places,
+            events=self.ref("events"),
+            settings=self.ref("settings"),
+            session=self.ref("session"),
+            providers=self.providers,
+            clock=time.time,
+        )
 
     def _session(self) -> Session:
         return Session(self._session_parts)
@@ -160,6 +190,7 @@ class App:
             audit=self.ref("audit"),
             events=self.ref("events"),
             breakers=self.ref("breakers"),
+            quota=self.ref("quota"),
             settings=self.ref("settings"),
             providers=self.providers,
             keys=Keys(*map(load_or_create_key, ("contract", "redaction", "audit"))),
@@ -176,6 +207,15 @@ class App:
         ending = Ending(kit, desk, targets, evidence, passing)
         work = Work(kit, desk, targets, orders, ending)
         return kit, Driver(kit, desk, work, passing, ending)
+
+    def _pipelines(self) -> Pipelines:
+        return Pipelines(self.places, self.ref("settings"), tuple(self.providers), self._conductor)
+
+    def _conductor(self) -> Conductor:
+        redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
+        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, redactor.text)
+        root, session = self.places.root, self.ref("session")
+        return Conductor(book, root, session, new_id, self._pipeline_stumbles)
 
     def _adapter_spec(self, kit: Kit, dispatch: Dispatch) -> tuple[ChildSpec, Ref[Any]]:
         """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
@@ -204,23 +244,37 @@ class App:
         return Gateway(
             self.places,
             self.ref("session"),
+            self.ref("pipelines"),
             self.ref("events"),
             self.ref("settings"),
             self.ref("breakers"),
+            self.ref("quota"),
             self.ref("audit"),
             self._snapshot,
         )
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
-        origins = self.config.server.allowed_origins
-        return FrontEnd(
-            partial(serve, self.gateway(), host=self.host, port=port, origins=origins), self._listens
+        server = self.config.server
+        door = partial(
+            serve,
+            self.gateway(),
+            host=self.host,
+            port=port,
+            origins=server.allowed_origins,
+            token=server.token,
+            project=str(self.places.root),
+            unix=self.places.root / Path(server.socket).expanduser() if server.socket else None,
         )
+        return FrontEnd(door, self._listens)
 
     def _listens(self, bound: Bound) -> None:
         self.bound = bound
         self.listening.set()
+
+    def _fails(self, error: HubError) -> None:
+        self.failure = self.failure or error
+        self.failed.set()
 
     def _snapshot(self) -> NodeInfo:
         if self.picture is None:

@@ -15,12 +15,14 @@ class Code(StrEnum):
 
     MALFORMED = "malformed"
     BAD_HOST = "bad_host"
+    TOKEN_NEEDED = "token_needed"  # noqa: S105  # a code
     FOREIGN_ORIGIN = "foreign_origin"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     TOO_LARGE = "too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     MISDIRECTED = "misdirected"
+    OTHER_PROJECT = "other_project"
     HEADERS_TOO_LARGE = "headers_too_large"
     INVALID = "invalid"
     SESSION_ALREADY_RUNNING = "session_already_running"
@@ -33,6 +35,7 @@ class Code(StrEnum):
     TIMEOUT = "timeout"
     NO_SPACE = "no_space"
     READ_ONLY = "read_only"
+    DISK_FAILED = "disk_failed"
     INTERNAL = "internal"
     CONFIG_INVALID = "config_invalid"
     NOT_A_REPOSITORY = "not_a_repository"
@@ -43,6 +46,7 @@ class Code(StrEnum):
     BRANCH_MISSING = "branch_missing"
     GIT_FAILED = "git_failed"
     GIT_MISSING = "git_missing"
+    MERGE_CONFLICT = "merge_conflict"
     AGENT_MISSING = "agent_missing"
     AGENT_EXITED = "agent_exited"
     AGENT_SILENT = "agent_silent"
@@ -83,6 +87,9 @@ class Rule(NamedTuple):
 RULES: dict[Code, Rule] = {
     Code.MALFORMED: Rule(400, 2, "The request could not be read", "Send one well-formed JSON document."),
     Code.BAD_HOST: Rule(400, 2, "The Host header is missing or doubled", "Send exactly one Host header."),
+    Code.TOKEN_NEEDED: Rule(
+        401, 4, "The daemon wants its token", "Set HUB_TOKEN, or [server] token, to what it was started with."
+    ),
     Code.FOREIGN_ORIGIN: Rule(
         403, 1, "The request came from a foreign origin", "Call hub from its own page or a local program."
     ),
@@ -95,6 +102,12 @@ RULES: dict[Code, Rule] = {
         415, 2, "The body must be JSON", "Send Content-Type: application/json."
     ),
     Code.MISDIRECTED: Rule(421, 1, "The request was meant for another host", "Use http://127.0.0.1:<port>."),
+    Code.OTHER_PROJECT: Rule(
+        421,
+        69,
+        "That is the daemon of another project",
+        "Start this project's own: hub daemon --port 0; and unset HUB_PORT.",
+    ),
     Code.HEADERS_TOO_LARGE: Rule(431, 2, "The header block is too large", "Keep headers under 16 KiB."),
     Code.INVALID: Rule(422, 2, "A field does not validate", "Correct the fields named in errors."),
     Code.SESSION_ALREADY_RUNNING: Rule(
@@ -113,6 +126,9 @@ RULES: dict[Code, Rule] = {
     Code.TIMEOUT: Rule(504, 1, "A part of the daemon did not answer in time", "Try again; see hub doctor."),
     Code.NO_SPACE: Rule(507, 1, "The disk is full", "Free some space; hub goes on by itself."),
     Code.READ_ONLY: Rule(507, 1, "The disk cannot be written", "Remount it writable; hub goes on by itself."),
+    Code.DISK_FAILED: Rule(
+        507, 74, "The disk failed", "Look at the disk (dmesg), then start hub again: it goes on where it was."
+    ),
     Code.INTERNAL: Rule(500, 1, "hub made a mistake", "Please report it with the output of hub doctor."),
     Code.CONFIG_INVALID: Rule(
         422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."
@@ -133,6 +149,12 @@ RULES: dict[Code, Rule] = {
     Code.BRANCH_MISSING: Rule(409, 1, "The session's branch is gone", "Look at its snapshots: hub history"),
     Code.GIT_FAILED: Rule(500, 1, "git failed", "Run hub doctor."),
     Code.GIT_MISSING: Rule(500, 1, "git is not installed", "Install git 2.31 or newer."),
+    Code.MERGE_CONFLICT: Rule(
+        409,
+        1,
+        "Two branches change the same lines",
+        "Let one of the two nodes depend on the other, then run the pipeline again.",
+    ),
     Code.AGENT_MISSING: Rule(
         409, 1, "The agent's program is not installed", "Run hub doctor for the install command."
     ),

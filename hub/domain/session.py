@@ -113,6 +113,10 @@ class SessionRecord:
     base: str = ""
     """The commit the branch started from."""
     main_branch: str = ""
+    run_id: str = ""
+    """The pipeline run this session is a node of; while that goes on no other session may start."""
+    carries: bool = True
+    """Whether the branch begins with the user's uncommitted work."""
     profile: str = ""
     chain: tuple[str, ...] = ()
     """Provider names in order of priority, as resolved at the start."""
@@ -130,7 +134,7 @@ class SessionRecord:
     attempt: int = 0
     """How many dispatches this session has made."""
     failing: int = 0
-    """Failed runs in a row on this provider and account."""
+    """Failed runs in a row on this provider and account; a limit after work was done begins a new row."""
     native_id: str = ""
     """The agent's own session id, as soon as it is known."""
     paused: bool = False

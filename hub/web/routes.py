@@ -7,17 +7,19 @@ and one name here. The event streams are not plain requests; `stream` serves the
 
 from __future__ import annotations
 
-from hub.web import events, health, history, observability, providers, session, status
+from hub.web import events, health, history, observability, pipelines, providers, quota, session, status
 from hub.web.route import Route
 
 
-def table(port: int) -> tuple[Route, ...]:
-    """Every route of a server that listens on `port`."""
+def table(port: int, project: str = "") -> tuple[Route, ...]:
+    """Every route of a server that listens on `port` for a project."""
     return (
-        *health.routes(port),
+        *health.routes(port, project),
         *status.ROUTES,
         *providers.ROUTES,
         *session.ROUTES,
+        *quota.ROUTES,
+        *pipelines.ROUTES,
         *events.ROUTES,
         *history.ROUTES,
         *observability.ROUTES,

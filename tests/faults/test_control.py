@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from hub.errors import Code, HubError
 from tests.faults.harness import Project, until
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle, process, says
+from tests.faults.test_agent_faults import made, oracle, process
 from tests.faults.test_daemon_killed import write
 
 __all__ = ["made", "oracle"]
@@ -41,7 +43,7 @@ def test_a_pause_stops_the_process_and_a_resume_continues_it(made, oracle):
     ticking(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "work"})
-    says(made, "tick")
+    made.says("tick")
     agent = process(made, "agent.json", "pid")
     api.post("/api/session/pause", {"pause": True})
     until(lambda: state_of(agent) == "T", "the agent stands still")
@@ -62,7 +64,7 @@ def test_a_pause_survives_the_daemon(made, oracle):
     ticking(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "work"})
-    says(made, "tick")
+    made.says("tick")
     agent = process(made, "agent.json", "pid")
     api.post("/api/session/pause", {"pause": True})
     until(lambda: state_of(agent) == "T", "the agent stands still")
@@ -81,7 +83,7 @@ def test_a_paused_agent_can_be_handed_over(made, oracle):
     ticking(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "work", "verify": ["test -f b.txt"]})
-    says(made, "tick")
+    made.says("tick")
     agent = process(made, "agent.json", "pid")
     api.post("/api/session/pause", {"pause": True})
     until(lambda: state_of(agent) == "T", "the agent stands still")
@@ -97,7 +99,7 @@ def test_a_paused_agent_can_be_stopped(made, oracle):
     ticking(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "work"})
-    says(made, "tick")
+    made.says("tick")
     agent = process(made, "agent.json", "pid")
     api.post("/api/session/pause", {"pause": True})
     until(lambda: state_of(agent) == "T", "the agent stands still")
@@ -123,6 +125,34 @@ def test_a_reply_reaches_the_agent(made, oracle):
     made.stop()
     assert heard == ["blue"]
     assert (record["sessionState"], record["needsInput"]) == ("completed", False)
+    assert len(made.starts()) == 1
+    check_invariants(made, oracle)
+
+
+def test_a_reply_outlives_the_daemon_that_accepted_it(made, oracle):
+    """Accepted is a promise: a runner that could not take it gets it from the next daemon, and each one once."""
+    asks = [{"ask": "Which colour?"}, {"ask": "Which size?"}]
+    made.script("demo-first", *asks, write(oracle, "a.txt", "one"), {"done": "finished"})
+    made.configure()
+    api = made.start()
+    api.post("/api/run", {"task": "ask"})
+    made.says("Which colour?")
+    runner = process(made, "claim", "pid")
+    os.kill(runner, signal.SIGSTOP)
+    assert api.post("/api/session/reply", {"reply": "blue"})["ok"] is True
+    made.kill()
+    os.kill(runner, signal.SIGCONT)
+    made.start()
+    made.says("Which size?")
+    made.kill()
+    api = made.start()
+    until(lambda: api.get("/api/status")["needsInput"], "the second question is still open")
+    api.post("/api/session/reply", {"reply": "large"})
+    record = until(made.ended, "the session ends by itself")
+    heard = [e["msg"] for e in made.events() if e["meta"].get("role") == "user" and "dispatchId" in e["meta"]]
+    made.stop()
+    assert heard == ["blue", "large"]
+    assert record["sessionState"] == "completed"
     assert len(made.starts()) == 1
     check_invariants(made, oracle)
 
@@ -171,7 +201,7 @@ def test_a_handoff_to_nobody_leaves_the_agent_at_work(made, oracle):
     made.configure()
     api = made.start()
     api.post("/api/run", {"task": "work"})
-    says(made, "tick")
+    made.says("tick")
     with pytest.raises(HubError) as caught:
         api.post("/api/handoff")
     assert caught.value.code is Code.NO_FALLBACK

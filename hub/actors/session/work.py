@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import attrs
 
 from hub.actors.clock import iso
+from hub.actors.insist import insist
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
 from hub.actors.session.ending import Ending as SessionEnding
 from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import effect, insist
+from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
 from hub.domain.event import Tag
@@ -41,8 +43,11 @@ _CODE_OF = {
 }
 
 
+NOBODY = "No other account or provider may take the work now."
 _LEAVES = 5.0
 """Seconds for the process of a run that was interrupted to end."""
+_SHORT = frozenset({FailureClass.OVERLOAD, FailureClass.USAGE_LIMIT})
+"""Failures that are waited out, and counted only while nothing is done between two of them."""
 _UNSAID = frozenset({FailureClass.CRASH, FailureClass.SILENT})
 """Failures no agent tells of itself."""
 
@@ -70,7 +75,11 @@ class Work:
 
     async def _prepare(self, record: SessionRecord) -> None:
         tree = await git.add_worktree(
-            self.kit.places.root, Path(record.worktree), record.branch, record.base, carry_dirty=True
+            self.kit.places.root,
+            Path(record.worktree),
+            record.branch,
+            record.base,
+            carry_dirty=record.carries,
         )
         if tree.carried:
             await self.kit.ledger.say(
@@ -85,20 +94,22 @@ class Work:
         if self.kit.board.wish is Wish.STOP:
             return
         asked = self.kit.board.wish is Wish.HANDOFF
-        then = record.wait_then
-        record = await self.kit.ledger.update(
-            wait_until=0,
-            wait_reason="",
-            wait_then="",
-            session_state=SessionState.RUNNING,
-            error=None,
-            dispatch_id="",
-        )
-        await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
-        if (asked or then == "handoff") and await self.targets.next(record, record.failure) is not None:
+        over: dict[str, Any] = {
+            "wait_until": 0,
+            "wait_reason": "",
+            "wait_then": "",
+            "error": None,
+            "dispatch_id": "",
+        }
+        wanted = asked or record.wait_then == "handoff"
+        if wanted and await self.targets.next(record, record.failure) is not None:
             trigger = Trigger.MANUAL_HANDOFF if asked else Trigger.FAILURE
             reason = "asked for by the user" if asked else "another account is free again"
-            await start_handoff(self.kit, record, trigger, reason, record.failure)
+            # One write: were the wait ended by another one, a crash between the two would try the same agent again.
+            await start_handoff(self.kit, record, trigger, reason, record.failure, **over)
+        else:
+            await self.kit.ledger.update(session_state=SessionState.RUNNING, **over)
+        await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
         self.kit.board.settle()
 
     async def _run(self, record: SessionRecord) -> None:
@@ -162,16 +173,15 @@ class Work:
         """Whether the user's wish for a handoff must be refused; the agent then works on."""
         if await self.targets.next(record, None) is not None:
             return False
-        self.kit.board.settle(
-            HubError(Code.NO_FALLBACK, "No other account or provider may take the work now.")
-        )
+        await self.kit.ledger.say(Tag.ERROR, f"no handoff: {NOBODY}", code=str(Code.NO_FALLBACK))
+        self.kit.board.settle(HubError(Code.NO_FALLBACK, NOBODY))
         return True
 
     async def _nobody_left(self, record: SessionRecord) -> bool:
         """A forecast is no reason to stop an agent when nobody could go on."""
         if record.handoffs_done >= record.max_handoffs or record.on_limit is not OnLimit.HANDOFF:
             return True
-        return await self.targets.next(record, FailureClass.USAGE_LIMIT) is None
+        return await self.targets.next(record, FailureClass.USAGE_LIMIT, fresh=True) is None
 
     def _may_be_stuck(self, live: LiveAgent) -> bool:
         """A pause, a question to the user and a running tool are silence with a reason."""
@@ -213,6 +223,9 @@ class Work:
             await self.kit.ledger.say(
                 Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind)
             )
+        live = self.kit.board.agent
+        if failure.kind in _SHORT and live is not None and live.worked:
+            record = attrs.evolve(record, failing=0)
         if failure.kind is FailureClass.REFUSAL:
             record = await self.kit.ledger.update(refused_by=(*record.refused_by, record.provider))
         target = await self.targets.next(record, failure.kind)
@@ -259,9 +272,14 @@ class Work:
 
 
 async def start_handoff(
-    kit: Kit, record: SessionRecord, trigger: Trigger, reason: str, failure: FailureClass | None
+    kit: Kit,
+    record: SessionRecord,
+    trigger: Trigger,
+    reason: str,
+    failure: FailureClass | None,
+    **also: Any,
 ) -> None:
-    """RUNNING -> PAUSING, durable when this returns."""
+    """RUNNING -> PAUSING, with other changes of the record in the same write; durable when this returns."""
     left = Attempt(record.provider, record.account, str(failure or trigger), record.at)
     await kit.ledger.advance(
         trigger,
@@ -275,4 +293,5 @@ async def start_handoff(
         snapshot_sha="",
         contract_id="",
         contract_sha256="",
+        **also,
     )
