@@ -49,7 +49,7 @@ from hub.errors import HubError
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
-from hub.providers.registry import load_all
+from hub.providers.registry import load_all, quota_client
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
@@ -175,6 +175,7 @@ class App:
             settings=self.ref("settings"),
             session=self.ref("session"),
             providers=self.providers,
+            clients=quota_client,
             clock=time.time,
         )
 

@@ -114,6 +114,7 @@ async def bench_of(places, clock=None, config=TOML):
             settings=settings.ref,
             session=session.ref,
             providers=providers,
+            clients=lambda _: None,
             clock=clock,
         )
 
