@@ -35,6 +35,7 @@ class Code(StrEnum):
     TIMEOUT = "timeout"
     NO_SPACE = "no_space"
     READ_ONLY = "read_only"
+    DISK_FAILED = "disk_failed"
     INTERNAL = "internal"
     CONFIG_INVALID = "config_invalid"
     NOT_A_REPOSITORY = "not_a_repository"
@@ -125,6 +126,9 @@ RULES: dict[Code, Rule] = {
     Code.TIMEOUT: Rule(504, 1, "A part of the daemon did not answer in time", "Try again; see hub doctor."),
     Code.NO_SPACE: Rule(507, 1, "The disk is full", "Free some space; hub goes on by itself."),
     Code.READ_ONLY: Rule(507, 1, "The disk cannot be written", "Remount it writable; hub goes on by itself."),
+    Code.DISK_FAILED: Rule(
+        507, 74, "The disk failed", "Look at the disk (dmesg), then start hub again: it goes on where it was."
+    ),
     Code.INTERNAL: Rule(500, 1, "hub made a mistake", "Please report it with the output of hub doctor."),
     Code.CONFIG_INVALID: Rule(
         422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."

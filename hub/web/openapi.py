@@ -36,7 +36,9 @@ ANY_CODES = frozenset(
     }
 )
 """What the guard, the codec and the edge may answer to any operation."""
-POST_CODES = frozenset({Code.TOO_LARGE, Code.UNSUPPORTED_MEDIA_TYPE, Code.NO_SPACE, Code.READ_ONLY})
+POST_CODES = frozenset(
+    {Code.TOO_LARGE, Code.UNSUPPORTED_MEDIA_TYPE, Code.NO_SPACE, Code.READ_ONLY, Code.DISK_FAILED}
+)
 """What may be answered besides to an operation that has a body and writes."""
 
 _REF = "#/components/schemas/{name}"

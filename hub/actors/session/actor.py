@@ -7,7 +7,7 @@ Must not: carry the session on (the driver does), or write to the worktree.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import trio
@@ -22,7 +22,7 @@ from hub.actors.session.starting import insist_free, new_record
 from hub.actors.session.work import NOBODY
 from hub.domain.event import Event, EventType, Tag
 from hub.domain.handoff import State
-from hub.domain.quota import breach, newest, reading_of
+from hub.domain.quota import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
@@ -37,6 +37,7 @@ from hub.messages import (
     GetRedactions,
     GetSessionFacts,
     GetStatus,
+    QuotaSeen,
     ReleaseRun,
     RequestHandoff,
     RequestPause,
@@ -48,6 +49,7 @@ from hub.messages import (
 from supervisors import DEFER, Actor, Reply
 
 _EVENT_PAUSE_PATIENCE = 2.0
+_CHANGING = "The agent is being changed; try again in a moment."
 T = TypeVar("T")
 
 
@@ -90,6 +92,8 @@ class Session(Actor[Any]):
         match message:
             case AgentBatch():
                 return await self._batch(message)
+            case QuotaSeen(readings=readings):
+                return await self._quota_seen(readings)
             case GetStatus():
                 return views.status(self._kit)
             case GetProviders():
@@ -214,10 +218,12 @@ class Session(Actor[Any]):
             raise HubError(Code.REPLY_UNSUPPORTED, f"{provider.display_name} takes no replies while it runs.")
         # A receiver may ask its first question while its handoff is still being scored.
         reachable = record.state in (State.RUNNING, State.RESUMING)
-        if not reachable or not self._driver.desk.reply(text, self._kit.new_id("r")):
-            raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is being changed; try again in a moment.")
-        # On record as the user's words: what they ask for binds the next agent too.
+        if not reachable or live is None or not live.adapter_up:
+            raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
+        # On record as the user's words: what they ask for binds the next agent too. Before the agent hears them.
         await self._kit.ledger.say(Tag.TEXT, self._kit.scrub(text), role="user")
+        if not self._driver.desk.reply(text, self._kit.new_id("r")):
+            raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
         if record.needs_input:
             await self._kit.ledger.update(needs_input=False)
         return {"sessionId": record.session_id}
@@ -308,6 +314,7 @@ class Session(Actor[Any]):
             "type": str(event.type),
             "sessionId": record.session_id,
             "provider": owner(record)[0],
+            "account": owner(record)[1],
             "dispatchId": batch.dispatch_id,
         }
         return NewEvent(
@@ -319,7 +326,8 @@ class Session(Actor[Any]):
         waiting = record.needs_input
         for item in batch.events:
             if item.event.type is EventType.QUOTA:
-                self._watch_quota(record, live, item)
+                reading = reading_of(item.event, *owner(record), item.at_ms / 1000)
+                await self._watch_quota(record, live, reading)
             if not item.event.meta.get("delta"):
                 waiting = bool(item.event.meta.get("needsInput"))
         live.needs_input = waiting
@@ -335,13 +343,24 @@ class Session(Actor[Any]):
         if changes:
             await self._kit.ledger.update(**changes)
 
-    def _watch_quota(self, record: SessionRecord, live: LiveAgent, item: AgentEvent) -> None:
-        if live.breach_muted:
+    async def _quota_seen(self, readings: Sequence[QuotaReading]) -> None:
+        """A poll, or a declared cap, told of a quota of which the agent itself says nothing."""
+        record, live = self._kit.ledger.record, self._kit.board.agent
+        if record is None or live is None or not record.session_state.active:
             return
-        reading = reading_of(item.event, record.provider, record.account, item.at_ms / 1000)
+        for reading in readings:
+            if (reading.provider, reading.account) == owner(record):
+                await self._watch_quota(record, live, reading)
+        self._kit.board.touch()
+
+    async def _watch_quota(
+        self, record: SessionRecord, live: LiveAgent, reading: QuotaReading | None
+    ) -> None:
+        if reading is None or live.breach_muted or live.breach is not None:
+            return
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
-        if reading is not None and newest([reading], self._kit.clock()):
-            live.breach = live.breach or breach([reading], record.threshold)
+        if breach(newest([reading], self._kit.clock()).values(), record.threshold) is not None:
+            live.breach = await self._driver.work.targets.wall(record, reading)
 
 
 def _worked(event: Event) -> bool:
