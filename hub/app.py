@@ -209,7 +209,7 @@ class App:
         return kit, Driver(kit, desk, work, passing, ending)
 
     def _pipelines(self) -> Pipelines:
-        return Pipelines(self.places, self.ref("settings"), tuple(self.providers), self._conductor)
+        return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
 
     def _conductor(self) -> Conductor:
         redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
