@@ -11,9 +11,10 @@ from collections import Counter
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import git, project, try_post, until
+from tests.faults.harness import git, project, try_post
 from tests.faults.invariants import check_invariants
 from tests.faults.test_daemon_killed import write
+from tests.waiting import PATIENCE, until
 
 WRITES = ("pre_write", "pre_rename", "post_rename")
 POINTS = {
@@ -139,7 +140,7 @@ def test_a_kill_while_the_run_is_taken_up_changes_nothing(work):
     for point in ("recover.pipeline", "pipeline.heard"):
         with contextlib.suppress(AssertionError):  # it may die before it says where it listens
             made.start(HUB_FAILPOINTS=f"{point}=kill9")
-        assert made.wait_dead() == -9
+        assert made.daemon.wait(timeout=PATIENCE) == -9
     run, events = finish(made)
     check_run(made, run, events)
     check_invariants(made, oracle)
@@ -217,3 +218,24 @@ def test_a_detached_run_goes_on_with_the_next_daemon(work):
     run, events = finish(made)
     check_run(made, run, events)
     check_invariants(made, oracle)
+
+
+@pytest.mark.parametrize("point", ["pipeline.launched", "act.RUNNING.done"])
+def test_a_node_whose_record_is_lost_is_not_run_again(work, point):
+    """A damaged session record: nobody can know how far the node came, so it fails, and says where its work is."""
+    made, _ = work
+    order_run(made, made.start(HUB_FAILPOINTS=f"{point}=kill9"))
+    assert made.wait_dead() == -9
+    until(lambda: made.starts() or point == "pipeline.launched", "the agent has started")
+    (made.hub / "fsm.json").write_text("{")
+    branch = record(made)["nodes"][1]["branch"]
+    if branch not in git(made.root, "branch", "--list", "--format=%(refname:short)").split():
+        git(made.root, "branch", branch, "main")  # as if it had just been made
+    run, _ = finish(made)
+    nodes = {n["id"]: n for n in run["nodes"]}
+    assert {name: n["state"] for name, n in nodes.items()} == {
+        "left": "failed", "right": "completed", "join": "halted",
+    }  # fmt: skip
+    assert nodes["left"]["error"]["code"] == "state_corrupt"
+    assert nodes["left"]["branch"] in nodes["left"]["error"]["detail"]
+    assert len(made.starts()) == 1 + (point != "pipeline.launched")

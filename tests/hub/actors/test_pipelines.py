@@ -1,13 +1,16 @@
 """Pipelines on a whole daemon: real sessions, real git, scripted agents as real processes."""
 
+import contextlib
 import json
 
 import pytest
-import trio
 
 from hub.actors.insist import insist
+from hub.actors.pipelines.actor import Pipelines
+from hub.actors.pipelines.conductor import Conductor
 from hub.domain.pipeline import read
 from hub.errors import Code, HubError
+from hub.io import failpoints
 from hub.messages import (
     AuditHistory,
     GetPipelineRun,
@@ -19,8 +22,10 @@ from hub.messages import (
     StartRun,
     StopPipeline,
 )
-from tests.faults.harness import PATIENCE, git, project
-from tests.hub.actors.kit import TICK, daemon_of
+from supervisors import ActorDied
+from tests.faults.harness import git, project
+from tests.hub.actors.kit import daemon_of
+from tests.waiting import answered
 
 DONE = {"done": "x"}
 
@@ -50,12 +55,11 @@ def store(made, *nodes, name="p"):
 
 async def ended(live):
     """The run, once it is over."""
-    with trio.fail_after(PATIENCE):
-        while True:
-            run = await insist(live.daemon.app.ref("pipelines"), GetPipelineRun())
-            if run and run["state"] != "running":
-                return run
-            await trio.sleep(TICK)
+
+    async def ask():
+        return await insist(live.daemon.app.ref("pipelines"), GetPipelineRun())
+
+    return await answered(ask, lambda run: run and run["state"] != "running")
 
 
 async def run_to_end(live, name="p", *, resume=False):
@@ -362,9 +366,44 @@ async def test_a_provider_that_is_not_there_fails_its_node_only(made, monkeypatc
 
 
 async def test_a_message_for_somebody_else_is_a_mistake(made, monkeypatch):
-    from hub.actors.pipelines.actor import Pipelines
-
     async with daemon_of(made, monkeypatch) as live:
         actor = Pipelines(made.root, None, (), live.daemon.app._conductor)
         with pytest.raises(TypeError, match="not for the pipelines"):
             await actor.handle("hello")
+
+
+async def test_a_full_disk_ends_no_run(made, monkeypatch):
+    """What failed is said once and tried again until it works."""
+    store(made, node("a"))
+    async with daemon_of(made, monkeypatch) as live:
+        await live.status()
+        failpoints.arm("pipeline.running.pre_rename=enospc@1")
+        try:
+            run = await run_to_end(live)
+        finally:
+            failpoints.disarm()
+        assert (run["state"], len(made.starts())) == ("completed", 1)
+        said = [r for r in await live.events() if r.meta.get("code") == "no_space"]
+        assert len(said) == 1
+
+
+@pytest.mark.parametrize("step", ["_step", "_follow"])
+async def test_a_mistake_that_comes_again_and_again_ends_the_run_and_not_the_daemon(made, monkeypatch, step):
+    """A restart may heal an unforeseen error; one that does not go away takes the run, and nothing else."""
+    store(made, node("a"), node("b", "a"))
+    made.script("demo-first", {"ask": "go on?"}, DONE)
+    calls = []
+
+    async def broken(self, *_):
+        calls.append(step)
+        raise ValueError("a mistake of hub's own")
+
+    async with daemon_of(made, monkeypatch) as live:
+        monkeypatch.setattr(Conductor, step, broken)
+        with contextlib.suppress(ActorDied):
+            await live.ask("pipelines", RunPipeline("p"))
+        run = await ended(live)
+        assert {n["state"] for n in run["nodes"]} == {"failed", "halted"}
+        assert run["nodes"][0]["error"]["code"] == "internal"
+        assert 4 <= len(calls) <= 8
+        monkeypatch.undo()
