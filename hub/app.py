@@ -94,7 +94,7 @@ class App:
     _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
     failure: HubError | None = None
-    """Why the daemon cannot go on."""
+    """Why the daemon cannot go on, or did not end in order."""
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
@@ -141,7 +141,7 @@ class App:
         return actor_spec(name, factory, self._slots[name])
 
     def _audit(self) -> AuditWriter:
-        return AuditWriter(self.places, load_or_create_key("audit"), self._fails)
+        return AuditWriter(self.places, load_or_create_key("audit"), self.fails)
 
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
@@ -252,7 +252,8 @@ class App:
         self.bound = bound
         self.listening.set()
 
-    def _fails(self, error: HubError) -> None:
+    def fails(self, error: HubError) -> None:
+        """The daemon ends with this error, its agent left as it is. The first one counts."""
         self.failure = self.failure or error
         self.failed.set()
 

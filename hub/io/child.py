@@ -32,6 +32,7 @@ from hub.errors import Code, HubError
 from hub.io import runner_files, runner_wire
 from hub.io.runner_launch import AgentLaunch, StdinMode, StopGraces, prepare
 from hub.io.runner_view import (
+    KILLED,
     ClaimedNotStarted,
     Dead,
     Ended,
@@ -54,6 +55,7 @@ from hub.io.runner_view import (
 )
 
 __all__ = [
+    "KILLED",
     "AgentLaunch",
     "ClaimedNotStarted",
     "Dead",

@@ -20,6 +20,7 @@ from hub.actors.session.driver import Driver
 from hub.actors.session.kit import Kit
 from hub.actors.session.starting import insist_free, new_record
 from hub.actors.session.work import NOBODY
+from hub.actors.trouble import PASSING
 from hub.domain.event import Event, EventType, Tag
 from hub.domain.handoff import State
 from hub.domain.quota import breach, newest, reading_of
@@ -48,6 +49,8 @@ from hub.messages import (
 from supervisors import DEFER, Actor, Reply
 
 _EVENT_PAUSE_PATIENCE = 2.0
+_STOP_PATIENCE = 5.0
+"""Seconds after which whoever asked for a stop is told what keeps the session from ending; the wish stays."""
 _CHANGING = "The agent is being changed; try again in a moment."
 T = TypeVar("T")
 
@@ -257,17 +260,20 @@ class Session(Actor[Any]):
                 reply.answer(views.ended(self._kit.ledger.now))
 
     async def _answer_stops(self) -> None:
-        """Answers those who asked for a stop once the session has ended."""
+        """Answers those who asked for a stop once the session has ended, or while a disk keeps it from ending."""
+        board = self._kit.board
         while True:
-            await self._kit.board.until(lambda: self._stop_replies and self._ended())
+            await board.until(lambda: self._stop_replies)
+            while not await board.until(self._ended, _STOP_PATIENCE):
+                if board.trouble is not None and board.trouble.code in PASSING:
+                    break
             replies, self._stop_replies = self._stop_replies, []
             for reply in replies:
-                reply.answer(
-                    {
-                        "sessionId": self._kit.ledger.now.session_id,
-                        "state": self._kit.ledger.now.session_state,
-                    }
-                )
+                if self._ended():
+                    now = self._kit.ledger.now
+                    reply.answer({"sessionId": now.session_id, "state": now.session_state})
+                elif board.trouble is not None:
+                    reply.fail(_unended(board.trouble))
 
     def _ended(self) -> bool:
         record = self._kit.ledger.record
@@ -300,6 +306,7 @@ class Session(Actor[Any]):
         live.worked = live.worked or any(_worked(item.event) for item in batch.events)
         live.outcome = live.outcome or batch.outcome
         live.exit = live.exit or batch.exit
+        live.no_space = batch.no_space
         live.heard_at = trio.current_time()
         live.batches += 1
         self._kit.board.touch()
@@ -345,6 +352,13 @@ class Session(Actor[Any]):
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
         if reading is not None and newest([reading], self._kit.clock()):
             live.breach = live.breach or breach([reading], record.threshold)
+
+
+def _unended(trouble: ErrorNote) -> HubError:
+    detail = (
+        f"The session cannot be ended in order: {trouble.detail} What the agent wrote is in its worktree."
+    )
+    return HubError(trouble.code, detail, hint=trouble.hint)
 
 
 def _worked(event: Event) -> bool:

@@ -203,7 +203,11 @@ class Desk:
         return provider is not None and provider.capabilities.interrupt and live.alive
 
     async def stop(self, reason: str, *, hard: bool = False) -> None:
-        """Bring the agent to its end and wait for it; every byte it wrote has been read when this returns."""
+        """Bring the agent to its end and wait for it; every byte it wrote has been read when this returns.
+
+        Raises:
+            HubError: `no_space`: it was told to end, but its last words wait for space; to be called again.
+        """
         live = await self.hold()
         while live is not None and live.exit is None:
             if not live.adapter_up:
@@ -211,7 +215,9 @@ class Desk:
                 live = await self.hold()
                 continue
             self._send(AdapterStop(reason, hard=hard))
-            await self.kit.board.until(partial(_gone, live), _LEAVE_GRACE)
+            await self.kit.board.until(partial(_gone_or_full, live), _LEAVE_GRACE)
+            if live.no_space and not _gone(live):
+                raise HubError(Code.NO_SPACE, "The disk is full: how the agent ended cannot be kept.")
 
     def _send(self, message: object) -> bool:
         return self._ref is not None and self._ref.try_cast(message)
@@ -235,6 +241,10 @@ def _make_home(account: Account) -> None:
 
 def _gone(live: LiveAgent) -> bool:
     return live.exit is not None or not live.adapter_up
+
+
+def _gone_or_full(live: LiveAgent) -> bool:
+    return live.no_space or _gone(live)
 
 
 def _coded(error: AdminError) -> HubError:
