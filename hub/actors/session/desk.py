@@ -17,6 +17,7 @@ import trio
 
 from hub.actors.session.board import LiveAgent
 from hub.actors.session.kit import Kit
+from hub.actors.trouble import shortage
 from hub.domain.handoff import State
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
@@ -116,7 +117,7 @@ class Desk:
 
     def _lost(self, live: LiveAgent, end: Exit | None) -> None:
         live.adapter_up = False
-        if end is not None and end.kind is ExitKind.ERROR:
+        if end is not None and end.kind is ExitKind.ERROR and not (end.error and shortage(end.error)):
             fallen = 1 if self._fallen[0] != live.dispatch_id else self._fallen[1] + 1
             self._fallen = (live.dispatch_id, fallen)
         self.kit.board.touch()

@@ -23,7 +23,7 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
-from hub.actors.trouble import UNAUDITED
+from hub.actors.trouble import UNAUDITED, passes
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign, verify
 from hub.domain.contract import Evidence as ContractEvidence
@@ -214,7 +214,7 @@ class Passing:
         try:
             await self.desk.dispatch(receiver, assignment)
         except HubError as error:
-            if error.code is not Code.DISPATCH_FAILED:
+            if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise
             await self._dispatch_failed(record, error)
             return
