@@ -27,6 +27,7 @@ from hub.actors.launch import agent_launch
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
+from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import Session
 from hub.actors.session.board import Board
 from hub.actors.session.desk import Desk
@@ -80,10 +81,13 @@ class App:
 
     places: Places
     config: Config
+    """The last one that was read; the agents it describes are the ones that can be dispatched."""
     load_config: Callable[[], Config]
     host: str
     port: int
-    providers: Mapping[str, Provider] = attrs.field(factory=load_all)
+    providers: Mapping[str, Provider] = attrs.field(
+        default=attrs.Factory(lambda self: load_all(lambda: self.config), takes_self=True)
+    )
     bound: Bound | None = None
     """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None
@@ -98,7 +102,7 @@ class App:
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("audit", "events", "settings", "breakers", "session", "pipelines", "front"):
+        for name in ("audit", "events", "settings", "breakers", "quota", "session", "pipelines", "front"):
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -111,7 +115,7 @@ class App:
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
-            children=[self._actor("breakers", self._breakers)],
+            children=[self._actor("breakers", self._breakers), self._actor("quota", self._quota)],
         )
         work = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -147,7 +151,11 @@ class App:
         return EventLog(self.places, self.ref("audit"), time.time)
 
     def _settings(self) -> Settings:
-        return Settings(self.load_config, self._config_stamp, self.providers, time.time)
+        return Settings(self._read_config, self._config_stamp, self.providers, time.time)
+
+    def _read_config(self) -> Config:
+        self.config = self.load_config()
+        return self.config
 
     def _config_stamp(self) -> object:
         """Changes whenever `hub.toml` does."""
@@ -159,6 +167,16 @@ class App:
 
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
+
+    def _quota(self) -> Quota:
+        return Quota(
+            self.places,
+            events=self.ref("events"),
+            settings=self.ref("settings"),
+            session=self.ref("session"),
+            providers=self.providers,
+            clock=time.time,
+        )
 
     def _session(self) -> Session:
         return Session(self._session_parts)
@@ -172,6 +190,7 @@ class App:
             audit=self.ref("audit"),
             events=self.ref("events"),
             breakers=self.ref("breakers"),
+            quota=self.ref("quota"),
             settings=self.ref("settings"),
             providers=self.providers,
             keys=Keys(*map(load_or_create_key, ("contract", "redaction", "audit"))),
@@ -229,6 +248,7 @@ class App:
             self.ref("events"),
             self.ref("settings"),
             self.ref("breakers"),
+            self.ref("quota"),
             self.ref("audit"),
             self._snapshot,
         )

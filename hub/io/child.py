@@ -141,8 +141,7 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
 def _not_started(why: str, *, retry: bool = False) -> HubError:
     """`no_space` is worth another try later, with the same agent; `dispatch_failed` is not."""
     code = Code.NO_SPACE if os.strerror(errno.ENOSPC) in why else Code.DISPATCH_FAILED
-    more = {"retry": True} if retry else {}
-    return HubError(code, f"The runner could not be started: {why}", **more)
+    return HubError(code, f"The runner could not be started: {why}", retry=retry)
 
 
 async def _let_go(process: trio.Process) -> None:

@@ -34,6 +34,7 @@ from hub.messages import (
     GetRedactions,
     GetSessionFacts,
     GetStatus,
+    GetWallet,
     ProvidersConfigured,
     ReplacePipelines,
     RequestHandoff,
@@ -66,6 +67,7 @@ class Gateway:
     events: Ref[Any]
     settings: Ref[Any]
     breakers: Ref[Any]
+    quota: Ref[Any]
     audit: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
@@ -153,6 +155,10 @@ class Gateway:
     async def session_cost(self) -> JsonObject:
         """Tokens and money."""
         return await self.session.call(GetCost(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def quota_wallet(self) -> JsonArray:
+        """What every account has left."""
+        return await self.quota.call(GetWallet(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         """Records newer than `since`."""

@@ -39,6 +39,10 @@ def _write(path: str, text: str, offered: Mapping[str, Any], cwd: str) -> Native
     for name in ("Write", "write_file"):
         if name in offered:
             return name, {"file_path": absolute, "content": text}
+    if "write" in offered:
+        return "write", {"filePath": absolute, "content": text}
+    if "create" in offered:
+        return "create", {"path": absolute, "file_text": text}
     if offered.get("exec") == CUSTOM and text.endswith("\n"):
         return "exec", f"const r = await tools.apply_patch({json.dumps(_patch(path, text))}); text(r);"
     quoted = shlex.quote(path)
@@ -53,6 +57,7 @@ def _patch(path: str, text: str) -> str:
 def _shell(command: str, offered: Mapping[str, Any], cwd: str) -> Native | None:
     forms: dict[str, dict[str, Any]] = {
         "Bash": {"command": command, "description": "run it"},
+        "bash": {"command": command, "description": "run it"},
         "exec_command": {"cmd": command, "workdir": cwd, "yield_time_ms": 60000},
         "shell_command": {"command": command, "workdir": cwd},
         "run_shell_command": {"command": command, "description": "run it", "is_background": False},
@@ -70,6 +75,9 @@ def _plan(items: list[list[str]], offered: Mapping[str, Any]) -> Native | None:
     if "TodoWrite" in offered:
         todos = [{"content": text, "status": status, "activeForm": text} for text, status in items]
         return "TodoWrite", {"todos": todos}
+    if "todowrite" in offered:
+        todos = [{"content": text, "status": status, "priority": "medium"} for text, status in items]
+        return "todowrite", {"todos": todos}
     if "TaskCreate" in offered:
         return "TaskCreate", {"subject": items[0][0], "description": items[0][0], "activeForm": items[0][0]}
     if "update_plan" in offered:

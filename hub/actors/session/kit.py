@@ -50,6 +50,7 @@ class Kit:
     audit: Ref[Any]
     events: Ref[Any]
     breakers: Ref[Any]
+    quota: Ref[Any]
     settings: Ref[Any]
     providers: Mapping[str, Provider]
     keys: Keys
