@@ -1,7 +1,5 @@
 """Everything a developer or CI runs: `nox` alone runs lint, types and all tests; `nox -s bench` measures."""
 
-from pathlib import Path
-
 import nox
 
 nox.options.sessions = ["lint", "types", "tests", "e2e"]
@@ -11,7 +9,8 @@ nox.options.stop_on_first_error = False
 nox.needs_version = ">=2026.4"
 
 FULLY_COVERED = ("supervisors", "hub/domain")
-BENCHES = sorted(Path("tests/bench").glob("bench_*.py"))
+PARALLEL = ("-n", "logical", "--maxprocesses=4", "--dist=worksteal")
+"""Tests share no port, directory or process; `nox -s tests -- -n 0 ...` runs them in turn."""
 
 
 def _install(session: nox.Session, *groups: str, project: bool = True) -> None:
@@ -39,7 +38,7 @@ def tests(session: nox.Session) -> None:
     """All tests but those with real agent programs; full branch coverage of the pure parts."""
     _install(session, "test")
     whole = ["--cov", "--cov-branch", "--cov-report="]
-    session.run("pytest", "-m", "not agents and not bench", *whole, *session.posargs)
+    session.run("pytest", *PARALLEL, "-m", "not agents and not bench", *whole, *session.posargs)
     if session.posargs:
         return  # a part of the tests covers a part of the code
     for part in FULLY_COVERED:
@@ -52,11 +51,11 @@ def e2e(session: nox.Session) -> None:
     _install(session, "test", "agents")
     # The session's own Node and npm come first on PATH; `external` is off, so another one would be an error.
     session.run("npm", "--version")
-    session.run("pytest", "-m", "agents", *session.posargs)
+    session.run("pytest", *PARALLEL, "-m", "agents", *session.posargs)
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measurements beside their peers; never fails on a clock."""
     _install(session, "test")
-    session.run("pytest", "-m", "bench", "-s", *(session.posargs or map(str, BENCHES)))
+    session.run("python", "-m", "tests.bench.report", *session.posargs)

@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -213,10 +214,18 @@ class App:
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
-        origins = self.config.server.allowed_origins
-        return FrontEnd(
-            partial(serve, self.gateway(), host=self.host, port=port, origins=origins), self._listens
+        server = self.config.server
+        door = partial(
+            serve,
+            self.gateway(),
+            host=self.host,
+            port=port,
+            origins=server.allowed_origins,
+            token=server.token,
+            project=str(self.places.root),
+            unix=self.places.root / Path(server.socket).expanduser() if server.socket else None,
         )
+        return FrontEnd(door, self._listens)
 
     def _listens(self, bound: Bound) -> None:
         self.bound = bound

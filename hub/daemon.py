@@ -153,6 +153,10 @@ async def _announced(app: App) -> None:
 
 def _announcement(daemon: Daemon, order: Order) -> bytes:
     body = {"pid": os.getpid(), "port": daemon.port, "startedAt": iso(order.clock()), "version": __version__}
+    if daemon.app.bound is not None and daemon.app.bound.socket:
+        body["socket"] = daemon.app.bound.socket
+    if order.config.server.token:
+        body["guarded"] = True
     return json.dumps(body).encode() + b"\n"
 
 

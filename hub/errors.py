@@ -15,12 +15,14 @@ class Code(StrEnum):
 
     MALFORMED = "malformed"
     BAD_HOST = "bad_host"
+    TOKEN_NEEDED = "token_needed"  # noqa: S105  # a code
     FOREIGN_ORIGIN = "foreign_origin"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     TOO_LARGE = "too_large"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     MISDIRECTED = "misdirected"
+    OTHER_PROJECT = "other_project"
     HEADERS_TOO_LARGE = "headers_too_large"
     INVALID = "invalid"
     SESSION_ALREADY_RUNNING = "session_already_running"
@@ -83,6 +85,9 @@ class Rule(NamedTuple):
 RULES: dict[Code, Rule] = {
     Code.MALFORMED: Rule(400, 2, "The request could not be read", "Send one well-formed JSON document."),
     Code.BAD_HOST: Rule(400, 2, "The Host header is missing or doubled", "Send exactly one Host header."),
+    Code.TOKEN_NEEDED: Rule(
+        401, 4, "The daemon wants its token", "Set HUB_TOKEN, or [server] token, to what it was started with."
+    ),
     Code.FOREIGN_ORIGIN: Rule(
         403, 1, "The request came from a foreign origin", "Call hub from its own page or a local program."
     ),
@@ -95,6 +100,12 @@ RULES: dict[Code, Rule] = {
         415, 2, "The body must be JSON", "Send Content-Type: application/json."
     ),
     Code.MISDIRECTED: Rule(421, 1, "The request was meant for another host", "Use http://127.0.0.1:<port>."),
+    Code.OTHER_PROJECT: Rule(
+        421,
+        69,
+        "That is the daemon of another project",
+        "Start this project's own: hub daemon --port 0; and unset HUB_PORT.",
+    ),
     Code.HEADERS_TOO_LARGE: Rule(431, 2, "The header block is too large", "Keep headers under 16 KiB."),
     Code.INVALID: Rule(422, 2, "A field does not validate", "Correct the fields named in errors."),
     Code.SESSION_ALREADY_RUNNING: Rule(

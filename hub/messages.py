@@ -70,6 +70,8 @@ class EventAppend:
     """
 
     events: Sequence[NewEvent]
+    spooled: bool = False
+    """A durable spool would bring them back after a power cut: they are published without waiting for the disk."""
 
 
 @attrs.frozen

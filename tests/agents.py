@@ -1,10 +1,11 @@
 """The real agent programs, for tests marked `agents`.
 
-Owns: their pinned versions and where they are installed: found in `$HUB_TEST_AGENTS` or `.nox/agents`, else put
-there by npm.
+Owns: the one table of them: pinned versions, where they are installed (found in `$HUB_TEST_AGENTS` or
+`.nox/agents`, else put there by npm or pip), and what points each at the model server.
 Must not: import hub, or use a program that happens to be on PATH (its version would not be ours).
 
-Where npm is missing a test is skipped, loudly; with CI=true it fails instead: a gate that is skipped is no gate.
+An adapter's tests need one line here; `tests/hub/providers/conftest.py` has their fixtures.
+Where a program cannot be had a test is skipped, loudly; with CI=true it fails instead: a gate that is skipped is no gate.
 """
 
 from __future__ import annotations
@@ -13,35 +14,94 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import attrs
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 INSTALL_SECONDS = 600
+STAMP = ".installed"
+"""The file that names what was installed into its folder, whole."""
 
 
 @attrs.frozen
 class Program:
-    """One agent: its npm package, pinned, and the name of its executable."""
+    """One agent: where it comes from, pinned, and what it needs to talk to the model server."""
 
     name: str
+    """The provider's name: its folder under `hub/providers` and `tests/hub/providers`."""
     package: str
     version: str
     binary: str
+    """Name of the executable."""
+    url: str
+    """The attribute of `ModelServer` with the address of this agent's wire protocol."""
+    model: str
+    key: str
+    """The variable that holds an account's key."""
+    env: Mapping[str, str] = attrs.field(factory=dict)
+    """What the user of such a machine would set in the provider's `env` table."""
+    registry: Literal["npm", "pypi"] = "npm"
 
     @property
     def spec(self) -> str:
-        """What npm is asked for."""
-        return f"{self.package}@{self.version}"
+        """What the registry is asked for."""
+        return f"{self.package}{'@' if self.registry == 'npm' else '=='}{self.version}"
+
+    @property
+    def installer(self) -> str:
+        """The program that installs it."""
+        return "npm" if self.registry == "npm" else sys.executable
+
+    def path(self, prefix: Path) -> Path:
+        """Its executable below the folder it was installed in."""
+        return prefix / ("node_modules/.bin" if self.registry == "npm" else "bin") / self.binary
+
+    def commands(self, installer: str, prefix: Path) -> list[list[str]]:
+        """What installs it into a folder."""
+        if self.registry == "npm":
+            return [[installer, "install", "--prefix", str(prefix), "--no-fund", "--no-audit", self.spec]]
+        pip = [str(prefix / "bin" / "pip"), "install", "-q", "--disable-pip-version-check", self.spec]
+        return [[installer, "-m", "venv", str(prefix)], pip]
 
 
 PROGRAMS = {
-    "claude": Program("claude", "@anthropic-ai/claude-code", "2.1.329", "claude"),
-    "codex": Program("codex", "@openai/codex", "0.169.0", "codex"),
-    "gemini": Program("gemini", "@google/gemini-cli", "0.61.0", "gemini"),
+    program.name: program
+    for program in (
+        Program(
+            "claude",
+            "@anthropic-ai/claude-code",
+            "2.1.329",
+            "claude",
+            url="anthropic_url",
+            model="claude-sonnet-5-5",
+            key="CLAUDE_CODE_OAUTH_TOKEN",
+            env={"DISABLE_TELEMETRY": "1", "IS_SANDBOX": "1"},
+        ),
+        Program(
+            "codex",
+            "@openai/codex",
+            "0.169.0",
+            "codex",
+            url="openai_url",
+            model="gpt-5.5",
+            key="CODEX_API_KEY",
+        ),
+        Program(
+            "gemini",
+            "@google/gemini-cli",
+            "0.61.0",
+            "gemini",
+            url="gemini_url",
+            model="gemini-2.5-pro",
+            key="GEMINI_API_KEY",
+            env={"GEMINI_TELEMETRY_ENABLED": "false"},
+        ),
+    )
 }
 
 
@@ -54,31 +114,31 @@ def program_path(name: str) -> Path:
     """Path of an agent's executable; installs it on first use, skips the test where that is impossible."""
     program = PROGRAMS[name]
     prefix = cache_dir() / name
-    path = prefix / "node_modules" / ".bin" / program.binary
-    if _installed(prefix, program) and path.exists():
-        return path
-    npm = shutil.which("npm")
-    if npm is None:
-        _give_up(f"npm is not installed, so {program.spec} cannot be tested")
-    prefix.mkdir(parents=True, exist_ok=True)
-    with (prefix / ".lock").open("w") as lock:
-        # Two test runs at once: the second one finds what the first one installed.
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (_installed(prefix, program) and path.exists()):
-            _install(npm, prefix, program)
-    return path
+    if not _installed(prefix, program):
+        installer = shutil.which(program.installer)
+        if installer is None:
+            _give_up(f"{program.installer} is not installed, so {program.spec} cannot be tested")
+        prefix.mkdir(parents=True, exist_ok=True)
+        with (prefix / ".lock").open("w") as lock:
+            # Two test runs at once: the second one finds what the first one installed.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _installed(prefix, program):
+                _install(installer, prefix, program)
+    return program.path(prefix)
 
 
-def _install(npm: str, prefix: Path, program: Program) -> None:
-    command = [npm, "install", "--prefix", str(prefix), "--no-fund", "--no-audit", program.spec]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
-    if done.returncode:
-        _give_up(f"npm install {program.spec} failed: {done.stderr[-500:]}")
+def _install(installer: str, prefix: Path, program: Program) -> None:
+    for command in program.commands(installer, prefix):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
+        if done.returncode:
+            _give_up(f"{' '.join(command)} failed: {done.stderr[-500:]}")
+    # Written last: what was broken off halfway is installed anew.
+    (prefix / STAMP).write_text(program.spec)
 
 
 def _installed(prefix: Path, program: Program) -> bool:
-    manifest = prefix / "node_modules" / program.package / "package.json"
-    return manifest.is_file() and f'"version": "{program.version}"' in manifest.read_text()
+    stamp = prefix / STAMP
+    return stamp.is_file() and stamp.read_text() == program.spec and program.path(prefix).exists()
 
 
 def _give_up(reason: str) -> NoReturn:

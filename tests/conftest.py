@@ -1,6 +1,7 @@
-"""What holds for every test: the same examples on every run, and no user's settings."""
+"""What holds for every test: the same examples on every run, no user's settings, and bytecode that is kept."""
 
 import os
+from pathlib import Path
 
 from hypothesis import settings
 
@@ -10,3 +11,8 @@ settings.load_profile(os.environ.get("HUB_TEST_PROFILE", "repeatable"))
 
 for name in [n for n in os.environ if n.startswith("HUB_") and not n.startswith("HUB_TEST_")]:
     del os.environ[name]
+
+# A test of a fault starts hub three times, and a start is nearly all importing: as from an installed package,
+# whatever the machine says about bytecode. It is shared by everything the tests start, and by the next run.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).resolve().parent.parent / ".pytest_cache" / "bytecode")

@@ -68,6 +68,18 @@ class Run:
             self.process.stdin.close()
 
 
+def at_event(kind: EventType, act: Callable[[Run], None]) -> OnEvent:
+    """Acts once, on the first event of a type."""
+    waiting = [act]
+    return lambda event, run: waiting.pop()(run) if event.type is kind and waiting else None
+
+
+def at_line(part: bytes, act: Callable[[Run], None]) -> OnLine:
+    """Acts once, on the first line that holds `part`."""
+    waiting = [act]
+    return lambda line, run: waiting.pop()(run) if part in line and waiting else None
+
+
 def drive(
     provider: Provider,
     assignment: Assignment,

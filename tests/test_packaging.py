@@ -17,6 +17,7 @@ from hub.cli.main import main
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
+    "openapi-spec-validator": "openapi_spec_validator",
     "platformdirs": "platformdirs",
     "python-dotenv": "dotenv",
     "quart-trio": "quart_trio",

@@ -1,4 +1,4 @@
-"""The event log: durable ids first, then every subscriber, then the audit log.
+"""The event log: an id for ever, then every subscriber, then the disk and the audit log.
 
 Owns: `events.db`, the subscriptions, and which events are on the audit log.
 Must not: change an event, or wait for a subscriber.
@@ -38,6 +38,9 @@ _REPLAY_PAGE = 100
 """Records of a replayed list: with `_QUEUE` the most that a reader who takes nothing can keep in memory."""
 _AUDIT_PAGE = 500
 _AUDIT_TIMEOUT = 30.0
+_AUDIT_LINGER = 0.1
+"""Seconds between two groups of agents' events for the audit log: each group is a sync of the disk that the events
+themselves need. Nobody waits for these records; what is not there yet is taken up from the log at the next start."""
 _SUMMARY = 200
 _UNAUDITED = frozenset({str(EventType.THINKING), str(EventType.USAGE), str(EventType.RETRY)})
 
@@ -61,7 +64,8 @@ class EventLog(Actor[Any]):
         self._tokens = itertools.count(1)
         self._news = trio.Event()
         self._using = trio.Lock()
-        """Held while the log is written or read: one thread at a time, and no reader between a write and its news."""
+        """Held while the log is written or read: no reader between a write and its news."""
+        self._syncing = trio.Lock()
 
     async def started(self) -> None:
         """Open the log; tell of a damaged one that was put aside."""
@@ -83,8 +87,8 @@ class EventLog(Actor[Any]):
     async def handle(self, message: Any) -> Any:
         """Append, replay, subscribe."""
         match message:
-            case EventAppend(events=events):
-                return await self._append(events)
+            case EventAppend(events=events, spooled=spooled):
+                return await self._append(events, spooled=spooled)
             case EventsSince(since=since, limit=limit):
                 async with self._using:
                     return self._store.since(since, limit)
@@ -99,22 +103,28 @@ class EventLog(Actor[Any]):
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the event log")
 
-    async def _append(self, events: Sequence[NewEvent]) -> list[int]:
-        """Durable, then published. The disk is waited for in a thread: everything else goes on meanwhile.
+    async def _append(self, events: Sequence[NewEvent], *, spooled: bool) -> list[int]:
+        """Kept, then published.
 
-        Only that: rows written in the thread would ask for the interpreter's lock once a row.
+        What an agent's spool would bring back after a power cut is not held up by the disk; what only hub knows is
+        durable before anybody sees it.
         """
         async with self._using:
             before = self._store.last_id
-            staged = self._store.stage(events)
-            with trio.CancelScope(shield=True):
-                records = await trio.to_thread.run_sync(self._store.commit, staged)
+            records = self._store.append(events)
+            if not spooled:
+                await self._sync()
             fresh = [r for r in records if r.id > before]
             if fresh:
                 self._publish(fresh)
                 self._news.set()
                 self._news = trio.Event()
         return [r.id for r in records]
+
+    async def _sync(self) -> None:
+        async with self._syncing:
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(self._store.sync)
 
     def _publish(self, records: Sequence[Record]) -> None:
         for token, reader in list(self._readers.items()):
@@ -174,10 +184,14 @@ class EventLog(Actor[Any]):
                 if cursor < 0:
                     cursor = await self._audit.call(AuditLastEvent(), timeout=_AUDIT_TIMEOUT)
                 while page := await self._page(cursor):
+                    await (
+                        self._sync()
+                    )  # the audit log never tells of an event that a power cut could take back
                     entries = [_entry(r) for r in page if _is_audited(r)]
                     if entries:
                         await self._audit.call(AuditAppend(entries), timeout=_AUDIT_TIMEOUT)
                     cursor = page[-1].id
+                    await trio.sleep(_AUDIT_LINGER)
             except (ActorDied, trio.TooSlowError):
                 await self._audit.wait_alive(math.inf)
                 cursor = -1

@@ -29,8 +29,7 @@ def project_dir(ctx: click.Context) -> Path:
 
 def client(ctx: click.Context, timeout: float = 30.0) -> Api:
     """The project's daemon; the first call tells whether it runs."""
-    found = find(ctx.obj["port"] or None, project_dir(ctx))
-    return Api(found.port, timeout)
+    return find(ctx.obj["port"] or None, project_dir(ctx), timeout=timeout)
 
 
 def show(value: Any, *, as_json: bool, text: Callable[[Any], str]) -> None:

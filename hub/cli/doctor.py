@@ -18,6 +18,7 @@ import attrs
 import click
 
 from hub.cli.context import json_option, project_dir
+from hub.client.place import token_for
 from hub.errors import HubError
 from hub.io.config_file import load
 from hub.io.places import Places, find_project
@@ -134,14 +135,16 @@ def _daemon(places: Places) -> Finding:
     return Finding("daemon", ok=True, detail=api.url)
 
 
-def _alone(_: Places) -> Finding:
+def _alone(places: Places) -> Finding:
     others = logged_in(_SESSIONS) - {os.geteuid()}
-    detail = (
-        f"user ids {sorted(others)} can reach the API on loopback" if others else "nobody else is logged in"
+    if not others:
+        return Finding("other users", ok=True, detail="nobody else is logged in")
+    guarded = bool(token_for(places.root, os.environ))
+    detail = f"user ids {sorted(others)} can reach the API on loopback" + (
+        ", with the token" if guarded else ""
     )
-    return Finding(
-        "other users", not others, detail, "The API has no authentication: see SECURITY.md.", warning=True
-    )
+    hint = "Anybody here may start agents as you: set [server] token. See SECURITY.md."
+    return Finding("other users", guarded, detail, hint, warning=True)
 
 
 def logged_in(sessions: Path) -> set[int]:
@@ -160,6 +163,7 @@ _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
     _space,
     _secrets,
     _daemon,
+    _alone,
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,8 @@ import trio
 
 from hub.cli.report import report_failures
 from hub.cli.serve import order_for
-from hub.client.quick import Api, port_of
+from hub.client.place import root_of, told_by
+from hub.client.quick import Api, find
 from hub.daemon import Daemon, Order, run_daemon
 from hub.errors import Code, HubError
 
@@ -50,7 +51,7 @@ class Joined:
 
     async def stop_session(self) -> None:
         """Ask for an ordered end of the session, if there is one."""
-        slow = Api(self.api.port, timeout=STOP_TIMEOUT)
+        slow = self.api.within(STOP_TIMEOUT)
         try:
             await trio.to_thread.run_sync(partial(slow.post, "/api/session/stop"), abandon_on_cancel=True)
         except HubError as error:
@@ -74,7 +75,7 @@ async def daemon_for(project: Path, port: int | None, *, quiet: bool) -> AsyncIt
         if not quiet:
             click.echo(f"hub serves this session on {daemon.url}", err=True)
         try:
-            async with _listening(Joined(Api(daemon.port))) as joined:
+            async with _listening(Joined(_own(project, daemon))) as joined:
                 yield joined
         finally:
             with trio.CancelScope(shield=True):
@@ -114,19 +115,25 @@ def _running(project: Path, port: int | None) -> Api | None:
 
     A port alone is not enough to join: what listens there may serve another project.
     """
-    if not _announced(project):
+    root = root_of(project)
+    if root is None or told_by(root).port is None:
         return None
-    api = Api(port_of(project, {}))
+    api = find(None, project, _without_port(os.environ))
     if port not in (None, 0, api.port):
         return None
     try:
         api.get("/api/health")
     except HubError as error:
-        if error.code is Code.DAEMON_NOT_RUNNING:
+        if error.code in (Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT):
             return None
         raise
     return api
 
 
-def _announced(project: Path) -> bool:
-    return any((folder / ".hub" / "daemon.json").exists() for folder in (project, *project.parents))
+def _own(project: Path, daemon: Daemon) -> Api:
+    """The daemon of this very process."""
+    return Api(daemon.port, token=daemon.app.config.server.token, project=root_of(project))
+
+
+def _without_port(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environ.items() if name != "HUB_PORT"}

@@ -43,7 +43,7 @@ def logs(ctx: click.Context, *, follow: bool, since: int, as_json: bool) -> None
         out(page)
         since = page[-1]["id"]
     if follow:
-        _follow(daemon.port, since, out)
+        _follow(daemon, since, out)
 
 
 def _pages(daemon: Api, since: int) -> Iterator[Batch]:
@@ -64,7 +64,7 @@ def _print_json(records: Batch) -> None:
         click.echo(json.dumps(record, ensure_ascii=False))
 
 
-def _follow(port: int, since: int, out: Callable[[Batch], None]) -> None:
+def _follow(daemon: Api, since: int, out: Callable[[Batch], None]) -> None:
     import trio
 
     from hub.client.live import follow as live
@@ -72,7 +72,7 @@ def _follow(port: int, since: int, out: Callable[[Batch], None]) -> None:
     async def go() -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_reader_leaves)
-            async with live(port, since) as batches:
+            async with live(daemon.port, since, socket=daemon.socket, headers=daemon.headers) as batches:
                 async for batch in batches:
                     out(batch)
 

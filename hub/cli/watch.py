@@ -33,7 +33,9 @@ async def watch(api: Api, session_id: str, since: int, *, quiet: bool = False) -
         if now is Link.LOST and not quiet:
             click.echo("the daemon is gone; the agent works on. Start it again: hub daemon", err=True)
 
-    async with follow(api.port, since, patience=PATIENCE, notify=link) as batches:
+    async with follow(
+        api.port, since, patience=PATIENCE, notify=link, socket=api.socket, headers=api.headers
+    ) as batches:
         async for batch in batches:
             if not quiet:
                 show_batch(batch)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import Any
@@ -80,6 +80,8 @@ async def follow(
     *,
     patience: float = math.inf,
     notify: Callable[[Link], None] | None = None,
+    socket: str = "",
+    headers: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Batches]:
     """The event log in batches, for as long as the context is open.
 
@@ -92,10 +94,13 @@ async def follow(
         since: Begin after this id; None = with the next event.
         patience: Seconds to look for a daemon that is not there; 0 = a lost connection ends it.
         notify: Told when the connection is up and when it is lost.
+        socket: The path of the daemon's unix socket, which is then used instead of the port.
+        headers: What opens the door; see `Api.headers`.
     """
     send, receive = trio.open_memory_channel[list[JsonObject]](0)
     batches = Batches(receive)
-    follower = _Follower(port, since, patience, notify or (lambda _: None), send)
+    door = _Door(port, socket, headers or {})
+    follower = _Follower(door, since, patience, notify or (lambda _: None), send)
 
     async def pump() -> None:
         with send:
@@ -120,9 +125,24 @@ class _Lost(Exception):  # noqa: N818  # never leaves this module
     """The connection ended in a way that is worth another try."""
 
 
+@attrs.frozen
+class _Door:
+    """Where the daemon is, and what opens it."""
+
+    port: int
+    socket: str
+    headers: Mapping[str, str]
+
+    async def stream(self) -> trio.SocketStream:
+        """A connection of our own."""
+        if self.socket:
+            return await trio.open_unix_socket(self.socket)
+        return await trio.open_tcp_stream("127.0.0.1", self.port)
+
+
 @attrs.define
 class _Follower:
-    port: int
+    door: _Door
     last: int | None
     patience: float
     notify: Callable[[Link], None]
@@ -133,7 +153,7 @@ class _Follower:
     async def run(self) -> None:
         while True:
             try:
-                async with _connected(self.port, self.last) as socket:
+                async with _connected(self.door, self.last) as socket:
                     await self._take(socket)
             except (OSError, _Lost) as error:
                 self._lost(error)
@@ -156,20 +176,21 @@ class _Follower:
             self.delay, self.connected_at = FIRST_DELAY, trio.current_time()
             self.notify(Link.LOST)
         if trio.current_time() - self.connected_at >= self.patience:
-            raise not_running(self.port) from error
+            raise not_running(self.door.port) from error
 
 
 @asynccontextmanager
-async def _connected(port: int, since: int | None) -> AsyncIterator[WebSocketConnection]:
+async def _connected(door: _Door, since: int | None) -> AsyncIterator[WebSocketConnection]:
     path = "/ws?batch=1" + ("" if since is None else f"&since={since}")
-    stream = await trio.open_tcp_stream("127.0.0.1", port)
+    stream = await door.stream()
     try:
         async with stream, trio.open_nursery() as nursery:
             yield await wrap_client_stream(
                 nursery,
                 stream,
-                f"127.0.0.1:{port}",
+                f"127.0.0.1:{door.port}",
                 path,
+                extra_headers=[(name.encode(), value.encode()) for name, value in door.headers.items()],
                 max_message_size=MAX_MESSAGE,
                 receive_buffer_size=2**16,
             )

@@ -1,7 +1,8 @@
 """One call to the daemon and out: what short commands use.
 
 Owns: finding the daemon, one HTTP request, and the way back from a problem document to a `HubError`.
-Must not: import more than the standard library and `hub.errors`; a command that only asks pays for no more.
+Must not: import more than the standard library, `hub.errors` and its neighbour `place`; a command that only asks
+pays for no more.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from hub.client.place import PROJECT_HEADER, Told, port_number, project_name, root_of, token_for, told_by
 from hub.errors import Code, HubError
 
 DEFAULT_PORT = 4748
@@ -21,19 +24,47 @@ TIMEOUT = 30.0
 
 
 class Api:
-    """The daemon on one port of this machine.
+    """One daemon of this machine.
 
     Every method raises `HubError`: the daemon's own, or `daemon_not_running`, or `timeout`.
+
+    Args:
+        port: Where it listens on loopback.
+        timeout: Seconds for one answer.
+        socket: The path of its unix socket, which is then used instead of the port.
+        token: What it wants to see, if it wants a token.
+        project: The root of the project that is meant: the daemon of another one refuses. None = whichever it is.
     """
 
-    def __init__(self, port: int, timeout: float = TIMEOUT) -> None:
+    def __init__(
+        self,
+        port: int,
+        timeout: float = TIMEOUT,
+        *,
+        socket: str = "",
+        token: str = "",
+        project: Path | None = None,
+    ) -> None:
         self.port = port
+        self.socket = socket
         self._timeout = timeout
+        self._token = token
+        self._project = project
 
     @property
     def url(self) -> str:
         """The base address."""
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What opens the door, for requests and for the handshake of a WebSocket."""
+        token = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        return token | ({PROJECT_HEADER: project_name(self._project)} if self._project else {})
+
+    def within(self, timeout: float) -> Api:
+        """The same daemon with another patience."""
+        return Api(self.port, timeout, socket=self.socket, token=self._token, project=self._project)
 
     def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
         """The JSON of a resource."""
@@ -44,21 +75,28 @@ class Api:
         return self._ask("POST", path, json.dumps(body or {}).encode())
 
     def _ask(self, method: str, target: str, body: bytes | None) -> Any:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self._timeout)
-        headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if body else {})
+        connection = self._connection()
+        headers = {"Accept": "application/json", **self.headers}
+        if body:
+            headers["Content-Type"] = "application/json"
         try:
             connection.request(method, target, body, headers)
             response = connection.getresponse()
             return self._read(response.status, response.read())
         except TimeoutError as error:
             raise HubError(Code.TIMEOUT, f"The daemon did not answer within {self._timeout:g} s") from error
-        except ConnectionRefusedError as error:
+        except (ConnectionRefusedError, FileNotFoundError) as error:
             raise not_running(self.port) from error
         except (OSError, http.client.HTTPException) as error:
             detail = f"The connection to {self.url} broke: {str(error) or type(error).__name__}"
             raise HubError(Code.DAEMON_NOT_RUNNING, detail) from error
         finally:
             connection.close()
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self.socket:
+            return _OverSocket(self.socket, self.port, self._timeout)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=self._timeout)
 
     def _read(self, status: int, body: bytes) -> Any:
         try:
@@ -70,46 +108,61 @@ class Api:
         raise error_of(document) or _stranger(self.port)
 
 
+class _OverSocket(http.client.HTTPConnection):
+    """The same requests to the same host, by another way."""
+
+    def __init__(self, path: str, port: int, timeout: float) -> None:
+        super().__init__("127.0.0.1", port, timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
 def find(
-    port: int | None = None, project: Path | None = None, environ: Mapping[str, str] | None = None
+    port: int | None = None,
+    project: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    timeout: float = TIMEOUT,
 ) -> Api:
     """The daemon of a project: by `port`, `HUB_PORT`, the project's `.hub/daemon.json`, then 4748.
 
-    It is not asked whether it runs; the first call tells.
+    It is not asked whether it runs; the first call tells. From within a project only its own daemon is talked to,
+    whoever named the port: what is done to a session must not happen to another project's.
 
     Raises:
         HubError: `usage` when `HUB_PORT` is no port.
     """
-    return Api(port or port_of(project or Path.cwd(), os.environ if environ is None else environ))
+    environ = os.environ if environ is None else environ
+    root = root_of(project or Path.cwd())
+    told = told_by(root) if root is not None else Told()
+    named = port or _named_port(environ)
+    where = named or told.port or DEFAULT_PORT
+    token = token_for(root, environ) if told.guarded else environ.get("HUB_TOKEN", "")
+    # A port that was named is meant; otherwise the socket is the door only this user can come to.
+    return Api(where, timeout, socket="" if named else told.socket, token=token, project=root)
 
 
 def port_of(directory: Path, environ: Mapping[str, str]) -> int:
     """Where the daemon of the project that `directory` lies in listens, as far as can be known."""
+    return find(None, directory, environ).port
+
+
+def _named_port(environ: Mapping[str, str]) -> int | None:
     named = environ.get("HUB_PORT", "")
-    if named not in ("", "0"):
-        number = _port(int(named) if named.isascii() and named.isdigit() and len(named) < _LONG else None)
-        if number is None:
-            raise HubError(Code.USAGE, f"HUB_PORT is {named!r}, not a port", hint="Set it to 1..65535.")
-        return number
-    for place in (directory, *directory.parents):
-        try:
-            told = json.loads((place / ".hub" / "daemon.json").read_bytes())
-        except (OSError, ValueError):
-            told = None
-        number = _port(told.get("port")) if isinstance(told, dict) else None
-        if number is not None:
-            return number
-        if (place / ".git").exists():
-            break
-    return DEFAULT_PORT
+    if named in ("", "0"):
+        return None
+    number = port_number(int(named) if named.isascii() and named.isdigit() and len(named) < _LONG else None)
+    if number is None:
+        raise HubError(Code.USAGE, f"HUB_PORT is {named!r}, not a port", hint="Set it to 1..65535.")
+    return number
 
 
 _LONG = 20
 """Digits no port has; `int` refuses thousands of them with an error of its own."""
-
-
-def _port(value: Any) -> int | None:
-    return value if type(value) is int and 0 < value < 2**16 else None
 
 
 def error_of(document: Any) -> HubError | None:

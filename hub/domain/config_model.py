@@ -96,6 +96,8 @@ class Server:
     host: str = setting(string("a host name or address", lambda v: bool(v.strip())), "127.0.0.1")
     token: str = setting(_token, "", secret=True)
     """When set, every request must carry it."""
+    socket: str = setting(_text, "")
+    """The path of a unix socket that is served beside the port; "" = none. In the project, where it is relative."""
     allowed_origins: tuple[str, ...] = setting(
         each(_origin, "an array of origins"), (), key="allowed_origins"
     )

@@ -130,7 +130,7 @@ class SessionRecord:
     attempt: int = 0
     """How many dispatches this session has made."""
     failing: int = 0
-    """Failed runs in a row on this provider and account."""
+    """Failed runs in a row on this provider and account; a limit after work was done begins a new row."""
     native_id: str = ""
     """The agent's own session id, as soon as it is known."""
     paused: bool = False

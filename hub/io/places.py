@@ -191,15 +191,16 @@ def make_private_dir(path: Path) -> None:
 def find_project(start: Path) -> Path:
     """The root of the project `start` lies in. From a session's worktree it is the project of that session.
 
+    Such a worktree is known by its place: what its `.git` says may have been written by an agent.
+
     Raises:
         HubError: NOT_A_REPOSITORY, GIT_MISSING, or NO_PERMISSION when git does not trust the directory's owner.
     """
     where = start if start.is_dir() else start.parent
-    answer = _rev_parse(where, "--show-toplevel", "--git-common-dir")
-    top, common = (Path(os.path.realpath(where / os.fsdecode(line))) for line in answer)
-    owner = common.parent
-    if (owner / ".hub" / "worktrees") in top.parents:
-        return owner
+    (answer,) = _rev_parse(where, "--show-toplevel")
+    top = Path(os.path.realpath(where / os.fsdecode(answer)))
+    if top.parent.name == "worktrees" and top.parent.parent.name == ".hub":
+        return find_project(top.parent.parent.parent)
     return top
 
 

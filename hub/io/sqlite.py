@@ -3,9 +3,9 @@
 Owns: `events.db`: ids from 1, each one more than the last, for ever; the order; what a replay has seen before.
 Must not: push events to anyone, redact them, or be used from two threads at once.
 
-Durability: WAL with `synchronous=FULL`. A batch is one transaction and one fsync; when `append` returns, it
-survives a power cut. `NORMAL` is ten times faster for single events and loses the last ones at a power cut,
-which an agent's replayed spool could bring back, but a user's own actions could not.
+Durability: WAL with `synchronous=NORMAL`. When `append` returns, the events survive the death of every process;
+when `sync` returns, they survive a power cut. What an agent's synced spool would bring back need not wait for the
+disk; a user's own action must. Ids are reserved ahead, so that after a power cut none is given a second time.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 import msgspec
@@ -26,6 +26,7 @@ from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import coded_errors, read_bounded, write_atomic
+from hub.io.runner_proc import boot_id
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS events (
@@ -44,13 +45,16 @@ CREATE INDEX IF NOT EXISTS events_session ON events (session, id);
 """
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
-    "PRAGMA synchronous=FULL",
+    "PRAGMA synchronous=NORMAL",
+    "PRAGMA wal_autocheckpoint=0",
     "PRAGMA trusted_schema=OFF",
     "PRAGMA cell_size_check=ON",
     "PRAGMA temp_store=MEMORY",
     "PRAGMA busy_timeout=2000",
     "PRAGMA journal_size_limit=16777216",
 )
+_CHECKPOINT = 8 * 1024 * 1024
+"""Bytes of the WAL after which `sync` moves them into the database."""
 _RESERVE = 10_000
 _RESERVED = "events.reserved"
 _ROW = "id, at_ms, tag, msg, meta"
@@ -65,8 +69,7 @@ _CODES = {
 }
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
-T = TypeVar("T")
-
+_fdatasync = getattr(os, "fdatasync", os.fsync)
 _encode = msgspec.json.encode
 _decode = msgspec.json.decode
 
@@ -89,15 +92,6 @@ class NewEvent:
     """Its place among the events of that line."""
 
 
-@attrs.frozen
-class Staged:
-    """Events that are in the open transaction."""
-
-    events: Sequence[NewEvent]
-    records: list[Record]
-    last_id: int
-
-
 class EventStore:
     """The one writer of a project's event log.
 
@@ -109,6 +103,7 @@ class EventStore:
         self.damage: HubError | None = None
         self._path = path
         self._db: sqlite3.Connection | None = None
+        self._wal = -1
         self._last = 0
         self._reserved = 0
 
@@ -126,7 +121,7 @@ class EventStore:
             store._connect()
         except sqlite3.DatabaseError as error:
             if not _is_corrupt(error):
-                store.close()
+                store._let_go()
                 raise _coded(path, error) from error
             store._start_anew(error)
         return store
@@ -137,7 +132,7 @@ class EventStore:
         return self._last
 
     def append(self, events: Sequence[NewEvent]) -> list[Record]:
-        """Appends events, in order, in one transaction; when it returns they are durable.
+        """Appends events, in order, in one transaction, and waits for no disk.
 
         An event with a dispatch id and an offset that were seen before is not added: its record of then is
         returned in its place, and is known by its id, which is not above what `last_id` was before the call.
@@ -145,35 +140,29 @@ class EventStore:
         Raises:
             HubError: NO_SPACE, READ_ONLY, NO_PERMISSION; nothing was added, no id was used up.
         """
-        return self.commit(self.stage(events))
-
-    def stage(self, events: Sequence[NewEvent]) -> Staged:
-        """The first half of `append`, which waits for no disk. `commit` must follow before any other call.
-
-        Raises:
-            HubError: As `append`.
-        """
-        return self._mended(lambda: self._stage(events))
-
-    def commit(self, staged: Staged) -> list[Record]:
-        """The second half, which waits for the disk; it may be called in another thread than `stage` was.
-
-        Raises:
-            HubError: As `append`.
-        """
-        return self._mended(
-            lambda: self._commit(staged), again=lambda: self._commit(self._stage(staged.events))
-        )
-
-    def _mended(self, act: Callable[[], T], again: Callable[[], T] | None = None) -> T:
-        """What `act` gives; where it shows damage, what `again` gives in a new database."""
         try:
-            return act()
+            return self._append(events)
         except sqlite3.DatabaseError as error:
             if not _is_corrupt(error):
                 raise _coded(self._path, error) from error
             self._start_anew(error)
-            return (again or act)()
+            return self._append(events)
+
+    def sync(self) -> None:
+        """Makes all that was appended before this call durable. May be called in another thread, one at a time.
+
+        Raises:
+            OSError: It may not be tried again: the kernel has thrown the pages away and would report success.
+        """
+        wal = self._wal
+        if wal < 0:
+            raise HubError(Code.UNAVAILABLE, "The event log is closed.")
+        failpoints.hit("events.sync")
+        _fdatasync(wal)
+        if os.fstat(wal).st_size > _CHECKPOINT:
+            # On a connection of its own: appending goes on meanwhile.
+            with contextlib.closing(sqlite3.connect(self._path, isolation_level=None)) as keeper:
+                keeper.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def since(self, after: int, limit: int = 1000) -> list[Record]:
         """Records newer than the id `after`, oldest first, at most `limit`."""
@@ -192,16 +181,21 @@ class EventStore:
             limit,
         )
 
-    def last_offset(self, dispatch_id: str) -> int:
-        """The highest spool offset seen of a dispatch; -1 when none was."""
-        sql = "SELECT max(place) FROM events WHERE dispatch = ? AND dispatch <> '' AND place >= 0"
-        with self._reading():
-            found = self._open_db().execute(sql, (dispatch_id,)).fetchone()[0]
-        return -1 if found is None else int(found)
-
     def close(self) -> None:
-        """Closes the database. A second call does nothing."""
+        """Makes everything durable and closes the database. A second call does nothing."""
+        if self._wal >= 0:
+            with contextlib.suppress(
+                OSError, HubError
+            ):  # else the next start on another boot leaves a gap in the ids
+                _fdatasync(self._wal)
+                self._note_reserved(self._last)
+        self._let_go()
+
+    def _let_go(self) -> None:
         db, self._db = self._db, None
+        wal, self._wal = self._wal, -1
+        if wal >= 0:
+            os.close(wal)
         if db is not None:
             db.close()
 
@@ -216,15 +210,17 @@ class EventStore:
             fd = os.open(self._path, flags, 0o600)
             os.fchmod(fd, 0o600)
             os.close(fd)
-        self._db = db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        self._db = db = sqlite3.connect(self._path, isolation_level=None)
         for pragma in _PRAGMAS:
             db.execute(pragma).fetchall()
         db.executescript(_SCHEMA)
         found = db.execute("SELECT max(id) FROM events").fetchone()[0] or 0
-        self._last = max(int(found), floor)
+        self._wal = os.open(f"{self._path}-wal", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self._reserved = 0
+        self._last = max(int(found), floor, _lost_id(self._path))
         self._reserve(0)
 
-    def _stage(self, events: Sequence[NewEvent]) -> Staged:
+    def _append(self, events: Sequence[NewEvent]) -> list[Record]:
         db = self._open_db()
         failpoints.hit("events.append")
         self._reserve(len(events))
@@ -238,20 +234,21 @@ class EventStore:
                     last += 1
                     seen = _insert(db, last, event)
                 records.append(seen)
-        return Staged(events, records, last)
-
-    def _commit(self, staged: Staged) -> list[Record]:
-        db = self._open_db()
-        with _rolled_back_on_error(db):
             db.execute("COMMIT")
-        self._last = staged.last_id
-        return staged.records
+        self._last = last
+        return records
 
     def _reserve(self, count: int) -> None:
-        """Notes beside the database, now and then, an id that it stays below: a damaged one may not tell its own."""
+        """Notes beside the database, now and then, an id that it stays below until the machine starts anew.
+
+        A damaged database may not tell its own, and one that lost its last moments at a power cut tells too little.
+        """
         if self._last + count > self._reserved:
-            self._reserved = self._last + count + _RESERVE
-            write_atomic(self._path.with_name(_RESERVED), b"%d\n" % self._reserved)
+            self._note_reserved(self._last + count + _RESERVE)
+
+    def _note_reserved(self, number: int) -> None:
+        write_atomic(self._path.with_name(_RESERVED), b"%d %s\n" % (number, boot_id().encode()))
+        self._reserved = number
 
     def _query(self, sql: str, *values: Any) -> list[Record]:
         with self._reading():
@@ -268,8 +265,8 @@ class EventStore:
 
     def _start_anew(self, error: sqlite3.DatabaseError) -> None:
         """Puts the damaged database aside and goes on in a new one, above every id it still tells."""
-        floor = max(self._last, _highest_id(self._db)) or _reserved_id(self._path)
-        self.close()
+        floor = max(self._last, _highest_id(self._db)) or _reserved_id(self._path)[0]
+        self._let_go()
         aside = f"{self._path}.corrupt-{time.time_ns() // 1_000_000}"
         with coded_errors(self._path):
             for suffix in ("", "-wal", "-shm"):
@@ -330,11 +327,18 @@ def _highest_id(db: sqlite3.Connection | None) -> int:
     return highest
 
 
-def _reserved_id(path: Path) -> int:
-    """What was reserved when the database could still be read; 0 when nothing was."""
+def _reserved_id(path: Path) -> tuple[int, str]:
+    """What was reserved when the database could still be read, and on which boot; 0 when nothing was."""
     with contextlib.suppress(OSError, HubError, ValueError):
-        return int(read_bounded(path.with_name(_RESERVED), 32))
-    return 0
+        number, _, boot = read_bounded(path.with_name(_RESERVED), 128).decode("ascii").strip().partition(" ")
+        return int(number), boot
+    return 0, ""
+
+
+def _lost_id(path: Path) -> int:
+    """An id that may have been told before the machine went down without a word; 0 where that was not so."""
+    number, boot = _reserved_id(path)
+    return number if boot != boot_id() else 0
 
 
 def _is_corrupt(error: sqlite3.Error) -> bool:

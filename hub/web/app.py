@@ -30,7 +30,13 @@ Endpoint = Callable[..., Awaitable[Response]]
 
 
 def create_app(
-    backend: Backend, policy: Policy, *, port: int, drain: trio.Event, redact: Redact = str
+    backend: Backend,
+    policy: Policy,
+    *,
+    port: int,
+    drain: trio.Event,
+    project: str = "",
+    redact: Redact = str,
 ) -> App:
     """The whole application, guarded.
 
@@ -39,9 +45,10 @@ def create_app(
         policy: Whom the guard lets in.
         port: Where the server listens.
         drain: When set, open streams are ended with "come back".
+        project: The root of the project that is served.
         redact: Applied to every text of an error document.
     """
-    routes = table(port)
+    routes = table(port, project)
     streams = Streams(backend, drain, redact)
     return Guard(Dispatch(quart_app(routes, backend, redact), streams, policy), policy)
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 import math
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
@@ -33,7 +34,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState
 
 from hub.errors import RULES, Code, HubError
-from hub.web.guard import SECURITY_HEADERS
+from hub.web.guard import SECURITY_HEADERS, UNIX
 from hub.web.problem import problem
 from hub.web.websocket import Socket
 
@@ -98,7 +99,9 @@ class Connection:
 
     def _wrap(self) -> ProtocolWrapper:
         sock = self._stream.socket
-        peer, own = tuple(sock.getpeername()[:2]), tuple(sock.getsockname()[:2])
+        peer = own = UNIX
+        if sock.family != socket.AF_UNIX:
+            peer, own = tuple(sock.getpeername()[:2]), tuple(sock.getsockname()[:2])
         state = ConnectionState({})
         shared = (self._app, self._config, self._context, self._tasks, state, False, peer, own, self._send)
         wrapper = ProtocolWrapper(*shared)

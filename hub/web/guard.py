@@ -1,19 +1,24 @@
 """The door: who may talk to the daemon at all.
 
-Owns: rules G2 to G11 on every HTTP request and WebSocket handshake, before any of its body is read.
+Owns: rules G2 to G11 on every HTTP request and WebSocket handshake, the token where one is set, and whether the
+request is meant for this project; all before any of its body is read.
 Must not: know a route, decode a body, or make an exception for one.
 
-The API has no authentication; whoever reaches it may start programs. What keeps web pages out is this file:
-a page can make a browser send almost any request to loopback, but cannot choose the Host, Origin and
-Sec-Fetch-Site headers the browser writes. Comparisons are exact, against small sets made from the bound
-port: no suffix, no pattern, no normalisation but lower case.
+Unless a token is set, the API has no authentication; whoever reaches it may start programs. What keeps web
+pages out is this file: a page can make a browser send almost any request to loopback, but cannot choose the
+Host, Origin and Sec-Fetch-Site headers the browser writes. Comparisons are exact, against small sets made
+from the bound port: no suffix, no pattern, no normalisation but lower case.
 """
 
 from __future__ import annotations
 
+import base64
+import hmac
 import ipaddress
+import os
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
+from urllib.parse import quote, unquote
 
 import attrs
 import trio
@@ -38,6 +43,9 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"referrer-policy", b"no-referrer"),
 )
+UNIX = ("unix", 0)
+"""The peer of a connection over the unix socket; whose process it is was asked when it was accepted."""
+_BEARER = "bearer."
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _REFUSED_METHODS = frozenset({"TRACE", "CONNECT"})
 
@@ -48,13 +56,20 @@ class Policy:
 
     hosts: frozenset[bytes]
     origins: frozenset[bytes]
+    token: bytes = attrs.field(default=b"", repr=False)
+    """What every request must carry; b"" = nothing."""
+    project: bytes = b""
+    """The project that is served, as `Hub-Project` names it; b"" = a request may name any."""
 
     @classmethod
-    def for_port(cls, port: int, extra_origins: Iterable[str] = ()) -> Policy:
+    def for_port(
+        cls, port: int, extra_origins: Iterable[str] = (), *, token: str = "", project: str = ""
+    ) -> Policy:
         """Who may call a server on `port`: its three loopback names, and origins the owner chose."""
         names = [f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost", "[::1]")]
         own = {b"http://" + name for name in names}
-        return cls(frozenset(names), frozenset(own | {origin.encode() for origin in extra_origins}))
+        origins = frozenset(own | {origin.encode() for origin in extra_origins})
+        return cls(frozenset(names), origins, token.encode(), quote(os.fsencode(project)).encode())
 
 
 def check(policy: Policy, scope: Scope) -> HubError | None:
@@ -67,6 +82,8 @@ def check(policy: Policy, scope: Scope) -> HubError | None:
         or _check_target(scope)
         or _check_origin(policy, _all(headers, b"origin"))
         or _check_fetch_site(_all(headers, b"sec-fetch-site"))
+        or _check_token(policy, scope, _all(headers, b"authorization"))
+        or _check_project(policy, _all(headers, b"hub-project"))
         or _check_method(scope, headers)
     )
 
@@ -77,6 +94,8 @@ def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[bytes]:
 
 def _check_peer(scope: Scope) -> HubError | None:
     client = scope.get("client")
+    if client == UNIX:
+        return None
     if client and ipaddress.ip_address(client[0]).is_loopback:
         return None
     return HubError(Code.FOREIGN_ORIGIN, "Only programs on this machine are served.")
@@ -111,6 +130,34 @@ def _check_fetch_site(sites: list[bytes]) -> HubError | None:
     if not sites or (len(sites) == 1 and sites[0] in (b"same-origin", b"none")):
         return None
     return HubError(Code.FOREIGN_ORIGIN)
+
+
+def _check_token(policy: Policy, scope: Scope, given: list[bytes]) -> HubError | None:
+    """A browser cannot set a header on a WebSocket: there a subprotocol `bearer.<base64url of the token>` does."""
+    if not policy.token:
+        return None
+    offered = [
+        b"Bearer " + _from_base64(name.removeprefix(_BEARER))
+        for name in scope.get("subprotocols", ())
+        if name.startswith(_BEARER)
+    ]
+    wanted = b"Bearer " + policy.token
+    if len(given) + len(offered) == 1 and hmac.compare_digest((given + offered)[0], wanted):
+        return None
+    return HubError(Code.TOKEN_NEEDED)
+
+
+def _from_base64(text: str) -> bytes:
+    try:
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b""
+
+
+def _check_project(policy: Policy, named: list[bytes]) -> HubError | None:
+    if not policy.project or not named or named == [policy.project]:
+        return None
+    return HubError(Code.OTHER_PROJECT, f"This daemon serves {unquote(policy.project.decode())}.")
 
 
 def _check_method(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
@@ -179,7 +226,12 @@ class Guard:
 
 
 def _more_headers(error: HubError) -> dict[str, str]:
-    return {"Allow": "GET, HEAD, POST"} if error.code is Code.METHOD_NOT_ALLOWED else {}
+    match error.code:
+        case Code.METHOD_NOT_ALLOWED:
+            return {"Allow": "GET, HEAD, POST"}
+        case Code.TOKEN_NEEDED:
+            return {"WWW-Authenticate": 'Bearer realm="hub"'}
+    return {}
 
 
 async def _read_body(receive: Receive) -> bytes | None:

@@ -18,6 +18,8 @@ class Health(Answer, frozen=True, kw_only=True):
     ok: bool
     port: int
     version: str
+    project: str
+    """The root of the project that is served."""
 
 
 class Index(Answer, frozen=True, kw_only=True):
@@ -31,12 +33,12 @@ class Index(Answer, frozen=True, kw_only=True):
     stream: str
 
 
-def routes(port: int) -> tuple[Route, ...]:
+def routes(port: int, project: str) -> tuple[Route, ...]:
     """The routes of a server that listens on `port`."""
 
     async def health(_: Backend, __: NoQuery) -> JsonObject:
         """Whether the daemon listens."""
-        return {"ok": True, "port": port, "version": hub.__version__}
+        return {"ok": True, "port": port, "version": hub.__version__, "project": project}
 
     return (
         get("/", index, answer=Index),

@@ -23,9 +23,11 @@ ANY_CODES = frozenset(
     {
         Code.MALFORMED,
         Code.BAD_HOST,
+        Code.TOKEN_NEEDED,
         Code.FOREIGN_ORIGIN,
         Code.METHOD_NOT_ALLOWED,
         Code.MISDIRECTED,
+        Code.OTHER_PROJECT,
         Code.INVALID,
         Code.HEADERS_TOO_LARGE,
         Code.INTERNAL,
@@ -73,14 +75,21 @@ def describe(operations: Iterable[Operation]) -> JsonObject:
         "info": {"title": "hub", "version": hub.__version__, "description": _ABOUT},
         "servers": [{"url": "/"}],
         "paths": paths,
-        "components": {"schemas": components},
+        "security": [{}, {"token": []}],
+        "components": {"schemas": components, "securitySchemes": {"token": _TOKEN}},
     }
 
 
 _ABOUT = (
-    "The daemon's API, on loopback only and without authentication. Send a Host of 127.0.0.1, localhost or "
-    "[::1] with the port, no foreign Origin, and application/json. Unknown fields and parameters are refused."
+    "The daemon's API, on loopback only and, unless [server] token is set, without authentication. "
+    "Send a Host of 127.0.0.1, localhost or [::1] with the port, no foreign Origin, and application/json. "
+    "Unknown fields and parameters are refused."
 )
+_TOKEN = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "Where [server] token is set, on every request; on a WebSocket also as a subprotocol.",
+}
 
 
 def _operation(operation: Operation, answer: JsonObject, components: JsonObject) -> JsonObject:

@@ -11,10 +11,10 @@ from hub.web import events, health, history, observability, providers, session, 
 from hub.web.route import Route
 
 
-def table(port: int) -> tuple[Route, ...]:
-    """Every route of a server that listens on `port`."""
+def table(port: int, project: str = "") -> tuple[Route, ...]:
+    """Every route of a server that listens on `port` for a project."""
     return (
-        *health.routes(port),
+        *health.routes(port, project),
         *status.ROUTES,
         *providers.ROUTES,
         *session.ROUTES,

@@ -15,9 +15,12 @@ from __future__ import annotations
 import errno
 import ipaddress
 import logging
+import os
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import attrs
@@ -31,6 +34,7 @@ from hub.web.app import create_app
 from hub.web.backend import Backend
 from hub.web.connection import Connection
 from hub.web.guard import MAX_HEADERS, Policy
+from hub.web.unix import bind_unix, may_talk
 
 GRACE = 3.0
 """Seconds for requests under way once a stop has begun."""
@@ -49,6 +53,8 @@ class Bound:
 
     host: str
     port: int
+    socket: str = ""
+    """The unix socket's path; "" = there is none."""
 
     @property
     def url(self) -> str:
@@ -64,6 +70,9 @@ async def serve(
     host: str = "127.0.0.1",
     port: int = 4748,
     origins: Iterable[str] = (),
+    token: str = "",
+    project: str = "",
+    unix: Path | None = None,
     redact: Callable[[str], str] = str,
     task_status: trio.TaskStatus[Bound] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -77,18 +86,34 @@ async def serve(
         host: A loopback address; anything else is refused.
         port: 0 = any free one.
         origins: Web origins besides its own that may call.
+        token: What every request must carry; "" = nothing.
+        project: The root of the project that is served.
+        unix: Where the unix socket is to lie that is served beside the port.
         redact: Applied to every text of an error document.
         task_status: Given the bound address.
 
     Raises:
         HubError: `port_in_use`, or `config_invalid` for an address that is not loopback.
     """
-    listener = trio.SocketListener(trio.socket.from_stdlib_socket(bind(host, port)))
-    bound = Bound(*listener.socket.getsockname()[:2])
-    policy = Policy.for_port(bound.port, origins)
-    app = create_app(backend, policy, port=bound.port, drain=stop, redact=redact)
-    async with listener:
-        await _Server(ASGIWrapper(cast("Any", app)), listener).run(stop, bound, task_status)
+    with ExitStack() as doors:
+        listening = [doors.enter_context(bind(host, port))]
+        if unix is not None:
+            listening.append(doors.enter_context(_unix_door(unix)))
+        where = listening[0].getsockname()
+        bound = Bound(where[0], where[1], os.fspath(unix) if unix is not None else "")
+        policy = Policy.for_port(bound.port, origins, token=token, project=project)
+        app = create_app(backend, policy, port=bound.port, drain=stop, project=project, redact=redact)
+        listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(sock)) for sock in listening]
+        await _Server(ASGIWrapper(cast("Any", app)), listeners).run(stop, bound, task_status)
+
+
+@contextmanager
+def _unix_door(path: Path) -> Iterator[socket.socket]:
+    with bind_unix(path) as sock:
+        try:
+            yield sock
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -122,9 +147,9 @@ def bind(host: str, port: int) -> socket.socket:
 class _Server:
     """The accept loop and what it accepted."""
 
-    def __init__(self, app: ASGIWrapper, listener: trio.SocketListener) -> None:
+    def __init__(self, app: ASGIWrapper, listeners: list[trio.SocketListener]) -> None:
         self._app = app
-        self._listener = listener
+        self._listeners = listeners
         self._config = _config()
         self._context = WorkerContext(None)
         self._connections: set[Connection] = set()
@@ -135,7 +160,7 @@ class _Server:
             handlers.start_soon(self._abort_when_cancelled)
             async with trio.open_nursery() as accepting:
                 accepting.start_soon(
-                    partial(trio.serve_listeners, self._handle, [self._listener], handler_nursery=handlers)
+                    partial(trio.serve_listeners, self._handle, self._listeners, handler_nursery=handlers)
                 )
                 task_status.started(bound)
                 await stop.wait()
@@ -150,6 +175,9 @@ class _Server:
     async def _handle(self, stream: trio.SocketStream) -> None:
         if len(self._connections) >= MAX_CONNECTIONS:
             _log.warning("more than %d connections; one was dropped", MAX_CONNECTIONS)
+            await trio.aclose_forcefully(stream)
+            return
+        if stream.socket.family == socket.AF_UNIX and not may_talk(cast("Any", stream.socket)):
             await trio.aclose_forcefully(stream)
             return
         connection = Connection(self._app, self._config, self._context, stream)

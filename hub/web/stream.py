@@ -89,6 +89,8 @@ class Close:
 DRAIN = Close(1012, "the daemon is restarting; come back with since")
 RESTART = Close(1012, "the event log is restarting; come back with since")
 TOO_SLOW = Close(1013, "too slow; come back with since")
+SUBPROTOCOL = "hub"
+"""For a client that must offer one to pass its token (see `guard`)."""
 FAULT = Close(1011, "hub made a mistake")
 NOT_TEXT = Close(1003, "text only")
 NOT_JSON = Close(1007, "JSON only")
@@ -149,7 +151,7 @@ class Streams:
                 raise HubError(Code.NOT_FOUND)  # noqa: TRY301
             query = decode_query(scope["query_string"], SocketQuery, {})
             async with self._subscribed(query.since) as subscription:
-                await send({"type": "websocket.accept", "subprotocol": None, "headers": []})
+                await send({"type": "websocket.accept", "subprotocol": _protocol(scope), "headers": []})
                 writer = self._batches if query.batch else self._singles
                 close = await _Client(subscription, receive, self._drain).run(writer, send)
                 if close is not None:
@@ -310,3 +312,8 @@ def _refused(message: Message) -> Close | None:
     except (StrictJsonError, UnicodeEncodeError):
         return NOT_JSON
     return None
+
+
+def _protocol(scope: Scope) -> str | None:
+    """What is agreed on with a client that offers subprotocols: a browser closes when none of its own is."""
+    return SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None

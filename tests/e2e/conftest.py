@@ -8,13 +8,11 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tests.agents import base_env, program_path
+from tests.agents import PROGRAMS, base_env, program_path
 from tests.faults.harness import Project, project, until
 from tests.model_server import ModelServer
 
 PATIENCE = 90.0
-KEYS = {"claude": "CLAUDE_CODE_OAUTH_TOKEN", "codex": "CODEX_API_KEY", "gemini": "GEMINI_API_KEY"}
-MODELS = {"claude": "claude-sonnet-5-5", "codex": "gpt-5.5", "gemini": "gemini-2.5-pro"}
 
 
 @attrs.define
@@ -38,18 +36,12 @@ class Team:
         (self.made.root / "hub.toml").write_text(text)
 
     def _provider(self, name: str) -> str:
-        url = {
-            "claude": self.models.anthropic_url,
-            "codex": self.models.openai_url,
-            "gemini": self.models.gemini_url,
-        }[name]
-        env = {**self.models.proxy_env(), "DISABLE_TELEMETRY": "1", "GEMINI_TELEMETRY_ENABLED": "false"}
-        if name == "claude":
-            env["IS_SANDBOX"] = "1"
+        agent = PROGRAMS[name]
+        env = {**self.models.proxy_env(), **agent.env}
         shown = ", ".join(f'{key} = "{value}"' for key, value in env.items() if key.isupper())
         return (
-            f'[providers.{name}]\nenabled = true\nprogram = "{program_path(name)}"\nmodel = "{MODELS[name]}"\n'
-            f'baseUrl = "{url}"\nenv = {{ {shown} }}\n'
+            f'[providers.{name}]\nenabled = true\nprogram = "{program_path(name)}"\nmodel = "{agent.model}"\n'
+            f'baseUrl = "{getattr(self.models, agent.url)}"\nenv = {{ {shown} }}\n'
         )
 
     def _account(self, name: str, label: str) -> str:
@@ -57,7 +49,7 @@ class Team:
         folder.mkdir(exist_ok=True, mode=0o700)
         return (
             f'[[providers.{name}.accounts]]\nlabel = "{label}"\nconfigDir = "{folder}"\n'
-            f'env = {{ {KEYS[name]} = "{name}-{label}" }}\n'
+            f'env = {{ {PROGRAMS[name].key} = "{name}-{label}" }}\n'
         )
 
     def script(self, member: str, *turns) -> None:

@@ -6,14 +6,16 @@ Must not: look into the daemon but through its API and its files.
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +122,19 @@ class Project:
         return int(told["port"]) if told["pid"] == self.daemon.pid else 0
 
     def wait_dead(self) -> int:
-        """The daemon's exit status, once a fault has ended it."""
+        """The daemon's exit status, once it has ended.
+
+        The kernel tells the moment: `Popen.wait` with a timeout looks every 50 ms, three times in each test.
+        """
         assert self.daemon is not None
-        return self.daemon.wait(timeout=PATIENCE)
+        fd = os.pidfd_open(self.daemon.pid)
+        try:
+            ended, _, _ = select.select([fd], [], [], PATIENCE)
+        finally:
+            os.close(fd)
+        if not ended:
+            raise AssertionError(f"the daemon has not ended within {PATIENCE:g} s")
+        return self.daemon.wait()
 
     def kill(self) -> None:
         """kill -9."""
@@ -135,7 +147,7 @@ class Project:
         if self.daemon is None or self.daemon.poll() is not None:
             return 0
         self.daemon.send_signal(signal.SIGTERM)
-        return self.daemon.wait(timeout=PATIENCE)
+        return self.wait_dead()
 
     def fsm(self) -> dict[str, Any]:
         """The durable record."""
@@ -157,6 +169,19 @@ class Project:
     def starts(self) -> list[str]:
         """The dispatch ids of all agents that were ever started."""
         return [line.split()[0] for line in self.log.read_text().splitlines()] if self.log.exists() else []
+
+    def says(self, text: str) -> dict[str, Any]:
+        """The first event that says this, also of those that were told before; waits on the daemon's own stream."""
+        late = time.monotonic() + PATIENCE
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
+            connection.request("GET", "/api/events/stream?since=0")
+            with connection.getresponse() as stream:
+                for line in stream:
+                    if line.startswith(b"data:") and text in (event := json.loads(line[5:]))["msg"]:
+                        return dict(event)
+                    if time.monotonic() > late:
+                        break
+        raise AssertionError(f"no event said {text!r}: {[event['msg'] for event in self.events()]}")
 
     def events(self, port: int = 0) -> list[dict[str, Any]]:
         """The whole event log."""
@@ -182,8 +207,9 @@ def project(tmp: Path) -> Iterator[Project]:
         if made.daemon is not None and made.daemon.poll() is None:
             try:
                 made.stop()
-            except subprocess.TimeoutExpired:
+            except AssertionError:
                 made.kill()
+                raise
 
 
 def try_post(api: Api, path: str, body: Mapping[str, Any]) -> Any:

@@ -43,11 +43,6 @@ def process(made: Project, which: str, member: str) -> int:
     return int(until(look, f"{which} is there"))
 
 
-def says(made: Project, text: str) -> None:
-    """Wait until an event says this."""
-    until(lambda: any(text in e["msg"] for e in made.events()), f"an event says {text!r}")
-
-
 def errors(made: Project) -> list[str]:
     """The failure classes and codes of the error events."""
     found = [e["meta"] for e in made.events() if e["tag"] == "error"]
@@ -70,9 +65,9 @@ def test_an_agent_that_is_killed_is_handed_over(made, oracle):
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": "finished"})
     made.configure()
     made.start().post("/api/run", TASK)
-    says(made, "ready")
+    made.says("ready")
     os.kill(process(made, "agent.json", "pid"), signal.SIGKILL)
-    says(made, "signal 9")
+    made.says("signal 9")
     assert completed(made, oracle)["handoffsDone"] == 1
 
 
@@ -97,7 +92,7 @@ def test_a_silent_agent_is_noticed(made, oracle):
     text = (made.root / "hub.toml").read_text()
     (made.root / "hub.toml").write_text(text.replace("[session]", "[session]\nsilentAfter = 1", 1))
     made.start().post("/api/run", TASK)
-    says(made, "No event for 1 s")
+    made.says("No event for 1 s")
     completed(made, oracle)
 
 
@@ -108,7 +103,7 @@ def test_an_agent_that_ignores_every_signal_is_killed(made, oracle):
     made.configure()
     api = made.start()
     api.post("/api/run", TASK)
-    says(made, "ready")
+    made.says("ready")
     api.post("/api/handoff")
     until(lambda: made.fsm()["state"] == "PAUSING", "the handoff has begun", patience=30)
     completed(made, oracle)
@@ -121,7 +116,7 @@ def test_an_agent_killed_while_it_is_paused_for_a_handoff(made, oracle):
     made.configure()
     api = made.start()
     api.post("/api/run", TASK)
-    says(made, "ready")
+    made.says("ready")
     victim = process(made, "agent.json", "pid")
     api.post("/api/handoff")
     until(lambda: made.fsm()["state"] == "PAUSING", "the handoff has begun", patience=30)
@@ -264,7 +259,7 @@ def test_a_second_handoff_is_refused_in_every_state(made, oracle):
     slow = ("PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING")
     api = made.start(HUB_FAILPOINTS=";".join(f"act.{s}.mid=sleep:0.3" for s in slow))
     api.post("/api/run", TASK)
-    says(made, "ready")
+    made.says("ready")
     api.post("/api/handoff")
     refused = set()
 

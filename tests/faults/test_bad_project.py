@@ -12,7 +12,7 @@ import pytest
 from hub.errors import Code, HubError
 from tests.faults.harness import HUB, Project, git, until
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle, says
+from tests.faults.test_agent_faults import made, oracle
 from tests.faults.test_daemon_killed import write
 
 __all__ = ["made", "oracle"]
@@ -140,7 +140,7 @@ def test_a_configuration_that_breaks_while_it_is_in_use(made, oracle, tmp_path):
     good = (made.root / "hub.toml").read_text()
     api = made.start()
     api.post("/api/run", {"task": "write", "verify": ["test -f b.txt"]})
-    says(made, "ready")
+    made.says("ready")
     (made.root / "hub.toml").write_text("[[[")
     gate.touch()
     record = until(made.ended, "the session ends by itself")

@@ -9,7 +9,7 @@ import pytest
 from hub.errors import Code, HubError
 from tests.faults.harness import Project, until
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle, process, says
+from tests.faults.test_agent_faults import made, oracle, process
 from tests.faults.test_daemon_killed import write
 
 __all__ = ["made", "oracle"]
@@ -41,7 +41,7 @@ def test_a_pause_stops_the_process_and_a_resume_continues_it(made, oracle):
     ticking(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "work"})
-    says(made, "tick")
+    made.says("tick")
     agent = process(made, "agent.json", "pid")
     api.post("/api/session/pause", {"pause": True})
     until(lambda: state_of(agent) == "T", "the agent stands still")
@@ -62,7 +62,7 @@ def test_a_pause_survives_the_daemon(made, oracle):
     ticking(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "work"})
-    says(made, "tick")
+    made.says("tick")
     agent = process(made, "agent.json", "pid")
     api.post("/api/session/pause", {"pause": True})
     until(lambda: state_of(agent) == "T", "the agent stands still")
@@ -81,7 +81,7 @@ def test_a_paused_agent_can_be_handed_over(made, oracle):
     ticking(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "work", "verify": ["test -f b.txt"]})
-    says(made, "tick")
+    made.says("tick")
     agent = process(made, "agent.json", "pid")
     api.post("/api/session/pause", {"pause": True})
     until(lambda: state_of(agent) == "T", "the agent stands still")
@@ -97,7 +97,7 @@ def test_a_paused_agent_can_be_stopped(made, oracle):
     ticking(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "work"})
-    says(made, "tick")
+    made.says("tick")
     agent = process(made, "agent.json", "pid")
     api.post("/api/session/pause", {"pause": True})
     until(lambda: state_of(agent) == "T", "the agent stands still")
@@ -171,7 +171,7 @@ def test_a_handoff_to_nobody_leaves_the_agent_at_work(made, oracle):
     made.configure()
     api = made.start()
     api.post("/api/run", {"task": "work"})
-    says(made, "tick")
+    made.says("tick")
     with pytest.raises(HubError) as caught:
         api.post("/api/handoff")
     assert caught.value.code is Code.NO_FALLBACK

@@ -18,7 +18,7 @@ from hub.domain.canonical import canonical
 from hub.errors import Code, HubError
 from tests.faults.harness import HUB, Project, git, until
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle, process, says
+from tests.faults.test_agent_faults import made, oracle, process
 from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault, work, write
 
 __all__ = ["made", "oracle", "work"]
@@ -51,7 +51,7 @@ def test_sigterm_is_an_orderly_stop_in_every_state(work, state):
     made.script("demo-second", write(oracle, "b.txt", "two"), {"hang": {}})
     api = made.start(HUB_FAILPOINTS=f"fsm.{state}.post_rename=sleep:0.5{'@2' if state == 'RUNNING' else ''}")
     api.post("/api/run", TASK)
-    says(made, "ready")
+    made.says("ready")
     api.post("/api/handoff")
     wanted = (state, 1) if state == "RUNNING" else (state, 0)
     until(lambda: (made.fsm()["state"], made.fsm()["handoffsDone"]) == wanted, f"the session is in {state}")
@@ -69,7 +69,7 @@ def test_sigterm_cuts_an_acceptance_command_short(made, oracle):
     hanging(made, oracle, done="finished")
     api = made.start()
     api.post("/api/run", {"task": "write", "verify": ["tail -f /dev/null"]})
-    says(made, "verify: tail")
+    made.says("verify: tail")
     begun = time.monotonic()
     assert made.stop() == 0
     assert time.monotonic() - begun < STOP_LIMIT
@@ -82,7 +82,7 @@ def test_a_detached_daemon_leaves_its_agent(made, oracle, tmp_path):
     gate = tmp_path / "gate"
     hanging(made, oracle, run=f"until test -e {gate}; do sleep 0.05; done; printf 'two\\n' > b.txt")
     made.start("--detach").post("/api/run", {"task": "write", "verify": ["test -f b.txt"]})
-    says(made, "ready")
+    made.says("ready")
     agent = process(made, "agent.json", "pid")
     assert made.stop() == 0
     assert Path(f"/proc/{agent}").exists()
@@ -206,7 +206,7 @@ def test_a_running_session_ends_in_words_when_its_audit_log_was_changed(made, or
     """X4 under way: the agent is stopped, its bytes are on the branch, the code is `audit_broken`."""
     hanging(made, oracle)
     made.start().post("/api/run", {"task": "write"})
-    says(made, "ready")
+    made.says("ready")
     made.kill()
     flip(made, 1)
     made.start()
@@ -224,7 +224,7 @@ def test_a_deleted_worktree_is_said(made, oracle):
     hanging(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "write"})
-    says(made, "ready")
+    made.says("ready")
     shutil.rmtree(made.fsm()["worktree"])
     api.post("/api/handoff")
     failed_with(made, "worktree_missing")
@@ -244,7 +244,7 @@ def test_a_deleted_branch_is_there_again_with_every_byte(made, oracle):
     hanging(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "write"})
-    says(made, "ready")
+    made.says("ready")
     git(made.root, "update-ref", "-d", f"refs/heads/{made.fsm()['branch']}")
     api.post("/api/handoff")
     record = until(made.ended, "the session ends by itself")
@@ -258,7 +258,7 @@ def test_a_left_index_lock_stops_nothing(made, oracle):
     hanging(made, oracle)
     api = made.start()
     api.post("/api/run", {"task": "write", "verify": ["test -f b.txt"]})
-    says(made, "ready")
+    made.says("ready")
     session = made.fsm()["sessionId"]
     locks = [made.root / ".git/index.lock", made.root / f".git/worktrees/{session}/index.lock"]
     for lock in locks:
@@ -322,7 +322,7 @@ def test_the_second_signal_ends_the_daemon_at_once(made, oracle):
     hanging(made, oracle, hang={"stubborn": True})
     api = made.start()
     api.post("/api/run", {"task": "write"})
-    says(made, "ready")
+    made.says("ready")
     made.daemon.send_signal(signal.SIGTERM)
 
     def again():

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from tests.faults.harness import Project, until
+from tests.faults.harness import Project, try_post, until
 from tests.faults.invariants import check_invariants
 from tests.faults.test_agent_faults import made, oracle
 from tests.faults.test_daemon_killed import write
@@ -104,6 +104,33 @@ def test_a_handoff_request_ends_a_wait(made, oracle):
     api.post("/api/handoff")
     record = ended(made, oracle, starts=2, handoffs=1)
     assert record["trigger"] == "manual_handoff"
+
+
+def test_a_crash_between_a_wait_and_its_handoff_tries_nobody_again(made, oracle):
+    """The end of the wait and the beginning of the handoff are one write: before it the session still waits."""
+    agents(made, oracle, {"limit": {"resetsIn": LONG}})
+    api = made.start(HUB_FAILPOINTS="fsm.PAUSING.pre_write=kill9")
+    api.post("/api/run", task(onLimit="wait"))
+    before = waiting(api)["waitUntil"]
+    try_post(api, "/api/handoff", {})
+    made.wait_dead()
+    api = made.start()
+    assert waiting(api)["waitUntil"] == before
+    api.post("/api/handoff")
+    ended(made, oracle, starts=2, handoffs=1)
+
+
+def test_overloads_with_work_between_them_are_none_in_a_row(made, oracle):
+    """`retries` counts runs that came to nothing: one that did its part begins a new row."""
+    steps = [step for n in range(3) for step in (write(oracle, f"{n}.txt", "x"), {"overload": {}})]
+    agents(made, oracle, *steps)
+    text = (made.root / "hub.toml").read_text()
+    (made.root / "hub.toml").write_text(text.replace("[session]", "[session]\nretries = 2", 1))
+    made.start().post("/api/run", task())
+    until(made.ended, "the session ends by itself")
+    assert all(wait < 2.5 for wait in waits(made))
+    record = ended(made, oracle, starts=4, handoffs=0)
+    assert record["provider"] == "demo-first"
 
 
 def test_a_wait_can_be_stopped(made, oracle):

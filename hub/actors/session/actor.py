@@ -19,7 +19,8 @@ from hub.actors.session.desk import owner
 from hub.actors.session.driver import Driver
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import insist
-from hub.domain.event import EventType, Tag
+from hub.actors.session.work import NOBODY
+from hub.domain.event import Event, EventType, Tag
 from hub.domain.handoff import State
 from hub.domain.quota import breach, newest, reading_of
 from hub.domain.session import ErrorNote, OnLimit, SessionRecord, SessionState
@@ -98,7 +99,7 @@ class Session(Actor[Any]):
             case StartRun():
                 return await self._start(message)
             case RequestHandoff():
-                return self._handoff()
+                return await self._handoff()
             case RequestPause(pause=pause):
                 return await self._pause(on=pause)
             case RequestReply(text=text):
@@ -175,13 +176,16 @@ class Session(Actor[Any]):
             raise HubError(Code.NO_ACTIVE_SESSION)
         return record
 
-    def _handoff(self) -> Any:
+    async def _handoff(self) -> Any:
         """A wish: the driver alone moves the record. Answered once the handoff is on record, or refused."""
         record = self._active()
         if record.state is not State.RUNNING and record.error is None:
             raise HubError(Code.HANDOFF_IN_PROGRESS)
         if record.session_state is SessionState.VERIFYING:
             raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
+        early = not (record.dispatch_id or record.wait_until or record.error)
+        if early and await self._driver.work.targets.next(record, None) is None:
+            raise HubError(Code.NO_FALLBACK, NOBODY)
         self._kit.board.ask(Wish.HANDOFF)
         if record.wait_until or record.error is not None or not record.dispatch_id:
             return {"sessionId": record.session_id, "waiting": True}
@@ -279,7 +283,9 @@ class Session(Actor[Any]):
         try:
             if batch.events:
                 logged = [self._logged(record, batch, item) for item in batch.events]
-                for number, event in zip(await self._kit.ledger.log(logged), logged, strict=True):
+                for number, event in zip(
+                    await self._kit.ledger.log(logged, spooled=True), logged, strict=True
+                ):
                     self._kit.tallies.count(number, event.msg, event.meta)
             await self._account(record, batch, live)
         except HubError as error:
@@ -290,6 +296,7 @@ class Session(Actor[Any]):
         live.tools_in_flight = batch.tools_in_flight
         live.native_session = batch.native_session
         live.alive = live.alive or batch.alive
+        live.worked = live.worked or any(_worked(item.event) for item in batch.events)
         live.outcome = live.outcome or batch.outcome
         live.exit = live.exit or batch.exit
         live.heard_at = trio.current_time()
@@ -337,6 +344,10 @@ class Session(Actor[Any]):
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
         if reading is not None and newest([reading], self._kit.clock()):
             live.breach = live.breach or breach([reading], record.threshold)
+
+
+def _worked(event: Event) -> bool:
+    return event.type is EventType.TOOL_RESULT and not event.meta.get("isError")
 
 
 def _or(asked: T | None, configured: T) -> T:

@@ -37,6 +37,8 @@ class LiveAgent:
     tools_in_flight: int = 0
     native_session: str = ""
     alive: bool = False
+    worked: bool = False
+    """Whether a tool call of this run has come to a good end: what fails now does not fail again, but anew."""
     outcome: Outcome | None = None
     exit: Exit | None = None
     heard_at: float = 0.0

@@ -118,6 +118,9 @@ class Kit:
         for title, key in attrs.asdict(self.keys).items():
             values += [key, key.hex()]
             names += [f"{title}-key"] * 2
+        if self.config.server.token:
+            values.append(self.config.server.token)
+            names.append("server-token")
         for name, provider in self.providers.items():
             for account in self.config.accounts(name):
                 for variable, value in self.env_of(name, account.label).items():

@@ -194,9 +194,9 @@ class Ledger:
         ids = await self.log([NewEvent(str(tag), msg, known, at_ms, dispatch_id=source, offset=offset)])
         return ids[0]
 
-    async def log(self, events: Sequence[NewEvent]) -> list[int]:
-        """Log events; durable and published when this returns. Answers their ids."""
-        ids: list[int] = await insist(self.events, EventAppend(events))
+    async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
+        """Log events; published, and unless a spool has them too durable, when this returns. Answers their ids."""
+        ids: list[int] = await insist(self.events, EventAppend(events, spooled))
         return ids
 
     def _stamp(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -41,8 +42,11 @@ _CODE_OF = {
 }
 
 
+NOBODY = "No other account or provider may take the work now."
 _LEAVES = 5.0
 """Seconds for the process of a run that was interrupted to end."""
+_SHORT = frozenset({FailureClass.OVERLOAD, FailureClass.USAGE_LIMIT})
+"""Failures that are waited out, and counted only while nothing is done between two of them."""
 _UNSAID = frozenset({FailureClass.CRASH, FailureClass.SILENT})
 """Failures no agent tells of itself."""
 
@@ -85,20 +89,22 @@ class Work:
         if self.kit.board.wish is Wish.STOP:
             return
         asked = self.kit.board.wish is Wish.HANDOFF
-        then = record.wait_then
-        record = await self.kit.ledger.update(
-            wait_until=0,
-            wait_reason="",
-            wait_then="",
-            session_state=SessionState.RUNNING,
-            error=None,
-            dispatch_id="",
-        )
-        await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
-        if (asked or then == "handoff") and await self.targets.next(record, record.failure) is not None:
+        over: dict[str, Any] = {
+            "wait_until": 0,
+            "wait_reason": "",
+            "wait_then": "",
+            "error": None,
+            "dispatch_id": "",
+        }
+        wanted = asked or record.wait_then == "handoff"
+        if wanted and await self.targets.next(record, record.failure) is not None:
             trigger = Trigger.MANUAL_HANDOFF if asked else Trigger.FAILURE
             reason = "asked for by the user" if asked else "another account is free again"
-            await start_handoff(self.kit, record, trigger, reason, record.failure)
+            # One write: were the wait ended by another one, a crash between the two would try the same agent again.
+            await start_handoff(self.kit, record, trigger, reason, record.failure, **over)
+        else:
+            await self.kit.ledger.update(session_state=SessionState.RUNNING, **over)
+        await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
         self.kit.board.settle()
 
     async def _run(self, record: SessionRecord) -> None:
@@ -162,9 +168,8 @@ class Work:
         """Whether the user's wish for a handoff must be refused; the agent then works on."""
         if await self.targets.next(record, None) is not None:
             return False
-        self.kit.board.settle(
-            HubError(Code.NO_FALLBACK, "No other account or provider may take the work now.")
-        )
+        await self.kit.ledger.say(Tag.ERROR, f"no handoff: {NOBODY}", code=str(Code.NO_FALLBACK))
+        self.kit.board.settle(HubError(Code.NO_FALLBACK, NOBODY))
         return True
 
     async def _nobody_left(self, record: SessionRecord) -> bool:
@@ -213,6 +218,9 @@ class Work:
             await self.kit.ledger.say(
                 Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind)
             )
+        live = self.kit.board.agent
+        if failure.kind in _SHORT and live is not None and live.worked:
+            record = attrs.evolve(record, failing=0)
         if failure.kind is FailureClass.REFUSAL:
             record = await self.kit.ledger.update(refused_by=(*record.refused_by, record.provider))
         target = await self.targets.next(record, failure.kind)
@@ -259,9 +267,14 @@ class Work:
 
 
 async def start_handoff(
-    kit: Kit, record: SessionRecord, trigger: Trigger, reason: str, failure: FailureClass | None
+    kit: Kit,
+    record: SessionRecord,
+    trigger: Trigger,
+    reason: str,
+    failure: FailureClass | None,
+    **also: Any,
 ) -> None:
-    """RUNNING -> PAUSING, durable when this returns."""
+    """RUNNING -> PAUSING, with other changes of the record in the same write; durable when this returns."""
     left = Attempt(record.provider, record.account, str(failure or trigger), record.at)
     await kit.ledger.advance(
         trigger,
@@ -275,4 +288,5 @@ async def start_handoff(
         snapshot_sha="",
         contract_id="",
         contract_sha256="",
+        **also,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from contextlib import asynccontextmanager
 
 import attrs
@@ -12,10 +13,11 @@ import trio
 from hub.actors import events
 from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
+from hub.io import failpoints
 from hub.io.places import Places
-from hub.io.sqlite import NewEvent
+from hub.io.sqlite import EventStore, NewEvent
 from hub.messages import AuditHistory, EventAppend, EventsOfSession, EventsSince, Subscribe, Unsubscribe
-from supervisors import Restart, Slot, SupervisorSpec, actor_spec, faults
+from supervisors import ActorDied, Restart, Slot, SupervisorSpec, actor_spec, faults
 from supervisors.testing import Recorder, running
 
 CALL = 20.0
@@ -195,6 +197,23 @@ async def test_agent_events_reach_the_audit_log_once(folder):
         found = await logs.until_audited(2)
         assert [entry["summary"] for entry in found] == ["line 1.0", "line 5.0"]
         assert {entry["provider"] for entry in found} == {"demo"}
+
+
+async def test_what_only_hub_knows_is_durable_before_it_is_seen(folder, monkeypatch):
+    """An event of hub's own has no spool to come back from; one of an agent's has, and does not wait for the disk."""
+    async with logs_of(folder) as logs:
+        live = await logs.events.ref.call(Subscribe(), timeout=CALL)
+        failpoints.arm("events.sync=eio@1")
+        with pytest.raises(ActorDied):
+            await logs.append(own("not durable"))
+        assert [r async for r in live.channel] == []
+        await logs.events.ref.wait_alive()
+        live = await logs.events.ref.call(Subscribe(), timeout=CALL)
+        disk = threading.Event()
+        monkeypatch.setattr(EventStore, "sync", lambda _: disk.wait(CALL))
+        await logs.events.ref.call(EventAppend([said(1)], spooled=True), timeout=CALL)
+        assert [r.msg for r in await live.channel.receive()] == ["line 1.0"]
+        disk.set()
 
 
 @pytest.mark.parametrize("victim", ["audit", "events"])

@@ -3,7 +3,11 @@
 import json
 import tomllib
 
+from click.testing import CliRunner
+
+from hub.cli import doctor
 from hub.cli.doctor import logged_in
+from hub.cli.group import cli
 from tests.faults.harness import git
 from tests.hub.cli.kit import environ, hub
 
@@ -119,6 +123,20 @@ def test_other_people_on_the_machine_are_told_of(tmp_path):
         (tmp_path / name).mkdir()
     assert logged_in(tmp_path) == {1000, 1001}
     assert logged_in(tmp_path / "nowhere") == set()
+
+
+def test_the_doctor_warns_where_others_could_call(repo, tmp_path, monkeypatch):
+    """G16: a note for a shared machine without a token, none with one."""
+    for name in ("1000", "1001"):
+        (tmp_path / "sessions" / name).mkdir(parents=True)
+    monkeypatch.setattr(doctor, "_SESSIONS", tmp_path / "sessions")
+    monkeypatch.setenv("HUB_CONFIG_DIR", str(tmp_path))
+    told = CliRunner().invoke(cli, ["-C", str(repo), "doctor", "--json"], obj={})
+    found = {check["check"]: check for check in json.loads(told.output)}["other users"]
+    assert (found["ok"], found["warning"], "token" in found["hint"]) == (False, True, True)
+    monkeypatch.setenv("HUB_TOKEN", "0123456789abcdef")
+    told = CliRunner().invoke(cli, ["-C", str(repo), "doctor", "--json"], obj={})
+    assert {check["check"]: check for check in json.loads(told.output)}["other users"]["ok"] is True
 
 
 def test_the_doctor_sees_a_daemon(work):

@@ -18,6 +18,7 @@ FULL = """
 port = 0
 host = "::1"
 token = "0123456789abcdef"
+socket = ".hub/hub.sock"
 allowed_origins = ["vscode-webview://x"]
 
 [session]

@@ -176,6 +176,7 @@ async def socket(
     *,
     headers: Iterable[tuple[str, str]] = (),
     extensions: Iterable[Extension] = (),
+    subprotocols: Iterable[str] = (),
     receive_buffer: int | None = None,
 ) -> AsyncIterator[Socket]:
     """An open WebSocket; raises `Refused` when the server answers with a response."""
@@ -185,7 +186,15 @@ async def socket(
     stream = await _stream(port, receive_buffer)
     async with stream:
         client = Socket(stream, WSConnection(ConnectionType.CLIENT))
-        await client.send(Request(host=host, target=target, extra_headers=extra, extensions=list(extensions)))
+        await client.send(
+            Request(
+                host=host,
+                target=target,
+                extra_headers=extra,
+                extensions=list(extensions),
+                subprotocols=list(subprotocols),
+            )
+        )
         event = await client.event()
         if isinstance(event, RejectConnection):
             raise await _refusal(client, event)

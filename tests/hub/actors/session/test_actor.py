@@ -76,6 +76,32 @@ async def test_a_handoff_with_nobody_left_is_refused_and_the_agent_works_on(made
         assert (await live.until_ended())["sessionState"] == "completed"
 
 
+async def test_a_handoff_asked_for_before_the_first_agent_runs_is_refused_where_nobody_is_left(
+    made, monkeypatch
+):
+    """Not taken and then forgotten: the one who asks is told at once, and the session goes on."""
+    made.script("demo-first", {"say": "working"}, {"done": "finished"})
+    made.configure()
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        assert (await live.status())["sessionState"] == "starting"
+        assert await refused(live, RequestHandoff()) is Code.NO_FALLBACK
+        assert (await live.until_ended())["handoffsDone"] == 0
+
+
+async def test_an_early_handoff_is_done_once_the_agent_runs(made, monkeypatch):
+    """With somebody left it is a promise."""
+    made.script("demo-first", {"say": "working"}, {"ask": "go on?"}, {"done": "finished"})
+    made.script("demo-second", {"done": "finished"})
+    made.configure()
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        answer = await live.ask("session", RequestHandoff())
+        assert answer["waiting"] is True
+        status = await live.until_ended()
+        assert (status["handoffsDone"], status["activeProvider"]) == (1, "demo-second")
+
+
 async def test_a_handoff_while_the_work_is_verified_is_refused(made, monkeypatch, tmp_path):
     """The agent is done: whether somebody else gets the work is the verifier's to say."""
     gate = tmp_path / "gate"

@@ -3,82 +3,21 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Account, Assignment, Ending
+from hub.providers.base import Ending
 from hub.providers.claude.agent import PROVIDER
-from tests.agents import base_env, program_path
-from tests.drive import Run, drive
-from tests.model_server import ModelServer, Turn
+from tests.drive import Run, at_event, drive
+from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
 
 SLEEP = "python3 -c 'import time; time.sleep({})'"
-
-
-@pytest.fixture
-def models() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    path = tmp_path / "repo"
-    path.mkdir()
-    subprocess.run(["git", "init", "-q", str(path)], check=True)
-    return path
-
-
-@pytest.fixture
-def assign(models: ModelServer, repo: Path, tmp_path: Path) -> Callable[..., Assignment]:
-    program = str(program_path("claude"))
-    (tmp_path / "home").mkdir()
-
-    def make(*, key: str = "key", oauth: bool = False, dispatch: str = "d-1", **more: Any) -> Assignment:
-        name = "CLAUDE_CODE_OAUTH_TOKEN" if oauth else "ANTHROPIC_API_KEY"
-        account = Account("test", str(tmp_path / "config"), {name: key} if key else {})
-        options = {"env": {"IS_SANDBOX": "1"}, **more.pop("options", {})}
-        return Assignment(
-            dispatch_id=dispatch,
-            session_id="s-1",
-            prompt="Write hello.txt.",
-            worktree=repo,
-            run_dir=tmp_path / dispatch,
-            program=program,
-            base_url=models.anthropic_url,
-            account=account,
-            options=options,
-            **more,
-        )
-
-    return make
-
-
-@pytest.fixture
-def env(models: ModelServer, tmp_path: Path) -> dict[str, str]:
-    return {**base_env(tmp_path / "home"), "DISABLE_TELEMETRY": "1", **models.proxy_env()}
-
-
-def when(wanted: EventType, act: Callable[[Run], None]) -> Callable[[Event, Run], None]:
-    """Acts once, on the first event of a type."""
-    done: list[bool] = []
-
-    def on_event(event: Event, run: Run) -> None:
-        if event.type is wanted and not done:
-            done.append(True)
-            act(run)
-
-    return on_event
 
 
 def test_a_task_is_done_and_the_process_leaves_by_itself(models, repo, assign, env):
@@ -89,7 +28,7 @@ def test_a_task_is_done_and_the_process_leaves_by_itself(models, repo, assign, e
         Turn.text("All done."),
     )
     native = str(uuid4())
-    run = drive(PROVIDER, assign(native_id=native, model="claude-sonnet-5-5"), env)
+    run = drive(PROVIDER, assign(native_id=native), env)
     assert run.outcome.ending is Ending.DONE
     assert run.outcome.text == "All done."
     assert (repo / "a" / "hello.txt").read_text() == "hi\n"
@@ -108,8 +47,8 @@ def test_a_task_is_done_and_the_process_leaves_by_itself(models, repo, assign, e
 
 
 def test_the_limit_of_a_subscription_has_its_reset(models, repo, assign, env):
-    models.script("token", Turn.write("hello.txt", "hi\n", used=0.93), Turn.limit(resets_in=3600))
-    run = drive(PROVIDER, assign(key="token", oauth=True), env)
+    models.script("key", Turn.write("hello.txt", "hi\n", used=0.93), Turn.limit(resets_in=3600))
+    run = drive(PROVIDER, assign(), env)
     failure = run.outcome.failure
     assert failure is not None
     assert failure.kind is FailureClass.USAGE_LIMIT
@@ -123,7 +62,7 @@ def test_the_limit_of_a_subscription_has_its_reset(models, repo, assign, env):
 
 def test_the_limit_of_an_api_key_is_known_by_its_text_alone(models, assign, env):
     models.script("key", Turn.limit())
-    run = drive(PROVIDER, assign(), env)
+    run = drive(PROVIDER, assign(key_name="ANTHROPIC_API_KEY", model=""), env)
     assert run.outcome.failure is not None
     assert run.outcome.failure.kind is FailureClass.USAGE_LIMIT
     assert run.outcome.failure.resets_at is None
@@ -137,8 +76,8 @@ def test_the_limit_of_an_api_key_is_known_by_its_text_alone(models, assign, env)
     ],
 )
 def test_a_failure_has_its_class(models, assign, env, turn, kind):
-    models.script("token", turn)
-    run = drive(PROVIDER, assign(key="token", oauth=True), env)
+    models.script("key", turn)
+    run = drive(PROVIDER, assign(), env)
     assert run.outcome.ending is Ending.FAILED
     assert run.outcome.failure is not None
     assert run.outcome.failure.kind is kind
@@ -148,7 +87,7 @@ def test_a_failure_has_its_class(models, assign, env, turn, kind):
 def test_a_bad_key_ends_the_run_at_its_second_401_and_not_after_three_minutes(models, assign, env):
     models.script("key", Turn.auth())
     started = time.monotonic()
-    run = drive(PROVIDER, assign(), env, stop_on_outcome=True)
+    run = drive(PROVIDER, assign(key_name="ANTHROPIC_API_KEY"), env, stop_on_outcome=True)
     assert run.outcome.failure is not None
     assert run.outcome.failure.kind is FailureClass.AUTH
     assert time.monotonic() - started < 30
@@ -221,7 +160,7 @@ def test_an_interrupt_drops_the_messages_queued_behind_the_turn(models, assign, 
         run.write(*run.stream.reply("also this", "reply-1"))
         run.write(*run.stream.interrupt())
 
-    run = drive(PROVIDER, assign(), env, on_event=when(EventType.TOOL_USE, act))
+    run = drive(PROVIDER, assign(), env, on_event=at_event(EventType.TOOL_USE, act))
     assert run.outcome.ending is Ending.INTERRUPTED
     assert len(models.mains()) == 1
     assert run.of(EventType.TOOL_RESULT)[0].meta["isError"] is True
@@ -233,7 +172,9 @@ def test_a_reply_while_a_tool_runs_joins_the_turn(models, assign, env):
         PROVIDER,
         assign(),
         env,
-        on_event=when(EventType.TOOL_USE, lambda run: run.write(*run.stream.reply("ALSO-THIS", "reply-1"))),
+        on_event=at_event(
+            EventType.TOOL_USE, lambda run: run.write(*run.stream.reply("ALSO-THIS", "reply-1"))
+        ),
     )
     assert run.outcome.text == "Both done."
     assert "ALSO-THIS" in models.mains()[1].text
@@ -264,7 +205,7 @@ def test_a_message_that_is_sent_twice_is_taken_once(models, assign, env):
         run.written.discard(write.key)
         run.write(write)
 
-    run = drive(PROVIDER, assign(), env, on_event=when(EventType.TOOL_USE, twice))
+    run = drive(PROVIDER, assign(), env, on_event=at_event(EventType.TOOL_USE, twice))
     assert run.outcome.ending is Ending.DONE
     assert models.mains()[-1].text.count("ALSO-THIS") == 1
     assert len(models.mains()) == 2
@@ -282,7 +223,7 @@ def test_a_permission_is_asked_for_and_answered(models, repo, assign, env, appro
         PROVIDER,
         assign(options={"permission_mode": "default"}),
         env,
-        on_event=when(EventType.WAITING, answer),
+        on_event=at_event(EventType.WAITING, answer),
     )
     assert run.outcome.ending is Ending.DONE
     assert (repo / "hello.txt").exists() is approved
@@ -299,7 +240,7 @@ def test_a_question_is_answered_by_a_reply(models, assign, env):
         PROVIDER,
         assign(options={"permission_mode": "default"}),
         env,
-        on_event=when(EventType.WAITING, lambda run: run.write(*run.stream.reply("GREEN", "reply-1"))),
+        on_event=at_event(EventType.WAITING, lambda run: run.write(*run.stream.reply("GREEN", "reply-1"))),
     )
     [waiting] = run.of(EventType.WAITING)
     assert waiting.content == "Which colour?"

@@ -2,84 +2,21 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Account, Assignment, Ending
+from hub.providers.base import Ending
 from hub.providers.codex.agent import PROVIDER
-from tests.agents import base_env, program_path
-from tests.drive import Run, drive
-from tests.model_server import ModelServer, Turn
+from tests.drive import Run, at_line, drive
+from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
 
 CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
 BOTH = pytest.mark.parametrize("mode", ["app-server", "exec"])
-
-
-@pytest.fixture
-def models() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    path = tmp_path / "repo"
-    path.mkdir()
-    subprocess.run(["git", "init", "-q", str(path)], check=True)
-    return path
-
-
-@pytest.fixture
-def assign(models: ModelServer, repo: Path, tmp_path: Path) -> Callable[..., Assignment]:
-    program = str(program_path("codex"))
-    (tmp_path / "home").mkdir()
-    (tmp_path / "codex-home").mkdir()
-
-    def make(*, mode: str = "app-server", dispatch: str = "d-1", **more: Any) -> Assignment:
-        given = {
-            "prompt": "Write hello.txt.",
-            "model": "gpt-5.5",
-            "base_url": models.openai_url,
-            "account": Account("test", str(tmp_path / "codex-home"), {"CODEX_API_KEY": "key"}),
-        } | more
-        options = {"mode": mode, **given.pop("options", {})}
-        return Assignment(
-            dispatch_id=dispatch,
-            session_id="s-1",
-            worktree=repo,
-            run_dir=tmp_path / dispatch,
-            program=program,
-            options=options,
-            **given,
-        )
-
-    return make
-
-
-@pytest.fixture
-def env(models: ModelServer, tmp_path: Path) -> dict[str, str]:
-    return {**base_env(tmp_path / "home"), **models.proxy_env()}
-
-
-def on_line(part: bytes, act: Callable[[Run], None]) -> Callable[[bytes, Run], None]:
-    """Acts once, on the first line that holds `part`."""
-    done: list[bool] = []
-
-    def seen(line: bytes, run: Run) -> None:
-        if part in line and not done:
-            done.append(True)
-            act(run)
-
-    return seen
 
 
 @BOTH
@@ -90,7 +27,7 @@ def test_a_task_is_done_and_the_process_leaves(mode, models, repo, assign, env):
         Turn.shell("cat a/hello.txt; exit 3"),
         Turn.text("All done."),
     )
-    run = drive(PROVIDER, assign(mode=mode), env)
+    run = drive(PROVIDER, assign(options={"mode": mode}), env)
     assert run.outcome.ending is Ending.DONE
     assert run.outcome.text == "All done."
     assert (repo / "a" / "hello.txt").read_text() == "hi\n"
@@ -115,7 +52,9 @@ def test_a_task_is_done_and_the_process_leaves(mode, models, repo, assign, env):
 def test_contract_and_a_large_prompt_reach_the_model_and_no_argument(mode, models, assign, env):
     """A 10,000-file manifest as an argument never started: the argument size limit."""
     manifest = "\n".join(f"- src/module_{number:05d}/file.py" for number in range(10_000))
-    run = drive(PROVIDER, assign(mode=mode, envelope=CONTRACT, prompt=f"Go on.\n{manifest}"), env)
+    run = drive(
+        PROVIDER, assign(options={"mode": mode}, envelope=CONTRACT, prompt=f"Go on.\n{manifest}"), env
+    )
     assert run.outcome.ending is Ending.DONE
     assert sum(map(len, run.launch.argv)) < 2_000
     [request] = models.mains("key")
@@ -148,7 +87,7 @@ def test_the_limit_has_the_exact_reset_of_the_quota_window(models, assign, env):
 
 def test_the_limit_of_exec_is_a_wall_clock_in_its_text(models, assign, env):
     models.script("key", Turn.limit(resets_in=7200))
-    run = drive(PROVIDER, assign(mode="exec"), env)
+    run = drive(PROVIDER, assign(options={"mode": "exec"}), env)
     failure = run.outcome.failure
     assert failure is not None
     assert failure.kind is FailureClass.USAGE_LIMIT
@@ -169,7 +108,7 @@ def test_the_limit_of_exec_is_a_wall_clock_in_its_text(models, assign, env):
 def test_failures_are_told_apart(mode, case, models, assign, env):
     turn, kind = case
     models.script("key", turn)
-    run = drive(PROVIDER, assign(mode=mode), env)
+    run = drive(PROVIDER, assign(options={"mode": mode}), env)
     assert run.outcome.ending is Ending.FAILED
     assert run.outcome.failure is not None
     assert run.outcome.failure.kind is kind
@@ -195,7 +134,7 @@ def test_a_stream_that_breaks_is_told_once_whole(models, assign, env):
 
 def test_an_interrupt_keeps_the_partial_text(models, assign, env):
     models.script("key", Turn.hold())
-    act = on_line(b"chunk3", lambda run: run.write(*run.stream.interrupt()))
+    act = at_line(b"chunk3", lambda run: run.write(*run.stream.interrupt()))
     run = drive(PROVIDER, assign(), env, on_line=act)
     assert run.outcome.ending is Ending.INTERRUPTED
     [partial] = run.of(EventType.TEXT)
@@ -223,7 +162,7 @@ def test_an_interrupted_command_never_completes_and_is_not_in_flight(models, ass
 
 def test_a_reply_steers_the_running_turn(models, assign, env):
     models.script("key", Turn.slow(words=20, delay=0.02), Turn.text("And hi."))
-    act = on_line(b"chunk1", lambda run: run.write(*run.stream.reply("Also say REPLYMARK", "reply-1")))
+    act = at_line(b"chunk1", lambda run: run.write(*run.stream.reply("Also say REPLYMARK", "reply-1")))
     run = drive(PROVIDER, assign(), env, on_line=act)
     assert run.outcome.ending is Ending.DONE
     assert len(run.outcomes) == 2  # the end of the turn, and the same again at the end of the process
@@ -238,9 +177,11 @@ def test_a_reply_steers_the_running_turn(models, assign, env):
 def test_a_thread_is_resumed_with_its_history_and_a_new_contract(mode, models, assign, env):
     """A resumed thread ignores new developer instructions: the contract must come another way."""
     models.script("key", Turn.text("One."), Turn.text("Two."))
-    first = drive(PROVIDER, assign(mode=mode, prompt="FIRSTTASK", envelope="OLDMARK"), env)
+    first = drive(PROVIDER, assign(options={"mode": mode}, prompt="FIRSTTASK", envelope="OLDMARK"), env)
     thread = first.stream.native_session
-    again = assign(mode=mode, dispatch="d-2", prompt="Go on.", resume_id=thread, envelope=CONTRACT)
+    again = assign(
+        options={"mode": mode}, dispatch="d-2", prompt="Go on.", resume_id=thread, envelope=CONTRACT
+    )
     run = drive(PROVIDER, again, env)
     assert run.outcome.ending is Ending.DONE
     assert run.stream.native_session == thread
@@ -257,16 +198,15 @@ def test_a_thread_that_is_gone_gives_way_to_a_fresh_one_with_the_contract(models
     assert any(event.meta.get("resumed") is False for event in run.of(EventType.SYSTEM))
 
 
-def test_the_accounts_key_reaches_the_model(models, assign, env, tmp_path):
+def test_the_accounts_key_reaches_the_model(models, assign, env):
     """The app-server ignores CODEX_API_KEY for its built-in provider and sends requests without any key."""
-    account = Account("test", str(tmp_path / "codex-home"), {"OPENAI_API_KEY": "other-key"})
-    run = drive(PROVIDER, assign(account=account), env)
+    run = drive(PROVIDER, assign(key="other-key", key_name="OPENAI_API_KEY"), env)
     assert run.outcome.ending is Ending.DONE
     assert models.mains()[0].headers["authorization"] == "Bearer other-key"
 
 
-def test_no_key_is_a_login_failure(assign, env, tmp_path):
-    run = drive(PROVIDER, assign(account=Account("test", str(tmp_path / "codex-home"))), env)
+def test_no_key_is_a_login_failure(assign, env):
+    run = drive(PROVIDER, assign(key=""), env)
     assert run.outcome.failure is not None
     assert run.outcome.failure.kind is FailureClass.AUTH
 

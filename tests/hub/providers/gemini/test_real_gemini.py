@@ -3,88 +3,22 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
-from hub.providers.base import Account, Assignment, Ending
+from hub.providers.base import Ending
 from hub.providers.gemini.agent import PROVIDER
-from tests.agents import base_env, program_path
-from tests.drive import Run, drive
-from tests.model_server import ModelServer, Turn
+from tests.drive import Run, at_line, drive
+from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
 
 CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
 OWN_PROMPT = "You are an interactive CLI agent"
-
-
-@pytest.fixture
-def models() -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        yield server
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    path = tmp_path / "repo"
-    path.mkdir()
-    subprocess.run(["git", "init", "-q", str(path)], check=True)
-    return path
-
-
-@pytest.fixture
-def account_dir(tmp_path: Path) -> Path:
-    path = tmp_path / "account"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
-def assign(models: ModelServer, repo: Path, account_dir: Path, tmp_path: Path) -> Callable[..., Assignment]:
-    program = str(program_path("gemini"))
-    (tmp_path / "home").mkdir()
-
-    def make(*, dispatch: str = "d-1", **more: Any) -> Assignment:
-        given = {
-            "prompt": "Write hello.txt.",
-            "model": "gemini-2.5-pro",
-            "base_url": models.gemini_url,
-            "account": Account("test", str(account_dir), {"GEMINI_API_KEY": "key"}),
-        } | more
-        return Assignment(
-            dispatch_id=dispatch,
-            session_id="s-1",
-            worktree=repo,
-            run_dir=tmp_path / dispatch,
-            program=program,
-            **given,
-        )
-
-    return make
-
-
-@pytest.fixture
-def env(models: ModelServer, tmp_path: Path) -> dict[str, str]:
-    return {**base_env(tmp_path / "home"), "GEMINI_TELEMETRY_ENABLED": "false", **models.proxy_env()}
-
-
-def on_line(part: bytes, act: Callable[[Run], None]) -> Callable[[bytes, Run], None]:
-    """Acts once, on the first line that holds `part`."""
-    done: list[bool] = []
-
-    def seen(line: bytes, run: Run) -> None:
-        if part in line and not done:
-            done.append(True)
-            act(run)
-
-    return seen
 
 
 def test_a_task_is_done_and_the_process_leaves(models, repo, assign, env):
@@ -170,8 +104,8 @@ def test_a_refusal_after_work_is_no_success(models, assign, env):
     assert run.outcome.failure.kind is FailureClass.REFUSAL
 
 
-def test_no_login_is_told_before_any_prompt(models, assign, env, account_dir):
-    run = drive(PROVIDER, assign(base_url="", account=Account("test", str(account_dir))), env)
+def test_no_login_is_told_before_any_prompt(models, assign, env):
+    run = drive(PROVIDER, assign(base_url="", key=""), env)
     assert run.outcome.failure is not None
     assert run.outcome.failure.kind is FailureClass.AUTH
     assert not models.mains()
@@ -189,7 +123,7 @@ def test_a_login_dialogue_on_standard_output_ends_the_run(models, assign, env, a
 
 def test_an_interrupt_keeps_the_partial_text(models, assign, env):
     models.script("key", Turn.hold())
-    act = on_line(b"chunk3", lambda run: run.write(*run.stream.interrupt()))
+    act = at_line(b"chunk3", lambda run: run.write(*run.stream.interrupt()))
     run = drive(PROVIDER, assign(), env, on_line=act)
     assert run.outcome.ending is Ending.INTERRUPTED
     assert run.of(EventType.TEXT)[0].content.startswith("chunk0 chunk1")
@@ -218,7 +152,7 @@ def test_a_reply_waits_for_the_turn_to_end_and_nothing_is_forgotten(models, assi
         "key", Turn.write("hello.txt", "hi\n"), Turn.slow(words=20, delay=0.02), Turn.text("And hi.")
     )
     text = 'Also say "REPLYMARK" ✓\nand no more'
-    act = on_line(b"chunk3", lambda run: run.write(*run.stream.reply(text, "reply-1")))
+    act = at_line(b"chunk3", lambda run: run.write(*run.stream.reply(text, "reply-1")))
     assignment = assign(prompt="FIRSTTASK")
     run = drive(PROVIDER, assignment, env, on_line=act)
     assert run.outcome.ending is Ending.DONE

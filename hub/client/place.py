@@ -1,0 +1,95 @@
+"""Where a project's daemon is, and what it wants to see.
+
+Owns: the walk from a folder to its project, what `.hub/daemon.json` tells, and where the token is found.
+Must not: talk to a daemon, or import more than the standard library before it is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+PROJECT_HEADER = "Hub-Project"
+"""Names the project that a request is meant for; a daemon of another one refuses it."""
+
+
+class Told(NamedTuple):
+    """What a daemon said of itself when it started. No attrs here: every short command imports this module."""
+
+    port: int | None = None
+    socket: str = ""
+    """Its unix socket; "" = it has none."""
+    guarded: bool = False
+    """Whether it wants the token."""
+
+
+def root_of(directory: Path) -> Path | None:
+    """The project that a folder lies in; from a session's worktree it is that of the session.
+
+    A session's worktree is known by its place, not by what its `.git` says: an agent may have written that.
+    """
+    for place in (directory, *directory.parents):
+        if (place / ".git").exists():
+            worktrees = place.parent
+            if worktrees.name == "worktrees" and worktrees.parent.name == ".hub":
+                return root_of(worktrees.parent.parent)
+            return place
+    return None
+
+
+def told_by(root: Path) -> Told:
+    """What the project's `.hub/daemon.json` says; nothing of it is believed before the daemon has answered."""
+    try:
+        found = json.loads((root / ".hub" / "daemon.json").read_bytes())
+    except (OSError, ValueError):
+        return Told()
+    if not isinstance(found, dict):
+        return Told()
+    socket = found.get("socket")
+    return Told(
+        port_number(found.get("port")),
+        socket if isinstance(socket, str) else "",
+        found.get("guarded") is True,
+    )
+
+
+def port_number(value: Any) -> int | None:
+    """The value, if a port can have it."""
+    return value if type(value) is int and 0 < value < 2**16 else None
+
+
+def project_name(root: Path) -> str:
+    """The project as a header tells it: its real path, in ASCII."""
+    return quote(os.fsencode(os.path.realpath(root)))
+
+
+def token_for(root: Path | None, environ: Mapping[str, str]) -> str:
+    """The token where the daemon has it from: `HUB_TOKEN`, the project's `hub.toml`, the user's `config.toml`."""
+    if environ.get("HUB_TOKEN"):
+        return environ["HUB_TOKEN"]
+    places = [_user_config(environ)]
+    if root is not None:
+        places.insert(0, root / "hub.toml")
+    return next(filter(None, map(_token_in, places)), "")
+
+
+def _token_in(path: Path) -> str:
+    import tomllib  # noqa: PLC0415  # only where a daemon wants a token
+
+    try:
+        found: Any = tomllib.loads(path.read_text("utf-8-sig"))["server"]["token"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""  # a file that cannot be read is the daemon's to complain of
+    return found if isinstance(found, str) else ""
+
+
+def _user_config(environ: Mapping[str, str]) -> Path:
+    if environ.get("HUB_CONFIG_DIR"):
+        return Path(environ["HUB_CONFIG_DIR"]) / "config.toml"
+    import platformdirs  # noqa: PLC0415  # as above
+
+    return Path(platformdirs.user_config_dir("hub", appauthor=False)) / "config.toml"
