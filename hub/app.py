@@ -39,6 +39,7 @@ from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
 from hub.actors.settings import Settings
 from hub.domain.config import Config
+from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
@@ -85,6 +86,9 @@ class App:
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
+    _detection: Detection = attrs.field(factory=Detection)
+    _kit: Kit | None = None
+    """The session's, of its present incarnation: it knows every secret hub holds."""
     listening: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
@@ -170,7 +174,9 @@ class App:
             clock=time.time,
             chance=random.random,
             stumbles=self._stumbles,
+            detection=self._detection,
         )
+        self._kit = kit
         desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
         targets, orders, evidence = Targets(kit), Orders(kit), Evidence(kit)
         passing = Passing(kit, desk, targets, orders, evidence)
@@ -210,7 +216,12 @@ class App:
             self.ref("breakers"),
             self.ref("audit"),
             self._snapshot,
+            self._scrub,
         )
+
+    def _scrub(self, value: Any) -> Any:
+        """A value for the API; the session is made before the front end, so its kit is there."""
+        return value if self._kit is None else self._kit.scrub_value(value)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
@@ -220,6 +231,7 @@ class App:
             self.gateway(),
             host=self.host,
             port=port,
+            redact=self._scrub,
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),

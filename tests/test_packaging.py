@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
     "openapi-spec-validator": "openapi_spec_validator",
+    "kingfisher-secret-scanner": "kingfisher_sdk",
     "platformdirs": "platformdirs",
     "python-dotenv": "dotenv",
     "quart-trio": "quart_trio",

@@ -63,7 +63,7 @@ class Redactor:
     def __init__(
         self, known: KnownSecrets, key: bytes, layers: Sequence[Layer] = (), engine: Engine | None = None
     ) -> None:
-        rules = _PREFIX_RULES if engine is None else PrefixRules(engine=engine)
+        rules = _PREFIX_RULES if engine is None else _PREFIX_RULES.confirmed_by(engine)
         asked = () if engine is None else (EngineLayer(engine),)
         self._layers: tuple[Layer, ...] = (known, rules, _ASSIGNMENTS, *asked, *layers)
         self._key = key
@@ -80,10 +80,14 @@ class Redactor:
 
     def event(self, event: Event) -> Event:
         """The event redacted on its own, content and meta; the same object when there is nothing to hide."""
-        content, meta = self.text(event.content), self._value(event.meta, 0)
+        content, meta = self.text(event.content), self.value(event.meta)
         if content == event.content and meta == event.meta:
             return event
         return attrs.evolve(event, content=content, meta=meta)
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every string in it redacted, keys too."""
+        return self._value(value, 0)
 
     def take_counts(self) -> dict[str, int]:
         """How many secrets were hidden since the last call, by kind."""

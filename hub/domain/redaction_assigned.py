@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 
 from hub.domain.redaction_span import Span
-from hub.domain.redaction_value import hidden_password, machine_made
+from hub.domain.redaction_value import hidden_password, machine_made, mixed_password
 
 _TAIL = "[A-Za-z0-9_.-]{0,40}+"
 _CLOSE = r"[\"'`)\]\\ \t]{0,8}+"
@@ -30,9 +30,7 @@ _BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:-]"
 _PARTS = (_TAIL, _TYPE, _CLOSE, _ASSIGN, _OPEN, _SCHEME)
 _VALUE = rf"(?:\\{{0,3}}+[\"'`](?P<quoted>[^\s\"'`\\]{{6,512}}+)|(?P<bare>{_BARE}{{6,512}}+))"
 _VALUE_BEGINS = rf"(?:\\{{0,3}}+(?:[\"'`][^\s\"'`\\]{{0,512}}+)?\Z|{_BARE}{{0,512}}+\Z)"
-_LOGIN_PARTS = ("[ =]{1,4}+",)
-_LOGIN_VALUE = r"(?P<bare>\S{1,256}+)(?P<quoted>\Z.)?"
-_LOGIN_BEGINS_VALUE = r"\S{0,256}+\Z"
+_LOGIN = r"[ =]{1,4}+"
 
 
 def _beginning(parts: tuple[str, ...], value: str) -> re.Pattern[str]:
@@ -44,10 +42,21 @@ def _beginning(parts: tuple[str, ...], value: str) -> re.Pattern[str]:
 
 
 _FULL, _BEGINS = re.compile("".join(_PARTS) + _VALUE), _beginning(_PARTS, _VALUE_BEGINS)
-_LOGIN = re.compile("".join(_LOGIN_PARTS) + _LOGIN_VALUE)
-_LOGIN_BEGINS = _beginning(_LOGIN_PARTS, _LOGIN_BEGINS_VALUE)
+_USER, _USER_BEGINS = re.compile(_LOGIN + r"(\S{1,256}+)"), _beginning((_LOGIN,), r"\S{0,256}+\Z")
 
-_WORDS = (b"token", b"secret", b"passw", b"passphrase", b"pwd", b"key", b"auth", b"credential", b"_id", b"accessid")
+_WORDS = (
+    b"token",
+    b"secret",
+    b"passw",
+    b"passphrase",
+    b"pwd",
+    b"key",
+    b"auth",
+    b"credential",
+    b"_id",
+    b"-id",
+    b"accessid",
+)
 _OPTIONS = (b" -u", b"--user")
 _HEADS = frozenset(word[:size] for word in (*_WORDS, *_OPTIONS) for size in range(1, len(word)))
 _LONGEST = max(map(len, _HEADS))
@@ -55,7 +64,9 @@ _QUOTES = "\"'\\`,;)"
 _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together, so it is a name."""
 _SHORT, _LONG = 10, 24
-_REST = re.compile(rb"[a-z0-9_-]*+")
+_NAME = 32
+_WORD_END = re.compile(rb"[a-z0-9_-]*+")
+_IDS = frozenset((b"_id", b"-id"))
 _PASSWORDS = frozenset((b"passw", b"passphrase", b"pwd"))
 _STRONG_KEY = re.compile(
     rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy|shared"
@@ -63,7 +74,9 @@ _STRONG_KEY = re.compile(
 )
 _OTHER_KEY = re.compile(rb"[a-z0-9][_-]\Z|[a-z]\Z")
 _SECRET_ID = re.compile(rb"(?:client|access|app)\Z")
-_NO_SECRET = re.compile(rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|authenticity|csrf)[a-z0-9_-]*+\Z")
+_NO_SECRET = re.compile(
+    rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|authenticity|csrf)[a-z0-9_-]*+\Z"
+)
 """Names that say that their value is none, or none worth anything beyond its page."""
 _CURL = re.compile(rb"\bcurl\b[^\n]*\Z")
 LOOK_BACK = 160
@@ -81,14 +94,16 @@ class Assignments:
         spans: list[Span] = []
         hold = len(text)
         for at, word in _words(view, lo):
-            login = word in _OPTIONS
-            if not final and at < hold and (_LOGIN_BEGINS if login else _BEGINS).match(text, at + len(word)):
+            end = at + len(word)
+            full, begins, judged = (
+                (_USER, _USER_BEGINS, _login) if word in _OPTIONS else (_FULL, _BEGINS, _assigned)
+            )
+            if not final and at < hold and begins.match(text, end):
                 hold = at
-            found = (_LOGIN if login else _FULL).match(text, at + len(word))
-            if found is not None:
-                span = _judged(view, at, word, found)
-                if span is not None:
-                    spans.append(span)
+            found = full.match(text, end)
+            span = judged(view, at, word, found) if found is not None else None
+            if span is not None:
+                spans.append(span)
         if not final:
             for start in range(max(lo, len(view) - _LONGEST), hold):
                 if view[start:] in _HEADS:
@@ -104,44 +119,42 @@ def _words(view: bytes, lo: int) -> Iterator[tuple[int, bytes]]:
             at = view.find(word, at + len(word))
 
 
-def _judged(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
+def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
     """The find, if its value is one that nobody would choose as a name."""
-    group = "quoted" if found["quoted"] is not None else "bare"
+    quoted = found["quoted"] is not None
+    group = "quoted" if quoted else "bare"
     start, value = found.start(group), found[group]
-    if word in _OPTIONS:
-        return _login(view, at, start, value)
-    if group == "bare" and view[found.end() : found.end() + 1] in _GOES_ON:
+    if not quoted and view[found.end() : found.end() + 1] in _GOES_ON:
         return None
-    before = view[max(0, at - 32) : at]
-    if _NO_SECRET.search(before + word + _REST.match(view, at + len(word))[0]):  # type: ignore[index]  # it matches nothing at least
+    before = view[max(0, at - _NAME) : at]
+    end = found.start() + len(_WORD_END.match(view, found.start())[0])  # type: ignore[index]  # it matches nothing at least
+    if _NO_SECRET.search(view, max(0, at - _NAME), end):
         return None
-    if not (_password(value, quoted=group == "quoted") if word in _PASSWORDS else _drawn(word, before, value)):
+    if not (_password(value, quoted=quoted) if word in _PASSWORDS else _drawn(word, before, value)):
         return None
     return Span(start, Assignments.rank, start + len(value), at, "generic", value)
 
 
 def _password(value: str, *, quoted: bool) -> bool:
-    return hidden_password(value) if quoted else machine_made(value, _SHORT)
+    return hidden_password(value) if quoted else mixed_password(value) or machine_made(value, _SHORT)
 
 
 def _drawn(word: bytes, before: bytes, value: str) -> bool:
     """Whether the value is as random as a value of such a name has to be."""
     if word == b"key" and not _STRONG_KEY.search(before):
         return bool(_OTHER_KEY.search(before)) and machine_made(value, _LONG)
-    return (word != b"_id" or bool(_SECRET_ID.search(before))) and machine_made(value)
+    return (word not in _IDS or bool(_SECRET_ID.search(before))) and machine_made(value)
 
 
-def _login(view: bytes, at: int, start: int, value: str) -> Span | None:
+def _login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
     """The password of `curl -u name:password`, or the name where it stands alone: then that is the key."""
     if _CURL.search(view, max(0, at - LOOK_BACK), at) is None:
         return None
-    user, colon, password = value.partition(":")
-    if len(password.strip(_QUOTES)) > 0:
-        start, value = start + len(user) + len(colon), password
-    else:
-        value = user
+    user, colon, password = found[1].partition(":")
+    alone = not password.strip(_QUOTES)
+    value = user if alone else password
     bare = value.strip(_QUOTES)
-    start += len(value) - len(value.lstrip(_QUOTES))
     if not colon or not hidden_password(bare):
         return None
+    start = found.start(1) + (0 if alone else len(user) + 1) + len(value) - len(value.lstrip(_QUOTES))
     return Span(start, Assignments.rank, start + len(bare), at, "curl-login", bare)

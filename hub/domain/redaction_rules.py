@@ -10,6 +10,7 @@ class that the part behind it does not begin with. So matching never backtracks,
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -163,14 +164,24 @@ _BROKERED: tuple[Rule, ...] = (
 """Keys of what hub brokers."""
 
 _SERVICES: tuple[Rule, ...] = (
-    *(_key("gitlab", f"gl{kind}-", 18, 255) for kind in ("pat", "dt", "ft", "imt", "oas", "ptt", "rt", "soat", "agent")),
+    *(
+        _key("gitlab", f"gl{kind}-", 18, 255)
+        for kind in ("pat", "dt", "ft", "imt", "oas", "ptt", "rt", "soat", "agent")
+    ),
     _key("gitlab", "glcbt-", 18, 255),
     *(
         Rule("slack", (f"xox{kind}-", Run("0-9", 9, 16), "-", Run(_ALNUM + "-", 16, 255)), mixed=True)
         for kind in "abcdoprs"
     ),
-    *(_key("slack", prefix, 40, 255, _ALNUM + "-", mixed=True) for prefix in ("xoxe-1-", "xoxp-1-", "xoxb-1-", "xapp-")),
-    *(Rule("stripe", (f"{k}k_{mode}_", Run(_ALNUM, 20, 255)), boundary=True) for k in "sr" for mode in ("live", "test", "prod")),
+    *(
+        _key("slack", prefix, 40, 255, _ALNUM + "-", mixed=True)
+        for prefix in ("xoxe-1-", "xoxp-1-", "xoxb-1-", "xapp-")
+    ),
+    *(
+        Rule("stripe", (f"{k}k_{mode}_", Run(_ALNUM, 20, 255)), boundary=True)
+        for k in "sr"
+        for mode in ("live", "test", "prod")
+    ),
     _key("npm", "npm_", 36, 64, _ALNUM),
     _key("pypi", "pypi-AgE", 50, 1024),
     _key("digitalocean", "dop_v1_", 64, 64, _HEX),
@@ -243,8 +254,9 @@ class PrefixRules:
 
     rank = 1
 
-    def __init__(self, rules: Iterable[Rule] = RULES, engine: Engine | None = None) -> None:
-        self._engine = engine
+    _engine: Engine | None = None
+
+    def __init__(self, rules: Iterable[Rule] = RULES) -> None:
         ranked = [
             (rule.literal, (rank, rule, _matcher(rule.full()), _matcher(rule.beginning())))
             for rank, rule in enumerate(rules, self.rank)
@@ -253,6 +265,12 @@ class PrefixRules:
         self._heads = {literal[:size] for literal, _ in ranked for size in range(1, len(literal))}
         self._longest_head = max(map(len, self._heads))
 
+    def confirmed_by(self, engine: Engine) -> PrefixRules:
+        """The same rules, but keys of a kind that is also published are left to the engine's judgement."""
+        rules = copy.copy(self)
+        rules._engine = engine  # noqa: SLF001 - its own copy
+        return rules
+
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """All matches in `text` that begin at `lo` or later, and where one that is not whole may begin."""
         spans: list[Span] = []
@@ -260,7 +278,9 @@ class PrefixRules:
         for start, _, (rank, rule, match, begins) in self._anchors.hits(text, lo):
             found = match()(text, start)
             if found is not None and self._is_secret(rule, found["secret"]):
-                spans.append(Span(found.start("secret"), rank, found.end(), start, rule.name, found["secret"]))
+                spans.append(
+                    Span(found.start("secret"), rank, found.end(), start, rule.name, found["secret"])
+                )
             if start < hold and not final and begins()(text, start):
                 hold = start
         for start in range(max(lo, len(text) - self._longest_head), 0 if final else hold):
@@ -270,5 +290,6 @@ class PrefixRules:
         return spans, hold
 
     def _is_secret(self, rule: Rule, secret: str) -> bool:
-        published = rule.published and self._engine is not None
-        return rule.takes(secret) and not (published and not self._engine.find(secret))
+        if not rule.takes(secret):
+            return False
+        return not rule.published or self._engine is None or bool(self._engine.find(secret))

@@ -14,21 +14,24 @@ import re
 _SEGMENT = re.compile("[A-Za-z0-9]+")
 _UUID = re.compile("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COMPUTED = re.compile(r"[<>{}\[\]]|\$[({A-Za-z_]|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
-_PLACEHOLDER = re.compile("(?i)example|placeholder|change.?me|your(?![a-z0-9]{6})|x{5}|redacted|dummy|1234567|abcdefg|0{8}")
+_PLACEHOLDER = re.compile(
+    "(?i)example|placeholder|change.?me|your(?![a-z0-9]{6})|x{5}|redacted|dummy|1234567|abcdefg|0{8}"
+)
 _ODD = re.compile("[0-9!@#$%^&*]")
-_COMMON = frozenset(
-    ["password", "passwd", "passphrase", "pass", "secret", "token", "test", "user", "username", "yyy", "none", "null"]
-    + ["true", "false", "string", "required", "optional", "prompt"]
+_COMMON = re.compile(
+    "(?i)(?:password|passwd|passphrase|pass|secret|token|test|user|username|none|null|prompt)[0-9]*"
 )
 _NUMBERS = re.compile("[0-9]+")
 _HUMPS = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_HUMP = 2.5
-"""Letters in a word of a name in camel case, at least, on average."""
+_HUMP, _HUMP_MIXED = 2.5, 3.0
+"""Letters in a word of a name in camel case, at least, on average; and where there are digits too."""
+_KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*]")))
 _MASS = 14
 _DISTINCT = 7
 _VARIED = 4
 _DIGITS = 15
 _PASSWORD = 5
+_KINDS_LEAST = 3
 
 
 def placeholder(value: str) -> bool:
@@ -51,14 +54,15 @@ def machine_made(value: str, mass: int = _MASS) -> bool:
 
 def drawn(segment: str) -> bool:
     """Whether a segment's characters are mixed: letters with digits, or small letters with capitals as no name has."""
-    if segment.isdigit() or segment.islower() and segment.isalpha() or segment.isupper() and segment.isalpha():
+    letters = segment.isalpha()
+    if segment.isdigit() or (letters and (segment.islower() or segment.isupper())):
         return False
-    return not segment.isalpha() or len(_HUMPS.findall(segment)) * _HUMP >= len(segment)
+    return not letters or len(_HUMPS.findall(segment)) * _HUMP >= len(segment)
 
 
 def _mixed(random: str) -> bool:
     """Whether digits and capitals stand among the letters as chance puts them, not as a number behind a name."""
-    return len(_NUMBERS.findall(random)) > 1 + len(random) // 24 or len(_HUMPS.findall(random)) * _HUMP >= len(random)
+    return len(_NUMBERS.findall(random)) > 1 or len(_HUMPS.findall(random)) * _HUMP_MIXED >= len(random)
 
 
 def hidden_password(value: str) -> bool:
@@ -66,6 +70,11 @@ def hidden_password(value: str) -> bool:
     return (
         len(value) >= _PASSWORD
         and not placeholder(value)
-        and value.lower().rstrip("0123456789") not in _COMMON
+        and _COMMON.fullmatch(value) is None
         and bool(_ODD.search(value))
     )
+
+
+def mixed_password(value: str) -> bool:
+    """The same for a value without quotes, which in a program is most often a name: three kinds of characters."""
+    return hidden_password(value) and sum(kind.search(value) is not None for kind in _KINDS) >= _KINDS_LEAST

@@ -9,17 +9,13 @@ first agent is started, not when the daemon is.
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import importlib.util
 import re
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
-import platformdirs
 
 MODULE = "kingfisher_sdk"
 PACKAGE = "kingfisher-secret-scanner"
@@ -79,10 +75,7 @@ class Detection:
 
 
 def _kingfisher() -> Kingfisher:
-    sdk = importlib.import_module(MODULE)
-    cache = Path(platformdirs.user_cache_dir("hub", appauthor=False)) / "rules"
-    with contextlib.suppress(OSError):  # without a cache it only loads slower
-        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    rules = sdk.Rules(confidence="low", cache_dir=cache)
-    scanner = sdk.Scanner(rules, base64=False)
+    import kingfisher_sdk  # noqa: PLC0415 - 45 MB, and not on every platform
+
+    scanner = kingfisher_sdk.Scanner(kingfisher_sdk.Rules(confidence="low"), base64=False)
     return Kingfisher(scanner._native.scan_bytes)  # noqa: SLF001 - the public method wraps each find, at half the cost

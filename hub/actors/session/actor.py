@@ -68,6 +68,9 @@ class Session(Actor[Any]):
             self._kit.board.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
             with contextlib.suppress(HubError):
                 await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
+        record = self._kit.ledger.record
+        if record is not None and record.session_state.active:
+            await self._kit.arm()
         await self._recount()
         self.ctx.nursery.start_soon(self._driver.run)
         self.ctx.nursery.start_soon(self._answer_stops)
@@ -127,9 +130,11 @@ class Session(Actor[Any]):
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(self._kit.audit, AuditAppend([]))
+        await self._kit.arm()
         record = self._new_record(order, chain, state)
-        await self._kit.ledger.begin(record)
         self._kit.tallies.clear()
+        await self._kit.ledger.begin(record)
+        await self._tell_detection()
         self._kit.board.wish = None
         self._kit.board.trouble = None
         self._kit.board.touch()
@@ -139,6 +144,14 @@ class Session(Actor[Any]):
             "branch": record.branch,
             "worktree": record.worktree,
         }
+
+    async def _tell_detection(self) -> None:
+        """Rules go on alone where there is no detection engine; never without a word."""
+        trouble = self._kit.detection.trouble
+        if trouble:
+            key = f"detection:{self._kit.ledger.now.session_id}"
+            msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
+            await self._kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
 
     def _new_record(self, order: StartRun, chain: tuple[str, ...], state: git.RepoState) -> SessionRecord:
         session_id = self._kit.new_id("s")
