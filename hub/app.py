@@ -24,13 +24,17 @@ from hub.actors.breakers import Breakers
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.launch import agent_launch
+from hub.actors.pipelines.actor import Pipelines
+from hub.actors.pipelines.book import Book
+from hub.actors.pipelines.conductor import Conductor
+from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import Session
 from hub.actors.session.board import Board
 from hub.actors.session.desk import Desk
 from hub.actors.session.driver import Driver
 from hub.actors.session.ending import Ending
 from hub.actors.session.evidence import Evidence
-from hub.actors.session.kit import Keys, Kit, Stumbles
+from hub.actors.session.kit import Keys, Kit
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
@@ -38,7 +42,10 @@ from hub.actors.session.tally import Tallies
 from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
 from hub.actors.settings import Settings
+from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
+from hub.domain.redaction import KnownSecrets, Redactor
+from hub.errors import HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
@@ -75,10 +82,13 @@ class App:
 
     places: Places
     config: Config
+    """The last one that was read; the agents it describes are the ones that can be dispatched."""
     load_config: Callable[[], Config]
     host: str
     port: int
-    providers: Mapping[str, Provider] = attrs.field(factory=load_all)
+    providers: Mapping[str, Provider] = attrs.field(
+        default=attrs.Factory(lambda self: load_all(lambda: self.config), takes_self=True)
+    )
     bound: Bound | None = None
     """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None
@@ -89,10 +99,14 @@ class App:
     _detection: Detection = attrs.field(factory=Detection)
     _kit: Kit | None = None
     """The session's, of its present incarnation: it knows every secret hub holds."""
+    _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
+    failure: HubError | None = None
+    """Why the daemon cannot go on."""
+    failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("audit", "events", "settings", "breakers", "session", "front"):
+        for name in ("audit", "events", "settings", "breakers", "quota", "session", "pipelines", "front"):
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -105,7 +119,7 @@ class App:
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
-            children=[self._actor("breakers", self._breakers)],
+            children=[self._actor("breakers", self._breakers), self._actor("quota", self._quota)],
         )
         work = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -114,6 +128,7 @@ class App:
             children=[
                 dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
                 self._actor("session", self._session),
+                self._actor("pipelines", self._pipelines),
             ],
         )
         return SupervisorSpec(
@@ -134,13 +149,17 @@ class App:
         return actor_spec(name, factory, self._slots[name])
 
     def _audit(self) -> AuditWriter:
-        return AuditWriter(self.places, load_or_create_key("audit"))
+        return AuditWriter(self.places, load_or_create_key("audit"), self._fails)
 
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
 
     def _settings(self) -> Settings:
-        return Settings(self.load_config, self._config_stamp, self.providers, time.time)
+        return Settings(self._read_config, self._config_stamp, self.providers, time.time)
+
+    def _read_config(self) -> Config:
+        self.config = self.load_config()
+        return self.config
 
     def _config_stamp(self) -> object:
         """Changes whenever `hub.toml` does."""
@@ -152,6 +171,16 @@ class App:
 
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
+
+    def _quota(self) -> Quota:
+        return Quota(
+            self.places,
+            events=self.ref("events"),
+            settings=self.ref("settings"),
+            session=self.ref("session"),
+            providers=self.providers,
+            clock=time.time,
+        )
 
     def _session(self) -> Session:
         return Session(self._session_parts)
@@ -165,6 +194,7 @@ class App:
             audit=self.ref("audit"),
             events=self.ref("events"),
             breakers=self.ref("breakers"),
+            quota=self.ref("quota"),
             settings=self.ref("settings"),
             providers=self.providers,
             keys=Keys(*map(load_or_create_key, ("contract", "redaction", "audit"))),
@@ -183,6 +213,14 @@ class App:
         ending = Ending(kit, desk, targets, evidence, passing)
         work = Work(kit, desk, targets, orders, ending)
         return kit, Driver(kit, desk, work, passing, ending)
+
+    def _pipelines(self) -> Pipelines:
+        return Pipelines(self.places, self.ref("settings"), tuple(self.providers), self._conductor)
+
+    def _conductor(self) -> Conductor:
+        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, self._scrub)
+        root, session = self.places.root, self.ref("session")
+        return Conductor(book, root, session, new_id, self._pipeline_stumbles)
 
     def _adapter_spec(self, kit: Kit, dispatch: Dispatch) -> tuple[ChildSpec, Ref[Any]]:
         """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
@@ -211,17 +249,21 @@ class App:
         return Gateway(
             self.places,
             self.ref("session"),
+            self.ref("pipelines"),
             self.ref("events"),
             self.ref("settings"),
             self.ref("breakers"),
+            self.ref("quota"),
             self.ref("audit"),
             self._snapshot,
             self._scrub,
         )
 
     def _scrub(self, value: Any) -> Any:
-        """A value for the API; the session is made before the front end, so its kit is there."""
-        return value if self._kit is None else self._kit.scrub_value(value)
+        """A text or JSON value for a sink outside the session: with all the session's kit knows, once there is one."""
+        if self._kit is not None:
+            return self._kit.scrub_value(value)
+        return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(value)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
@@ -242,6 +284,10 @@ class App:
     def _listens(self, bound: Bound) -> None:
         self.bound = bound
         self.listening.set()
+
+    def _fails(self, error: HubError) -> None:
+        self.failure = self.failure or error
+        self.failed.set()
 
     def _snapshot(self) -> NodeInfo:
         if self.picture is None:

@@ -1,7 +1,7 @@
 """One daemon of one project, from the lock to the last child's end.
 
 Owns: the order of a start (lock, sweep, tree, announcement) and of a stop (session, tree, announcement taken back),
-and what the signals mean: the first is an ordered stop, the second ends the process.
+and what the signals mean: the first is an ordered stop, the second ends the process; and the stop when the disk failed.
 Must not: print, or know how the tree is made.
 """
 
@@ -20,7 +20,7 @@ import trio
 
 from hub import __version__
 from hub.actors.clock import iso
-from hub.actors.session.ledger import insist
+from hub.actors.insist import insist
 from hub.app import App
 from hub.domain.config import Config
 from hub.errors import Code, HubError
@@ -30,7 +30,7 @@ from hub.io.child import Dead, inspect
 from hub.io.lock import project_lock
 from hub.io.places import Places
 from hub.io.processes import sweep
-from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop
+from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
 from supervisors import ActorDied, Root, SupEvent, run_root
 
 _WATCHDOG = 120.0
@@ -83,7 +83,8 @@ async def run_daemon(
     """Hold the project, run the tree, and end in order.
 
     Raises:
-        HubError: `project_locked`, `port_in_use`, `no_permission`..., before anything was started.
+        HubError: `project_locked`, `port_in_use`, `no_permission`..., before anything was started; `disk_failed` at the
+            end, when hub's own records could not be kept.
     """
     os.umask(0o077)
     order.places.ensure()
@@ -106,12 +107,15 @@ async def run_daemon(
             write_atomic(order.places.daemon_json, _announcement(daemon, order))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
+            nursery.start_soon(_end_on_failure, app, root)
             nursery.start_soon(_import_providers, app)
             await root.wait()
             daemon.over.set()
             nursery.cancel_scope.cancel(reason="the tree has ended")
         with contextlib.suppress(FileNotFoundError):
             order.places.daemon_json.unlink()
+        if app.failure is not None:
+            raise app.failure
 
 
 async def _import_providers(app: App) -> None:
@@ -168,8 +172,20 @@ async def _end_on_request(daemon: Daemon, root: Root) -> None:
             session.try_cast(Detach())
         else:
             with trio.fail_after(_STOP_TIMEOUT):
+                # First the run, so that no further node starts; then the session, its own or another.
+                await insist(daemon.app.ref("pipelines"), StopPipeline())
                 # Asked again of a session that is just restarting: its agent must not outlive an ordered stop.
                 await insist(session, RequestStop("daemon"))
+    root.request_stop()
+
+
+async def _end_on_failure(app: App, root: Root) -> None:
+    """Stop before anything is done that could not be put on record; the agent stays with its runner.
+
+    An fsync that failed is not tried again: the next daemon reads what the disk really holds, and goes on from there.
+    """
+    await app.failed.wait()
+    app.ref("session").try_cast(Detach())
     root.request_stop()
 
 

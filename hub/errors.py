@@ -35,6 +35,7 @@ class Code(StrEnum):
     TIMEOUT = "timeout"
     NO_SPACE = "no_space"
     READ_ONLY = "read_only"
+    DISK_FAILED = "disk_failed"
     INTERNAL = "internal"
     CONFIG_INVALID = "config_invalid"
     NOT_A_REPOSITORY = "not_a_repository"
@@ -45,6 +46,7 @@ class Code(StrEnum):
     BRANCH_MISSING = "branch_missing"
     GIT_FAILED = "git_failed"
     GIT_MISSING = "git_missing"
+    MERGE_CONFLICT = "merge_conflict"
     AGENT_MISSING = "agent_missing"
     AGENT_EXITED = "agent_exited"
     AGENT_SILENT = "agent_silent"
@@ -124,6 +126,9 @@ RULES: dict[Code, Rule] = {
     Code.TIMEOUT: Rule(504, 1, "A part of the daemon did not answer in time", "Try again; see hub doctor."),
     Code.NO_SPACE: Rule(507, 1, "The disk is full", "Free some space; hub goes on by itself."),
     Code.READ_ONLY: Rule(507, 1, "The disk cannot be written", "Remount it writable; hub goes on by itself."),
+    Code.DISK_FAILED: Rule(
+        507, 74, "The disk failed", "Look at the disk (dmesg), then start hub again: it goes on where it was."
+    ),
     Code.INTERNAL: Rule(500, 1, "hub made a mistake", "Please report it with the output of hub doctor."),
     Code.CONFIG_INVALID: Rule(
         422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."
@@ -144,6 +149,12 @@ RULES: dict[Code, Rule] = {
     Code.BRANCH_MISSING: Rule(409, 1, "The session's branch is gone", "Look at its snapshots: hub history"),
     Code.GIT_FAILED: Rule(500, 1, "git failed", "Run hub doctor."),
     Code.GIT_MISSING: Rule(500, 1, "git is not installed", "Install git 2.31 or newer."),
+    Code.MERGE_CONFLICT: Rule(
+        409,
+        1,
+        "Two branches change the same lines",
+        "Let one of the two nodes depend on the other, then run the pipeline again.",
+    ),
     Code.AGENT_MISSING: Rule(
         409, 1, "The agent's program is not installed", "Run hub doctor for the install command."
     ),

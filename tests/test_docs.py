@@ -13,7 +13,7 @@ from hub.domain.config import Config
 from hub.domain.handoff import document as handoff_document
 from hub.domain.schema import key_of
 from hub.errors import RULES
-from hub.messages import document as message_document
+from hub.message_map import document as message_document
 from hub.providers.registry import load_all
 from hub.web import openapi
 from hub.web.routes import table

@@ -25,6 +25,7 @@ ARROWS: dict[str, set[str]] = {
     "hub.providers": {"hub.domain"},
     "hub.settings": {"hub.domain", "hub.io"},
     "hub.messages": {"hub.domain", "hub.io", "hub.providers", "supervisors"},
+    "hub.message_map": {"hub.messages"},
     "hub.actors": {"hub.domain", "hub.io", "hub.providers", "hub.settings", "hub.messages", "supervisors"},
     "hub.web": {"hub.domain", "hub.io", "hub.providers", "hub.messages", "supervisors"},
     "hub.client": set(),

@@ -43,6 +43,7 @@ from hub.io.child import (
     spawn_runner,
 )
 from hub.io.framing import Line, LineFramer
+from hub.io.replies import untaken
 from hub.messages import (
     AdapterInterrupt,
     AdapterPause,
@@ -115,7 +116,10 @@ class Adapter(Actor[Any]):
         self._client: RunnerClient | None = None
         self._ended = trio.Event()
         self._untaken: dict[str, bytes] = {}
-        self._replies: list[AdapterReply] = []
+        self._replies: dict[str, str] = {}
+        """Key and text of what the user said and the runner has not been given."""
+        self._spooled: float = math.inf
+        """How much of the agent's output there was when the runner was attached to; unknown before."""
         self._said_full = False
         self._held: bool | None = None
         self._stopping: AdapterStop | None = None
@@ -136,6 +140,7 @@ class Adapter(Actor[Any]):
         """
         if not self._dispatch.attach:
             await spawn_runner(self._run_dir, self._launch())
+        self._replies |= {reply.key: reply.text for reply in untaken(self._run_dir)}
         self.ctx.nursery.start_soon(self._follow)
         self.ctx.nursery.start_soon(self._deliver)
 
@@ -143,8 +148,8 @@ class Adapter(Actor[Any]):
         """Pass an order on to the agent. One that has ended needs none."""
         with contextlib.suppress(RunnerLost):
             match message:
-                case AdapterReply():
-                    self._replies.append(message)
+                case AdapterReply(text=text, key=key):
+                    self._replies[key] = text
                     await self._pass_replies()
                 case AdapterInterrupt():
                     await self._write(self._stream.interrupt())
@@ -165,13 +170,17 @@ class Adapter(Actor[Any]):
                 await self._client.write(write.key, write.data)
 
     async def _pass_replies(self) -> None:
-        """What the agent cannot take at this moment (it is between two turns, or its spool is still read) waits."""
-        waiting, self._replies = self._replies, []
-        for reply in waiting:
-            writes = self._stream.reply(reply.text, reply.key)
-            if not writes:
-                self._replies.append(reply)
-            await self._write(writes)
+        """What the agent cannot take at this moment (it is between two turns) waits.
+
+        While its spool is still read all of it waits: the fold then stands at questions that were answered long ago.
+        """
+        if self._client is None or self._out.offset < self._spooled:
+            return
+        for key in list(self._replies):
+            # Another task may have passed it on while this one waited.
+            if key in self._replies and (writes := self._stream.reply(self._replies[key], key)):
+                del self._replies[key]
+                await self._write(writes)
 
     async def _stop(self, order: AdapterStop) -> None:
         """Without a connection, or when it is lost meanwhile, it is done at the next one."""
@@ -216,14 +225,15 @@ class Adapter(Actor[Any]):
     async def _attached(self) -> None:
         try:
             async with RunnerClient(self._run_dir) as client:
-                await client.attach(self._out.offset, self._err.offset)
-                self._client = client
+                hello = await client.attach(self._out.offset, self._err.offset)
+                self._client, self._spooled = client, hello.stdout_bytes
                 if self._held is not None:
                     await self._pause(on=self._held)
                 if self._stopping is not None:
                     self.ctx.nursery.start_soon(self._stop, self._stopping)
                 for key, data in list(self._untaken.items()):
                     await client.write(key, data)
+                await self._pass_replies()
                 async for message in client:
                     await self._take(message)
                 await client.detach()

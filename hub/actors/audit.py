@@ -7,12 +7,13 @@ Must not: send to anybody, or decide what is worth a record.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import trio
 
 from hub.domain.audit import Record
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.journal import AuditJournal
 from hub.io.places import Places
 from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditLastEvent
@@ -32,7 +33,11 @@ class AuditWriter(Actor[Any]):
 
     answers = (HubError,)
 
-    def __init__(self, places: Places, key: bytes) -> None:
+    def __init__(
+        self, places: Places, key: bytes, failed: Callable[[HubError], None] = lambda _: None
+    ) -> None:
+        """`failed` is told when the disk failed: nothing may be done any more that would have to be on record."""
+        self._failed = failed
         self._places = places
         self._key = key
         self._keys: OrderedDict[str, None] = OrderedDict()
@@ -82,7 +87,12 @@ class AuditWriter(Actor[Any]):
         """Durable when it returns. The disk is waited for in a thread; the inbox waits, so one at a time."""
         if entries:
             pairs = [(e.event, _keyed(e)) for e in entries]
-            await trio.to_thread.run_sync(self._journal.append_many, pairs)
+            try:
+                await trio.to_thread.run_sync(self._journal.append_many, pairs)
+            except HubError as error:
+                if error.code is Code.DISK_FAILED:
+                    self._failed(error)
+                raise
             for entry in entries:
                 self._remember(_keyed(entry))
         return self._head()

@@ -13,7 +13,7 @@ from hub.domain.config import Config
 from hub.errors import Code, HubError
 from hub.io.child import AgentLaunch, StdinMode
 from hub.io.commands import base_env
-from hub.providers.base import Assignment, Provider, Stdin
+from hub.providers.base import Assignment, Provider, Stdin, install_hint
 
 _SPOOL = 2 * 1024**3
 """Bytes of one run that are kept: more than any task needs, and a runaway agent does not fill the disk."""
@@ -37,9 +37,8 @@ def agent_launch(
     env = {**base_env(), **own, **provider.account_env(assignment.account), **launch.env}
     program = shutil.which(launch.argv[0], path=env.get("PATH"))
     if program is None:
-        command = " ".join(provider.install_command)
         raise HubError(
-            Code.DISPATCH_FAILED, f"{launch.argv[0]} is not installed.", hint=f"Install it: {command}"
+            Code.DISPATCH_FAILED, f"{launch.argv[0]} is not installed.", hint=install_hint(provider)
         )
     stdin = StdinMode.PIPE if launch.stdin is Stdin.PIPE else StdinMode.NULL
     if launch.stdin_file:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hub.errors import Code
 
-PASSING = frozenset({Code.NO_SPACE, Code.READ_ONLY, Code.UNAVAILABLE})
-"""What failed is tried again until it works."""
+PASSING = frozenset({Code.NO_SPACE, Code.READ_ONLY, Code.UNAVAILABLE, Code.DISK_FAILED})
+"""What failed is tried again until it works; after `disk_failed` by the next daemon, for this one is about to end."""
 UNAUDITED = frozenset({Code.AUDIT_BROKEN, Code.AUDIT_UNREADABLE})
 """No session goes on without its audit log, but one may end."""

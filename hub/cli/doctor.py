@@ -19,9 +19,11 @@ import click
 
 from hub.cli.context import json_option, project_dir
 from hub.client.place import token_for
+from hub.domain.config import Config
 from hub.errors import HubError
 from hub.io.config_file import load
 from hub.io.places import Places, find_project
+from hub.providers.base import install_hint
 from hub.providers.registry import load_all
 
 _GIT = (2, 31)
@@ -78,7 +80,7 @@ def _all(folder: Path) -> Iterator[Finding]:
         return
     yield Finding("project", ok=True, detail=str(places.root))
     yield from (check(places) for check in _PROJECT_CHECKS)
-    yield from _agents()
+    yield from _agents(_read_config(places))
 
 
 def _git() -> Finding:
@@ -179,20 +181,28 @@ _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
 )
 
 
-def _agents() -> Iterator[Finding]:
+def _read_config(places: Places) -> Config:
+    """The configuration, or the built-in one where it does not validate (which is a finding of its own)."""
+    try:
+        return load(places.config, environ=os.environ, flags={})
+    except HubError:
+        return Config()
+
+
+def _agents(config: Config) -> Iterator[Finding]:
     """Each agent: an uninstalled one is a note, none at all is a fault."""
     found = 0
-    for name, provider in load_all().items():
+    for name, provider in load_all(lambda: config).items():
         if name.startswith("demo"):
             continue
         path = shutil.which(provider.program)
         if path is None:
-            hint = "Install it: " + " ".join(provider.install_command)
-            yield Finding(name, ok=False, detail="not installed", hint=hint, warning=True)
+            yield Finding(name, ok=False, detail="not installed", hint=install_hint(provider), warning=True)
             continue
         found += 1
         version = _output([path, *provider.version_args]) or "installed, version unknown"
-        yield Finding(name, ok=True, detail=f"{version}  (log in: {' '.join(provider.login_command)})")
+        login = f"  (log in: {' '.join(provider.login_command)})" if provider.login_command else ""
+        yield Finding(name, ok=True, detail=version + login)
     if not found:
         yield Finding("agents", ok=False, detail="none is installed", hint="Install one of the agents above.")
 

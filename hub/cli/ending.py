@@ -70,9 +70,18 @@ def _fail(error: HubError, *, as_json: bool) -> int:
         click.echo(json.dumps({"error": error.problem()}))
     else:
         click.echo(f"hub: {error.detail}", err=True)
+        for line in _each(error):
+            click.echo(f"     {line}", err=True)
         if error.hint:
             click.echo(f"     {error.hint}", err=True)
     return error.exit_status
+
+
+def _each(error: HubError) -> list[str]:
+    """Where there are several problems: each with its place."""
+    problems = [item for item in error.extra.get("errors", ()) if isinstance(item, dict)]
+    lines = [f"{item.get('path', '')}: {item.get('message', item.get('detail', ''))}" for item in problems]
+    return lines if len(lines) > 1 else []
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

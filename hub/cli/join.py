@@ -25,6 +25,8 @@ from hub.client.quick import Api, find
 from hub.daemon import Daemon, Order, run_daemon
 from hub.errors import Code, HubError
 
+START_TIMEOUT = 130.0
+"""Seconds a start may take: in a large repository, uncommitted work takes its time."""
 STOP_TIMEOUT = 300.0
 """Seconds an ordered stop may take: the agent's grace, the snapshot, a last run of the acceptance commands."""
 
@@ -36,15 +38,16 @@ class Joined:
     api: Api
     leaving: trio.Event = attrs.field(factory=trio.Event)
 
-    async def start_session(self, body: dict[str, Any]) -> Any:
-        """Start a session. A Ctrl-C from here on finds either no session or one that it can stop.
+    async def start_session(self, body: dict[str, Any], path: str = "/api/run") -> Any:
+        """Start a session, or a pipeline's first. A Ctrl-C from here on finds either no session or one that it can stop.
 
         Raises:
             HubError: `interrupted`, or what the daemon says.
         """
         if self.leaving.is_set():
             raise HubError(Code.INTERRUPTED)
-        started = await trio.to_thread.run_sync(self.api.post, "/api/run", body)
+        patient = self.api.within(START_TIMEOUT)
+        started = await trio.to_thread.run_sync(patient.post, path, body)
         if self.leaving.is_set():
             await self.stop_session()
         return started

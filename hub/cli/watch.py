@@ -7,6 +7,7 @@ Must not: know whether the daemon runs in this process.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -28,6 +29,15 @@ async def ask(api: Api, path: str) -> Any:
 
 async def watch(api: Api, session_id: str, since: int, *, quiet: bool = False) -> dict[str, Any]:
     """Show events until the session has ended; returns the last status."""
+    await watch_until(api, since, lambda meta: _ends(meta, session_id), quiet=quiet)
+    status: dict[str, Any] = await ask(api, "/api/status")
+    return status
+
+
+async def watch_until(
+    api: Api, since: int, ends: Callable[[dict[str, Any]], bool], *, quiet: bool = False
+) -> None:
+    """Show events up to the first whose `meta` is the end."""
 
     def link(now: Link) -> None:
         if now is Link.LOST and not quiet:
@@ -39,10 +49,8 @@ async def watch(api: Api, session_id: str, since: int, *, quiet: bool = False) -
         async for batch in batches:
             if not quiet:
                 show_batch(batch)
-            if any(_ends(record, session_id) for record in batch):
+            if any(ends(record.get("meta", {})) for record in batch):
                 break
-    status: dict[str, Any] = await ask(api, "/api/status")
-    return status
 
 
 def show_batch(batch: list[dict[str, Any]]) -> None:
@@ -57,8 +65,7 @@ def show_batch(batch: list[dict[str, Any]]) -> None:
             )
 
 
-def _ends(record: dict[str, Any], session_id: str) -> bool:
-    meta = record.get("meta", {})
+def _ends(meta: dict[str, Any], session_id: str) -> bool:
     return bool(meta.get("ended")) and meta.get("sessionId") == session_id
 
 

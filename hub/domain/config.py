@@ -16,6 +16,7 @@ import attrs
 from hub.domain import schema
 from hub.domain.account import Account
 from hub.domain.config_model import (
+    OWN_AGENT,
     ApprovalRule,
     Pipeline,
     Profile,
@@ -30,6 +31,8 @@ from hub.domain.schema import Problem, each, named, setting, table
 from hub.errors import Code, HubError
 
 DEFAULT_ACCOUNT = "default"
+AGENTS = ("claude", "codex", "gemini", "demo-first", "demo-second")
+"""The names of the agents that ship with hub; no other may have one of them."""
 OPT_IN = ("demo-first", "demo-second")
 """Providers that are off unless the user enables them."""
 
@@ -163,6 +166,7 @@ def _contradictions(config: Config) -> Iterable[Problem]:
     yield from _doubles(("pipelines",), "name", [pipeline.name for pipeline in config.pipelines])
     folders: dict[str, tuple[str, str]] = {}
     for name, provider in config.providers.items():
+        yield from _own_agent(name, provider)
         path = ("providers", name, "accounts")
         yield from _doubles(path, "label", [account.label for account in provider.accounts])
         for index, account in enumerate(provider.accounts):
@@ -171,6 +175,23 @@ def _contradictions(config: Config) -> Iterable[Problem]:
             folder = account.config_dir.rstrip("/")
             if folder and folders.setdefault(folder, (name, account.label)) != (name, account.label):
                 yield Problem((*path, index, "configDir"), "is another account's directory already")
+
+
+def _own_agent(name: str, provider: ProviderSettings) -> Iterable[Problem]:
+    """What is wrong with a table that describes an agent, or with one that does not and says so all the same."""
+    path = ("providers", name)
+    if provider.kind and name in AGENTS:
+        yield Problem((*path, "kind"), f"is for an agent of your own: {name} is one that ships with hub")
+    if provider.kind and not (provider.command and provider.command[0].strip()):
+        yield Problem(
+            path, 'needs the key "command": the program that speaks the protocol, and its arguments'
+        )
+    if provider.kind:
+        return
+    fields = attrs.fields_dict(ProviderSettings)
+    for field in OWN_AGENT:
+        if getattr(provider, field):
+            yield Problem((*path, schema.key_of(fields[field])), 'is only for an agent with kind = "acp"')
 
 
 def _doubles(path: schema.Path, key: str, names: list[str]) -> Iterable[Problem]:

@@ -64,6 +64,7 @@ _commands = each(_command, "an array of commands")
 _positive = number("a number of seconds above 0", lambda value: value > 0)
 _seconds = number("a number of seconds, 0 or more", lambda value: value >= 0)
 _fraction = number("a number above 0 and at most 1", lambda value: 0 < value <= 1)
+_variable = string("the name of a variable that hub may set", lambda value: not env_name_problem(value))
 _env = named(
     string("a string without line breaks", lambda v: "\n" not in v and "\r" not in v), env_name_problem
 )
@@ -143,7 +144,11 @@ def _account(value: Any, path: schema.Path, problems: list[Problem]) -> Any:
 
 @attrs.frozen
 class ProviderSettings:
-    """`[providers.<name>]`: one agent."""
+    """`[providers.<name>]`: one agent.
+
+    With `kind` it describes an agent of the user's own (`hub.providers.acp.agent`), which the keys behind `kind`
+    belong to.
+    """
 
     enabled: bool | None = setting(boolean, None)
     """None = the built-in choice: on, but off for the scripted agents."""
@@ -158,6 +163,22 @@ class ProviderSettings:
     options: Mapping[str, Any] = setting(_free, dict)
     """What only this agent understands."""
     accounts: tuple[Account, ...] = setting(each(_account, "an array of tables"), ())
+    kind: Literal["", "acp"] = setting(choice("acp"), "")
+    command: tuple[str, ...] = setting(_argv, ())
+    """How the agent is started, so that it speaks ACP."""
+    display_name: str = setting(_name, "")
+    key_names: tuple[str, ...] = setting(each(_variable, "an array of variables' names"), ())
+    """Which names of `.hub/.env` the agent may have."""
+    home_env: str = setting(_variable, "")
+    """The variable that takes an account's `configDir`."""
+    base_url_env: str = setting(_variable, "")
+    """The variable that takes `baseUrl`."""
+    model_env: str = setting(_variable, "")
+    """The variable that takes `model`."""
+
+
+OWN_AGENT = ("command", "display_name", "key_names", "home_env", "base_url_env", "model_env")
+"""Settings that only an agent with a `kind` has."""
 
 
 @attrs.frozen

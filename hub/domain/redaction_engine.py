@@ -70,12 +70,12 @@ def _tokens(text: str, lo: int) -> Iterator[tuple[int, int]]:
     while place >= 0:
         end = view.find(b" ", place)
         end = end if end >= 0 else len(view)
-        if drawn(text[place:end]):
-            begin = _begin(text, place)
-            stop = end + len(_AHEAD.match(text, end)[0])  # type: ignore[index]  # it matches nothing at least
-            if begin is not None and begin >= lo:
-                yield begin, min(stop, begin + LONGEST)
-            end = stop
+        begin = _begin(text, place)
+        if begin is not None and begin >= lo:
+            run = text[place : min(end, begin + LONGEST)]
+            if len(run) >= len(_RUN) and drawn(run):
+                end += len(_AHEAD.match(text, end)[0])  # type: ignore[index]  # it matches nothing at least
+                yield begin, min(end, begin + LONGEST)
         place = view.find(_RUN, end)
 
 

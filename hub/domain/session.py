@@ -113,6 +113,10 @@ class SessionRecord:
     base: str = ""
     """The commit the branch started from."""
     main_branch: str = ""
+    run_id: str = ""
+    """The pipeline run this session is a node of; while that goes on no other session may start."""
+    carries: bool = True
+    """Whether the branch begins with the user's uncommitted work."""
     profile: str = ""
     chain: tuple[str, ...] = ()
     """Provider names in order of priority, as resolved at the start."""

@@ -158,6 +158,11 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[SnapshotE
     return found
 
 
+async def branch_exists(root: Path, branch: str) -> bool:
+    """Whether there is a branch of that name."""
+    return bool(await _tip(root, branch))
+
+
 async def rewind(root: Path, sha: str) -> str:
     """Makes a branch `hub/rewind/<short>-<n>` at a snapshot; nothing else moves.
 
@@ -212,6 +217,6 @@ def _utc(when: str) -> str:
 
 
 __all__ = [
-    "Change", "Diff", "RepoState", "Skipped", "Snapshot", "SnapshotEntry", "Worktree", "add_worktree",
+    "Change", "Diff", "RepoState", "Skipped", "Snapshot", "SnapshotEntry", "Worktree", "add_worktree", "branch_exists",
     "check_worktree", "commit_diff", "repo_state", "rewind", "session_diff", "snapshot", "snapshots", "tree_hash",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ like all others, taken in, and reported by an `audit.recovered` record. A log *b
 from __future__ import annotations
 
 import array
+import contextlib
 import hashlib
 import os
 import time
@@ -88,9 +89,10 @@ class AuditJournal:
 
         Raises:
             HubError: AUDIT_BROKEN for a log that was tampered with, also while it was open; NO_SPACE, READ_ONLY
-                (nothing was written, and a later append may succeed); TOO_LARGE for a record over 1 MiB.
+                (nothing was written, and a later append may succeed); TOO_LARGE for a record over 1 MiB;
+                DISK_FAILED: nobody knows what the disk holds, and the journal takes no more records until it is
+                opened again.
             NotCanonicalError: An entry's data has no canonical form; nothing was written.
-            OSError: The disk failed; the journal takes no more records until it is opened again.
         """
         records: list[Record] = []
         for start in range(0, len(entries), MAX_GROUP):
@@ -155,32 +157,38 @@ class AuditJournal:
         size = self._tip.size
         if os.fstat(self._fd).st_size != size:
             self._break(len(self._ends), "something else wrote to the log while it was open")
-        with coded_errors(self._places.audit):
+        with self._final_errors(), coded_errors(self._places.audit):
             try:
                 failpoints.hit("audit.append")
                 write_all(self._fd, b"".join(lines))
             except OSError:
                 os.ftruncate(self._fd, size)
                 raise
-            try:
-                os.fdatasync(self._fd)
-            except OSError:
-                self.broken = HubError(
-                    Code.AUDIT_UNREADABLE,
-                    "The disk failed while the audit log was written.",
-                    hint="Restart hub.",
-                )
-                raise
+        with self._final_errors():
+            # Not to be tried again, whatever it says: the kernel may have thrown away what it could not write.
+            os.fdatasync(self._fd)
         for line in lines:
             size += len(line)
             self._ends.append(size)
 
     def _write_head(self, records: int) -> None:
-        os.pwrite(self._head_fd, _head_bytes(self.head()), 0)
-        self._unsynced += records
-        if self._unsynced >= HEAD_SYNC:
-            os.fdatasync(self._head_fd)
-            self._unsynced = 0
+        with self._final_errors():
+            os.pwrite(self._head_fd, _head_bytes(self.head()), 0)
+            self._unsynced += records
+            if self._unsynced >= HEAD_SYNC:
+                os.fdatasync(self._head_fd)
+                self._unsynced = 0
+
+    @contextlib.contextmanager
+    def _final_errors(self) -> Iterator[None]:
+        """What no later append can make good ends the journal."""
+        try:
+            yield
+        except OSError as error:
+            self.broken = HubError(
+                Code.DISK_FAILED, f"The disk failed under {self._places.audit} ({error.strerror})."
+            )
+            raise self.broken from error
 
     def _start(self) -> None:
         head, why = _read_head(self._places.audit_head, self._key)

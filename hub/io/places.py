@@ -98,6 +98,11 @@ class Places:
         return self.hub_dir / "pipelines.json"
 
     @property
+    def pipeline_run(self) -> Path:
+        """The record of the pipeline run that goes on, else of the last one."""
+        return self.hub_dir / "pipeline-run.json"
+
+    @property
     def profiles(self) -> Path:
         """The stored profiles."""
         return self.hub_dir / "profiles.toml"

@@ -242,3 +242,10 @@ class Provider(Protocol):
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold for this dispatch."""
+
+
+def install_hint(provider: Provider) -> str:
+    """What to do when the provider's program is not there."""
+    if provider.install_command:
+        return "Install it: " + " ".join(provider.install_command)
+    return f"Install {provider.program}, or correct providers.{provider.name}.command in hub.toml."

@@ -1,16 +1,22 @@
 """Which agents hub can run.
 
-Owns: the table name -> where its `Provider` is, and importing it when it is asked for.
+Owns: the table name -> where its `Provider` is, importing it when it is asked for, and the agents that a
+configuration adds.
 Must not: know anything else of an agent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from hub.errors import Code, HubError
 from hub.providers.base import Provider
+
+if TYPE_CHECKING:
+    from hub.domain.config import Config
+    from hub.domain.config_model import ProviderSettings
 
 _WHERE: Mapping[str, tuple[str, str]] = {
     "claude": ("hub.providers.claude.agent", "PROVIDER"),
@@ -22,12 +28,12 @@ _WHERE: Mapping[str, tuple[str, str]] = {
 
 
 def names() -> Sequence[str]:
-    """The names of all providers, in the order in which they are offered. Imports none of them."""
+    """The names of all providers that ship with hub, in the order in which they are offered. Imports none of them."""
     return tuple(_WHERE)
 
 
 def load(name: str) -> Provider:
-    """The provider of this name.
+    """The provider of this name that ships with hub.
 
     Raises:
         HubError: `not_found`; there is none.
@@ -40,23 +46,47 @@ def load(name: str) -> Provider:
 
 
 class _Known(Mapping[str, Provider]):
-    """Every provider by its name, in the order of `names`; each is imported when it is first looked up."""
+    """Every provider by its name; each is imported when it is first looked up.
+
+    The configuration may change while the mapping lives. An agent that has left it is not offered any more, but
+    still found by whoever holds its name: its run may not be over.
+    """
+
+    def __init__(self, tables: Callable[[], Mapping[str, ProviderSettings]]) -> None:
+        self._tables = tables
+        self._made: dict[str, tuple[ProviderSettings, Provider]] = {}
 
     def __getitem__(self, name: str) -> Provider:
-        if name not in _WHERE:
-            raise KeyError(name)
-        return load(name)
+        if name in _WHERE:
+            return load(name)
+        settings = self._added().get(name)
+        made = self._made.get(name)
+        if settings is not None and (made is None or made[0] is not settings):
+            from hub.providers.acp.agent import configured  # noqa: PLC0415  # most have no such agent
+
+            self._made[name] = (settings, configured(name, settings))
+        return self._made[name][1]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_WHERE)
+        yield from _WHERE
+        yield from self._added()
 
     def __len__(self) -> int:
-        return len(_WHERE)
+        return len(_WHERE) + len(self._added())
 
     def __contains__(self, name: object) -> bool:
-        return name in _WHERE
+        return name in _WHERE or name in self._added()
+
+    def _added(self) -> Mapping[str, ProviderSettings]:
+        return {name: table for name, table in self._tables().items() if table.kind and name not in _WHERE}
 
 
-def load_all() -> Mapping[str, Provider]:
-    """Every provider by its name, in the order of `names`. Imports none of them until it is looked up."""
-    return _Known()
+def load_all(config: Callable[[], Config] | None = None) -> Mapping[str, Provider]:
+    """Every provider by its name, in the order of `names`, then those that the configuration adds in its order.
+
+    Imports none of them until it is looked up.
+
+    Args:
+        config: The configuration in force, asked again each time; None = only what ships with hub.
+    """
+    return _Known(lambda: config().providers if config is not None else {})

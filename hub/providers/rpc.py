@@ -79,9 +79,9 @@ class Peer:
         message = jsonline.read(line)
         return None if message is None else classify(message)
 
-    def request(self, key: str, method: str, params: Mapping[str, Any]) -> Write:
-        """A request whose id is its key."""
-        return self._write(key, {"id": key, "method": method, "params": dict(params)})
+    def request(self, key: str, method: str, params: Mapping[str, Any], *, request_id: str = "") -> Write:
+        """A request whose id is its key, or an id that carries more: the peer sends it back as it came."""
+        return self._write(key, {"id": request_id or key, "method": method, "params": dict(params)})
 
     def notify(self, key: str, method: str, params: Mapping[str, Any] | None = None) -> Write:
         """A notification; the key only keeps it from being sent twice."""

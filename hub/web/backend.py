@@ -77,11 +77,26 @@ class Backend(Protocol):
     async def stop(self) -> JsonObject:
         """End the session in order; answers when it has ended."""
 
+    async def pipelines(self) -> JsonArray:
+        """All pipelines."""
+
+    async def replace_pipelines(self, pipelines: JsonArray) -> JsonArray:
+        """Store these in place of those that are stored; answers all pipelines."""
+
+    async def run_pipeline(self, name: str, *, resume: bool) -> JsonObject:
+        """Start a run; answers it."""
+
+    async def pipeline_run(self) -> JsonObject:
+        """The run that goes on, or the last one; `not_found` when there was none."""
+
     async def session_diff(self) -> JsonObject:
         """`{summary, diff}` of the session branch against the main branch."""
 
     async def session_cost(self) -> JsonObject:
         """`{sessionUsd, tokensIn, tokensOut, provider}`."""
+
+    async def quota_wallet(self) -> JsonArray:
+        """Quota wallet entries: one a provider and account."""
 
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         """Records with a greater id, oldest first, at most `limit`."""

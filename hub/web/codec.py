@@ -177,5 +177,6 @@ def _problem(attempt: Callable[[], Any], at: str) -> Iterator[tuple[str, str]]:
         yield at + (inner["path"] if inner else ""), _AT.sub("", text)
 
 
-def _required(kind: type) -> bool:
-    return any(field.required for field in msgspec.structs.fields(kind))
+def _required(kind: Any) -> bool:
+    bare = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    return get_origin(bare) in _ARRAYS or any(field.required for field in msgspec.structs.fields(kind))

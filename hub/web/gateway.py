@@ -6,6 +6,7 @@ Must not: hold state, or change an answer beyond adding what the caller asked to
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,6 +15,7 @@ import attrs
 import msgspec
 
 from hub.domain.event import Record
+from hub.domain.pipeline import read
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import read_bounded
@@ -26,25 +28,32 @@ from hub.messages import (
     BreakerSnapshots,
     EventsSince,
     GetCost,
+    GetPipelineRun,
+    GetPipelines,
     GetProviders,
     GetRedactions,
     GetSessionFacts,
     GetStatus,
+    GetWallet,
     ProvidersConfigured,
+    ReplacePipelines,
     RequestHandoff,
     RequestPause,
     RequestReply,
     RequestStop,
+    RunPipeline,
     StartRun,
+    StopPipeline,
     Subscribe,
     Subscription,
     Unsubscribe,
 )
 from hub.web.backend import JsonArray, JsonObject, RunRequest
-from supervisors import NodeInfo, Ref
+from supervisors import ActorDied, NodeInfo, Ref
 
 _TIMEOUT = 10.0
 _STOP_TIMEOUT = 300.0
+_BEGIN_TIMEOUT = 120.0
 _CONTRACT_LIMIT = 64 * 1024 * 1024
 
 
@@ -54,9 +63,11 @@ class Gateway:
 
     places: Places
     session: Ref[Any]
+    pipelines_ref: Ref[Any]
     events: Ref[Any]
     settings: Ref[Any]
     breakers: Ref[Any]
+    quota: Ref[Any]
     audit: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
@@ -101,8 +112,36 @@ class Gateway:
         return await self.session.call(RequestReply(text), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def stop(self) -> JsonObject:
-        """End the session in order."""
+        """End the session in order, and with it the pipeline run it may be a node of."""
+        # A run that is just restarting hears of the stop from its session.
+        with contextlib.suppress(ActorDied):
+            run = await self.pipelines_ref.call(StopPipeline(), timeout=_STOP_TIMEOUT)
+            if run:
+                return {"runId": run["runId"], "state": run["state"]}
         return await self.session.call(RequestStop(), timeout=_STOP_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def pipelines(self) -> JsonArray:
+        """All pipelines."""
+        return await self.pipelines_ref.call(GetPipelines(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def replace_pipelines(self, pipelines: JsonArray) -> JsonArray:
+        """Replace the stored list."""
+        order = ReplacePipelines(read(pipelines))
+        return await self.pipelines_ref.call(order, timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def run_pipeline(self, name: str, *, resume: bool) -> JsonObject:
+        """Start a run. It begins with a commit of the user's uncommitted work, which may take its time."""
+        order = RunPipeline(name, resume)
+        return await self.pipelines_ref.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def pipeline_run(self) -> JsonObject:
+        """The run that goes on, or the last one."""
+        found: JsonObject = await self.pipelines_ref.call(GetPipelineRun(), timeout=_TIMEOUT)
+        if not found:
+            raise HubError(
+                Code.NOT_FOUND, "No pipeline has run yet.", hint="Run one: hub pipeline run <name>"
+            )
+        return found
 
     async def _facts(self) -> dict[str, Any]:
         return await self.session.call(GetSessionFacts(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
@@ -118,6 +157,10 @@ class Gateway:
     async def session_cost(self) -> JsonObject:
         """Tokens and money."""
         return await self.session.call(GetCost(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def quota_wallet(self) -> JsonArray:
+        """What every account has left."""
+        return await self.quota.call(GetWallet(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         """Records newer than `since`."""

@@ -36,7 +36,9 @@ ANY_CODES = frozenset(
     }
 )
 """What the guard, the codec and the edge may answer to any operation."""
-POST_CODES = frozenset({Code.TOO_LARGE, Code.UNSUPPORTED_MEDIA_TYPE, Code.NO_SPACE, Code.READ_ONLY})
+POST_CODES = frozenset(
+    {Code.TOO_LARGE, Code.UNSUPPORTED_MEDIA_TYPE, Code.NO_SPACE, Code.READ_ONLY, Code.DISK_FAILED}
+)
 """What may be answered besides to an operation that has a body and writes."""
 
 _REF = "#/components/schemas/{name}"
@@ -66,9 +68,11 @@ def describe(operations: Iterable[Operation]) -> JsonObject:
     types = [*bodies, *(operation.answer for operation in operations), Problem]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     answers = dict(zip(map(id, operations), schemas[len(bodies) :], strict=False))
+    posts = [operation for operation in operations if operation.method == "POST"]
+    given = dict(zip(map(id, posts), schemas, strict=False))
     paths: dict[str, JsonObject] = {}
     for operation in operations:
-        described = _operation(operation, answers[id(operation)], components)
+        described = _operation(operation, answers[id(operation)], given.get(id(operation)), components)
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
     return {
         "openapi": "3.1.0",
@@ -92,7 +96,9 @@ _TOKEN = {
 }
 
 
-def _operation(operation: Operation, answer: JsonObject, components: JsonObject) -> JsonObject:
+def _operation(
+    operation: Operation, answer: JsonObject, given: JsonObject | None, components: JsonObject
+) -> JsonObject:
     described: JsonObject = {
         "operationId": _name(operation),
         "summary": operation.summary,
@@ -100,8 +106,8 @@ def _operation(operation: Operation, answer: JsonObject, components: JsonObject)
     }
     if parameters := _parameters(operation):
         described["parameters"] = parameters
-    if operation.method == "POST":
-        described["requestBody"] = _body(operation, components)
+    if given is not None:
+        described["requestBody"] = _body(operation, given, components)
     return described
 
 
@@ -111,6 +117,8 @@ def _name(operation: Operation) -> str:
 
 
 def _parameters(operation: Operation) -> list[JsonObject]:
+    if operation.method == "POST" and not operation.parameters:
+        return []
     _, found = msgspec.json.schema_components([operation.given])
     schema = found[operation.given.__name__]
     return [
@@ -125,11 +133,10 @@ def _parameters(operation: Operation) -> list[JsonObject]:
     ]
 
 
-def _body(operation: Operation, components: JsonObject) -> JsonObject:
-    name = operation.given.__name__
-    schema: JsonObject = {"$ref": _REF.format(name=name)}
+def _body(operation: Operation, given: JsonObject, components: JsonObject) -> JsonObject:
+    schema = given
     if operation.parameters:
-        schema = dict(components[name])
+        schema = dict(components[operation.given.__name__])
         schema["properties"] = {
             key: value for key, value in schema["properties"].items() if key not in operation.parameters
         }

@@ -19,7 +19,7 @@ from hub.errors import Code
 from hub.web.backend import Backend
 from hub.web.schema import Body, Nothing, Query
 
-B = TypeVar("B", bound=Body)
+B = TypeVar("B", bound="Body | list[Any]")
 Q = TypeVar("Q", bound=Query)
 
 
@@ -97,7 +97,7 @@ def post(
     handle: Callable[[Backend, B], Awaitable[Any]],
     *,
     answer: Any,
-    body: type[B | Nothing] = Nothing,
+    body: Any = Nothing,
     status: int = 200,
     codes: frozenset[Code] = frozenset(),
 ) -> Route:

@@ -17,7 +17,8 @@ import pytest
 from hub.io import processes
 from hub.io.child import Output, RunnerClient, StdinMode, spawn_runner
 from hub.io.commands import run_command
-from tests.hub.io.runner_kit import DAEMON, claim_of, eventually, gone, lines, script
+from tests.hub.io.runner_kit import DAEMON, claim_of, lines, script
+from tests.waiting import changed, ends
 
 pytestmark = pytest.mark.bench
 
@@ -48,7 +49,7 @@ async def test_start(tmp_path):
         began, began_wall = time.perf_counter(), time.time()
         await spawn_runner(run_dir, launch)
         returned.append(time.perf_counter() - began)
-        await eventually(lambda path=run_dir: (path / "stdout.spool").read_bytes().count(b"\n") == 1)
+        await changed(run_dir, lambda path=run_dir: (path / "stdout.spool").read_bytes().count(b"\n") == 1)
         executed.append(float((run_dir / "stdout.spool").read_text()) - began_wall)
     told("spawn_runner returned", returned)
     told("agent executing", executed)
@@ -101,7 +102,7 @@ async def test_end(tmp_path, victim):
         claim = claim_of(run_dir)
         began = time.perf_counter()
         os.kill(claim[victim], signal.SIGKILL)
-        await eventually(lambda pids=pids: gone(*pids))
+        await ends(*pids)
         took.append(time.perf_counter() - began)
     told(f"kill -9 of {victim} -> 50 descendants gone", took)
 

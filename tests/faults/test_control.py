@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,34 @@ def test_a_reply_reaches_the_agent(made, oracle):
     made.stop()
     assert heard == ["blue"]
     assert (record["sessionState"], record["needsInput"]) == ("completed", False)
+    assert len(made.starts()) == 1
+    check_invariants(made, oracle)
+
+
+def test_a_reply_outlives_the_daemon_that_accepted_it(made, oracle):
+    """Accepted is a promise: a runner that could not take it gets it from the next daemon, and each one once."""
+    asks = [{"ask": "Which colour?"}, {"ask": "Which size?"}]
+    made.script("demo-first", *asks, write(oracle, "a.txt", "one"), {"done": "finished"})
+    made.configure()
+    api = made.start()
+    api.post("/api/run", {"task": "ask"})
+    made.says("Which colour?")
+    runner = process(made, "claim", "pid")
+    os.kill(runner, signal.SIGSTOP)
+    assert api.post("/api/session/reply", {"reply": "blue"})["ok"] is True
+    made.kill()
+    os.kill(runner, signal.SIGCONT)
+    made.start()
+    made.says("Which size?")
+    made.kill()
+    api = made.start()
+    until(lambda: api.get("/api/status")["needsInput"], "the second question is still open")
+    api.post("/api/session/reply", {"reply": "large"})
+    record = until(made.ended, "the session ends by itself")
+    heard = [e["msg"] for e in made.events() if e["meta"].get("role") == "user" and "dispatchId" in e["meta"]]
+    made.stop()
+    assert heard == ["blue", "large"]
+    assert record["sessionState"] == "completed"
     assert len(made.starts()) == 1
     check_invariants(made, oracle)
 

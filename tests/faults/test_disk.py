@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import subprocess
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 
 import pytest
 
 from hub.errors import Code, HubError
-from tests.faults.harness import Project, project, until
+from tests.faults.harness import HUB, Project, project, until
 from tests.faults.invariants import check_invariants
 from tests.faults.test_daemon_killed import STATES, TASK, work, write
+from tests.waiting import Gate
 
 __all__ = ["work"]
 
@@ -77,6 +79,39 @@ def test_a_log_that_cannot_be_written_holds_the_effect_back(work, log):
     check_invariants(made, oracle)
 
 
+@pytest.mark.parametrize("nth", [2, 4, 7, 11])
+def test_a_disk_that_fails_under_the_audit_log_ends_the_daemon_and_not_the_agent(work, nth):
+    """F10: stop before the effect, exit 74, not tried again; the agent stays, and the next daemon goes on."""
+    made, oracle = work
+    api = made.start(HUB_FAILPOINTS=f"audit.append=eio@{nth}")
+    with suppress(HubError):
+        api.post("/api/run", TASK)
+    assert made.wait_dead() == 74
+    for _ in range(2):
+        begun = time.monotonic()
+        done = subprocess.run(
+            [*HUB, "daemon", "--port", "0", "--json"],
+            check=False,
+            cwd=made.root,
+            env=made.environ(HUB_FAILPOINTS="audit.append=eio"),
+            capture_output=True,
+            timeout=60,
+        )
+        assert done.returncode == 74
+        assert b"disk_failed" in done.stdout
+        assert time.monotonic() - begun < 30
+    before = set(made.starts())
+    api = made.start()
+    if not made.fsm():
+        api.post("/api/run", TASK)
+    record = until(made.ended, "the session ends by itself")
+    made.stop()
+    assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
+    assert before <= set(made.starts())
+    assert len(made.starts()) == 2
+    check_invariants(made, oracle)
+
+
 @contextmanager
 def small_disk(path, size):
     """A file system of its own, of a fixed size."""
@@ -111,9 +146,9 @@ def test_a_real_full_disk(tmp_path):
     """F6 for real: a tmpfs without a free byte. 507, the agent lives on, its bytes are kept, and it goes on."""
     oracle = tmp_path / "oracle"
     oracle.touch()
-    gate = tmp_path / "gate"
-    with small_disk(tmp_path / "disk", "24m") as disk, project(disk) as made:
-        first = [write(oracle, "a.txt", "before"), {"run": f"until test -e {gate}; do sleep 0.05; done"}]
+    gate = Gate(tmp_path / "gate")
+    with gate, small_disk(tmp_path / "disk", "24m") as disk, project(disk) as made:
+        first = [write(oracle, "a.txt", "before"), {"run": gate.command}]
         made.script("demo-first", *first, {"say": "on a full disk"}, {"limit": {"resetsIn": 3600}})
         made.script("demo-second", write(oracle, "b.txt", "after"), {"done": "finished"})
         made.configure()
@@ -126,7 +161,7 @@ def test_a_real_full_disk(tmp_path):
         assert caught.value.code is Code.NO_SPACE
         assert caught.value.status == 507
         assert made.fsm()["state"] == "RUNNING"
-        gate.touch()
+        gate.open()
         status = until(lambda: (s := api.get("/api/status"))["error"] and s, "the trouble is shown")
         assert status["error"]["code"] == "no_space"
         assert status["fsmState"] == "RUNNING"

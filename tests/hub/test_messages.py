@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from hub import messages
-from hub.messages import EDGES, Edge, document
+from hub.message_map import EDGES, Edge, document
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTOR_FILES = {
@@ -17,6 +17,7 @@ ACTOR_FILES = {
     "settings": ["settings.py"],
     "breakers": ["breakers.py"],
     "adapter": ["adapter.py"],
+    "pipelines": [f"pipelines/{path.name}" for path in (ROOT / "hub/actors/pipelines").glob("*.py")],
     "session": [f"session/{path.name}" for path in (ROOT / "hub/actors/session").glob("*.py")],
 }
 

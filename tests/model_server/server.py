@@ -23,12 +23,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import attrs
 
-from . import anthropic, gemini, openai_responses
+from . import anthropic, gemini, openai_chat, openai_responses
 from .proxy import ForeignHosts, is_loopback, tunnel
 from .scenario import Choice, Kind, Script
 from .wire import Cut, Part, Pause, Reply, Seen, Wire, json_reply
 
-WIRES: tuple[Wire, ...] = (anthropic, openai_responses, gemini)
+WIRES: tuple[Wire, ...] = (anthropic, openai_responses, openai_chat, gemini)
 _STANDING = (Kind.AUTH, Kind.OVERLOAD)
 """Conditions of the vendor, not of the conversation: requests beside it meet them too."""
 
@@ -80,7 +80,7 @@ class ModelServer:
 
     @property
     def openai_url(self) -> str:
-        """For Codex's `openai_base_url` or a model provider's `base_url`."""
+        """For Codex's `openai_base_url`, `OPENAI_BASE_URL`, or a model provider's `base_url`."""
         return f"{self.url}/v1"
 
     @property

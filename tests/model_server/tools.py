@@ -39,6 +39,8 @@ def _write(path: str, text: str, offered: Mapping[str, Any], cwd: str) -> Native
     for name in ("Write", "write_file"):
         if name in offered:
             return name, {"file_path": absolute, "content": text}
+    if "create" in offered:
+        return "create", {"path": absolute, "file_text": text}
     if offered.get("exec") == CUSTOM and text.endswith("\n"):
         return "exec", f"const r = await tools.apply_patch({json.dumps(_patch(path, text))}); text(r);"
     quoted = shlex.quote(path)
@@ -53,6 +55,7 @@ def _patch(path: str, text: str) -> str:
 def _shell(command: str, offered: Mapping[str, Any], cwd: str) -> Native | None:
     forms: dict[str, dict[str, Any]] = {
         "Bash": {"command": command, "description": "run it"},
+        "bash": {"command": command, "description": "run it"},
         "exec_command": {"cmd": command, "workdir": cwd, "yield_time_ms": 60000},
         "shell_command": {"command": command, "workdir": cwd},
         "run_shell_command": {"command": command, "description": "run it", "is_background": False},

@@ -120,6 +120,7 @@ def test_logins_and_headers_are_hidden(text, secret, redactor):
         "keyboard_shortcut_17: ctrl-k",
         "primary_key: user_id_2024",
         "-----BEGIN CERTIFICATE-----\nMIIBkTCB+wIJAK\n-----END CERTIFICATE-----",
+        "xoxb-572370529330-573807301142-572331691188-",
         "invalidToken = 'k3j4h5g6f7d8s9a0q1w2'",
     ],
 )

@@ -7,23 +7,23 @@ Must not: carry the session on (the driver does), or write to the worktree.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import trio
 
-from hub.actors.clock import iso
+from hub.actors.insist import insist
 from hub.actors.session import views
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import owner
 from hub.actors.session.driver import Driver
 from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import insist
+from hub.actors.session.starting import insist_free, new_record
 from hub.actors.session.work import NOBODY
 from hub.domain.event import Event, EventType, Tag
 from hub.domain.handoff import State
-from hub.domain.quota import breach, newest, reading_of
-from hub.domain.session import ErrorNote, OnLimit, SessionRecord, SessionState
+from hub.domain.quota import QuotaReading, breach, newest, reading_of
+from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.sqlite import NewEvent
@@ -37,15 +37,19 @@ from hub.messages import (
     GetRedactions,
     GetSessionFacts,
     GetStatus,
+    QuotaSeen,
+    ReleaseRun,
     RequestHandoff,
     RequestPause,
     RequestReply,
     RequestStop,
+    SessionEnd,
     StartRun,
 )
 from supervisors import DEFER, Actor, Reply
 
 _EVENT_PAUSE_PATIENCE = 2.0
+_CHANGING = "The agent is being changed; try again in a moment."
 T = TypeVar("T")
 
 
@@ -58,6 +62,7 @@ class Session(Actor[Any]):
         self._kit, self._driver = make()
         self._stop_replies: list[Reply] = []
         self._handoff_replies: list[Reply] = []
+        self._end_replies: list[Reply] = []
 
     async def started(self) -> None:
         """Read the record back, take hold of what runs, and go on where the record says."""
@@ -75,6 +80,7 @@ class Session(Actor[Any]):
         self.ctx.nursery.start_soon(self._driver.run)
         self.ctx.nursery.start_soon(self._answer_stops)
         self.ctx.nursery.start_soon(self._answer_handoffs)
+        self.ctx.nursery.start_soon(self._answer_ends)
 
     async def _recount(self) -> None:
         """Count again what the session's events tell; a log that cannot be read costs the counts, nothing else."""
@@ -89,6 +95,8 @@ class Session(Actor[Any]):
         match message:
             case AgentBatch():
                 return await self._batch(message)
+            case QuotaSeen(readings=readings):
+                return await self._quota_seen(readings)
             case GetStatus():
                 return views.status(self._kit)
             case GetProviders():
@@ -109,6 +117,10 @@ class Session(Actor[Any]):
                 return await self._reply(text)
             case RequestStop():
                 return self._stop()
+            case SessionEnd(session_id=session_id):
+                return self._end(session_id)
+            case ReleaseRun(run_id=run_id):
+                return await self._release(run_id)
             case Detach():
                 self._kit.board.detached = True
                 self._kit.board.touch()
@@ -120,30 +132,27 @@ class Session(Actor[Any]):
 
     async def _start(self, order: StartRun) -> dict[str, Any]:
         active = self._kit.ledger.record
-        if active is not None and active.session_state.active:
-            raise HubError(Code.SESSION_ALREADY_RUNNING, f"Session {active.session_id} is running.")
+        if active is not None and order.session_id == active.session_id:
+            return views.started(active)
+        if active is not None:
+            insist_free(active, order.run_id)
         targets = self._driver.work.targets
         await targets.refresh_config()
-        chain = targets.chain_for(provider=order.provider, profile=order.profile)
+        chain = targets.chain_for(provider=order.provider, profile=order.profile, fallback=order.fallback)
         state = await git.repo_state(self._kit.places.root)
         if not state.has_commit:
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(self._kit.audit, AuditAppend([]))
         await self._kit.arm()
-        record = self._new_record(order, chain, state)
+        record = new_record(self._kit, order, chain, state)
         self._kit.tallies.clear()
         await self._kit.ledger.begin(record)
         await self._tell_detection()
         self._kit.board.wish = None
         self._kit.board.trouble = None
         self._kit.board.touch()
-        return {
-            "sessionId": record.session_id,
-            "taskId": record.task_id,
-            "branch": record.branch,
-            "worktree": record.worktree,
-        }
+        return views.started(record)
 
     async def _tell_detection(self) -> None:
         """Rules go on alone where there is no detection engine; never without a word."""
@@ -152,36 +161,6 @@ class Session(Actor[Any]):
             key = f"detection:{self._kit.ledger.now.session_id}"
             msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
             await self._kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
-
-    def _new_record(self, order: StartRun, chain: tuple[str, ...], state: git.RepoState) -> SessionRecord:
-        session_id = self._kit.new_id("s")
-        config = self._kit.config
-        provider = chain[0]
-        verify = tuple(order.verify if order.verify is not None else config.session.verify)
-        return SessionRecord(
-            session_id=session_id,
-            seq=1,
-            at=iso(self._kit.clock()),
-            session_state=SessionState.STARTING,
-            role="primary",
-            task_id=self._kit.new_id("t"),
-            task=order.task,
-            branch=f"hub/{session_id}",
-            worktree=str(self._kit.places.worktrees / session_id),
-            base=state.head_sha,
-            main_branch=state.branch or state.main_branch,
-            profile=order.profile,
-            chain=chain,
-            threshold=_or(order.threshold, config.session.threshold),
-            max_handoffs=_or(order.max_handoffs, config.session.max_handoffs),
-            on_limit=OnLimit(_or(order.on_limit, config.session.on_limit)),
-            verify=verify,
-            verify_sha=views.digest(verify),
-            provider=provider,
-            account=config.accounts(provider)[0].label,
-            model=config.provider(provider).model,
-            started_at=iso(self._kit.clock()),
-        )
 
     def _active(self) -> SessionRecord:
         record = self._kit.ledger.record
@@ -252,10 +231,12 @@ class Session(Actor[Any]):
             raise HubError(Code.REPLY_UNSUPPORTED, f"{provider.display_name} takes no replies while it runs.")
         # A receiver may ask its first question while its handoff is still being scored.
         reachable = record.state in (State.RUNNING, State.RESUMING)
-        if not reachable or not self._driver.desk.reply(text, self._kit.new_id("r")):
-            raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is being changed; try again in a moment.")
-        # On record as the user's words: what they ask for binds the next agent too.
+        if not reachable or live is None or not live.adapter_up:
+            raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
+        # On record as the user's words: what they ask for binds the next agent too. Before the agent hears them.
         await self._kit.ledger.say(Tag.TEXT, self._kit.scrub(text), role="user")
+        if not self._driver.desk.reply(text, self._kit.new_id("r")):
+            raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
         if record.needs_input:
             await self._kit.ledger.update(needs_input=False)
         return {"sessionId": record.session_id}
@@ -267,6 +248,29 @@ class Session(Actor[Any]):
         if self.ctx.current_reply is not None:
             self._stop_replies.append(self.ctx.current_reply)
         return DEFER
+
+    def _end(self, session_id: str) -> Any:
+        record = self._kit.ledger.record
+        if record is None or record.session_id != session_id:
+            raise HubError(Code.NOT_FOUND, f"Session {session_id} is not on record.")
+        if self._ended():
+            return views.ended(record)
+        if self.ctx.current_reply is not None:
+            self._end_replies.append(self.ctx.current_reply)
+        return DEFER
+
+    async def _release(self, run_id: str) -> None:
+        record = self._kit.ledger.record
+        if record is not None and record.run_id == run_id:
+            await self._kit.ledger.update(run_id="")
+
+    async def _answer_ends(self) -> None:
+        """Answers those who wait for the session's end."""
+        while True:
+            await self._kit.board.until(lambda: self._end_replies and self._ended())
+            replies, self._end_replies = self._end_replies, []
+            for reply in replies:
+                reply.answer(views.ended(self._kit.ledger.now))
 
     async def _answer_stops(self) -> None:
         """Answers those who asked for a stop once the session has ended."""
@@ -323,6 +327,7 @@ class Session(Actor[Any]):
             "type": str(event.type),
             "sessionId": record.session_id,
             "provider": owner(record)[0],
+            "account": owner(record)[1],
             "dispatchId": batch.dispatch_id,
         }
         return NewEvent(
@@ -334,7 +339,8 @@ class Session(Actor[Any]):
         waiting = record.needs_input
         for item in batch.events:
             if item.event.type is EventType.QUOTA:
-                self._watch_quota(record, live, item)
+                reading = reading_of(item.event, *owner(record), item.at_ms / 1000)
+                await self._watch_quota(record, live, reading)
             if not item.event.meta.get("delta"):
                 waiting = bool(item.event.meta.get("needsInput"))
         live.needs_input = waiting
@@ -350,19 +356,25 @@ class Session(Actor[Any]):
         if changes:
             await self._kit.ledger.update(**changes)
 
-    def _watch_quota(self, record: SessionRecord, live: LiveAgent, item: AgentEvent) -> None:
-        if live.breach_muted:
+    async def _quota_seen(self, readings: Sequence[QuotaReading]) -> None:
+        """A poll, or a declared cap, told of a quota of which the agent itself says nothing."""
+        record, live = self._kit.ledger.record, self._kit.board.agent
+        if record is None or live is None or not record.session_state.active:
             return
-        reading = reading_of(item.event, record.provider, record.account, item.at_ms / 1000)
+        for reading in readings:
+            if (reading.provider, reading.account) == owner(record):
+                await self._watch_quota(record, live, reading)
+        self._kit.board.touch()
+
+    async def _watch_quota(
+        self, record: SessionRecord, live: LiveAgent, reading: QuotaReading | None
+    ) -> None:
+        if reading is None or live.breach_muted or live.breach is not None:
+            return
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
-        if reading is not None and newest([reading], self._kit.clock()):
-            live.breach = live.breach or breach([reading], record.threshold)
+        if breach(newest([reading], self._kit.clock()).values(), record.threshold) is not None:
+            live.breach = await self._driver.work.targets.wall(record, reading)
 
 
 def _worked(event: Event) -> bool:
     return event.type is EventType.TOOL_RESULT and not event.meta.get("isError")
-
-
-def _or(asked: T | None, configured: T) -> T:
-    """What was asked for, else what is configured."""
-    return configured if asked is None else asked

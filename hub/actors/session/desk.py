@@ -24,6 +24,7 @@ from hub.io.atomic import read_bounded, write_atomic
 from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, inspect
 from hub.io.places import make_private_dir
 from hub.io.processes import sweep
+from hub.io.replies import Reply, keep
 from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, Dispatch
 from hub.providers.base import Account, Assignment, Stdin
 from supervisors import AdminError, ChildSpec, DynamicHandle, Exit, ExitKind, Ref
@@ -140,8 +141,19 @@ class Desk:
             await self.adapters.terminate_child(child.id)
 
     def reply(self, text: str, key: str) -> bool:
-        """Pass a reply on; False when the adapter is not there."""
-        return self._send(AdapterReply(text, key))
+        """Pass a reply on; False when the adapter is not there.
+
+        True is a promise: it is on record for this dispatch, and an adapter that comes later passes it on.
+
+        Raises:
+            HubError: The disk does not take it; it was not passed on.
+        """
+        live = self.kit.board.agent
+        if live is None or self._ref is None or not self._ref.alive:
+            return False
+        keep(self.kit.places.run_dir / live.dispatch_id, Reply(key, text))
+        self._send(AdapterReply(text, key))
+        return True
 
     def pause(self, *, on: bool) -> bool:
         """Stop or continue the agent's processes."""

@@ -12,8 +12,8 @@ from pathlib import Path
 import attrs
 import trio
 
+from hub.actors.insist import insist
 from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import insist
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.contract import EvidenceKind
 from hub.domain.event import Record, Tag

@@ -17,6 +17,7 @@ import trio
 from hub.actors.session.board import Board
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
+from hub.actors.stumbles import Stumbles
 from hub.domain.account import Account
 from hub.domain.config import Config
 from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
@@ -28,8 +29,6 @@ from hub.io.places import Places
 from hub.providers.base import Provider
 from supervisors import Ref
 
-_TRIES = 3
-"""How often one record may end the session actor with an unforeseen error before the session is given up."""
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 """Names in a user's own `env` tables whose values nobody may see."""
 
@@ -45,21 +44,6 @@ class Keys:
 
 
 @attrs.define
-class Stumbles:
-    """How often the session fell over the same record; outlives the session actor, not the daemon."""
-
-    _place: tuple[str, int] = ("", 0)
-    _count: int = 0
-
-    def again(self, session_id: str, seq: int) -> bool:
-        """Count one more; whether it is no use to try that record another time."""
-        place = (session_id, seq)
-        self._count = self._count + 1 if place == self._place else 1
-        self._place = place
-        return self._count > _TRIES
-
-
-@attrs.define
 class Kit:
     """Ledger, board, places, configuration and the way to the other actors."""
 
@@ -69,6 +53,7 @@ class Kit:
     audit: Ref[Any]
     events: Ref[Any]
     breakers: Ref[Any]
+    quota: Ref[Any]
     settings: Ref[Any]
     providers: Mapping[str, Provider]
     keys: Keys

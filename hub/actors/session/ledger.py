@@ -9,7 +9,6 @@ both the audit log and the event log skip a key they have: so a restart simply t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ import attrs
 import trio
 
 from hub.actors.clock import iso
+from hub.actors.insist import insist
 from hub.actors.trouble import PASSING, UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.handoff import STARTS, State, Trigger, advance
@@ -28,29 +28,15 @@ from hub.io.atomic import read_bounded, write_atomic
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
 from hub.messages import AuditAppend, AuditEntry, EventAppend
-from supervisors import ActorDied, Ref
+from supervisors import Ref
 
 _RECORD_LIMIT = 4 * 1024 * 1024
-_CALL_TIMEOUT = 30.0
 _ENDED = {
     SessionState.COMPLETED: "completed",
     SessionState.STOPPED: "stopped",
     SessionState.FAILED: "failed",
 }
 _SUFFIX = {True: ", verified", False: ", not verified", None: ""}
-
-
-async def insist(ref: Ref[Any], message: Any) -> Any:
-    """Call an actor that may be restarting, until it answers. Only for messages that may be repeated.
-
-    Raises:
-        HubError: What the actor answered.
-    """
-    while True:
-        try:
-            return await ref.call(message, timeout=_CALL_TIMEOUT)
-        except (ActorDied, trio.TooSlowError):
-            await ref.wait_alive(math.inf)
 
 
 def _as_it_is(value: Any) -> Any:

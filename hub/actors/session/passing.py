@@ -15,11 +15,12 @@ from pathlib import Path
 import attrs
 import trio
 
+from hub.actors.insist import insist
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
 from hub.actors.session.evidence import Evidence, Gate
 from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import effect, insist
+from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
 from hub.actors.trouble import UNAUDITED
@@ -261,7 +262,7 @@ class Passing:
             provider=record.to_provider,
             account=record.to_account,
             native_id=live.native_session,
-            role="receiver",
+            role=record.role if record.run_id else "receiver",
             failing=0,
             failure=None,
             handoffs_done=record.handoffs_done + 1,

@@ -14,6 +14,7 @@ from hub.actors.clock import iso
 from hub.actors.session.kit import Kit
 from hub.domain.redaction import summary
 from hub.domain.session import SessionRecord, SessionState
+from hub.messages import Ended
 
 NO_ENGINE = "Run: hub doctor"
 
@@ -46,6 +47,7 @@ def status(kit: Kit) -> dict[str, Any]:
         "needsInput": record.needs_input,
         "paused": record.paused,
         "verified": record.verified,
+        "runId": record.run_id,
         "branch": record.branch,
         "worktree": record.worktree,
         "waitUntil": iso(record.wait_until) if record.wait_until else None,
@@ -97,3 +99,25 @@ def facts(kit: Kit) -> dict[str, Any]:
         "base": record.base,
         "active": record.session_state.active,
     }
+
+
+def started(record: SessionRecord) -> dict[str, Any]:
+    """The answer to an order to start."""
+    return {
+        "sessionId": record.session_id,
+        "taskId": record.task_id,
+        "branch": record.branch,
+        "worktree": record.worktree,
+    }
+
+
+def ended(record: SessionRecord) -> Ended:
+    """The answer to whoever waited for the end."""
+    return Ended(
+        record.session_state,
+        record.provider,
+        record.handoffs_done,
+        record.verified,
+        record.snapshot_sha,
+        record.error,
+    )

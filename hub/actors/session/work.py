@@ -13,11 +13,12 @@ from typing import Any
 import attrs
 
 from hub.actors.clock import iso
+from hub.actors.insist import insist
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
 from hub.actors.session.ending import Ending as SessionEnding
 from hub.actors.session.kit import Kit
-from hub.actors.session.ledger import effect, insist
+from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
 from hub.domain.event import Tag
@@ -74,7 +75,11 @@ class Work:
 
     async def _prepare(self, record: SessionRecord) -> None:
         tree = await git.add_worktree(
-            self.kit.places.root, Path(record.worktree), record.branch, record.base, carry_dirty=True
+            self.kit.places.root,
+            Path(record.worktree),
+            record.branch,
+            record.base,
+            carry_dirty=record.carries,
         )
         if tree.carried:
             await self.kit.ledger.say(
@@ -176,7 +181,7 @@ class Work:
         """A forecast is no reason to stop an agent when nobody could go on."""
         if record.handoffs_done >= record.max_handoffs or record.on_limit is not OnLimit.HANDOFF:
             return True
-        return await self.targets.next(record, FailureClass.USAGE_LIMIT) is None
+        return await self.targets.next(record, FailureClass.USAGE_LIMIT, fresh=True) is None
 
     def _may_be_stuck(self, live: LiveAgent) -> bool:
         """A pause, a question to the user and a running tool are silence with a reason."""

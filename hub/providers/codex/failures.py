@@ -19,7 +19,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.resets import parse_reset
 from hub.providers import jsonline
@@ -120,16 +119,6 @@ def from_exit(stderr: str, now: float, how: str) -> Failure:
         return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
     found = classify(words, now)
     return Failure(found.kind, words, found.resets_at, found.window, source="stderr")
-
-
-def event(failure: Failure) -> Event:
-    """The error event of a failure."""
-    meta: dict[str, Any] = {"failure": failure.kind.value}
-    if failure.resets_at is not None:
-        meta["resetsAt"] = int(failure.resets_at)
-    if failure.window:
-        meta["window"] = failure.window
-    return Event(EventType.ERROR, failure.text, meta)
 
 
 def local_zone(now: float) -> tzinfo | None:

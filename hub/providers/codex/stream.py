@@ -31,6 +31,7 @@ from hub.providers.codex import failures
 from hub.providers.codex.asks import Asks
 from hub.providers.codex.items import TEXT_CAP, ItemBook, plan_event
 from hub.providers.codex.windows import Windows, usage_event
+from hub.providers.fold import Fold, failure_event, how_it_ended
 from hub.providers.rpc import Answered, Asked, Peer, Told
 
 NEVER = "never"
@@ -46,10 +47,11 @@ _KNOWN = (
 _Handler = Callable[[Mapping[str, Any], float], Step]
 
 
-class CodexStream:
+class CodexStream(Fold):
     """The fold over one dispatch of `codex app-server`."""
 
     def __init__(self, assignment: Assignment) -> None:
+        super().__init__()
         self._assignment = assignment
         self._policy = jsonline.text(assignment.options.get("approval_policy")) or NEVER
         self._deltas = assignment.options.get("partial") is True
@@ -57,16 +59,10 @@ class CodexStream:
         self._asks = Asks(self._peer, people=self._policy != NEVER)
         self._items = ItemBook()
         self._windows = Windows()
-        self._thread = ""
         self._turn = ""
         self._model = assignment.model
         self._total: Any = None
         self._partial: dict[str, str] = {}
-        self._last_text = ""
-        self._failure: Failure | None = None
-        self._outcome: Outcome | None = None
-        self._alive = False
-        self._unknown_lines = 0
         self._told: dict[str, _Handler] = {
             "turn/started": self._turn_started,
             "turn/completed": self._turn_completed,
@@ -86,47 +82,14 @@ class CodexStream:
         }
 
     @property
-    def native_session(self) -> str:
-        """The thread's id."""
-        return self._thread
-
-    @property
     def tools_in_flight(self) -> int:
         """Items that run, those of subagents included."""
         return self._items.in_flight
-
-    @property
-    def alive(self) -> bool:
-        """True once a turn has started."""
-        return self._alive
-
-    @property
-    def unknown_lines(self) -> int:
-        """Lines of no known form."""
-        return self._unknown_lines
 
     def open(self) -> Step:
         """The handshake's first half."""
         client = {"name": "hub", "title": "hub", "version": _VERSION}
         return Step(writes=[self._peer.request("init", "initialize", {"clientInfo": client})])
-
-    def feed(self, line: bytes, now: float) -> Step:
-        """One line of standard output."""
-        if not line.strip():
-            return Step()
-        match self._peer.read(line):
-            case Answered() as answered:
-                return self._answered(answered, now)
-            case Asked() as asked:
-                return self._asks.ask(asked)
-            case Told(method, params):
-                return self._notified(method, params, now, line)
-            case _:
-                return self._unknown(line)
-
-    def feed_stderr(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
-        """Standard error holds only its log; `finish` sees the tail."""
-        return Step()
 
     def reply(self, text: str, key: str) -> Sequence[Write]:
         """The answer to an open question, or a message that steers the running turn."""
@@ -134,7 +97,7 @@ class CodexStream:
             return [answer]
         if self._outcome is not None or not self._turn:
             return ()
-        params = {"threadId": self._thread, "expectedTurnId": self._turn, "input": [_text(text)]}
+        params = {"threadId": self._session, "expectedTurnId": self._turn, "input": [_text(text)]}
         return [self._peer.request(key, "turn/steer", params)]
 
     def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001, ARG002 - the contract's
@@ -146,31 +109,19 @@ class CodexStream:
         """Ends the running turn; the process stays."""
         if self._outcome is not None or not self._turn:
             return ()
-        params = {"threadId": self._thread, "turnId": self._turn}
+        params = {"threadId": self._session, "turnId": self._turn}
         return [self._peer.request(f"interrupt-{self._turn}", "turn/interrupt", params)]
 
-    def finish(self, end: Exit, now: float) -> Step:
-        """The process has ended: what was left half said, and the outcome."""
-        self._items.clear()
-        events = self._left_over()
-        if self._outcome is not None:
-            return Step(events, outcome=self._outcome)
-        if end.asked:
-            self._outcome = Outcome(Ending.INTERRUPTED, text=self._last_text)
-        elif self._failure is not None:
-            self._outcome = Outcome(Ending.FAILED, self._failure, self._failure.text)
-        else:
-            how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
-            failure = failures.from_exit(
-                end.stderr_tail, now, f"Codex ended in the middle of its turn ({how})"
-            )
-            events.append(failures.event(failure))
-            self._outcome = Outcome(Ending.FAILED, failure, failure.text)
-        return Step(events, outcome=self._outcome)
-
-    def _unknown(self, line: bytes) -> Step:
-        self._unknown_lines += 1
-        return Step([jsonline.unknown(line)])
+    def _line(self, line: bytes, now: float) -> Step:
+        match self._peer.read(line):
+            case Answered() as answered:
+                return self._answered(answered, now)
+            case Asked() as asked:
+                return self._asks.ask(asked)
+            case Told(method, params):
+                return self._notified(method, params, now, line)
+            case _:
+                return self._unknown(line)
 
     def _notified(self, method: str, params: Mapping[str, Any], now: float, line: bytes) -> Step:
         handler = self._told.get(method)
@@ -226,19 +177,19 @@ class CodexStream:
 
     def _thread_opened(self, answered: Answered) -> Step:
         result = answered.result
-        self._thread = jsonline.text(jsonline.mapping(result.get("thread")).get("id"))
+        self._session = jsonline.text(jsonline.mapping(result.get("thread")).get("id"))
         self._model = jsonline.text(result.get("model")) or self._model
         resumed = answered.id == "thread" and bool(self._assignment.resume_id)
         texts = [self._assignment.envelope] if resumed and self._assignment.envelope else []
         given = [_text(text) for text in [*texts, self._assignment.prompt]]
-        turn = self._peer.request("turn-1", "turn/start", {"threadId": self._thread, "input": given})
-        meta = {"nativeSession": self._thread, "model": self._model, "resumed": resumed}
+        turn = self._peer.request("turn-1", "turn/start", {"threadId": self._session, "input": given})
+        meta = {"nativeSession": self._session, "model": self._model, "resumed": resumed}
         return Step([Event(EventType.SYSTEM, f"Codex started with {self._model}", meta)], [turn])
 
     # Notifications.
 
     def _ours(self, params: Mapping[str, Any]) -> bool:
-        return jsonline.text(params.get("threadId")) in ("", self._thread)
+        return jsonline.text(params.get("threadId")) in ("", self._session)
 
     def _turn_started(self, params: Mapping[str, Any], _: float) -> Step:
         if self._ours(params):
@@ -251,7 +202,6 @@ class CodexStream:
             self._items.clear(jsonline.text(params.get("threadId")))
             return Step()
         turn = jsonline.mapping(params.get("turn"))
-        self._items.clear()
         self._turn = ""
         events = self._left_over()
         match turn.get("status"):
@@ -272,9 +222,8 @@ class CodexStream:
             self._partial.clear()
             return Step([_retry(told)])
         if not self._ours(params):
-            return Step([failures.event(self._failure_of(told, now))])
-        self._failure = self._failure_of(told, now)
-        return Step([failures.event(self._failure)])
+            return Step([failure_event(self._failure_of(told, now))])
+        return Step(self._tell(self._failure_of(told, now)))
 
     def _failure_of(self, told: Mapping[str, Any], now: float) -> Failure:
         code, status = failures.code_of(told.get("codexErrorInfo"))
@@ -335,20 +284,13 @@ class CodexStream:
 
     # The end.
 
-    def _fail(self, events: Sequence[Event], failure: Failure) -> Step:
-        if self._failure is None or self._failure.text != failure.text:
-            events = [*events, failures.event(failure)]
-        self._failure = failure
-        return self._end(events, Outcome(Ending.FAILED, failure, failure.text))
-
-    def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
-        if self._outcome is not None:
-            return Step(events, close_stdin=True)
-        self._outcome = outcome
-        return Step(events, outcome=outcome, close_stdin=True)
+    def _why(self, end: Exit, now: float) -> Failure:
+        how = f"Codex ended in the middle of its turn ({how_it_ended(end)})"
+        return self._failure or failures.from_exit(end.stderr_tail, now, how)
 
     def _left_over(self) -> list[Event]:
         """Text that was streamed and never came as a whole."""
+        self._items.clear()
         said = "\n".join(self._partial.values())
         self._partial.clear()
         return (

@@ -53,6 +53,15 @@ env = { CLAUDE_CODE_OAUTH_TOKEN = "t" }
 [providers.demo-first]
 script = "steps.json"
 
+[providers.goose]
+kind = "acp"
+command = "goose acp --with 'a b'"
+displayName = "Goose"
+keyNames = ["OPENAI_API_KEY"]
+homeEnv = "GOOSE_PATH_ROOT"
+baseUrlEnv = "OPENAI_HOST"
+modelEnv = "GOOSE_MODEL"
+
 [[profiles]]
 name = "careful"
 chain = ["codex"]
@@ -105,6 +114,7 @@ def test_every_setting_is_read():
     assert (config.server.port, config.server.token, config.session.threshold) == (0, "0123456789abcdef", 1.0)
     assert config.session.chain == ("claude", "codex")
     assert config.providers["claude"].options == {"anything": [1, {"x": 2}]}
+    assert config.providers["goose"].command == ("goose", "acp", "--with", "a b")
     assert config.terminal.command == ("kitty", "-e", "a b")
     assert config.profiles[0].context_hint == "tests first"
     assert config.pipelines[0].nodes[0].fallback == ("codex",)
@@ -269,6 +279,23 @@ def test_a_syntax_error_tells_line_and_column(text, place):
         ("[[providers.c.accounts]]\nlabel='a'\nconfigDir='../x'", "providers.c.accounts[0].configDir", 3),
         ('[[providers.c.accounts]]\nlabel="\\u202ex"', "providers.c.accounts[0].label", 2),
         ("[[approvals]]\n[[approvals]]\ntool = 1", "approvals[1].tool", 3),
+        ('[providers.c]\nkind = "mcp"', "providers.c.kind", 2),
+        ('[providers.c]\nkind = "acp"', "providers.c", 1),
+        ('[providers.c]\nkind = "acp"\ncommand = []', "providers.c", 1),
+        ('[providers.c]\nkind = "acp"\ncommand = [" "]', "providers.c", 1),
+        ('[providers.c]\ncommand = ["c"]', "providers.c.command", 2),
+        ('[providers.c]\nmodelEnv = "C_MODEL"', "providers.c.modelEnv", 2),
+        ('[providers.claude]\nkind = "acp"\ncommand = "c"', "providers.claude.kind", 2),
+        (
+            '[providers.c]\nkind = "acp"\ncommand = "c"\nhomeEnv = "LD_PRELOAD"',
+            "providers.c.homeEnv",
+            4,
+        ),
+        (
+            '[providers.c]\nkind = "acp"\ncommand = "c"\nkeyNames = ["a"]',
+            "providers.c.keyNames[0]",
+            4,
+        ),
     ],
 )
 def test_what_is_wrong_is_found_at_its_line(text, path, line):

@@ -142,17 +142,31 @@ def test_a_half_written_group_is_taken_back(places, journal, monkeypatch):
     assert verify_file(places, KEY).state is State.INTACT
 
 
-def test_a_failed_sync_ends_the_journal(places, journal, monkeypatch):
-    """F10: EIO on fsync is not retried; what the disk holds is judged at the next start."""
+@pytest.mark.parametrize("call", ["write", "fdatasync", "pwrite", "ftruncate"])
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC])
+def test_a_failed_disk_ends_the_journal(places, journal, monkeypatch, call, number):
+    """F10: EIO is not retried, nor is any error of a sync; what the disk holds is judged at the next start."""
     journal.append("a", {})
+
+    def fail(*_):
+        raise OSError(number, "io")
+
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fdatasync", lambda fd: (_ for _ in ()).throw(OSError(errno.EIO, "io")))
-        with pytest.raises(OSError, match="io"):
+        patch.setattr(os, call, fail)
+        if call == "ftruncate":
+            patch.setattr(os, "write", fail)
+        with pytest.raises(HubError) as first:
             journal.append("b", {})
-    with pytest.raises(HubError) as caught:
-        journal.append("c", {})
-    assert caught.value.code is Code.AUDIT_UNREADABLE
+    mended = call == "write" and number == errno.ENOSPC
+    assert first.value.code is (
+        Code.NO_SPACE if mended or (call == "ftruncate" and number == errno.ENOSPC) else Code.DISK_FAILED
+    )
+    if first.value.code is Code.DISK_FAILED:
+        with pytest.raises(HubError) as caught:
+            journal.append("c", {})
+        assert caught.value is first.value
     assert reopen(places).broken is None
+    assert verify_file(places, KEY).ok
 
 
 def test_a_stranger_who_writes_meanwhile_is_found(places, journal):

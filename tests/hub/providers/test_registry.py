@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from hub.domain.config import AGENTS, Config, parse_config
 from hub.errors import Code, HubError
 from hub.providers import registry
-from hub.providers.base import Assignment, Provider, Stdin, Stream
+from hub.providers.base import Assignment, Provider, Stdin, Stream, install_hint
 
 
 @pytest.mark.parametrize("name", registry.load_all())
@@ -37,6 +38,50 @@ def test_no_long_text_enters_argv_and_no_file_leaves_the_run_directory(name: str
 def test_all_providers_are_there_in_their_order() -> None:
     assert list(registry.load_all()) == list(registry.names())
     assert set(registry.names()) == {"claude", "codex", "gemini", "demo-first", "demo-second"}
+
+
+def test_hub_knows_by_name_what_ships_with_it() -> None:
+    """The configuration refuses a `kind` for these names; it cannot ask the registry, which lies above it."""
+    assert tuple(registry.names()) == AGENTS
+
+
+GOOSE = (
+    '[providers.goose]\nkind = "acp"\ncommand = ["goose", "acp"]\nmodel = "{0}"\nmodelEnv = "GOOSE_MODEL"\n'
+)
+
+
+def test_an_agent_of_the_users_own_comes_from_the_configuration_alone(tmp_path: Path) -> None:
+    known = registry.load_all(lambda: parse_config(GOOSE.format("m")))
+    assert [*known][-1] == "goose"
+    assert len(known) == len(registry.names()) + 1
+    goose = known["goose"]
+    assert isinstance(goose.stream(_assignment(tmp_path)), Stream)
+    assert (goose.name, goose.display_name, goose.program) == ("goose", "goose", "goose")
+    assert goose.launch(_assignment(tmp_path, model="m")).argv == ["goose", "acp"]
+    assert goose.launch(_assignment(tmp_path, model="m")).env == {"GOOSE_MODEL": "m"}
+    assert goose.stream(_assignment(tmp_path)) is not goose.stream(_assignment(tmp_path))
+
+
+def test_a_changed_table_makes_another_agent_and_a_removed_one_stays_for_its_run() -> None:
+    """Its run may not be over when the user takes it out of hub.toml: whoever holds its name still finds it."""
+    config = parse_config(GOOSE.format("m"))
+    known = registry.load_all(lambda: config)
+    first = known["goose"]
+    assert known["goose"] is first
+    config = parse_config(GOOSE.replace('"acp"]', '"acp", "-v"]').format("m"))
+    assert known["goose"] is not first
+    config = Config()
+    assert "goose" not in known
+    assert "goose" not in list(known)
+    assert known["goose"].name == "goose"
+    with pytest.raises(KeyError):
+        known["nobody"]
+
+
+def test_without_an_install_command_the_hint_names_the_setting() -> None:
+    known = registry.load_all(lambda: parse_config(GOOSE.format("m")))
+    assert install_hint(known["claude"]) == "Install it: npm install -g @anthropic-ai/claude-code"
+    assert install_hint(known["goose"]) == "Install goose, or correct providers.goose.command in hub.toml."
 
 
 def test_an_unknown_name_is_a_coded_error() -> None:

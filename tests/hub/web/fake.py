@@ -10,8 +10,14 @@ import attrs
 import trio
 
 from hub.domain.event import Record
+from hub.domain.pipeline import read
+from hub.domain.pipeline_run import begin, told
 from hub.web.backend import RunRequest
 from hub.web.server import Bound, serve
+
+NODE = {"id": "a", "provider": "claude", "task": "x", "dependsOn": [], "fallback": [], "verify": []}
+PIPELINE = {"name": "p", "nodes": [NODE]}
+RUN = told(begin("p-1", *read([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
 @attrs.define
@@ -83,6 +89,22 @@ class Fake:
         self._asked("stop")
         return {}
 
+    async def pipelines(self) -> list[Any]:
+        self._asked("pipelines")
+        return [PIPELINE]
+
+    async def replace_pipelines(self, pipelines: list[Any]) -> list[Any]:
+        self._asked("replace_pipelines", pipelines)
+        return pipelines
+
+    async def run_pipeline(self, name: str, *, resume: bool) -> dict[str, Any]:
+        self._asked("run_pipeline", name, resume)
+        return RUN
+
+    async def pipeline_run(self) -> dict[str, Any]:
+        self._asked("pipeline_run")
+        return RUN
+
     async def session_diff(self) -> dict[str, Any]:
         self._asked("session_diff")
         return {"summary": " a | 1 +", "diff": "+x"}
@@ -90,6 +112,16 @@ class Fake:
     async def session_cost(self) -> dict[str, Any]:
         self._asked("session_cost")
         return {"sessionUsd": 0.5, "tokensIn": 1, "tokensOut": 2, "provider": "claude"}
+
+    async def quota_wallet(self) -> list[Any]:
+        self._asked("quota_wallet")
+        window = {
+            "window": "five_hour", "remaining": 58, "total": 100, "unit": "percent", "fractionUsed": 0.42,
+            "resetsAt": "2026-01-01T05:00:00.000Z", "source": "stream", "readAt": "2026-01-01T00:00:00.000Z",
+            "ageSeconds": 5, "burnPerMin": 0.5, "etaMinutes": 116.0, "etaLowMinutes": 80.0,
+            "etaHighMinutes": 150.0, "forecast": "ready",
+        }  # fmt: skip
+        return [{"provider": "claude", "account": "default", **window, "windows": [window]}]
 
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         self._asked("events_since", since, limit)

@@ -18,11 +18,13 @@ from hub.web.routes import table
 from hub.web.schema import Problem
 from hub.web.stream import SOCKET, SSE
 from supervisors import ActorDied
-from tests.hub.web.fake import Fake, Server, record, running
+from tests.hub.web.fake import PIPELINE, Fake, Server, record, running
 from tests.hub.web.wire import ask
 
 SHA = "a" * 40
 GOOD: dict[str, Any] = {
+    "/api/pipelines": [PIPELINE],
+    "/api/pipelines/run": {"name": "p"},
     "/api/run": {"task": "x"},
     "/api/session/pause": {"pause": True},
     "/api/session/reply": {"reply": "yes"},
@@ -93,14 +95,20 @@ async def test_every_code_a_route_lists_arrives_as_listed(server: Server, route:
         )
 
 
+def with_unknown(body: Any) -> Any:
+    """The body, or the first item of a list, with a field nobody knows."""
+    return [with_unknown(body[0])] if isinstance(body, list) else {**body, "unknwon": 1}
+
+
 @pytest.mark.parametrize("route", [r for r in ROUTES if r.method == "POST"], ids=lambda r: r.path)
 async def test_bodies_are_strict(server: Server, route: Route):
     """Duplicate keys, unknown fields, a stray query."""
     double = await ask(server.port, "POST", route.path, b'{"x": 1, "x": 2}')
-    unknown = await ask(server.port, "POST", route.path, {**GOOD.get(route.path, {}), "unknwon": 1})
+    unknown = await ask(server.port, "POST", route.path, with_unknown(GOOD.get(route.path, {})))
     stray = await ask(server.port, "POST", f"{route.path}?task=x", GOOD.get(route.path, {}))
     assert [reply.status for reply in (double, unknown, stray)] == [400, 422, 422]
-    assert unknown.json["errors"][0]["path"] == "$.unknwon"
+    place = "$[0].unknwon" if isinstance(GOOD.get(route.path), list) else "$.unknwon"
+    assert unknown.json["errors"][0]["path"] == place
     assert stray.json["errors"][0]["path"] == "$.task"
     assert server.backend.calls == []
 
@@ -171,7 +179,10 @@ async def test_paths_that_are_none_are_404_and_never_redirected(server: Server, 
 
 @pytest.mark.parametrize("route", ROUTES, ids=names(ROUTES))
 async def test_another_method_is_405_with_what_is_allowed(server: Server, route: Route):
-    reply = await ask(server.port, "POST" if route.method == "GET" else "GET", route.path)
+    allowed = {other.method for other in ROUTES if other.path == route.path}
+    wrong = next(method for method in ("POST", "GET", "PUT") if method not in allowed)
+    media = [("Content-Type", "application/json")] if wrong == "PUT" else []
+    reply = await ask(server.port, wrong, route.path, headers=media)
     assert reply.status == 405
     assert route.method in reply.headers["allow"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import trio
 
 from hub.actors.session.tally import Tallies
 from hub.domain.event import Record
@@ -18,8 +17,9 @@ from hub.messages import (
     StartRun,
 )
 from supervisors import faults
-from tests.faults.harness import PATIENCE, project
+from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
+from tests.waiting import answered
 
 USAGE = {"usage": {"tokensIn": 100, "tokensOut": 7}}
 
@@ -42,14 +42,16 @@ def made(tmp_path):
 
 async def reply_when_held(live, text):
     """A session that was just restarted takes a reply once it has its agent in hand again."""
-    with trio.fail_after(PATIENCE):
-        while True:
-            try:
-                return await live.ask("session", RequestReply(text))
-            except HubError as error:
-                if error.code is not Code.HANDOFF_IN_PROGRESS:
-                    raise
-                await trio.sleep(0.01)
+
+    async def answer():
+        try:
+            return await live.ask("session", RequestReply(text))
+        except HubError as error:
+            if error.code is not Code.HANDOFF_IN_PROGRESS:
+                raise
+            return None
+
+    return await answered(answer, lambda given: given is not None)
 
 
 async def test_the_idle_shape(made, monkeypatch):

@@ -236,20 +236,18 @@ def test_a_reply_waits_in_the_stream_for_the_turns_end():
 def test_what_a_reply_writes_is_echoed_by_the_program():
     [write] = told().stream.reply("Also say hi", "reply-1")
     sent = json.loads(write.data)
-    assert (write.key, sent["id"], sent["method"]) == ("reply-1", "reply-1", "_hub/reply:Also say hi")
-    assert any(b'"method":"_hub/reply:Also say hi"' in line for line in LINES["reply"])
+    assert (write.key, sent["id"], sent["method"]) == ("reply-1", "reply-1\nAlso say hi", "_hub/nothing")
+    assert any(b'"id":"reply-1\\nAlso say hi"' in line for line in LINES["reply"])
 
 
 def test_an_interrupt_drops_what_waits():
-    echo = {"code": -32601, "message": "no", "data": {"method": "_hub/reply:x"}}
-    folded = told(rpc(id="reply-1", error=echo), words("a"), ended("cancelled"))
+    folded = told(rpc(id="reply-1\nx", error=NOTHING), words("a"), ended("cancelled"))
     assert folded.outcome.ending is Ending.INTERRUPTED
     assert "turn-2" not in folded.writes
 
 
 def test_a_reply_that_came_too_late_is_told():
-    echo = {"code": -32601, "message": "no", "data": {"method": "_hub/reply:x"}}
-    folded = told(words("a"), ended(), rpc(id="reply-1", error=echo))
+    folded = told(words("a"), ended(), rpc(id="reply-1\nx", error=NOTHING))
     assert folded.events[-1].meta == {"notTaken": "reply-1"}
     assert list(folded.stream.reply("x", "reply-2")) == []
 

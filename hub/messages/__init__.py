@@ -1,13 +1,9 @@
-"""Every message an actor's inbox takes, and the table of who may send what to whom.
+"""Every message an actor's inbox takes.
 
-Owns: the message types (values, all frozen) and `EDGES`.
+Owns: the message types, all frozen values.
 Must not: hold behaviour, references to actors, or anything that is not plain data (a subscription's channel
-is the one exception: it is how events reach a client).
-
-Rules:
- 1. A message reaches an actor only along a row of `EDGES`.
- 2. Blocking rows (calls, and casts that may wait for room) form a directed graph without cycles; a test proves it.
- 3. A row that runs against that order never blocks, and says what happens when there is no room.
+is the one exception: it is how events reach a client). Who may send what to whom is in `hub.message_map`. Those
+between a session and its agent are in `agent`, and imported from here like all others.
 """
 
 from __future__ import annotations
@@ -18,10 +14,19 @@ from typing import Any
 import attrs
 import trio
 
-from hub.domain.event import Event, Record
+from hub.domain.config_model import Pipeline
+from hub.domain.event import Record
 from hub.domain.failure import Failure
+from hub.domain.quota import QuotaReading
+from hub.domain.session import ErrorNote, SessionState
 from hub.io.sqlite import NewEvent
-from hub.providers.base import Assignment, Exit, Outcome
+from hub.messages.agent import AdapterInterrupt as AdapterInterrupt
+from hub.messages.agent import AdapterPause as AdapterPause
+from hub.messages.agent import AdapterReply as AdapterReply
+from hub.messages.agent import AdapterStop as AdapterStop
+from hub.messages.agent import AgentBatch as AgentBatch
+from hub.messages.agent import AgentEvent as AgentEvent
+from hub.messages.agent import Dispatch as Dispatch
 
 # --- audit ------------------------------------------------------------------------------------------------
 
@@ -89,6 +94,11 @@ class EventsOfSession:
     session_id: str
     after: int = 0
     limit: int = 5000
+
+
+@attrs.frozen
+class EventsHead:
+    """Answers the highest event id; 0 when there is none."""
 
 
 @attrs.frozen
@@ -170,6 +180,31 @@ class BreakerSnapshots:
     """Answers what `GET /api/circuit` serves."""
 
 
+# --- quota ------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class GetWallet:
+    """Answers what `GET /api/quota/wallet` serves."""
+
+
+@attrs.frozen
+class GetProspects:
+    """Answers `{(provider, account): [Prospect]}` for every window that is known and has not begun anew.
+
+    `readings` are taken into the ledger first: whoever asks has just heard them.
+    """
+
+    readings: Sequence[QuotaReading] = ()
+
+
+@attrs.frozen
+class QuotaSeen:
+    """A poll found these windows changed. Repeated with the next change."""
+
+    readings: Sequence[QuotaReading]
+
+
 # --- session ----------------------------------------------------------------------------------------------
 
 
@@ -184,6 +219,15 @@ class StartRun:
     profile: str = ""
     verify: Sequence[str] | None = None
     on_limit: str | None = None
+    session_id: str = ""
+    """Of the sender's choice, so that it may ask again: the session is started once."""
+    run_id: str = ""
+    """The pipeline run the session is a node of."""
+    role: str = "primary"
+    base: str = ""
+    """The commit the branch begins at; "" = the user's, with the uncommitted work on top."""
+    fallback: Sequence[str] = ()
+    """Who takes over from `provider`, in this order; () = the profile's chain, else the configured one."""
 
 
 @attrs.frozen
@@ -210,6 +254,35 @@ class RequestStop:
     """End the session in order, snapshot included. Answers when it has ended."""
 
     reason: str = "user"
+
+
+@attrs.frozen
+class SessionEnd:
+    """Answers once the session of that id has ended and its end is told; see `Ended`.
+
+    Answers `not_found` when another session, or none, is on record.
+    """
+
+    session_id: str
+
+
+@attrs.frozen
+class Ended:
+    """How a session ended."""
+
+    state: SessionState
+    provider: str
+    handoffs: int
+    verified: bool | None
+    snapshot: str
+    error: ErrorNote | None
+
+
+@attrs.frozen
+class ReleaseRun:
+    """The pipeline run is over: other sessions may start."""
+
+    run_id: str
 
 
 @attrs.frozen
@@ -242,137 +315,38 @@ class GetSessionFacts:
     """Answers `{sessionId, branch, worktree, mainBranch, active}`: what the read-only git views need."""
 
 
-@attrs.frozen
-class AgentEvent:
-    """One event of the agent with its place in the spool."""
-
-    offset: int
-    index: int
-    at_ms: int
-    event: Event
+# --- pipelines --------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
-class AgentBatch:
-    """What the agent said since the last batch, already redacted, and where its stream stands."""
-
-    dispatch_id: str
-    events: Sequence[AgentEvent]
-    tools_in_flight: int = 0
-    native_session: str = ""
-    alive: bool = False
-    outcome: Outcome | None = None
-    exit: Exit | None = None
-    """Set in the last batch: the process has ended and every line was read."""
-
-
-# --- adapter ----------------------------------------------------------------------------------------------
+class GetPipelines:
+    """Answers what `GET /api/pipelines` serves."""
 
 
 @attrs.frozen
-class AdapterReply:
-    """Pass a user's reply on."""
+class ReplacePipelines:
+    """Store these in place of all that are stored; those of `hub.toml` stay. Answers the list as it then is."""
 
-    text: str
-    key: str
-
-
-@attrs.frozen
-class AdapterInterrupt:
-    """Use the agent's own interrupt."""
-
-    key: str
+    pipelines: Sequence[Pipeline]
 
 
 @attrs.frozen
-class AdapterStop:
-    """Stop the agent in order: close its input, then the ladder."""
+class RunPipeline:
+    """Start a run. Answers what `GET /api/pipelines/run` serves, once its first session is accepted."""
 
-    reason: str
-    hard: bool = False
-
-
-@attrs.frozen
-class AdapterPause:
-    """SIGSTOP or SIGCONT for the agent's process group."""
-
-    pause: bool
+    name: str
+    resume: bool = False
+    """Take over what the last run of this pipeline completed."""
 
 
 @attrs.frozen
-class Dispatch:
-    """What an adapter is started with."""
-
-    assignment: Assignment
-    provider: str
-    attach: bool
-    """False: claim and spawn. True: the runner exists (alive or not): read on from its spool."""
+class GetPipelineRun:
+    """Answers the run that goes on, else the last one; {} when there was none."""
 
 
 @attrs.frozen
-class Edge:
-    """A row of the message map."""
+class StopPipeline:
+    """End the run in order: no further node starts, the session under way is stopped.
 
-    sender: str
-    receiver: str
-    message: type
-    blocking: bool
-    overflow: str
-    """What happens when the inbox is full: `wait`, `refuse` (the sender is told) or `drop` (it is repeated later)."""
-
-
-def _edges() -> tuple[Edge, ...]:
-    rows: list[Edge] = []
-
-    def blocking(sender: str, receiver: str, *messages: type) -> None:
-        rows.extend(Edge(sender, receiver, m, blocking=True, overflow="wait") for m in messages)
-
-    def posting(sender: str, receiver: str, overflow: str, *messages: type) -> None:
-        rows.extend(Edge(sender, receiver, m, blocking=False, overflow=overflow) for m in messages)
-
-    session_views = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFacts)
-    session_orders = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
-    blocking("front", "session", *session_orders, *session_views)
-    blocking("front", "events", EventsSince, Subscribe)
-    posting("front", "events", "drop", Unsubscribe)
-    blocking("front", "settings", GetConfig, ProvidersConfigured)
-    blocking("front", "breakers", BreakerSnapshots)
-    blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
-    blocking("adapter", "session", AgentBatch)
-    blocking("session", "events", EventAppend, EventsOfSession)
-    blocking("session", "audit", AuditAppend, AuditHead)
-    blocking("session", "settings", GetConfig)
-    blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
-    blocking("breakers", "events", EventAppend)
-    blocking("events", "audit", AuditAppend, AuditLastEvent)
-    posting("session", "adapter", "refuse", AdapterReply, AdapterInterrupt, AdapterStop, AdapterPause)
-    posting("root", "session", "refuse", Detach)
-    return tuple(rows)
-
-
-EDGES: tuple[Edge, ...] = _edges()
-
-
-def document() -> str:
-    """The text of `design/message-map.md`. A test fails when the file differs from it."""
-    rows = "\n".join(
-        f"| {e.sender} | {e.receiver} | `{e.message.__name__}` | {'yes' if e.blocking else 'no'} | {e.overflow} |"
-        for e in EDGES
-    )
-    return _DOCUMENT.format(rows=rows)
-
-
-_DOCUMENT = """\
-# Who may send what to whom
-
-Drawn from `EDGES` in `hub/messages.py`; do not edit by hand. To write it anew:
-
-    python -c "from hub.messages import document; print(document(), end='')" > design/message-map.md
-
-Blocking rows form a graph without cycles, so no two actors can wait for each other. A row that does not block says
-what happens when the receiver's mailbox is full: `refuse` tells the sender, `drop` loses what is repeated later anyway.
-
-| From | To | Message | Waits | When full |
-|---|---|---|---|---|
-{rows}
-"""
+    Answers the run once it has ended; {} at once when none goes on.
+    """

@@ -1,0 +1,29 @@
+"""Calling an actor that may be restarting.
+
+Owns: the one way to go on asking.
+Must not: be used for a message that may not be repeated.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import trio
+
+from supervisors import ActorDied, Ref
+
+_CALL_TIMEOUT = 30.0
+
+
+async def insist(ref: Ref[Any], message: Any, timeout: float = _CALL_TIMEOUT) -> Any:  # noqa: ASYNC109 - of one try
+    """Call an actor that may be restarting, until it answers. Only for messages that may be repeated.
+
+    Raises:
+        HubError: What the actor answered.
+    """
+    while True:
+        try:
+            return await ref.call(message, timeout=timeout)
+        except (ActorDied, trio.TooSlowError):
+            await ref.wait_alive(math.inf)

@@ -1,0 +1,1 @@
+"""The pipelines: their list, and the one run that goes on."""

@@ -1,0 +1,187 @@
+"""The durable record of a pipeline run: `.hub/pipeline-run.json`, and what is told about it.
+
+Owns: the order "record, then audit and event", the retelling after a crash, and waking whoever waits for a change.
+Must not: decide what comes next, or talk to the session.
+
+What is told carries a key made of the run, the node and its state, and both logs skip a key they have: so a restart
+tells everything again, and only what was missing is added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import trio
+
+from hub.actors.clock import iso
+from hub.actors.insist import insist
+from hub.actors.trouble import UNAUDITED
+from hub.domain.event import Tag
+from hub.domain.pipeline_run import NodeRun, NodeState, PipelineRun, decode, encode, tally
+from hub.domain.session import StateCorrupt
+from hub.errors import Code, HubError
+from hub.io.atomic import read_bounded, write_atomic
+from hub.io.places import Places
+from hub.io.sqlite import NewEvent
+from hub.messages import AuditAppend, AuditEntry, EventAppend
+from supervisors import Ref
+
+_LIMIT = 64 * 1024 * 1024
+_SILENT = (NodeState.PENDING, NodeState.STARTING)
+"""States nobody is told of: nothing has happened yet."""
+
+
+@attrs.define
+class Book:
+    """One owner: the pipelines actor."""
+
+    places: Places
+    audit: Ref[Any]
+    events: Ref[Any]
+    clock: Callable[[], float]
+    scrub: Callable[[str], str]
+    """Hides secrets; every text passes it that did not come from a session's own record."""
+    run: PipelineRun | None = None
+    _told: set[str] = attrs.field(factory=set)
+    _changed: trio.Event = attrs.field(factory=trio.Event)
+
+    @property
+    def now(self) -> PipelineRun:
+        """The run; only asked for while there is one."""
+        if self.run is None:
+            raise HubError(
+                Code.NOT_FOUND, "No pipeline has run yet.", hint="Run one: hub pipeline run <name>"
+            )
+        return self.run
+
+    @property
+    def active(self) -> bool:
+        """Whether a run goes on."""
+        return self.run is not None and self.run.active
+
+    def at(self) -> str:
+        """The time, as records have it."""
+        return iso(self.clock())
+
+    def load(self) -> HubError | None:
+        """Read the record back. A damaged file is kept aside and reported, never repaired or overwritten."""
+        try:
+            data = read_bounded(self.places.pipeline_run, _LIMIT)
+        except FileNotFoundError:
+            return None
+        try:
+            self.run = decode(data)
+        except StateCorrupt as error:
+            aside = self.places.pipeline_run.with_name(
+                f"pipeline-run.json.corrupt-{int(self.clock() * 1000)}"
+            )
+            self.places.pipeline_run.rename(aside)
+            return HubError(Code.STATE_CORRUPT, f"The pipeline run: {error}; it was kept as {aside.name}.")
+        return None
+
+    def write(self, run: PipelineRun, point: str = "run") -> PipelineRun:
+        """Keep a new state of the run; durable when this returns.
+
+        Raises:
+            HubError: NO_SPACE, READ_ONLY, NO_PERMISSION; the old state is whole.
+        """
+        try:
+            write_atomic(self.places.pipeline_run, encode(run), failpoint=f"pipeline.{point}")
+        except OSError as error:
+            detail = f"Cannot write {self.places.pipeline_run}: the disk failed ({error.strerror})."
+            raise HubError(Code.READ_ONLY, detail) from error
+        self.run = run
+        self.touch()
+        return run
+
+    def touch(self) -> None:
+        """Wake whoever waits."""
+        self._changed.set()
+        self._changed = trio.Event()
+
+    async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:  # noqa: ASYNC109
+        """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""
+        with trio.move_on_after(timeout):
+            while not predicate():
+                await self._changed.wait()
+        return bool(predicate())
+
+    async def tell(self) -> None:
+        """Tell both logs what the record says and they do not have yet. Idempotent."""
+        run = self.now
+        start = f"pipeline {run.pipeline.name} started: {len(run.nodes)} nodes"
+        await self._once("started", start, "pipeline_started", nodes=[node.id for node in run.nodes])
+        if run.resumed:
+            await self._once(f"resumed:{run.resumed}", _taken_up(run), "pipeline_resumed")
+        for node in run.nodes:
+            if node.state not in _SILENT:
+                await self._tell_node(run, node)
+        if not run.active:
+            words = f"pipeline {run.pipeline.name} {run.state}: {tally(run)}"
+            await self._once("ended", words, "pipeline_ended", runEnded=str(run.state))
+
+    async def _tell_node(self, run: PipelineRun, node: NodeRun) -> None:
+        replayed = run.resumed == 0 and node.how == "replayed"
+        words = f"{run.pipeline.name}: {node.id} {'replayed' if replayed else node.state}{_more(node)}"
+        error = node.error if node.state is NodeState.FAILED else None
+        meta = {
+            "node": node.id,
+            "nodeState": str(node.state),
+            "how": str(node.how),
+            "sessionId": node.session_id,
+            "provider": node.provider,
+            "verified": node.verified,
+            "code": str(error.code) if error else None,
+            "hint": error.hint if error else None,
+        }
+        tag = Tag.ERROR if error else Tag.SYSTEM
+        await self._once(f"{node.id}:{node.state}", words, "pipeline_node", tag=tag, **meta)
+
+    async def _once(self, what: str, words: str, audited: str, *, tag: Tag = Tag.SYSTEM, **meta: Any) -> None:
+        run = self.now
+        key = f"pipeline:{run.run_id}:{what}"
+        if key in self._told:
+            return
+        about = {"runId": run.run_id, "pipeline": run.pipeline.name, **meta}
+        data = {name: value for name, value in about.items() if value not in ("", None)}
+        try:
+            await insist(self.audit, AuditAppend([AuditEntry(audited, data, key=key)]))
+        except HubError as error:
+            if error.code not in UNAUDITED:  # a session says it too, and starts none without its audit log
+                raise
+        await self._log(tag, self.scrub(words), data, key)
+        self._told.add(key)
+
+    async def say_trouble(self, error: HubError) -> None:
+        """Tell what keeps the run from going on."""
+        await self._log(Tag.ERROR, error.detail, {"code": str(error.code), "hint": error.hint}, "")
+
+    async def _log(self, tag: Tag, words: str, meta: dict[str, Any], key: str) -> None:
+        at_ms = int(self.clock() * 1000)
+        event = NewEvent(str(tag), words, meta, at_ms, dispatch_id=key, offset=0 if key else -1)
+        await insist(self.events, EventAppend([event]))
+
+
+def _more(node: NodeRun) -> str:
+    match node.state:
+        case NodeState.RUNNING:
+            return f" on {node.branch}"
+        case NodeState.COMPLETED:
+            return ", verified" if node.verified else ", not verified"
+        case NodeState.FAILED if node.error is not None:
+            return f": {node.error.detail}"
+        case NodeState.HALTED:
+            return ": it does not run"
+    return ""
+
+
+def _taken_up(run: PipelineRun) -> str:
+    """What a restart does with each node."""
+    words = []
+    for node in run.nodes:
+        how = str(node.how) or ("goes on" if node.state is not NodeState.PENDING else "is still to run")
+        words.append(f"{node.id} {how}")
+    return f"pipeline {run.pipeline.name} taken up again: {', '.join(words)}"

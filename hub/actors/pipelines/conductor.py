@@ -1,0 +1,248 @@
+"""The loop that carries a pipeline run from node to node: look at the record, do the next thing, look again.
+
+Owns: the order of a node's steps (bases, intent, session, result) and what an error in one leads to.
+Must not: remember anything between two steps; a restart enters the loop at the same place.
+
+A node's session id is on record before the session is asked for, and the session actor starts an id once. So
+whatever dies between the two, the next look asks again and nothing runs twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import trio
+
+from hub.actors.insist import insist
+from hub.actors.pipelines.book import Book
+from hub.actors.stumbles import Stumbles
+from hub.actors.trouble import PASSING
+from hub.domain.config_model import PipelineNode
+from hub.domain.pipeline_run import (
+    How,
+    NodeRun,
+    NodeState,
+    PipelineRun,
+    bases,
+    finished,
+    halted,
+    next_node,
+    under_way,
+)
+from hub.domain.session import ErrorNote, SessionState
+from hub.errors import Code, HubError
+from hub.io import failpoints, git
+from hub.io.git_merge import merge_bases
+from hub.messages import Ended, GetSessionFacts, ReleaseRun, RequestStop, SessionEnd, StartRun
+from supervisors import Ref
+
+_PAUSE = 2.0
+_LOG = logging.getLogger(__name__)
+_STATES = {
+    SessionState.COMPLETED: NodeState.COMPLETED,
+    SessionState.FAILED: NodeState.FAILED,
+    SessionState.STOPPED: NodeState.STOPPED,
+}
+
+
+@attrs.define
+class Conductor:
+    """Runs as the pipelines actor's one background task."""
+
+    book: Book
+    root: Path
+    session: Ref[Any]
+    new_id: Callable[[str], str]
+    stumbles: Stumbles
+    _said: Code | None = None
+    _closed: str = ""
+    """The run whose end is told and whose place is free."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to do for any run."""
+        return self.book.run is None or self.book.run.run_id == self._closed
+
+    async def run(self) -> None:
+        """Go on for ever."""
+        while True:
+            await self.book.until(lambda: not self.over)
+            await self._try_step(self.book.now)
+
+    async def _try_step(self, run: PipelineRun) -> None:
+        try:
+            await self._step(run)
+            self._said = None
+        except HubError as error:
+            if error.code not in PASSING:
+                raise
+            await self._wait_for_better(error)
+        except Exception:
+            # A restart may heal it. One that comes back every time would take the daemon with it.
+            if not self.stumbles.again(run.run_id, run.seq):
+                raise
+            _LOG.exception("the pipeline cannot go on")
+            await self._give_up(run)
+
+    async def _wait_for_better(self, error: HubError) -> None:
+        """Said once, as soon as it can be, and tried every two seconds: a full disk ends no run."""
+        if self._said is not error.code:
+            with trio.move_on_after(_PAUSE), contextlib.suppress(HubError):
+                await self.book.say_trouble(error)
+                self._said = error.code
+        await trio.sleep(_PAUSE)
+
+    async def _give_up(self, run: PipelineRun) -> None:
+        error = HubError(Code.INTERNAL, "hub made the same mistake again and again; the run cannot go on.")
+        node = under_way(run) or next(n for n in run.nodes if not n.state.ended)
+        run = run.changed(node.id, state=NodeState.FAILED, error=_note(error))
+        self.book.write(finished(halted(attrs.evolve(run, stopping=True)), self.book.at()))
+
+    async def _step(self, run: PipelineRun) -> None:
+        await self.book.tell()
+        if not run.active:
+            await self._close(run)
+            return
+        node = under_way(run)
+        if node is not None:
+            await (self._launch if node.state is NodeState.STARTING else self._follow)(run, node)
+            return
+        stood = halted(run)
+        if stood is not run:
+            self.book.write(stood)
+            return
+        following = next_node(run)
+        if following is not None:
+            await self._prepare(run, following)
+        else:
+            self.book.write(finished(run, self.book.at()), "ended")
+
+    async def _close(self, run: PipelineRun) -> None:
+        """The end is told: other sessions may start, and whoever waits for it is answered."""
+        await insist(self.session, ReleaseRun(run.run_id))
+        self._closed = run.run_id
+        self.book.touch()
+
+    async def _prepare(self, run: PipelineRun, node: PipelineNode) -> None:
+        """The bases become one commit, then the node's session gets its id: the intent, durable."""
+        words = f"hub: {run.pipeline.name}: what {node.id} begins at\n"
+        try:
+            base = await merge_bases(self.root, bases(run, node), words)
+        except HubError as error:
+            if error.code in PASSING:
+                raise
+            self._fail(run, node.id, error)
+            return
+        run = self.book.now  # a stop may have come meanwhile
+        if run.stopping:
+            return
+        session_id = self.new_id("s")
+        changes = {"session_id": session_id, "branch": f"hub/{session_id}", "base": base}
+        started = run.changed(node.id, state=NodeState.STARTING, started_at=self.book.at(), **changes)
+        self.book.write(started, "starting")
+
+    async def _launch(self, run: PipelineRun, node: NodeRun) -> None:
+        """Ask for the session; it may have been asked for before."""
+        facts = await insist(self.session, GetSessionFacts())
+        if facts["sessionId"] != node.session_id:
+            if self.book.now.stopping:
+                self.book.write(self.book.now.changed(node.id, state=NodeState.HALTED, how=How.HALTED))
+                return
+            try:
+                await self._ask_for(run, node)
+            except HubError as error:
+                if error.code in PASSING:
+                    raise
+                self._fail(self.book.now, node.id, error)
+                return
+            failpoints.hit("pipeline.launched")
+        running = self.book.now.changed(node.id, state=NodeState.RUNNING, how=How.EXECUTED)
+        self.book.write(running, "running")
+
+    async def _ask_for(self, run: PipelineRun, node: NodeRun) -> None:
+        if run.resumed and await git.branch_exists(self.root, node.branch):
+            raise _lost(node)
+        wanted = run.definition(node.id)
+        order = StartRun(
+            task=wanted.task,
+            provider=wanted.provider,
+            fallback=wanted.fallback,
+            verify=wanted.verify or None,
+            session_id=node.session_id,
+            run_id=run.run_id,
+            role=node.id,
+            base=node.base,
+        )
+        await insist(self.session, order)
+
+    async def _follow(self, run: PipelineRun, node: NodeRun) -> None:
+        """Wait for the session's end, or end it when the run is to stop."""
+        try:
+            end: Ended = await self._end_of(node)
+        except HubError as error:
+            if error.code is not Code.NOT_FOUND:
+                raise
+            self._fail(self.book.now, node.id, _lost(node))
+            return
+        failpoints.hit("pipeline.heard")
+        run = self.book.now
+        state, error_note = _STATES[end.state], end.error
+        if state is NodeState.COMPLETED and not end.snapshot:
+            state = NodeState.FAILED
+            error_note = _note(HubError(Code.GIT_FAILED, "The node's work could not be stored in git."))
+        run = run.changed(
+            node.id,
+            state=state,
+            provider=end.provider,
+            handoffs=end.handoffs,
+            verified=end.verified,
+            snapshot=end.snapshot,
+            error=error_note,
+            ended_at=self.book.at(),
+        )
+        # Whoever stops a node's session, the user or the end of the daemon, stops the run.
+        self.book.write(attrs.evolve(run, stopping=run.stopping or state is NodeState.STOPPED), "heard")
+
+    async def _end_of(self, node: NodeRun) -> Ended:
+        ends: list[Ended] = []
+        failed: list[HubError] = []
+
+        async def stop_when_asked() -> None:
+            await self.book.until(lambda: self.book.now.stopping)
+            with contextlib.suppress(HubError):  # it has just ended
+                await insist(self.session, RequestStop("pipeline"), math.inf)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(stop_when_asked)
+            try:
+                ends.append(await insist(self.session, SessionEnd(node.session_id), math.inf))
+            except HubError as error:
+                failed.append(error)  # raised below, as itself and not as a group
+            nursery.cancel_scope.cancel(reason="the session has ended")
+        if failed:
+            raise failed[0]
+        return ends[0]
+
+    def _fail(self, run: PipelineRun, node_id: str, error: HubError) -> None:
+        """The node failed without a session's word for it."""
+        how = run.node(node_id).how or How.HALTED
+        changes = {"state": NodeState.FAILED, "how": how, "error": _note(error), "ended_at": self.book.at()}
+        self.book.write(run.changed(node_id, **changes))
+
+
+def _note(error: HubError) -> ErrorNote:
+    return ErrorNote(error.code, error.detail, error.hint)
+
+
+def _lost(node: NodeRun) -> HubError:
+    return HubError(
+        Code.STATE_CORRUPT,
+        f"The record of session {node.session_id} is gone; what it did is on {node.branch}.",
+        hint="Look at the branch, then run the pipeline again.",
+    )

@@ -1,0 +1,233 @@
+"""`hub pipeline`: check pipelines, run one, show its graph.
+
+Owns: the words for these, and how a pipeline and its run look.
+Must not: judge a graph itself (`hub.domain.pipeline` does), or carry the run.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hub.cli.context import client, json_option, project_dir, show
+from hub.errors import RULES, Code, HubError
+
+_LIMIT = 16 * 1024 * 1024
+_MARKS = {
+    "": "○", "pending": "○", "starting": "◐", "running": "◐", "completed": "●", "failed": "✗",
+    "stopped": "■", "halted": "·",
+}  # fmt: skip
+_COLOURS = {
+    "starting": "cyan", "running": "cyan", "completed": "green", "failed": "red", "stopped": "yellow",
+    "halted": "bright_black",
+}  # fmt: skip
+
+
+@click.group()
+def pipeline() -> None:
+    """Several tasks that build on each other."""
+
+
+@pipeline.command()
+@click.argument("file", default="")
+@json_option
+@click.pass_context
+def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
+    """Check the project's pipelines, or those of a JSON FILE (- for stdin). Needs no daemon.
+
+    Example: hub pipeline validate pipelines.json
+    """
+    from hub.domain.pipeline import check
+    from hub.providers.registry import names
+
+    found = _of_file(file) if file else _of_project(project_dir(ctx))
+    check(found, names())
+    told = [{"name": item.name, "nodes": len(item.nodes)} for item in found]
+    show({"ok": True, "pipelines": told}, as_json=as_json, text=_valid)
+
+
+def _valid(body: dict[str, Any]) -> str:
+    rows = [f"{item['name']}: {item['nodes']} nodes, valid" for item in body["pipelines"]]
+    return "\n".join(rows) or "there is no pipeline; see [[pipelines]] in the README"
+
+
+def _of_file(file: str) -> tuple[Any, ...]:
+    from hub.domain.canonical import StrictJsonError, parse_strict
+    from hub.domain.pipeline import read
+
+    try:
+        data = sys.stdin.buffer.read(_LIMIT) if file == "-" else Path(file).read_bytes()
+        value = parse_strict(data)
+    except OSError as error:
+        raise HubError(
+            Code.NOT_FOUND, f"{file} cannot be read: {error.strerror}.", hint="Name a file."
+        ) from error
+    except StrictJsonError as error:
+        raise HubError(Code.INVALID, f"{file} is not JSON: {error}", hint="Correct that place.") from error
+    return read(value if isinstance(value, list) else [value])
+
+
+def _of_project(project: Path) -> tuple[Any, ...]:
+    import os
+
+    from hub.domain.pipeline import together
+    from hub.io.config_file import load
+    from hub.io.pipelines import read_stored
+    from hub.io.places import Places, find_project
+
+    places = Places(find_project(project))
+    return together(load(places.config, environ=os.environ).pipelines, read_stored(places))
+
+
+@pipeline.command()
+@click.argument("name")
+@click.option("--resume", is_flag=True, help="Take over what the last run of this pipeline completed.")
+@click.option("--quiet", "-q", is_flag=True, help="Only the end.")
+@json_option
+@click.pass_context
+def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, as_json: bool) -> int:
+    """Run a pipeline: its nodes in dependency order, each a session on the work of those before it.
+
+    Ctrl-C once ends the session and the run in order; twice leaves at once.
+
+    Example: hub pipeline run feature
+    """
+    import trio
+
+    return trio.run(_run, project_dir(ctx), ctx.obj["port"], {"name": name, "resume": resume}, quiet, as_json)
+
+
+async def _run(project: Path, port: int | None, body: dict[str, Any], quiet: bool, as_json: bool) -> int:  # noqa: FBT001  # trio.run passes by place
+    from hub.cli.join import daemon_for
+    from hub.cli.watch import ask, last_event, watch_until
+
+    async with daemon_for(project, port, quiet=quiet) as joined:
+        since = await last_event(joined.api)
+        started = await joined.start_session(body, "/api/pipelines/run")
+        await watch_until(joined.api, since, lambda meta: _over(meta, started["runId"]), quiet=quiet)
+        ended: dict[str, Any] = await ask(joined.api, "/api/pipelines/run")
+    click.echo(json.dumps(ended, ensure_ascii=False) if as_json else summary(ended))
+    return exit_status(ended)
+
+
+def _over(meta: dict[str, Any], run_id: str) -> bool:
+    return bool(meta.get("runEnded")) and meta.get("runId") == run_id
+
+
+def exit_status(ended: dict[str, Any]) -> int:
+    """0 for a completed run, the first failed node's own for a failed one, 130 for one that was stopped."""
+    if ended["state"] == "completed":
+        return 0
+    if ended["state"] == "stopped":
+        return RULES[Code.INTERRUPTED].exit
+    codes = [node["error"]["code"] for node in ended["nodes"] if node["error"]]
+    return RULES[Code(codes[0])].exit if codes else 1
+
+
+def summary(ended: dict[str, Any]) -> str:
+    """How the run ended, and what to do next; with git alone, since the daemon may have ended with the run."""
+    colour = {"completed": "green", "failed": "red"}.get(ended["state"], "yellow")
+    lines = [
+        "",
+        click.style(f"pipeline {ended['name']} {ended['state']}", fg=colour, bold=True),
+        picture(ended),
+    ]
+    for node in ended["nodes"]:
+        if node["error"]:
+            lines += [f"{node['id']}: {node['error']['code']}: {node['error']['detail']}"]
+            lines += [f"next: {node['error']['hint']}"]
+    if ended["state"] == "completed":
+        needed = {name for node in ended["nodes"] for name in node["dependsOn"]}
+        last = [node["branch"] for node in ended["nodes"] if node["id"] not in needed]
+        lines += [f"see it:   git diff HEAD...{last[0]}", f"take it:  git merge {' '.join(last)}"]
+    else:
+        lines.append(f"go on:    hub pipeline run {ended['name']} --resume")
+    return "\n".join(lines)
+
+
+@pipeline.command(name="show")
+@click.argument("name", default="")
+@json_option
+@click.pass_context
+def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
+    """The graph of a pipeline, with the state of its last run; without a NAME, of each pipeline.
+
+    Example: hub pipeline show feature
+    """
+    daemon = client(ctx)
+    found = daemon.get("/api/pipelines")
+    last = _last_run(daemon)
+    chosen = [_with_run(item, last) for item in found if name in ("", item["name"])]
+    if name and not chosen:
+        names = ", ".join(item["name"] for item in found) or "none"
+        raise HubError(Code.NOT_FOUND, f"There is no pipeline {name!r}.", hint=f"There are: {names}.")
+    show(chosen[0] if name else chosen, as_json=as_json, text=_pictures)
+
+
+def _last_run(daemon: Any) -> dict[str, Any]:
+    try:
+        run: dict[str, Any] = daemon.get("/api/pipelines/run")
+    except HubError as error:
+        if error.code is not Code.NOT_FOUND:
+            raise
+        return {}
+    return run
+
+
+def _with_run(item: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
+    """The pipeline, with its last run where that was of this name."""
+    return {**item, "run": last if last.get("name") == item["name"] else None}
+
+
+def _pictures(chosen: Any) -> str:
+    items = chosen if isinstance(chosen, list) else [chosen]
+    blocks = []
+    for item in items:
+        ran = {node["id"]: node for node in (item["run"] or {}).get("nodes", ())}
+        state = f"  {item['run']['state']}" if item["run"] else ""
+        nodes = [
+            {"state": "", "branch": "", "verified": None, **node, **ran.get(node["id"], {})}
+            for node in item["nodes"]
+        ]
+        blocks.append(click.style(item["name"], bold=True) + state + "\n" + picture({"nodes": nodes}))
+    return "\n\n".join(blocks) or "there is no pipeline; see [[pipelines]] in the README"
+
+
+def picture(run: dict[str, Any]) -> str:
+    """The graph, one row a node: mark, id, state, who, branch."""
+    from hub.cli.dag import picture as draw
+    from hub.cli.dag import plain
+    from hub.domain.config_model import PipelineNode
+    from hub.domain.pipeline import order
+
+    nodes = {node["id"]: node for node in run["nodes"]}
+    graph = [PipelineNode(name, "x", "x", tuple(node["dependsOn"])) for name, node in nodes.items()]
+    wide = max((len(name) for name in nodes), default=0)
+    labels = {name: (_MARKS[node["state"]], _label(node, wide)) for name, node in nodes.items()}
+    rows = draw(order(graph), {node.id: node.depends_on for node in graph}, labels)
+    if not _shows(sys.stdout.encoding):
+        rows = [plain(row) for row in rows]
+    return "\n".join(rows)
+
+
+def _shows(encoding: str | None) -> bool:
+    try:
+        "●─".encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _label(node: dict[str, Any], wide: int) -> str:
+    said = {True: "verified", False: "not verified", None: ""}[
+        node["verified"] if node["state"] == "completed" else None
+    ]
+    state = node["how"] if node.get("how") == "replayed" else node["state"]
+    about = f"{node['provider']}{', ' if said else ''}{said}"
+    words = f"{node['id']:<{wide}}  {state:<9}  {about:<24}  {node['branch']}".rstrip()
+    colour = _COLOURS.get(node["state"])
+    return click.style(words, fg=colour) if colour else words

@@ -1,0 +1,140 @@
+"""The table of who may send what to whom.
+
+Owns: `EDGES`, and the picture of it in `design/message-map.md`.
+Must not: hold behaviour; actors send, this only says what they may.
+
+Rules:
+ 1. A message reaches an actor only along a row of `EDGES`.
+ 2. Blocking rows (calls, and casts that may wait for room) form a directed graph without cycles; a test proves it.
+ 3. A row that runs against that order never blocks, and says what happens when there is no room.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from hub.messages import (
+    AdapterInterrupt,
+    AdapterPause,
+    AdapterReply,
+    AdapterStop,
+    AgentBatch,
+    AuditAppend,
+    AuditHead,
+    AuditHistory,
+    AuditLastEvent,
+    BreakerClosed,
+    BreakerFailure,
+    BreakerSnapshots,
+    BreakerSuccess,
+    Detach,
+    EventAppend,
+    EventsHead,
+    EventsOfSession,
+    EventsSince,
+    GetConfig,
+    GetCost,
+    GetPipelineRun,
+    GetPipelines,
+    GetProspects,
+    GetProviders,
+    GetRedactions,
+    GetSessionFacts,
+    GetStatus,
+    GetWallet,
+    ProvidersConfigured,
+    QuotaSeen,
+    ReleaseRun,
+    ReplacePipelines,
+    RequestHandoff,
+    RequestPause,
+    RequestReply,
+    RequestStop,
+    RunPipeline,
+    SessionEnd,
+    StartRun,
+    StopPipeline,
+    Subscribe,
+    Unsubscribe,
+)
+
+
+@attrs.frozen
+class Edge:
+    """A row of the message map."""
+
+    sender: str
+    receiver: str
+    message: type
+    blocking: bool
+    overflow: str
+    """What happens when the inbox is full: `wait`, `refuse` (the sender is told) or `drop` (it is repeated later)."""
+
+
+def _edges() -> tuple[Edge, ...]:
+    rows: list[Edge] = []
+
+    def blocking(sender: str, receiver: str, *messages: type) -> None:
+        rows.extend(Edge(sender, receiver, m, blocking=True, overflow="wait") for m in messages)
+
+    def posting(sender: str, receiver: str, overflow: str, *messages: type) -> None:
+        rows.extend(Edge(sender, receiver, m, blocking=False, overflow=overflow) for m in messages)
+
+    blocking("front", "pipelines", GetPipelines, ReplacePipelines, RunPipeline, GetPipelineRun, StopPipeline)
+    blocking("root", "pipelines", StopPipeline)
+    blocking("pipelines", "session", StartRun, SessionEnd, ReleaseRun, RequestStop, GetSessionFacts)
+    blocking("pipelines", "events", EventAppend)
+    blocking("pipelines", "audit", AuditAppend)
+    blocking("pipelines", "settings", GetConfig)
+    session_views = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFacts)
+    session_orders = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
+    blocking("front", "session", *session_orders, *session_views)
+    blocking("front", "events", EventsSince, Subscribe)
+    posting("front", "events", "drop", Unsubscribe)
+    blocking("front", "settings", GetConfig, ProvidersConfigured)
+    blocking("front", "breakers", BreakerSnapshots)
+    blocking("front", "quota", GetWallet)
+    blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
+    blocking("adapter", "session", AgentBatch)
+    blocking("session", "events", EventAppend, EventsOfSession)
+    blocking("session", "audit", AuditAppend, AuditHead)
+    blocking("session", "settings", GetConfig)
+    blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
+    blocking("session", "quota", GetProspects)
+    blocking("breakers", "events", EventAppend)
+    blocking("quota", "events", EventAppend, EventsHead, Subscribe)
+    posting("quota", "events", "drop", Unsubscribe)
+    blocking("quota", "settings", GetConfig)
+    posting("quota", "session", "drop", QuotaSeen)
+    blocking("events", "audit", AuditAppend, AuditLastEvent)
+    posting("session", "adapter", "refuse", AdapterReply, AdapterInterrupt, AdapterStop, AdapterPause)
+    posting("root", "session", "refuse", Detach)
+    return tuple(rows)
+
+
+EDGES: tuple[Edge, ...] = _edges()
+
+
+def document() -> str:
+    """The text of `design/message-map.md`. A test fails when the file differs from it."""
+    rows = "\n".join(
+        f"| {e.sender} | {e.receiver} | `{e.message.__name__}` | {'yes' if e.blocking else 'no'} | {e.overflow} |"
+        for e in EDGES
+    )
+    return _DOCUMENT.format(rows=rows)
+
+
+_DOCUMENT = """\
+# Who may send what to whom
+
+Drawn from `EDGES` in `hub/message_map.py`; do not edit by hand. To write it anew:
+
+    python -c "from hub.message_map import document; print(document(), end='')" > design/message-map.md
+
+Blocking rows form a graph without cycles, so no two actors can wait for each other. A row that does not block says
+what happens when the receiver's mailbox is full: `refuse` tells the sender, `drop` loses what is repeated later anyway.
+
+| From | To | Message | Waits | When full |
+|---|---|---|---|---|
+{rows}
+"""

@@ -1,0 +1,97 @@
+"""Any agent that speaks the Agent Client Protocol, from its table in `hub.toml` alone.
+
+Owns: argv, environment and capabilities of such an agent.
+Must not: know any one of them, or find its settings by itself.
+
+    [providers.goose]
+    kind = "acp"
+    command = ["goose", "acp"]
+    keyNames = ["OPENAI_API_KEY"]      # which names of .hub/.env it may have
+    homeEnv = "GOOSE_PATH_ROOT"        # the variable that moves its own directory: one for each account
+    baseUrlEnv = "OPENAI_HOST"         # the variable that takes `baseUrl`
+    modelEnv = "GOOSE_MODEL"           # the variable that takes `model`; without it the protocol chooses
+
+What cannot be known of it is not claimed: it reports no quota and no cost, and its contract is the head of its first
+prompt. That it can do the rest is the protocol's promise; a session that it cannot take up again starts afresh.
+
+Options, all optional: `mode` (one of the session modes it offers), `ask` (true = a person is asked for permissions;
+otherwise they are given and told), `partial` (text as it is written), `args` (more arguments), `env` (more
+environment).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from hub.domain.config_model import ProviderSettings
+from hub.providers import jsonline
+from hub.providers.acp.setup import Wishes
+from hub.providers.acp.stream import AcpStream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+
+CAPABILITIES = Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
+
+
+@attrs.frozen
+class AcpAgent:
+    """A provider that a table in `hub.toml` describes."""
+
+    name: str
+    display_name: str
+    command: Sequence[str]
+    key_names: Sequence[str] = ()
+    home_env: str = ""
+    base_url_env: str = ""
+    model_env: str = ""
+    capabilities: Capabilities = CAPABILITIES
+    install_command: Sequence[str] = ()
+    login_command: Sequence[str] = ()
+    version_args: Sequence[str] = ("--version",)
+    silent_after: float = 300.0
+
+    @property
+    def program(self) -> str:
+        """The command's first word."""
+        return self.command[0]
+
+    def account_env(self, account: Account) -> Mapping[str, str]:
+        """The account's directory, where the agent has a variable for it, and its own keys."""
+        place = {self.home_env: account.config_dir} if self.home_env and account.config_dir else {}
+        return {**place, **account.env}
+
+    def launch(self, assignment: Assignment) -> Launch:
+        """The configured command; standard input stays open as the channel."""
+        more = jsonline.texts(assignment.options.get("args"))
+        argv = [assignment.program or self.program, *self.command[1:], *more]
+        return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE)
+
+    def stream(self, assignment: Assignment) -> Stream:
+        """A fresh fold."""
+        model = "" if self.model_env else assignment.model
+        wishes = Wishes(jsonline.text(assignment.options.get("mode")), model)
+        people = assignment.options.get("ask") is True
+        return AcpStream(assignment, title=self.display_name, people=people, wishes=wishes)
+
+    def _env(self, assignment: Assignment) -> dict[str, str]:
+        env = dict(self.account_env(assignment.account))
+        if self.model_env and assignment.model:
+            env[self.model_env] = assignment.model
+        if self.base_url_env and assignment.base_url:
+            env[self.base_url_env] = assignment.base_url
+        more = jsonline.mapping(assignment.options.get("env"))
+        return env | {name: str(value) for name, value in more.items()}
+
+
+def configured(name: str, settings: ProviderSettings) -> AcpAgent:
+    """The agent of a table whose `kind` is `acp`."""
+    return AcpAgent(
+        name=name,
+        display_name=settings.display_name or name,
+        command=settings.command,
+        key_names=settings.key_names,
+        home_env=settings.home_env,
+        base_url_env=settings.base_url_env,
+        model_env=settings.model_env,
+    )

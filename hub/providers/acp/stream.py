@@ -1,0 +1,389 @@
+"""The Agent Client Protocol: JSON-RPC lines, both ways.
+
+Owns: the fold from an agent's messages to events, writes and an outcome; when a run is over.
+Must not: know any one agent (each has a subclass beside its own `agent.py`), take tool calls apart (`tools.py`) or
+classify failures (`failures.py`).
+
+The conversation: `initialize` -> `session/new`, `session/resume` or `session/load` -> what the session is to be set
+to (`setup.py`) -> `session/prompt`, whose answer is the end of the turn. The process outlives it and leaves on EOF.
+
+Traps this fold knows, each with a test:
+ 1. A blocked answer is `end_turn` without a word: a turn that ends so has failed.
+ 2. `session/load` replays the history as if it happened now, in some agents before its answer and after it. A
+    request for nothing (`settle-<n>`) is repeated until one comes back with no history before it: only then the
+    prompt goes out, so that old work is not told as new. `session/resume`, where there is one, replays nothing.
+ 3. A session that cannot be taken up again gives way to a fresh one, with the whole contract.
+ 4. A prompt that begins with "/" or "$" is a command of the program itself.
+ 5. A prompt that comes while one runs cancels it, in some agents with loss of its memory. So a reply waits for the
+    turn's end. It waits in the stream: hub sends a request for nothing whose id holds the text, and every JSON-RPC
+    peer answers with the id it was sent, even if only to say that it knows no such method. So a daemon that starts
+    anew finds the reply in these lines like all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import Failure, FailureClass
+from hub.providers import jsonline
+from hub.providers.acp import failures, setup
+from hub.providers.acp.tools import ToolBook, choice, content_text, describe, plan_event
+from hub.providers.acp.usage import usage_events
+from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.fold import Fold, how_it_ended
+from hub.providers.rpc import Answered, Asked, Fault, Peer, Told
+
+_NOTHING = "_hub/nothing"
+"""A request for nothing: ACP leaves names with an underscore to extensions, and the agent answers at once, mostly that
+it does not know it. Its answer marks a place in the stream."""
+_SPLIT = "\n"
+"""Between a reply's key and its text, in the id of the request that carries both."""
+_TEXT_CAP = 65_536
+_FLUSH = 8_192
+"""A streamed text is told in pieces of about this length, so that a long one does not look like silence."""
+_HISTORY = frozenset(
+    {
+        "user_message_chunk",
+        "agent_message_chunk",
+        "agent_thought_chunk",
+        "tool_call",
+        "tool_call_update",
+        "plan",
+    }
+)
+_QUIET = frozenset({
+    "available_commands_update",
+    "current_mode_update",
+    "config_option_update",
+    "session_info_update",
+    "usage_update",
+    "user_message_chunk",
+})  # fmt: skip
+_Handler = Callable[[Mapping[str, Any]], Step]
+
+
+class AcpStream(Fold):
+    """The fold over one dispatch of an agent that speaks ACP.
+
+    Args:
+        assignment: The dispatch.
+        title: The agent's name for people.
+        people: Whether a person is asked for permissions; otherwise they are given, and told.
+        wishes: What the session is to be set to; (nothing) where arguments of the program do that.
+        sequential: See `ToolBook`.
+    """
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        *,
+        title: str,
+        people: bool,
+        wishes: setup.Wishes | None = None,
+        sequential: bool = False,
+    ) -> None:
+        super().__init__()
+        self._assignment = assignment
+        self._title = title
+        self._people = people
+        self._deltas = assignment.options.get("partial") is True
+        self._peer = Peer()
+        self._tools = ToolBook(sequential=sequential)
+        self._permissions: dict[str, Asked] = {}
+        self._wishes = wishes or setup.Wishes()
+        self._settings: list[setup.Setting] = []
+        self._model = assignment.model
+        self._now = 0.0
+        self._prompted = False
+        self._history = False
+        self._replies: list[str] = []
+        self._turns = 0
+        self._buffer = ""
+        self._answer = ""
+        self._updates: dict[str, _Handler] = {
+            "agent_message_chunk": self._message,
+            "agent_thought_chunk": self._thought,
+            "tool_call": self._tool,
+            "tool_call_update": self._tool,
+            "plan": self._plan,
+        }
+
+    # What one agent does in its own way.
+
+    def _failure_of(self, error: Fault, now: float) -> Failure:
+        """The failure that the error of an answer tells."""
+        return failures.classify(failures.words_of(error), error.code, now)
+
+    def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
+        """The failure of a process that left without an answer."""
+        return failures.from_exit(stderr, now, how)
+
+    def _usage(self, result: Mapping[str, Any]) -> list[Event]:
+        """The token counts of a turn."""
+        return usage_events(result, self._model)
+
+    def _aside(self, piece: str) -> list[Event] | None:  # noqa: ARG002 - for those that override it
+        """The events of a text that the program says itself in the model's place; None for the model's own."""
+        return None
+
+    def _blank(self) -> Failure:
+        """The failure of a turn that ended without an answer."""
+        return Failure(FailureClass.REFUSAL, failures.NO_ANSWER)
+
+    def _over(self) -> bool:
+        """Whether nothing more may be asked of the agent."""
+        return self._outcome is not None
+
+    # The contract.
+
+    @property
+    def tools_in_flight(self) -> int:
+        """Tool calls that run or wait for permission."""
+        return self._tools.in_flight
+
+    def open(self) -> Step:
+        """The handshake. Files and terminals are the agent's own business, so neither is offered."""
+        capabilities = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
+        client = {"name": "hub", "title": "hub", "version": "1"}
+        params = {"protocolVersion": 1, "clientInfo": client, "clientCapabilities": capabilities}
+        return Step(writes=[self._peer.request("init", "initialize", params)])
+
+    def _line(self, line: bytes, now: float) -> Step:
+        self._now = now
+        match self._peer.read(line):
+            case Answered() as answered:
+                return self._answered(answered, now)
+            case Asked() as asked:
+                return self._asked(asked)
+            case Told("session/update", params):
+                return self._updated(jsonline.mapping(params.get("update")), line)
+            case Told(method) if method.startswith("_"):
+                return Step()
+            case _:
+                return self._unknown(line)
+
+    def reply(self, text: str, key: str) -> Sequence[Write]:
+        """The next prompt, once the running turn has ended."""
+        if self._over() or not self._prompted:
+            return ()
+        return [self._peer.request(key, _NOTHING, {}, request_id=f"{key}{_SPLIT}{text}")]
+
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001, ARG002 - the contract's
+        """Allows or denies; () when nothing of that id waits."""
+        asked = self._permissions.pop(approval_id, None)
+        return [] if asked is None else [self._peer.answer(asked, choice(asked.params, allow=approved))]
+
+    def interrupt(self) -> Sequence[Write]:
+        """Cancels the turn; a running tool is stopped and told as such."""
+        if self._outcome is not None or not self._prompted:
+            return ()
+        params = {"sessionId": self._session}
+        return [self._peer.notify(f"interrupt-{self._turns}", "session/cancel", params)]
+
+    def _left_over(self) -> list[Event]:
+        self._tools.clear()
+        return self._flush(partial=True)
+
+    def _why(self, end: Exit, now: float) -> Failure:
+        how = f"{self._title} ended in its turn ({how_it_ended(end)})"
+        return self._from_exit(end.stderr_tail, now, how)
+
+    # Answers to our own requests: the id tells what was asked.
+
+    def _answered(self, answered: Answered, now: float) -> Step:
+        match answered.id.partition("-"):
+            case ("turn", "-", number) if number.isdecimal():
+                return self._turn_ended(answered, now)
+            case ("settle", "-", number):
+                return self._settled(number)
+            case ("set", "-", _):
+                return self._set(answered)
+            case ("init" | "load" | "new", "", _):
+                return self._opening(answered, now)
+        return self._echoed(answered)
+
+    def _opening(self, answered: Answered, now: float) -> Step:
+        if answered.error is not None:
+            return self._not_opened(answered.id, answered.error, now)
+        if answered.id == "init":
+            return Step(writes=[self._open_session(answered.result)])
+        return self._session_opened(answered)
+
+    def _echoed(self, answered: Answered) -> Step:
+        """A reply comes back in the id of the request that carried it."""
+        key, split, text = answered.id.partition(_SPLIT)
+        if not split or self._over():
+            said = "The reply was not taken: the turn has ended"
+            return Step([Event(EventType.SYSTEM, said, {"notTaken": key})])
+        self._replies.append(text)
+        return Step()
+
+    def _not_opened(self, what: str, error: Fault, now: float) -> Step:
+        return self._start_afresh(error) if what == "load" else self._fail([], self._failure_of(error, now))
+
+    def _place(self) -> dict[str, Any]:
+        return {"cwd": str(self._assignment.worktree), "mcpServers": []}
+
+    def _open_session(self, result: Mapping[str, Any]) -> Write:
+        can = jsonline.mapping(result.get("agentCapabilities"))
+        params = {"sessionId": self._assignment.resume_id, **self._place()}
+        if self._assignment.resume_id:
+            if jsonline.mapping(can.get("sessionCapabilities")).get("resume") is not None:
+                return self._peer.request("load", "session/resume", params)
+            if can.get("loadSession") is True:
+                return self._peer.request("load", "session/load", params)
+        return self._peer.request("new", "session/new", self._place())
+
+    def _start_afresh(self, error: Fault) -> Step:
+        why = jsonline.text(jsonline.mapping(error.data).get("details")) or error.message
+        self._history = False
+        said = f"The session could not be resumed ({jsonline.cap(why, 512)}); a fresh one starts"
+        return Step(
+            [Event(EventType.SYSTEM, said, {"resumed": False})],
+            [self._peer.request("new", "session/new", self._place())],
+        )
+
+    def _session_opened(self, answered: Answered) -> Step:
+        result = answered.result
+        resumed = answered.id == "load"
+        self._session = self._assignment.resume_id if resumed else jsonline.text(result.get("sessionId"))
+        mode, model = setup.current(result)
+        self._model = model or self._model
+        self._settings = setup.settings(result, self._session, self._wishes)
+        meta = {"nativeSession": self._session, "model": self._model, "mode": mode, "resumed": resumed}
+        event = Event(EventType.SYSTEM, f"{self._title} started with {self._model or 'its own model'}", meta)
+        self._history = False
+        return Step([event], [self._settle(1) if resumed else self._next_setting()])
+
+    def _next_setting(self) -> Write:
+        if not self._settings:
+            return self._first_prompt()
+        setting = self._settings[0]
+        return self._peer.request(f"set-{setting.name}", setting.method, setting.params)
+
+    def _set(self, answered: Answered) -> Step:
+        if not self._settings or self._prompted:
+            return Step()
+        setting, *self._settings = self._settings
+        events = []
+        if answered.error is not None:
+            said = f"The {setting.name} {setting.value!r} was not taken: {failures.words_of(answered.error)}"
+            events.append(Event(EventType.SYSTEM, jsonline.cap(said, 1024), {"notTaken": setting.name}))
+        elif setting.name == "model":
+            self._model = setting.value
+        return Step(events, [self._next_setting()])
+
+    def _settle(self, number: int) -> Write:
+        return self._peer.request(f"settle-{number}", _NOTHING, {})
+
+    def _settled(self, digits: str) -> Step:
+        if self._prompted:
+            return Step()
+        if not self._history:
+            return Step(writes=[self._next_setting()])
+        self._history = False
+        number = int(digits) if digits.isdecimal() and len(digits) < 7 else 0  # noqa: PLR2004 - a sane count
+        return Step(writes=[self._settle(number + 1)])
+
+    def _first_prompt(self) -> Write:
+        self._prompted = True
+        envelope = [self._assignment.envelope] if self._assignment.envelope else []
+        return self._prompt([*envelope, self._assignment.prompt])
+
+    def _prompt(self, texts: Sequence[str]) -> Write:
+        head = ["Task:\n"] if texts[0].lstrip().startswith(("/", "$")) else []
+        # Some agents glue the blocks together; a contract must not run into the task behind it.
+        spaced = [f"{text}\n\n" for text in texts[:-1]]
+        blocks = [{"type": "text", "text": text} for text in (*head, *spaced, texts[-1])]
+        params = {"sessionId": self._session, "prompt": blocks}
+        return self._peer.request(f"turn-{self._turns + 1}", "session/prompt", params)
+
+    def _next_prompt(self) -> Write:
+        given, self._replies = self._replies, []
+        self._answer = ""
+        return self._prompt(given)
+
+    def _turn_ended(self, answered: Answered, now: float) -> Step:
+        self._turns += 1
+        events = [*self._flush(), *self._usage(answered.result)]
+        if answered.error is not None:
+            return self._fail(events, self._failure_of(answered.error, now))
+        self._tools.clear()
+        match jsonline.text(answered.result.get("stopReason")):
+            case "cancelled":
+                events.append(Event(EventType.RESULT, "The turn was interrupted", {"isError": False}))
+                return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
+            case "end_turn" if not self._answer.strip():
+                return self._fail(events, self._blank())
+            case "end_turn" if self._replies:
+                return Step([*events, Event(EventType.SYSTEM, "The reply is given")], [self._next_prompt()])
+            case "end_turn":
+                events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
+                return self._end(events, Outcome(Ending.DONE, text=self._last_text))
+            case stop:
+                return self._fail(events, failures.of_stop(stop, self._title))
+
+    # What the agent asks and tells.
+
+    def _asked(self, asked: Asked) -> Step:
+        if asked.method != "session/request_permission":
+            return Step(writes=[self._peer.refuse(asked, "hub does not serve this request")])
+        call = jsonline.mapping(asked.params.get("toolCall"))
+        events = [*self._flush(), *self._tools.asked(call, deniable=self._people)]
+        self._answer = ""
+        title = jsonline.text(call.get("title"))
+        if not self._people:
+            events.append(Event(EventType.SYSTEM, f"Allowed by policy: {title}", {"allowed": True}))
+            return Step(events, [self._peer.answer(asked, choice(asked.params, allow=True))])
+        self._permissions[asked.key] = asked
+        meta = {**describe(call), "approvalId": asked.key, "needsInput": True}
+        return Step([*events, Event(EventType.WAITING, f"Asks for permission: {title}", meta)])
+
+    def _updated(self, update: Mapping[str, Any], line: bytes) -> Step:
+        kind = jsonline.text(update.get("sessionUpdate"))
+        if not self._prompted:
+            self._history = self._history or kind in _HISTORY
+            return Step()
+        handler = self._updates.get(kind)
+        if handler is not None:
+            self._alive = True
+            return handler(update)
+        return Step() if kind in _QUIET else self._unknown(line)
+
+    def _message(self, update: Mapping[str, Any]) -> Step:
+        piece = content_text(update.get("content"))
+        if (said := self._aside(piece)) is not None:
+            return Step(said)
+        self._tools.passed()
+        self._buffer += piece
+        self._answer = (self._answer + piece)[-_TEXT_CAP:]
+        events = [Event(EventType.TEXT, piece, {"delta": True})] if self._deltas and piece else []
+        if len(self._buffer) >= _FLUSH:
+            events += self._flush()
+        return Step(events)
+
+    def _thought(self, update: Mapping[str, Any]) -> Step:
+        self._tools.passed()
+        said = content_text(update.get("content"))
+        events = self._flush()
+        if said.strip():
+            events.append(Event(EventType.THINKING, jsonline.cap(said, _TEXT_CAP)))
+        return Step(events)
+
+    def _tool(self, update: Mapping[str, Any]) -> Step:
+        events = [*self._flush(), *self._tools.update(update)]
+        self._answer = ""
+        return Step(events)
+
+    def _plan(self, update: Mapping[str, Any]) -> Step:
+        event = plan_event(jsonline.items(update.get("entries")))
+        return Step([event] if event else ())
+
+    def _flush(self, *, partial: bool = False) -> list[Event]:
+        said, self._buffer = self._buffer, ""
+        if not said.strip():
+            return []
+        self._last_text = said.strip()
+        return [Event(EventType.TEXT, jsonline.cap(said, _TEXT_CAP), {"partial": True} if partial else {})]
