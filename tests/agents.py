@@ -101,6 +101,16 @@ PROGRAMS = {
             key="GEMINI_API_KEY",
             env={"GEMINI_TELEMETRY_ENABLED": "false"},
         ),
+        Program(
+            "opencode",
+            "opencode-ai",
+            "1.18.33",
+            "opencode",
+            url="anthropic_v1_url",
+            model="anthropic/claude-sonnet-5-5",
+            key="ANTHROPIC_API_KEY",
+            env={"OPENCODE_DISABLE_MODELS_FETCH": "1"},
+        ),
     )
 }
 

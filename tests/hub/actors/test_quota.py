@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import subprocess
 from contextlib import asynccontextmanager
+from functools import partial
 
 import attrs
 import pytest
-import trio
 from trio.testing import wait_all_tasks_blocked
 
 from hub.actors.audit import AuditWriter
@@ -24,6 +24,7 @@ from hub.io.sqlite import NewEvent
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet
 from supervisors import Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
+from tests.waiting import answered, changed
 
 CALL = 20.0
 START = 1_795_000_000
@@ -57,9 +58,7 @@ class Bench:
 
     async def placed(self, places):
         """It has found its place in the log, and follows it from there."""
-        with trio.fail_after(CALL):
-            while load(places.hub_dir / "quota.json").cursor < 0:  # noqa: ASYNC110  # a file's change rings no bell
-                await trio.sleep(0.005)
+        await changed(places.hub_dir, lambda: load(places.hub_dir / "quota.json").cursor >= 0)
 
     async def ask(self, message):
         return await self.quota.ref.call(message, timeout=CALL)
@@ -87,12 +86,7 @@ class Bench:
 
     async def until(self, condition, name="claude"):
         """The first entry that fits: the log is followed by a task of its own."""
-        with trio.fail_after(CALL):
-            while True:
-                found = await self.wallet(name)
-                if condition(found):
-                    return found
-                await trio.sleep(0.005)
+        return await answered(partial(self.wallet, name), condition)
 
     async def warnings(self):
         found = await self.events.ref.call(EventsSince(0), timeout=CALL)
