@@ -102,7 +102,8 @@ class Session(Actor[Any]):
             case GetProviders():
                 return await self._driver.work.targets.statuses()
             case GetCost():
-                return views.cost(self._kit)
+                self.ctx.nursery.start_soon(self._cost, self.ctx.current_reply)
+                return DEFER
             case GetRedactions():
                 return views.redactions(self._kit)
             case GetSessionFacts():
@@ -127,6 +128,12 @@ class Session(Actor[Any]):
                 return None
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the session")
+
+    async def _cost(self, reply: Reply | None) -> None:
+        """Beside the inbox: a list of prices takes its time to load."""
+        found = await views.cost(self._kit)
+        if reply is not None:
+            reply.answer(found)
 
     # --- orders ---------------------------------------------------------------------------------------
 
