@@ -76,6 +76,9 @@ class Session(Actor[Any]):
             self._kit.board.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
             with contextlib.suppress(HubError):
                 await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
+        record = self._kit.ledger.record
+        if record is not None and record.session_state.active:
+            await self._kit.arm()
         await self._recount()
         self.ctx.nursery.start_soon(self._driver.run)
         self.ctx.nursery.start_soon(self._answer_stops)
@@ -151,13 +154,23 @@ class Session(Actor[Any]):
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(self._kit.audit, AuditAppend([]))
+        await self._kit.arm()
         record = new_record(self._kit, order, chain, state)
-        await self._kit.ledger.begin(record)
         self._kit.tallies.clear()
+        await self._kit.ledger.begin(record)
+        await self._tell_detection()
         self._kit.board.wish = None
         self._kit.board.trouble = None
         self._kit.board.touch()
         return views.started(record)
+
+    async def _tell_detection(self) -> None:
+        """Rules go on alone where there is no detection engine; never without a word."""
+        trouble = self._kit.detection.trouble
+        if trouble:
+            key = f"detection:{self._kit.ledger.now.session_id}"
+            msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
+            await self._kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
 
     def _active(self) -> SessionRecord:
         record = self._kit.ledger.record
