@@ -19,6 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
     "genai-prices": "genai_prices",
     "openapi-spec-validator": "openapi_spec_validator",
+    "kingfisher-secret-scanner": "kingfisher_sdk",
     "platformdirs": "platformdirs",
     "python-dotenv": "dotenv",
     "quart-trio": "quart_trio",

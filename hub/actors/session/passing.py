@@ -24,7 +24,7 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
-from hub.actors.trouble import UNAUDITED
+from hub.actors.trouble import UNAUDITED, passes
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign, verify
 from hub.domain.contract import Evidence as ContractEvidence
@@ -163,9 +163,9 @@ class Passing:
             contract_id=contract_id(record),
             session_id=record.session_id,
             task_id=record.task_id,
-            task_goal=record.task,
+            task_goal=self.kit.task(record),
             snapshot_commit_sha=record.snapshot_sha,
-            acceptance_assertions=record.verify,
+            acceptance_assertions=self.kit.assertions(record),
             file_manifest=files,
             verify_evidence=evidence,
             audit=Anchor(head["seq"], head["hash"]),
@@ -229,7 +229,7 @@ class Passing:
         try:
             await self.desk.dispatch(receiver, assignment)
         except HubError as error:
-            if error.code is not Code.DISPATCH_FAILED:
+            if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise
             await self._dispatch_failed(record, error)
             return
@@ -344,8 +344,8 @@ class Passing:
             score,
             [(item.id, item) for item in records],
             contract,
-            goal=record.task,
-            acceptance=record.verify,
+            goal=self.kit.task(record),
+            acceptance=self.kit.assertions(record),
             signed=True,
             audited=hashlib.sha256(data).hexdigest() == record.contract_sha256,
             secret_free=self.kit.redactor().text(text) == text,

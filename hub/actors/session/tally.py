@@ -33,27 +33,35 @@ class Tallies:
     by_dispatch: dict[str, Meter] = attrs.field(factory=dict)
     redactions: Counter[str] = attrs.field(factory=Counter)
     upto: int = 0
-    """The id of the last event that was counted."""
+    """The id of the last event whose figures were counted."""
+    _marked: set[int] = attrs.field(factory=set)
+    """The ids of the events whose markers were counted: hub's own come between an agent's in any order."""
 
     def clear(self) -> None:
         """Begin a new session."""
         self.by_dispatch.clear()
         self.redactions.clear()
+        self._marked.clear()
 
     def feed(self, record: Record) -> None:
         """Count one record of the session's log; one that was counted is passed over."""
-        if record.id > self.upto:
-            self.count(record.id, record.msg, record.meta)
+        self.count(record.id, record.msg, record.meta)
 
     def count(self, number: int, msg: str, meta: Mapping[str, Any]) -> None:
         """The same for an event that has just been logged under the id `number`."""
+        self.mark(number, msg, meta)
         if number <= self.upto:
             return
         self.upto = number
         if meta.get("type") == EventType.USAGE:
             self.by_dispatch.setdefault(str(meta.get("dispatchId", "")), Meter()).feed(meta)
-        marked = msg.encode("utf-8", "replace") + msgspec.json.encode(meta)
-        self.redactions.update(kind.decode() for kind in _MARK.findall(marked))
+
+    def mark(self, number: int, msg: str, meta: Mapping[str, Any]) -> None:
+        """Count the markers of the event with the id `number`, once."""
+        found = _MARK.findall(msg.encode("utf-8", "replace") + msgspec.json.encode(meta))
+        if found and number not in self._marked:
+            self._marked.add(number)
+            self.redactions.update(kind.decode() for kind in found)
 
     def tokens(self) -> Tokens:
         """The session's sum."""

@@ -16,6 +16,8 @@ from hub.domain.redaction import summary
 from hub.domain.session import SessionRecord, SessionState
 from hub.messages import Ended
 
+NO_ENGINE = "Run: hub doctor"
+
 
 def digest(commands: Sequence[str]) -> str:
     """What the acceptance commands were at the start."""
@@ -31,7 +33,7 @@ def status(kit: Kit) -> dict[str, Any]:
     body: dict[str, Any] = {
         "sessionId": record.session_id,
         "taskId": record.task_id,
-        "taskGoal": record.task,
+        "taskGoal": kit.task(record),
         "role": record.role,
         "activeProvider": record.provider,
         "tokensUsed": total.tokens_in + total.tokens_out,
