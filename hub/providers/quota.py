@@ -16,6 +16,8 @@ import attrs
 
 from hub.domain.quota import FULL
 
+_MILLIS = 1e11
+"""Beyond it a number of seconds is one of milliseconds, or nonsense."""
 _MINUTES: Mapping[int, str] = {300: "five_hour", 1440: "day", 10_080: "seven_day", 43_200: "thirty_day"}
 
 
@@ -82,7 +84,7 @@ def document(data: bytes) -> Mapping[str, Any]:
 
 def instant(value: Any) -> float | None:
     """Epoch seconds of an ISO time or a number of seconds; None for anything else. No zone is UTC."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e11:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _MILLIS:
         return float(value)
     try:
         found = datetime.fromisoformat(value)

@@ -67,8 +67,8 @@ class Poller:
                 continue
             for account in config.accounts(name):
                 place = self._place(client, account)
-                shares = await trio.to_thread.run_sync(self._store, client, (name, account.label), place)
-                found += [self._reading(name, account, share, "store") for share in shares]
+                kept = await trio.to_thread.run_sync(self._store, client, (name, account.label), place)
+                found += [self._reading(name, account, share, "store") for share in kept]
                 settings = config.provider(name)
                 if settings.quota_endpoint:
                     url = settings.quota_url.rstrip("/") or client.url
