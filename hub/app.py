@@ -215,7 +215,7 @@ class App:
         return kit, Driver(kit, desk, work, passing, ending)
 
     def _pipelines(self) -> Pipelines:
-        return Pipelines(self.places, self.ref("settings"), tuple(self.providers), self._conductor)
+        return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
 
     def _conductor(self) -> Conductor:
         book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, self._scrub)
