@@ -296,7 +296,7 @@ class Session(Actor[Any]):
                     now = self._kit.ledger.now
                     reply.answer({"sessionId": now.session_id, "state": now.session_state})
                 elif board.trouble is not None:
-                    reply.fail(_unended(board.trouble))
+                    reply.fail(views.unended(board.trouble))
 
     def _ended(self) -> bool:
         record = self._kit.ledger.record
@@ -388,13 +388,6 @@ class Session(Actor[Any]):
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
         if breach(newest([reading], self._kit.clock()).values(), record.threshold) is not None:
             live.breach = await self._driver.work.targets.wall(record, reading)
-
-
-def _unended(trouble: ErrorNote) -> HubError:
-    detail = (
-        f"The session cannot be ended in order: {trouble.detail} What the agent wrote is in its worktree."
-    )
-    return HubError(trouble.code, detail, hint=trouble.hint)
 
 
 def _worked(event: Event) -> bool:
