@@ -69,11 +69,9 @@ async def test_the_same_result_over_the_same_tree_is_audited_once(two, monkeypat
 
 async def test_a_secret_in_a_commands_output_is_hidden(two, monkeypatch):
     """Nothing leaves unredacted: not into the event log, not into the result that goes to the next agent."""
-    secret = parts_secret = "sk-ant-api03-" + "Zq9" * 30
+    secret = "sk-ant-api03-" + "Zq9" * 30
     async with parts_of(two, monkeypatch) as parts:
-        record = await parts.begin(
-            verify=(f"printf %s {parts_secret[:30]}; echo {parts_secret[30:]}; exit 1",)
-        )
+        record = await parts.begin(verify=(f"printf %s {secret[:30]}; echo {secret[30:]}; exit 1",))
         gate = await parts.evidence.gate(record, "final:d-1")
         assert secret not in gate.text()
         assert "[REDACTED:" in gate.checks[0].output

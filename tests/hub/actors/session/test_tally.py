@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.actors.session.tally import Tallies
+from hub.domain.cost import Tokens
 from hub.domain.event import EventType, Record
 
 FIGURES = ("tokensIn", "tokensOut", "cachedIn", "costUsdMicros")
+MARK = "[REDACTED:{}:0123abcd]"
 usage = st.fixed_dictionaries(
     {"type": st.just(EventType.USAGE), "dispatchId": st.sampled_from(["d-1", "d-2"])},
     optional={"cumulative": st.booleans(), **dict.fromkeys(FIGURES, st.integers(0, 10**6))},
@@ -17,6 +19,10 @@ usage = st.fixed_dictionaries(
 
 def log(metas):
     return [Record(number, "12:00:00.000", "usage", "", meta) for number, meta in enumerate(metas, 1)]
+
+
+def used(dispatch, tokens):
+    return {"type": EventType.USAGE, "dispatchId": dispatch, "tokensIn": tokens}
 
 
 def folded(records):
@@ -32,44 +38,51 @@ def test_what_is_told_again_is_passed_over(metas, data):
     records = log(metas)
     again = data.draw(st.lists(st.integers(0, len(records)), max_size=4))
     replayed = [each for upto in [*again, len(records)] for each in records[:upto]]
-    # Each replay begins with the first event, and only the first time of each counts.
-    assert folded(replayed) == folded(records)
+    assert folded(replayed).by_dispatch == folded(records).by_dispatch
 
 
-@given(st.lists(usage, max_size=12))
-def test_the_sum_is_that_of_the_dispatches(metas):
-    tallies = folded(log(metas))
-    total = tallies.total()
-    for name in ("tokens_in", "tokens_out", "cached_in", "cost_micros"):
-        assert getattr(total, name) == sum(getattr(each, name) for each in tallies.by_dispatch.values())
+def test_the_sum_is_that_of_the_dispatches():
+    tallies = folded(log([used("d-1", 5), used("d-2", 7), used("d-1", 11)]))
+    assert {name: meter.tokens.tokens_in for name, meter in tallies.by_dispatch.items()} == {
+        "d-1": 16,
+        "d-2": 7,
+    }
+    assert tallies.tokens() == Tokens(23)
 
 
-def test_a_cumulative_figure_replaces_and_a_steps_figure_adds():
-    steps = [{"tokensIn": 10}, {"tokensIn": 5}, {"tokensIn": 100, "cumulative": True}, {"tokensIn": 1}]
-    found = folded(log({"type": EventType.USAGE, "dispatchId": "d-1", **step} for step in steps))
-    assert found.total().tokens_in == 101
+def test_only_usage_counts():
+    """A text with a figure in it is a text."""
+    assert folded(log([{**used("d-1", 5), "type": EventType.TEXT}])).tokens() == Tokens()
 
 
-def test_what_is_no_count_counts_for_nothing():
-    """An agent may write anything."""
-    bad = {"tokensIn": "12", "tokensOut": -5, "cachedIn": None, "costUsdMicros": [1]}
-    total = folded(log([{"type": EventType.USAGE, "dispatchId": "d-1", **bad}])).total()
-    assert (total.tokens_in, total.tokens_out, total.cached_in, total.cost_micros) == (0, 0, 0, 0)
+async def test_a_bill_of_the_agents_own_figures_needs_no_list_of_prices():
+    tallies = folded(
+        log([{**used("d-1", 5), "costUsdMicros": 1200}, {**used("d-2", 5), "costUsdMicros": 34}])
+    )
+    found = await tallies.bill()
+    assert (found.micros, found.sources, found.unpriced, found.tokens) == (1234, ("agent",), (), Tokens(10))
 
 
-def test_redactions_are_counted_by_kind_wherever_they_stand():
+async def test_a_model_nobody_knows_has_no_price_and_is_named():
+    """A missing price is no price of nothing."""
+    found = await folded(log([{**used("d-1", 5), "provider": "demo", "model": "no-such-model"}])).bill()
+    assert (found.usd, found.unpriced) == (None, ("no-such-model",))
+
+
+def test_redactions_are_counted_by_kind_wherever_they_stand_and_once():
     tallies = Tallies()
-    mark = "[REDACTED:{}:0123abcd]"
-    tallies.count(1, f"a {mark.format('token')} b {mark.format('token')}", {"path": mark.format("aws-key")})
-    tallies.count(1, mark.format("token"), {})
+    for _ in range(2):
+        tallies.count(
+            1, f"a {MARK.format('token')} b {MARK.format('token')}", {"path": MARK.format("aws-key")}
+        )
     assert dict(tallies.redactions) == {"token": 2, "aws-key": 1}
 
 
 def test_a_new_session_begins_at_nothing_and_goes_on_in_the_log():
     """The ids go on, so an old session's event that comes late is still passed over."""
-    tallies = folded(log([{"type": EventType.USAGE, "dispatchId": "d-1", "tokensIn": 3}]))
+    tallies = folded(log([used("d-1", 3)]))
     tallies.clear()
-    tallies.count(1, "", {"type": EventType.USAGE, "dispatchId": "d-1", "tokensIn": 3})
-    assert tallies.total().tokens_in == 0
-    tallies.count(2, "", {"type": EventType.USAGE, "dispatchId": "d-2", "tokensIn": 4})
-    assert tallies.total().tokens_in == 4
+    tallies.count(1, "", used("d-1", 3))
+    assert tallies.tokens() == Tokens()
+    tallies.count(2, "", used("d-2", 4))
+    assert tallies.tokens() == Tokens(4)
