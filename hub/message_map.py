@@ -42,6 +42,7 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    PatchProvider,
     ProvidersConfigured,
     QuotaSeen,
     ReleaseRun,
@@ -52,6 +53,7 @@ from hub.messages import (
     RequestStop,
     RunPipeline,
     SessionEnd,
+    SetKey,
     StartRun,
     StopPipeline,
     Subscribe,
@@ -91,7 +93,9 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "session", *session_orders, *session_views)
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
-    blocking("front", "settings", GetConfig, ProvidersConfigured)
+    blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
+    blocking("settings", "events", EventAppend)
+    blocking("settings", "audit", AuditAppend)
     blocking("front", "breakers", BreakerSnapshots)
     blocking("front", "quota", GetWallet)
     blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
