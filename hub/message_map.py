@@ -22,6 +22,7 @@ from hub.messages import (
     AuditAppend,
     AuditHead,
     AuditHistory,
+    AuditIntact,
     AuditLastEvent,
     BreakerClosed,
     BreakerFailure,
@@ -101,7 +102,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
     blocking("adapter", "session", AgentBatch)
     blocking("session", "events", EventAppend, EventsOfSession)
-    blocking("session", "audit", AuditAppend, AuditHead)
+    blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
     blocking("session", "settings", GetConfig)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
     blocking("session", "quota", GetProspects)

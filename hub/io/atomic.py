@@ -33,11 +33,14 @@ _CODES = {
     errno.EACCES: Code.NO_PERMISSION,
     errno.EPERM: Code.NO_PERMISSION,
     errno.ELOOP: Code.NO_PERMISSION,
+    errno.EMFILE: Code.UNAVAILABLE,
+    errno.ENFILE: Code.UNAVAILABLE,
 }
 _WHY = {
     Code.NO_SPACE: "the disk is full",
     Code.READ_ONLY: "the file system is read-only",
     Code.NO_PERMISSION: "the system does not allow it",
+    Code.UNAVAILABLE: "too many files are open",
 }
 _TEMP = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-(?P<start>\d+)\.\d+\.tmp")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -50,7 +53,7 @@ def coded_errors(path: Path | str) -> Iterator[None]:
     """Turns the disk errors a user can mend into `HubError`; every other error passes unchanged.
 
     Raises:
-        HubError: NO_SPACE, READ_ONLY or NO_PERMISSION, naming `path`.
+        HubError: NO_SPACE, READ_ONLY, NO_PERMISSION, or UNAVAILABLE where too many files are open, naming `path`.
     """
     try:
         yield

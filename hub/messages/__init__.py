@@ -57,6 +57,11 @@ class AuditHead:
 
 
 @attrs.frozen
+class AuditIntact:
+    """Answers whether the chain on the disk is whole up to its newest record: what was judged before is not again."""
+
+
+@attrs.frozen
 class AuditLastEvent:
     """Answers the highest event id that is on the audit log; 0 when there is none."""
 

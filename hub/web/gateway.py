@@ -74,6 +74,8 @@ class Gateway:
     audit: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
+    scrub: Callable[[Any], Any]
+    """Hides what is secret in an answer that comes from files or git: nobody has looked at that before."""
 
     async def status(self) -> JsonObject:
         """The Status resource."""
@@ -161,7 +163,7 @@ class Gateway:
         if not facts["sessionId"]:
             raise HubError(Code.NO_ACTIVE_SESSION)
         diff = await git.session_diff(self.places.root, facts["mainBranch"] or facts["base"], facts["branch"])
-        return {**diff}
+        return self.scrub({**diff})  # type: ignore[no-any-return]
 
     async def session_cost(self) -> JsonObject:
         """Tokens and money."""
@@ -193,7 +195,7 @@ class Gateway:
             raise HubError(
                 Code.NOT_FOUND, "There is no contract yet.", hint="One is made at each handoff."
             ) from None
-        return msgspec.json.decode(data)  # type: ignore[no-any-return]
+        return self.scrub(msgspec.json.decode(data))  # type: ignore[no-any-return]
 
     async def history(self, limit: int) -> JsonArray:
         """The audit timeline."""
@@ -201,11 +203,11 @@ class Gateway:
 
     async def history_commits(self) -> JsonArray:
         """The snapshot commits of every session."""
-        return [{**entry} for entry in await git.snapshots(self.places.root, None)]
+        return self.scrub([{**entry} for entry in await git.snapshots(self.places.root, None)])  # type: ignore[no-any-return]
 
     async def history_diff(self, sha: str) -> JsonObject:
         """What one snapshot changed."""
-        return {"sha": sha, **await git.commit_diff(self.places.root, sha)}
+        return {"sha": sha, **self.scrub({**await git.commit_diff(self.places.root, sha)})}
 
     async def rewind(self, sha: str) -> JsonObject:
         """A new branch at the snapshot; nothing else moves."""

@@ -20,6 +20,7 @@ from hub.actors.session.driver import Driver
 from hub.actors.session.kit import Kit
 from hub.actors.session.starting import insist_free, new_record
 from hub.actors.session.work import NOBODY
+from hub.actors.trouble import PASSING
 from hub.domain.event import Event, EventType, Tag
 from hub.domain.handoff import State
 from hub.domain.quota import QuotaReading, breach, newest, reading_of
@@ -49,6 +50,8 @@ from hub.messages import (
 from supervisors import DEFER, Actor, Reply
 
 _EVENT_PAUSE_PATIENCE = 2.0
+_STOP_PATIENCE = 5.0
+"""Seconds after which whoever asked for a stop is told what keeps the session from ending; the wish stays."""
 _CHANGING = "The agent is being changed; try again in a moment."
 T = TypeVar("T")
 
@@ -73,6 +76,9 @@ class Session(Actor[Any]):
             self._kit.board.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
             with contextlib.suppress(HubError):
                 await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
+        record = self._kit.ledger.record
+        if record is not None and record.session_state.active:
+            await self._kit.arm()
         await self._recount()
         self.ctx.nursery.start_soon(self._driver.run)
         self.ctx.nursery.start_soon(self._answer_stops)
@@ -99,7 +105,8 @@ class Session(Actor[Any]):
             case GetProviders():
                 return await self._driver.work.targets.statuses()
             case GetCost():
-                return views.cost(self._kit)
+                self.ctx.nursery.start_soon(self._cost, self.ctx.current_reply)
+                return DEFER
             case GetRedactions():
                 return views.redactions(self._kit)
             case GetSessionFacts():
@@ -125,6 +132,12 @@ class Session(Actor[Any]):
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the session")
 
+    async def _cost(self, reply: Reply | None) -> None:
+        """Beside the inbox: a list of prices takes its time to load."""
+        found = await views.cost(self._kit)
+        if reply is not None:
+            reply.answer(found)
+
     # --- orders ---------------------------------------------------------------------------------------
 
     async def _start(self, order: StartRun) -> dict[str, Any]:
@@ -141,13 +154,23 @@ class Session(Actor[Any]):
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(self._kit.audit, AuditAppend([]))
+        await self._kit.arm()
         record = new_record(self._kit, order, chain, state)
-        await self._kit.ledger.begin(record)
         self._kit.tallies.clear()
+        await self._kit.ledger.begin(record)
+        await self._tell_detection()
         self._kit.board.wish = None
         self._kit.board.trouble = None
         self._kit.board.touch()
         return views.started(record)
+
+    async def _tell_detection(self) -> None:
+        """Rules go on alone where there is no detection engine; never without a word."""
+        trouble = self._kit.detection.trouble
+        if trouble:
+            key = f"detection:{self._kit.ledger.now.session_id}"
+            msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
+            await self._kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
 
     def _active(self) -> SessionRecord:
         record = self._kit.ledger.record
@@ -260,17 +283,20 @@ class Session(Actor[Any]):
                 reply.answer(views.ended(self._kit.ledger.now))
 
     async def _answer_stops(self) -> None:
-        """Answers those who asked for a stop once the session has ended."""
+        """Answers those who asked for a stop once the session has ended, or while a disk keeps it from ending."""
+        board = self._kit.board
         while True:
-            await self._kit.board.until(lambda: self._stop_replies and self._ended())
+            await board.until(lambda: self._stop_replies)
+            while not await board.until(self._ended, _STOP_PATIENCE):
+                if board.trouble is not None and board.trouble.code in PASSING:
+                    break
             replies, self._stop_replies = self._stop_replies, []
             for reply in replies:
-                reply.answer(
-                    {
-                        "sessionId": self._kit.ledger.now.session_id,
-                        "state": self._kit.ledger.now.session_state,
-                    }
-                )
+                if self._ended():
+                    now = self._kit.ledger.now
+                    reply.answer({"sessionId": now.session_id, "state": now.session_state})
+                elif board.trouble is not None:
+                    reply.fail(views.unended(board.trouble))
 
     def _ended(self) -> bool:
         record = self._kit.ledger.record
@@ -303,6 +329,7 @@ class Session(Actor[Any]):
         live.worked = live.worked or any(_worked(item.event) for item in batch.events)
         live.outcome = live.outcome or batch.outcome
         live.exit = live.exit or batch.exit
+        live.no_space = batch.no_space
         live.heard_at = trio.current_time()
         live.batches += 1
         self._kit.board.touch()

@@ -120,7 +120,8 @@ class Fake:
 
     async def session_cost(self) -> dict[str, Any]:
         self._asked("session_cost")
-        return {"sessionUsd": 0.5, "tokensIn": 1, "tokensOut": 2, "provider": "claude"}
+        return {"sessionUsd": 0.5, "tokensIn": 1, "tokensOut": 2, "provider": "claude", "cachedIn": 0,
+                "cacheWriteIn": 0, "priced": True, "sources": ["agent"], "unpricedModels": []}  # fmt: skip
 
     async def quota_wallet(self) -> list[Any]:
         self._asked("quota_wallet")
