@@ -14,7 +14,6 @@ import trio
 from hub.actors.session import views
 from hub.actors.session.kit import Kit
 from hub.actors.trouble import PASSING
-from hub.domain.session import ErrorNote
 from hub.errors import Code, HubError
 from supervisors import DEFER, Reply
 
@@ -79,15 +78,8 @@ class Ends:
                     now = self.kit.ledger.now
                     reply.answer({"sessionId": now.session_id, "state": now.session_state})
                 elif board.trouble is not None:
-                    reply.fail(_unended(board.trouble))
+                    reply.fail(views.unended(board.trouble))
 
     def _ended(self) -> bool:
         record = self.kit.ledger.record
         return record is None or not (record.session_state.active or self.kit.ledger.owes)
-
-
-def _unended(trouble: ErrorNote) -> HubError:
-    detail = (
-        f"The session cannot be ended in order: {trouble.detail} What the agent wrote is in its worktree."
-    )
-    return HubError(trouble.code, detail, hint=trouble.hint)
