@@ -111,7 +111,7 @@ class Conductor:
     async def _step(self, run: PipelineRun) -> None:
         await self.book.tell()
         if not run.active:
-            self._closed = run.run_id
+            self._closed, self.unstopped = run.run_id, None
             self.book.touch()
             return
         node = under_way(run)
