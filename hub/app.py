@@ -41,7 +41,7 @@ from hub.actors.session.passing import Passing
 from hub.actors.session.tally import Tallies
 from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
-from hub.actors.settings import Settings
+from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
 from hub.domain.redaction import KnownSecrets, Redactor
@@ -155,19 +155,18 @@ class App:
         return EventLog(self.places, self.ref("audit"), time.time)
 
     def _settings(self) -> Settings:
-        return Settings(self._read_config, self._config_stamp, self.providers, time.time)
+        return Settings(
+            self.places,
+            self._read_config,
+            self.providers,
+            audit=self.ref("audit"),
+            events=self.ref("events"),
+            clock=time.time,
+        )
 
     def _read_config(self) -> Config:
         self.config = self.load_config()
         return self.config
-
-    def _config_stamp(self) -> object:
-        """Changes whenever `hub.toml` does."""
-        try:
-            found = self.places.config.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)

@@ -43,6 +43,7 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    PatchProvider,
     ProvidersConfigured,
     QuotaSeen,
     ReleaseRun,
@@ -53,6 +54,7 @@ from hub.messages import (
     RequestStop,
     RunPipeline,
     SessionEnd,
+    SetKey,
     StartRun,
     StopPipeline,
     Subscribe,
@@ -92,7 +94,9 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "session", *session_orders, *session_views)
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
-    blocking("front", "settings", GetConfig, ProvidersConfigured)
+    blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
+    blocking("settings", "events", EventAppend)
+    blocking("settings", "audit", AuditAppend)
     blocking("front", "breakers", BreakerSnapshots)
     blocking("front", "quota", GetWallet)
     blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
