@@ -60,6 +60,8 @@ class Conductor:
     session: Ref[Any]
     new_id: Callable[[str], str]
     stumbles: Stumbles
+    unstopped: HubError | None = None
+    """What keeps a run that is to stop from ending."""
     _said: Code | None = None
     _closed: str = ""
     """The run whose end is told and whose place is free."""
@@ -109,7 +111,7 @@ class Conductor:
     async def _step(self, run: PipelineRun) -> None:
         await self.book.tell()
         if not run.active:
-            self._closed = run.run_id
+            self._closed, self.unstopped = run.run_id, None
             self.book.touch()
             return
         node = under_way(run)
@@ -217,8 +219,11 @@ class Conductor:
 
         async def stop_when_asked() -> None:
             await self.book.until(lambda: self.book.now.stopping)
-            with contextlib.suppress(HubError):  # it has just ended
+            try:
                 await insist(self.session, RequestStop("pipeline"), math.inf)
+            except HubError as error:  # it has just ended, or a disk keeps it from ending: the wish stays
+                self.unstopped = error if error.code in PASSING else None
+                self.book.touch()
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(stop_when_asked)
