@@ -35,6 +35,7 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    PatchProvider,
     ProvidersConfigured,
     ReplacePipelines,
     RequestHandoff,
@@ -42,6 +43,7 @@ from hub.messages import (
     RequestReply,
     RequestStop,
     RunPipeline,
+    SetKey,
     StartRun,
     StopPipeline,
     Subscribe,
@@ -52,6 +54,7 @@ from hub.web.backend import JsonArray, JsonObject, RunRequest
 from supervisors import ActorDied, NodeInfo, Ref
 
 _TIMEOUT = 10.0
+_WRITE_TIMEOUT = 30.0
 _STOP_TIMEOUT = 300.0
 _BEGIN_TIMEOUT = 120.0
 _CONTRACT_LIMIT = 64 * 1024 * 1024
@@ -85,6 +88,14 @@ class Gateway:
     async def config_providers(self) -> JsonArray:
         """Provider configuration entries."""
         return await self.settings.call(ProvidersConfigured(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def patch_provider(self, name: str, changes: JsonObject) -> JsonObject:
+        """Change a provider's table in `hub.toml`."""
+        return await self.settings.call(PatchProvider(name, changes), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def set_key(self, name: str, value: str) -> JsonObject:
+        """Put a key into `.hub/.env`, or take it out."""
+        return await self.settings.call(SetKey(name, value), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
