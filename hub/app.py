@@ -41,11 +41,12 @@ from hub.actors.session.passing import Passing
 from hub.actors.session.tally import Tallies
 from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
-from hub.actors.settings import Settings
+from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
 from hub.domain.redaction import KnownSecrets, Redactor
 from hub.errors import HubError
+from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
@@ -95,10 +96,13 @@ class App:
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
+    _detection: Detection = attrs.field(factory=Detection)
+    _kit: Kit | None = None
+    """The session's, of its present incarnation: it knows every secret hub holds."""
     _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
     failure: HubError | None = None
-    """Why the daemon cannot go on."""
+    """Why the daemon cannot go on, or did not end in order."""
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
@@ -145,25 +149,24 @@ class App:
         return actor_spec(name, factory, self._slots[name])
 
     def _audit(self) -> AuditWriter:
-        return AuditWriter(self.places, load_or_create_key("audit"), self._fails)
+        return AuditWriter(self.places, load_or_create_key("audit"), self.fails)
 
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
 
     def _settings(self) -> Settings:
-        return Settings(self._read_config, self._config_stamp, self.providers, time.time)
+        return Settings(
+            self.places,
+            self._read_config,
+            self.providers,
+            audit=self.ref("audit"),
+            events=self.ref("events"),
+            clock=time.time,
+        )
 
     def _read_config(self) -> Config:
         self.config = self.load_config()
         return self.config
-
-    def _config_stamp(self) -> object:
-        """Changes whenever `hub.toml` does."""
-        try:
-            found = self.places.config.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
@@ -200,7 +203,9 @@ class App:
             clock=time.time,
             chance=random.random,
             stumbles=self._stumbles,
+            detection=self._detection,
         )
+        self._kit = kit
         desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
         targets, orders, evidence = Targets(kit), Orders(kit), Evidence(kit)
         passing = Passing(kit, desk, targets, orders, evidence)
@@ -209,11 +214,10 @@ class App:
         return kit, Driver(kit, desk, work, passing, ending)
 
     def _pipelines(self) -> Pipelines:
-        return Pipelines(self.places, self.ref("settings"), tuple(self.providers), self._conductor)
+        return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
 
     def _conductor(self) -> Conductor:
-        redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
-        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, redactor.text)
+        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, self._scrub)
         root, session = self.places.root, self.ref("session")
         return Conductor(book, root, session, new_id, self._pipeline_stumbles)
 
@@ -251,7 +255,14 @@ class App:
             self.ref("quota"),
             self.ref("audit"),
             self._snapshot,
+            self._scrub,
         )
+
+    def _scrub(self, value: Any) -> Any:
+        """A text or JSON value for a sink outside the session: with all the session's kit knows, once there is one."""
+        if self._kit is not None:
+            return self._kit.scrub_value(value)
+        return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(value)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
@@ -261,6 +272,7 @@ class App:
             self.gateway(),
             host=self.host,
             port=port,
+            redact=self._scrub,
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),
@@ -272,7 +284,8 @@ class App:
         self.bound = bound
         self.listening.set()
 
-    def _fails(self, error: HubError) -> None:
+    def fails(self, error: HubError) -> None:
+        """The daemon ends with this error, its agent left as it is. The first one counts."""
         self.failure = self.failure or error
         self.failed.set()
 

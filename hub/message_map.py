@@ -22,6 +22,7 @@ from hub.messages import (
     AuditAppend,
     AuditHead,
     AuditHistory,
+    AuditIntact,
     AuditLastEvent,
     BreakerClosed,
     BreakerFailure,
@@ -42,6 +43,7 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    PatchProvider,
     ProvidersConfigured,
     QuotaSeen,
     ReleaseRun,
@@ -52,6 +54,7 @@ from hub.messages import (
     RequestStop,
     RunPipeline,
     SessionEnd,
+    SetKey,
     StartRun,
     StopPipeline,
     Subscribe,
@@ -91,13 +94,15 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "session", *session_orders, *session_views)
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
-    blocking("front", "settings", GetConfig, ProvidersConfigured)
+    blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
+    blocking("settings", "events", EventAppend)
+    blocking("settings", "audit", AuditAppend)
     blocking("front", "breakers", BreakerSnapshots)
     blocking("front", "quota", GetWallet)
     blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
     blocking("adapter", "session", AgentBatch)
     blocking("session", "events", EventAppend, EventsOfSession)
-    blocking("session", "audit", AuditAppend, AuditHead)
+    blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
     blocking("session", "settings", GetConfig)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
     blocking("session", "quota", GetProspects)

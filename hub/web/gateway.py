@@ -35,6 +35,7 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    PatchProvider,
     ProvidersConfigured,
     ReplacePipelines,
     RequestHandoff,
@@ -42,6 +43,7 @@ from hub.messages import (
     RequestReply,
     RequestStop,
     RunPipeline,
+    SetKey,
     StartRun,
     StopPipeline,
     Subscribe,
@@ -52,6 +54,7 @@ from hub.web.backend import JsonArray, JsonObject, RunRequest
 from supervisors import ActorDied, NodeInfo, Ref
 
 _TIMEOUT = 10.0
+_WRITE_TIMEOUT = 30.0
 _STOP_TIMEOUT = 300.0
 _BEGIN_TIMEOUT = 120.0
 _CONTRACT_LIMIT = 64 * 1024 * 1024
@@ -71,6 +74,8 @@ class Gateway:
     audit: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
+    scrub: Callable[[Any], Any]
+    """Hides what is secret in an answer that comes from files or git: nobody has looked at that before."""
 
     async def status(self) -> JsonObject:
         """The Status resource."""
@@ -83,6 +88,14 @@ class Gateway:
     async def config_providers(self) -> JsonArray:
         """Provider configuration entries."""
         return await self.settings.call(ProvidersConfigured(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def patch_provider(self, name: str, changes: JsonObject) -> JsonObject:
+        """Change a provider's table in `hub.toml`."""
+        return await self.settings.call(PatchProvider(name, changes), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def set_key(self, name: str, value: str) -> JsonObject:
+        """Put a key into `.hub/.env`, or take it out."""
+        return await self.settings.call(SetKey(name, value), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
@@ -150,7 +163,7 @@ class Gateway:
         if not facts["sessionId"]:
             raise HubError(Code.NO_ACTIVE_SESSION)
         diff = await git.session_diff(self.places.root, facts["mainBranch"] or facts["base"], facts["branch"])
-        return {**diff}
+        return self.scrub({**diff})  # type: ignore[no-any-return]
 
     async def session_cost(self) -> JsonObject:
         """Tokens and money."""
@@ -182,7 +195,7 @@ class Gateway:
             raise HubError(
                 Code.NOT_FOUND, "There is no contract yet.", hint="One is made at each handoff."
             ) from None
-        return msgspec.json.decode(data)  # type: ignore[no-any-return]
+        return self.scrub(msgspec.json.decode(data))  # type: ignore[no-any-return]
 
     async def history(self, limit: int) -> JsonArray:
         """The audit timeline."""
@@ -190,11 +203,11 @@ class Gateway:
 
     async def history_commits(self) -> JsonArray:
         """The snapshot commits of every session."""
-        return [{**entry} for entry in await git.snapshots(self.places.root, None)]
+        return self.scrub([{**entry} for entry in await git.snapshots(self.places.root, None)])  # type: ignore[no-any-return]
 
     async def history_diff(self, sha: str) -> JsonObject:
         """What one snapshot changed."""
-        return {"sha": sha, **await git.commit_diff(self.places.root, sha)}
+        return {"sha": sha, **self.scrub({**await git.commit_diff(self.places.root, sha)})}
 
     async def rewind(self, sha: str) -> JsonObject:
         """A new branch at the snapshot; nothing else moves."""

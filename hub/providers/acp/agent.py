@@ -29,7 +29,7 @@ from hub.domain.config_model import ProviderSettings
 from hub.providers import jsonline
 from hub.providers.acp.setup import Wishes
 from hub.providers.acp.stream import AcpStream
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 
 CAPABILITIES = Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
 
@@ -48,6 +48,7 @@ class AcpAgent:
     capabilities: Capabilities = CAPABILITIES
     install_command: Sequence[str] = ()
     login_command: Sequence[str] = ()
+    login_stores: Sequence[LoginStore] = ()
     version_args: Sequence[str] = ("--version",)
     silent_after: float = 300.0
 

@@ -21,7 +21,7 @@ from typing import Any
 import attrs
 
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.demo.stream import DemoStream
 
 JOB_FILE = "job.json"
@@ -48,6 +48,7 @@ class Demo:
     )
     install_command: Sequence[str] = ()
     login_command: Sequence[str] = ()
+    login_stores: Sequence[LoginStore] = ()
     version_args: Sequence[str] = (*_COMMAND[1:], "--version")
     key_names: Sequence[str] = ()
     silent_after: float = 60.0

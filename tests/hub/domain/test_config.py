@@ -106,7 +106,7 @@ def refused(text: str) -> HubError:
 
 
 def problems(text: str) -> dict[str, tuple[int, int, str]]:
-    return {e["path"]: (e["line"], e["column"], e["detail"]) for e in refused(text).extra["errors"]}
+    return {e["path"]: (e["line"], e["column"], e["message"]) for e in refused(text).extra["errors"]}
 
 
 def test_every_setting_is_read():

@@ -63,11 +63,20 @@ class Fake:
             {
                 "name": "claude", "displayName": "Claude Code", "enabled": True, "declaredCap": 0, "model": "", "baseUrl": "",
                 "install": {"installed": True, "version": "1", "path": "/bin/claude", "command": "npm i"},
-                "auth": {"loggedIn": True, "method": "oauth", "loginCommand": "claude login"},
+                "auth": {"loggedIn": True, "method": "oauth", "loginCommand": "claude login",
+                         "expiresAt": None, "keyNames": ["ANTHROPIC_API_KEY"]},
                 "capabilities": {"replies": True}, "probe": None,
-                "accounts": [{"label": "default", "active": True, "configDir": ""}], "activeAccount": "default",
+                "accounts": [{"label": "default", "active": True, "configDir": "", "loggedIn": True}], "activeAccount": "default",
             },
         ]  # fmt: skip
+
+    async def patch_provider(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
+        self._asked("patch_provider", name, changes)
+        return {"name": name, "enabled": True, "declaredCap": 0, "model": "m", "baseUrl": ""}
+
+    async def set_key(self, name: str, value: str) -> dict[str, Any]:
+        self._asked("set_key", name, value)
+        return {"provider": "claude", "name": "ANTHROPIC_API_KEY", "set": bool(value)}
 
     async def run(self, request: RunRequest) -> dict[str, Any]:
         self._asked("run", request)
@@ -111,7 +120,8 @@ class Fake:
 
     async def session_cost(self) -> dict[str, Any]:
         self._asked("session_cost")
-        return {"sessionUsd": 0.5, "tokensIn": 1, "tokensOut": 2, "provider": "claude"}
+        return {"sessionUsd": 0.5, "tokensIn": 1, "tokensOut": 2, "provider": "claude", "cachedIn": 0,
+                "cacheWriteIn": 0, "priced": True, "sources": ["agent"], "unpricedModels": []}  # fmt: skip
 
     async def quota_wallet(self) -> list[Any]:
         self._asked("quota_wallet")

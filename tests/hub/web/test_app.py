@@ -25,6 +25,8 @@ SHA = "a" * 40
 GOOD: dict[str, Any] = {
     "/api/pipelines": [PIPELINE],
     "/api/pipelines/run": {"name": "p"},
+    "/api/config/providers": {"name": "claude", "model": "m"},
+    "/api/providers/api-key": {"name": "claude", "value": "sk-1"},
     "/api/run": {"task": "x"},
     "/api/session/pause": {"pause": True},
     "/api/session/reply": {"reply": "yes"},
