@@ -45,7 +45,7 @@ from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
 from hub.domain.redaction import KnownSecrets, Redactor
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
@@ -291,5 +291,5 @@ class App:
 
     def _snapshot(self) -> NodeInfo:
         if self.picture is None:
-            raise RuntimeError("the tree is not up")
+            raise HubError(Code.UNAVAILABLE, "The daemon is just starting.")
         return self.picture()

@@ -18,6 +18,7 @@ from hub.messages import (
     AdapterPause,
     AdapterReply,
     AdapterStop,
+    AddAccount,
     AgentBatch,
     AuditAppend,
     AuditHead,
@@ -47,6 +48,7 @@ from hub.messages import (
     ProvidersConfigured,
     QuotaSeen,
     ReleaseRun,
+    RemoveAccount,
     ReplacePipelines,
     RequestHandoff,
     RequestPause,
@@ -58,6 +60,7 @@ from hub.messages import (
     StartRun,
     StopPipeline,
     Subscribe,
+    SwitchAccount,
     Unsubscribe,
 )
 
@@ -95,6 +98,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
+    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
     blocking("settings", "events", EventAppend)
     blocking("settings", "audit", AuditAppend)
     blocking("front", "breakers", BreakerSnapshots)

@@ -27,10 +27,13 @@ from hub.messages.agent import AdapterStop as AdapterStop
 from hub.messages.agent import AgentBatch as AgentBatch
 from hub.messages.agent import AgentEvent as AgentEvent
 from hub.messages.agent import Dispatch as Dispatch
+from hub.messages.settings import AddAccount as AddAccount
 from hub.messages.settings import GetConfig as GetConfig
 from hub.messages.settings import PatchProvider as PatchProvider
 from hub.messages.settings import ProvidersConfigured as ProvidersConfigured
+from hub.messages.settings import RemoveAccount as RemoveAccount
 from hub.messages.settings import SetKey as SetKey
+from hub.messages.settings import SwitchAccount as SwitchAccount
 
 # --- audit ------------------------------------------------------------------------------------------------
 
@@ -308,7 +311,7 @@ class GetRedactions:
 
 @attrs.frozen
 class GetSessionFacts:
-    """Answers `{sessionId, branch, worktree, mainBranch, active}`: what the read-only git views need."""
+    """Answers `{sessionId, branch, worktree, mainBranch, base, active, accounts}`: what others must know of it."""
 
 
 # --- pipelines --------------------------------------------------------------------------------------------

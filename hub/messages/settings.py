@@ -39,3 +39,29 @@ class SetKey:
     """A provider, which means the first of its names; or one of the names themselves."""
     value: str = attrs.field(repr=False)
     """"" takes it out."""
+
+
+@attrs.frozen
+class SwitchAccount:
+    """The next session or handoff of this provider uses this account. Answers it; see `AddAccount`."""
+
+    provider: str
+    label: str
+
+
+@attrs.frozen
+class AddAccount:
+    """Register a login. Answers `{provider, label, active, configDir, loggedIn, activeAccount}`."""
+
+    provider: str
+    label: str
+    config_dir: str = ""
+    """"" = a directory of hub's making."""
+
+
+@attrs.frozen
+class RemoveAccount:
+    """Forget a login; its directory stays. Answers `{provider, label, configDir, activeAccount}`."""
+
+    provider: str
+    label: str

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 import trio
 
+from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import chosen
 from hub.domain.config import Config
 from hub.domain.event import Tag
@@ -22,7 +23,16 @@ from hub.io.config_patch import patch_provider
 from hub.io.dotenv import write_env
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
-from hub.messages import AuditAppend, AuditEntry, EventAppend, PatchProvider, SetKey
+from hub.messages import (
+    AddAccount,
+    AuditAppend,
+    AuditEntry,
+    EventAppend,
+    PatchProvider,
+    RemoveAccount,
+    SetKey,
+    SwitchAccount,
+)
 from hub.providers.base import Provider
 from supervisors import ActorDied, Ref
 
@@ -37,6 +47,7 @@ class Writer:
     providers: Mapping[str, Provider]
     current: Callable[[], Config]
     """The configuration in force; read again when a file has changed."""
+    accounts: Accounts
     audit: Ref[Any]
     events: Ref[Any]
     clock: Callable[[], float]
@@ -52,6 +63,8 @@ class Writer:
                 return await self._patch(name, changes)
             case SetKey(name=name, value=value):
                 return await self._key(name, value)
+            case AddAccount() | SwitchAccount() | RemoveAccount():
+                return await self._account(order)
             case _:
                 raise TypeError(f"{type(order).__name__} changes no setting")
 
@@ -69,6 +82,29 @@ class Writer:
         verb = "set" if value else "removed"
         await self.told(f"the key {variable} was {verb}", f"key_{verb}", provider.name, variable=variable)
         return {"provider": provider.name, "name": variable, "set": bool(value)}
+
+    async def _account(self, order: AddAccount | SwitchAccount | RemoveAccount) -> Mapping[str, Any]:
+        name, label = order.provider, order.label
+        provider = self.provider(name)
+        match order:
+            case AddAccount():
+                found = await trio.to_thread.run_sync(self.accounts.add, order, provider)
+                text, event = (
+                    f"the account {label} of {name} was added in {found['configDir']}",
+                    "account_added",
+                )
+            case SwitchAccount():
+                found = await trio.to_thread.run_sync(self.accounts.switch, order, provider)
+                text, event = (
+                    f"the next session or handoff of {name} uses its account {label}",
+                    "account_switched",
+                )
+            case RemoveAccount():
+                found = await trio.to_thread.run_sync(self.accounts.remove, order, provider)
+                kept = f"; its directory stays: {found['configDir']}" if found["configDir"] else ""
+                text, event = f"the account {label} of {name} was removed{kept}", "account_removed"
+        await self.told(text, event, name, account=label)
+        return found
 
     def provider(self, name: str) -> Provider:
         """The provider of this name.

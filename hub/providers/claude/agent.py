@@ -53,6 +53,7 @@ class Claude:
             replies=True,
             interrupt=True,
             resume=True,
+            accounts=True,
             approvals=True,
             quota=True,
             cost=True,

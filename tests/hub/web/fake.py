@@ -17,6 +17,10 @@ from hub.web.server import Bound, serve
 
 NODE = {"id": "a", "provider": "claude", "task": "x", "dependsOn": [], "fallback": [], "verify": []}
 PIPELINE = {"name": "p", "nodes": [NODE]}
+ACCOUNT = {
+    "provider": "claude", "label": "work", "active": False, "configDir": "/w", "loggedIn": False,
+    "activeAccount": "default",
+}  # fmt: skip
 RUN = told(begin("p-1", *read([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
@@ -77,6 +81,18 @@ class Fake:
     async def set_key(self, name: str, value: str) -> dict[str, Any]:
         self._asked("set_key", name, value)
         return {"provider": "claude", "name": "ANTHROPIC_API_KEY", "set": bool(value)}
+
+    async def switch_account(self, provider: str, label: str) -> dict[str, Any]:
+        self._asked("switch_account", provider, label)
+        return {**ACCOUNT, "label": label, "active": True}
+
+    async def add_account(self, provider: str, label: str, config_dir: str) -> dict[str, Any]:
+        self._asked("add_account", provider, label, config_dir)
+        return {**ACCOUNT, "label": label}
+
+    async def remove_account(self, provider: str, label: str) -> dict[str, Any]:
+        self._asked("remove_account", provider, label)
+        return {"provider": provider, "label": label, "configDir": "/w", "activeAccount": "default"}
 
     async def run(self, request: RunRequest) -> dict[str, Any]:
         self._asked("run", request)

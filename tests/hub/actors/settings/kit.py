@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 import attrs
@@ -16,7 +15,9 @@ import attrs
 from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
 from hub.actors.settings.actor import Settings
+from hub.domain.config import Config
 from hub.domain.event import Record
+from hub.io.accounts import read_book
 from hub.io.config_file import load
 from hub.io.places import Places
 from hub.messages import AuditHistory, EventsSince
@@ -58,7 +59,9 @@ async def settings(
     audit, events, slot = Slot[Any]("audit"), Slot[Any]("events"), Slot[Any]("settings")
 
     def made() -> Settings:
-        read = partial(load, places.config, environ={}, flags={})
+        def read() -> Config:
+            return load(places.config, environ={}, flags={}, book=read_book(places.accounts))
+
         refs = {"audit": audit.ref, "events": events.ref}
         return Settings(places, read, providers, **refs, clock=lambda: clock[0])
 
