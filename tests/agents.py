@@ -111,6 +111,17 @@ PROGRAMS = {
             key="ANTHROPIC_API_KEY",
             env={"OPENCODE_DISABLE_MODELS_FETCH": "1"},
         ),
+        Program(
+            "aider",
+            "aider-chat",
+            "0.86.2",
+            "aider",
+            url="openai_url",
+            model="openai/gpt-5.5",
+            key="OPENAI_API_KEY",
+            env={"LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+            registry="pypi",
+        ),
     )
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 from contextlib import asynccontextmanager
 from functools import partial
-from functools import partial
 
 import attrs
 import pytest
