@@ -12,8 +12,10 @@ from typing import Any
 
 import trio
 
+from hub.actors.errand import Errand
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
+from hub.actors.settings.errands import Errands
 from hub.actors.settings.probes import Probes, Question
 from hub.actors.settings.writer import Writer
 from hub.domain.config import Config
@@ -22,14 +24,17 @@ from hub.io.places import Places
 from hub.messages import (
     AddAccount,
     GetConfig,
+    Install,
+    LogIn,
     PatchProvider,
+    ProviderChanged,
     ProvidersConfigured,
     RemoveAccount,
     SetKey,
     SwitchAccount,
 )
 from hub.providers.base import Provider
-from supervisors import DEFER, Actor, Ref, Reply
+from supervisors import DEFER, Actor, ChildSpec, DynamicHandle, Ref, Reply
 
 _PATIENCE = 5.0
 """Seconds a question waits for programs that have not told their version yet: some take two."""
@@ -49,6 +54,9 @@ class Settings(Actor[Any]):
         audit: Ref[Any],
         events: Ref[Any],
         clock: Callable[[], float],
+        jobs: DynamicHandle,
+        job_spec: Callable[[str, Errand], ChildSpec],
+        new_id: Callable[[str], str],
     ) -> None:
         self._files = (places.config, places.accounts)
         self._load = load
@@ -59,7 +67,8 @@ class Settings(Actor[Any]):
         self._probes = Probes(clock)
         self._entries = Entries(places.dotenv, Path.home())
         accounts = Accounts(places, providers, self._current, self._entries, clock)
-        self._writer = Writer(places, providers, self._current, accounts, audit, events, clock)
+        errands = Errands(jobs, job_spec, places.jobs_dir, new_id, self._current, self._entries, clock)
+        self._writer = Writer(places, providers, self._current, accounts, errands, audit, events, clock)
         self._writing = trio.Lock()
 
     async def handle(self, message: Any) -> Any:
@@ -71,6 +80,12 @@ class Settings(Actor[Any]):
                 return self._beside(self._describe())
             case PatchProvider() | SetKey() | AddAccount() | SwitchAccount() | RemoveAccount():
                 return self._beside(self._change(message))
+            case Install():
+                return self._beside(self._writer.install(message))
+            case LogIn():
+                return self._beside(self._writer.log_in(message))
+            case ProviderChanged(name=name):
+                return self._probes.forget(name)
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the settings")
 
