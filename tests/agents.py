@@ -101,6 +101,26 @@ PROGRAMS = {
             key="GEMINI_API_KEY",
             env={"GEMINI_TELEMETRY_ENABLED": "false"},
         ),
+        Program(
+            "qwen",
+            "@qwen-code/qwen-code",
+            "0.24.4",
+            "qwen",
+            url="openai_url",
+            model="qwen3-coder-plus",
+            key="OPENAI_API_KEY",
+            env={"QWEN_USAGE_STATISTICS_ENABLED": "0"},
+        ),
+        Program(
+            "copilot",
+            "@github/copilot",
+            "1.0.102",
+            "copilot",
+            url="openai_url",
+            model="gpt-5.4",
+            key="COPILOT_PROVIDER_API_KEY",
+            env={"COPILOT_OFFLINE": "true"},
+        ),
     )
 }
 
