@@ -56,6 +56,6 @@ def e2e(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measurements beside their peers; never fails on a clock."""
+    """The table of all measurements beside their peers; never fails on a clock. `-- --scale 0.01`: do they work?"""
     _install(session, "test")
     session.run("python", "-m", "tests.bench.report", *session.posargs)

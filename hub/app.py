@@ -27,6 +27,7 @@ from hub.actors.launch import agent_launch
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
+from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import Session
 from hub.actors.session.board import Board
 from hub.actors.session.desk import Desk
@@ -45,6 +46,7 @@ from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
 from hub.domain.redaction import KnownSecrets, Redactor
 from hub.errors import HubError
+from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
@@ -94,6 +96,9 @@ class App:
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
+    _detection: Detection = attrs.field(factory=Detection)
+    _kit: Kit | None = None
+    """The session's, of its present incarnation: it knows every secret hub holds."""
     _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
     failure: HubError | None = None
@@ -101,7 +106,7 @@ class App:
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("audit", "events", "settings", "breakers", "session", "pipelines", "front"):
+        for name in ("audit", "events", "settings", "breakers", "quota", "session", "pipelines", "front"):
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -114,7 +119,7 @@ class App:
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
-            children=[self._actor("breakers", self._breakers)],
+            children=[self._actor("breakers", self._breakers), self._actor("quota", self._quota)],
         )
         work = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -167,6 +172,16 @@ class App:
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
 
+    def _quota(self) -> Quota:
+        return Quota(
+            self.places,
+            events=self.ref("events"),
+            settings=self.ref("settings"),
+            session=self.ref("session"),
+            providers=self.providers,
+            clock=time.time,
+        )
+
     def _session(self) -> Session:
         return Session(self._session_parts)
 
@@ -179,6 +194,7 @@ class App:
             audit=self.ref("audit"),
             events=self.ref("events"),
             breakers=self.ref("breakers"),
+            quota=self.ref("quota"),
             settings=self.ref("settings"),
             providers=self.providers,
             keys=Keys(*map(load_or_create_key, ("contract", "redaction", "audit"))),
@@ -188,7 +204,9 @@ class App:
             clock=time.time,
             chance=random.random,
             stumbles=self._stumbles,
+            detection=self._detection,
         )
+        self._kit = kit
         desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
         targets, orders, evidence = Targets(kit), Orders(kit), Evidence(kit)
         passing = Passing(kit, desk, targets, orders, evidence)
@@ -200,8 +218,7 @@ class App:
         return Pipelines(self.places, self.ref("settings"), tuple(self.providers), self._conductor)
 
     def _conductor(self) -> Conductor:
-        redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
-        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, redactor.text)
+        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, self._scrub)
         root, session = self.places.root, self.ref("session")
         return Conductor(book, root, session, new_id, self._pipeline_stumbles)
 
@@ -236,9 +253,17 @@ class App:
             self.ref("events"),
             self.ref("settings"),
             self.ref("breakers"),
+            self.ref("quota"),
             self.ref("audit"),
             self._snapshot,
+            self._scrub,
         )
+
+    def _scrub(self, value: Any) -> Any:
+        """A text or JSON value for a sink outside the session: with all the session's kit knows, once there is one."""
+        if self._kit is not None:
+            return self._kit.scrub_value(value)
+        return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(value)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
@@ -248,6 +273,7 @@ class App:
             self.gateway(),
             host=self.host,
             port=port,
+            redact=self._scrub,
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),

@@ -29,17 +29,21 @@ from hub.messages import (
     BreakerSuccess,
     Detach,
     EventAppend,
+    EventsHead,
     EventsOfSession,
     EventsSince,
     GetConfig,
     GetCost,
     GetPipelineRun,
     GetPipelines,
+    GetProspects,
     GetProviders,
     GetRedactions,
     GetSessionFacts,
     GetStatus,
+    GetWallet,
     ProvidersConfigured,
+    QuotaSeen,
     ReleaseRun,
     ReplacePipelines,
     RequestHandoff,
@@ -89,13 +93,19 @@ def _edges() -> tuple[Edge, ...]:
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured)
     blocking("front", "breakers", BreakerSnapshots)
+    blocking("front", "quota", GetWallet)
     blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
     blocking("adapter", "session", AgentBatch)
     blocking("session", "events", EventAppend, EventsOfSession)
     blocking("session", "audit", AuditAppend, AuditHead)
     blocking("session", "settings", GetConfig)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
+    blocking("session", "quota", GetProspects)
     blocking("breakers", "events", EventAppend)
+    blocking("quota", "events", EventAppend, EventsHead, Subscribe)
+    posting("quota", "events", "drop", Unsubscribe)
+    blocking("quota", "settings", GetConfig)
+    posting("quota", "session", "drop", QuotaSeen)
     blocking("events", "audit", AuditAppend, AuditLastEvent)
     posting("session", "adapter", "refuse", AdapterReply, AdapterInterrupt, AdapterStop, AdapterPause)
     posting("root", "session", "refuse", Detach)

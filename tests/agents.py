@@ -102,6 +102,16 @@ PROGRAMS = {
             env={"GEMINI_TELEMETRY_ENABLED": "false"},
         ),
         Program(
+            "opencode",
+            "opencode-ai",
+            "1.18.33",
+            "opencode",
+            url="anthropic_v1_url",
+            model="anthropic/claude-sonnet-5-5",
+            key="ANTHROPIC_API_KEY",
+            env={"OPENCODE_DISABLE_MODELS_FETCH": "1"},
+        ),
+        Program(
             "qwen",
             "@qwen-code/qwen-code",
             "0.24.4",

@@ -17,7 +17,9 @@ from hub.cli.main import main
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
+    "genai-prices": "genai_prices",
     "openapi-spec-validator": "openapi_spec_validator",
+    "kingfisher-secret-scanner": "kingfisher_sdk",
     "platformdirs": "platformdirs",
     "python-dotenv": "dotenv",
     "quart-trio": "quart_trio",

@@ -1,14 +1,7 @@
 """Time as text, for records that people read.
 
-Owns: the one timestamp format of state and audit records.
+Owns: the name under which actors know the one timestamp format.
 Must not: read a clock.
 """
 
-from __future__ import annotations
-
-from datetime import UTC, datetime
-
-
-def iso(seconds: float) -> str:
-    """`2026-11-21T04:58:26.123Z` for epoch seconds."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+from hub.domain.wallclock import iso as iso  # noqa: PLC0414  # the actors' own name for it

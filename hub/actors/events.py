@@ -24,6 +24,7 @@ from hub.messages import (
     AuditEntry,
     AuditLastEvent,
     EventAppend,
+    EventsHead,
     EventsOfSession,
     EventsSince,
     Subscribe,
@@ -95,6 +96,8 @@ class EventLog(Actor[Any]):
             case EventsOfSession(session_id=session_id, after=after, limit=limit):
                 async with self._using:
                     return self._store.for_session(session_id, after, limit)
+            case EventsHead():
+                return self._store.last_id
             case Subscribe(since=since):
                 return self._subscribe(since)
             case Unsubscribe(token=token):

@@ -72,6 +72,7 @@ def _all(folder: Path) -> Iterator[Finding]:
         "python", sys.version_info >= (3, 11), sys.version.split()[0], "Install Python 3.11 or newer."
     )
     yield _git()
+    yield _detection()
     try:
         places = Places(find_project(folder))
     except HubError as error:
@@ -122,6 +123,17 @@ def _secrets(places: Places) -> Finding:
         return Finding("keys", ok=True, detail="no .hub/.env")
     mode = places.dotenv.stat().st_mode & 0o777
     return Finding("keys", mode == 0o600, f".hub/.env has mode {mode:o}", f"Run: chmod 600 {places.dotenv}")  # noqa: PLR2004
+
+
+def _detection() -> Finding:
+    from hub.io.detection import PACKAGE, installed
+
+    if installed():
+        return Finding("detection", ok=True, detail=PACKAGE)
+    detail = "no detection engine: only hub's own rules look for secrets nobody told hub"
+    return Finding(
+        "detection", ok=False, detail=detail, hint=f"Install it: pip install {PACKAGE}", warning=True
+    )
 
 
 def _daemon(places: Places) -> Finding:

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
     "status": ("hub.cli.status", "What the session does now."),
     "logs": ("hub.cli.logs", "The event log."),
+    "quota": ("hub.cli.quota", "What every account has left, and when its wall will come."),
     "handoff": ("hub.cli.control", "Hand the work to the next agent now."),
     "pause": ("hub.cli.control", "Hold the agent at the next event."),
     "resume": ("hub.cli.control", "Let the agent go on."),

@@ -14,8 +14,8 @@ import click
 from hub.cli.context import json_option, project_dir
 from hub.errors import Code, HubError
 from hub.io.places import Places, find_project
+from hub.providers.registry import names
 
-_AGENTS = ("claude", "codex", "gemini")
 _TEXT = """\
 # hub: who works on this project, and when the work changes hands.
 # Every value below is the default; hub keeps your comments when it writes here.
@@ -54,8 +54,9 @@ def init(ctx: click.Context, *, as_json: bool) -> None:
     places.ensure()
     if places.config.exists():
         raise HubError(Code.USAGE, f"{places.config} is there already.", hint="Look at it: hub doctor")
-    found = [name for name in _AGENTS if shutil.which(name)]
-    places.config.write_text(_TEXT.format(chain=", ".join(f'"{name}"' for name in found or _AGENTS)))
+    agents = [name for name in names() if not name.startswith("demo")]
+    found = [name for name in agents if shutil.which(name)]
+    places.config.write_text(_TEXT.format(chain=", ".join(f'"{name}"' for name in found or agents)))
     told = {"path": str(places.config), "agents": found}
     click.echo(
         json.dumps(told) if as_json else f'wrote {places.config}\nnext: hub doctor, then: hub run "task"'

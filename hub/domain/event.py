@@ -64,7 +64,8 @@ class Event:
 
     `meta` holds JSON values only. Well-known keys: `tool` (name), `toolId`, `path` (a file the tool touches,
     as the agent wrote it), `command`, `exitCode` (int), `isError` (bool), `input` (a small excerpt), `tokensIn`,
-    `tokensOut`, `cachedIn` (ints, of this step or, with `cumulative: true`, of the whole run), `costUsdMicros`,
+    `tokensOut`, `cachedIn`, `cacheWriteIn` (ints, of this step or, with `cumulative: true`, of the whole run; the cached
+    are among `tokensIn`), `request` (true when the figures are those of one request), `costUsdMicros`,
     `model`, `used` (per mille of a quota window, int), `window`, `resetsAt` (epoch seconds, int),
     `nativeSession`, `plan` (list of str), `tasksRemaining` (list of str), `skills`, `mcps` (lists of str),
     `failure` (a failure class), `delta` (true for a piece of streamed text), `needsInput` (true when the agent

@@ -13,8 +13,11 @@ from typing import Any
 import attrs
 
 from hub.domain.event import Event, EventType
+from hub.domain.failure import FailureClass
 
 FULL = 1000
+_LATEST = 253_402_300_000
+"""The last instant a calendar knows, epoch seconds: a later reset is a mistake, or milliseconds."""
 
 
 @attrs.frozen
@@ -27,7 +30,8 @@ class QuotaReading:
         window: The window's name, `five_hour`, `seven_day`...; "" where the agent does not say.
         used_permille: Used part of the window; over 1000 is possible where overage is granted.
         resets_at: When the window begins anew, epoch seconds; None when nothing told.
-        source: Where it was read: `stream`, `store`, `endpoint`.
+        source: Where it was read: `stream` (what the agent said), `limit` (a usage limit it met), `store` (the
+            agent's own files), `endpoint` (its maker's server), `declared` (a cap the user told).
         at: When it was read, epoch seconds.
     """
 
@@ -52,16 +56,18 @@ def reading_of(
     used = event.meta.get("used")
     if event.type is not EventType.QUOTA or type(used) is not int or used < 0:
         return None
-    window = event.meta.get("window")
-    return QuotaReading(
-        provider,
-        account,
-        window if isinstance(window, str) else "",
-        used,
-        _instant(event.meta),
-        source,
-        at,
-    )
+    return QuotaReading(provider, account, _window(event.meta), used, _instant(event.meta), source, at)
+
+
+def limit_of(meta: Mapping[str, Any], provider: str, account: str, at: float) -> QuotaReading | None:
+    """The reading that a usage limit makes, where its reset is known: the window is full until then.
+
+    Some agents tell nothing of a window before they have reached its end.
+    """
+    resets_at = _instant(meta)
+    if meta.get("failure") != FailureClass.USAGE_LIMIT or resets_at is None:
+        return None
+    return QuotaReading(provider, account, _window(meta), FULL, resets_at, "limit", at)
 
 
 def newest(
@@ -95,4 +101,9 @@ def breach(readings: Iterable[QuotaReading], threshold: float) -> QuotaReading |
 
 def _instant(meta: Mapping[str, Any]) -> float | None:
     value = meta.get("resetsAt")
-    return float(value) if isinstance(value, int | float) and value > 0 else None
+    return float(value) if isinstance(value, int | float) and 0 < value < _LATEST else None
+
+
+def _window(meta: Mapping[str, Any]) -> str:
+    value = meta.get("window")
+    return value if isinstance(value, str) else ""

@@ -26,14 +26,17 @@ from typing import Any, Protocol
 import attrs
 
 from hub.domain.event import Event, EventType
+from hub.domain.redaction_assigned import Assignments
+from hub.domain.redaction_engine import Engine as Engine  # noqa: PLC0414  # part of the API
+from hub.domain.redaction_engine import EngineLayer
 from hub.domain.redaction_known import KnownSecrets as KnownSecrets  # noqa: PLC0414  # part of the API
 from hub.domain.redaction_rules import PrefixRules
 from hub.domain.redaction_span import Span as Span  # noqa: PLC0414  # part of the API
 
-_CONTEXT = 10
+_CONTEXT = 192
 """Characters before the held text that a layer may look back at."""
 _DEPTH = 64
-_PREFIX_RULES = PrefixRules()
+_PREFIX_RULES, _ASSIGNMENTS = PrefixRules(), Assignments()
 
 
 class Layer(Protocol):
@@ -42,7 +45,7 @@ class Layer(Protocol):
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """Every secret that begins at `lo` or later, and the place from which on more text may complete one.
 
-        What is found before that place may not depend on text behind it, nor on text before `lo - 10`. With
+        What is found before that place may not depend on text behind it, nor on text before `lo - 192`. With
         `final` there is no more text, and the place is not looked at.
         """
 
@@ -53,11 +56,16 @@ class Redactor:
     Args:
         known: The values known to be secret.
         key: The installation's own key: equal secrets get equal markers, which tell nothing about them.
-        layers: More layers, after the known values and the prefix rules.
+        layers: More layers, after hub's own.
+        engine: A detection engine, where there is one.
     """
 
-    def __init__(self, known: KnownSecrets, key: bytes, layers: Sequence[Layer] = ()) -> None:
-        self._layers: tuple[Layer, ...] = (known, _PREFIX_RULES, *layers)
+    def __init__(
+        self, known: KnownSecrets, key: bytes, layers: Sequence[Layer] = (), engine: Engine | None = None
+    ) -> None:
+        rules = _PREFIX_RULES if engine is None else _PREFIX_RULES.confirmed_by(engine)
+        asked = () if engine is None else (EngineLayer(engine),)
+        self._layers: tuple[Layer, ...] = (known, rules, _ASSIGNMENTS, *asked, *layers)
         self._key = key
         self._marks: dict[tuple[str, bytes | str], str] = {}
         self._counts: Counter[str] = Counter()
@@ -72,10 +80,14 @@ class Redactor:
 
     def event(self, event: Event) -> Event:
         """The event redacted on its own, content and meta; the same object when there is nothing to hide."""
-        content, meta = self.text(event.content), self._value(event.meta, 0)
+        content, meta = self.text(event.content), self.value(event.meta)
         if content == event.content and meta == event.meta:
             return event
         return attrs.evolve(event, content=content, meta=meta)
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every string in it redacted, keys too."""
+        return self._value(value, 0)
 
     def take_counts(self) -> dict[str, int]:
         """How many secrets were hidden since the last call, by kind."""

@@ -10,17 +10,22 @@ class that the part behind it does not begin with. So matching never backtracks,
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
 import attrs
 
+from hub.domain.redaction_engine import Engine
 from hub.domain.redaction_span import Anchors, Span
 
 _ALNUM = "A-Za-z0-9"
 _URLSAFE = "A-Za-z0-9_-"
 _ANCHOR = 3
+_LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
+_BLANK = 2
+"""A form filled in with no more different characters than this is a placeholder: `xxxx-xxxx`."""
 
 
 @attrs.frozen
@@ -65,6 +70,10 @@ class Rule:
     name: str
     parts: tuple[Part, ...]
     boundary: bool = False
+    published: bool = False
+    """Whether there are such keys that are no secret, so that a detection engine is to agree where there is one."""
+    mixed: bool = False
+    """Whether every such secret has both letters and digits."""
 
     @property
     def literal(self) -> str:
@@ -82,12 +91,19 @@ class Rule:
         """The pattern of what reaches the end of the text and may become a match, or a longer one."""
         return self._before() + _beginning(self.parts)
 
+    def takes(self, secret: str) -> bool:
+        """Whether this is a secret and no blank: `ghp_xxxxxxxx` stands for a key and is none."""
+        drawn = secret.removeprefix(self.literal)
+        if self.mixed and not (_LETTER.search(drawn) and _DIGIT.search(drawn)):
+            return False
+        return len(set(drawn.lower())) > _BLANK
+
     def _before(self) -> str:
         if not self.boundary:
             return ""
         # An escaped line end is a boundary too. A marker is none: else hiding one secret would uncover a form
         # that was none before, and redacting twice were more than redacting once.
-        return rf"(?<!:[0-9a-f]{{8}}\])(?:(?<![{_ALNUM}])|(?<=\\[nrt]))"
+        return rf"(?<!:[0-9a-f]{{8}}\])(?:(?<![{_ALNUM}])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}}))"
 
 
 def _beginning(parts: tuple[Part, ...]) -> str:
@@ -101,48 +117,104 @@ def _beginning(parts: tuple[Part, ...]) -> str:
     return rest
 
 
-def _key(name: str, prefix: str, least: int, most: int = 512, letters: str = _URLSAFE) -> Rule:
-    return Rule(name, (prefix, Run(letters, least, most)))
+def _key(
+    name: str, prefix: str, least: int, most: int = 512, letters: str = _URLSAFE, *, mixed: bool = False
+) -> Rule:
+    return Rule(name, (prefix, Run(letters, least, most)), mixed=mixed)
 
 
 _SEPARATOR = Run("\\s\"':=", 1, 8)
 _BASE64 = "A-Za-z0-9+/="
 
-RULES: tuple[Rule, ...] = (
+_HEX = "a-f0-9"
+_UPPER = "A-Z0-9"
+
+_BROKERED: tuple[Rule, ...] = (
     _key("anthropic", "sk-ant-", 16),
     _key("openai", "sk-proj-", 16),
     _key("openai", "sk-svcacct-", 16),
     _key("openai", "sk-admin-", 16),
+    _key("openai", "sess-", 40, 128, _ALNUM),
     _key("openrouter", "sk-or-", 16),
-    Rule("openai", ("sk-", Run(_ALNUM, 32, 128)), boundary=True),
-    _key("google", "AIza", 35, 35),
+    Rule("openai", ("sk-", Run(_ALNUM, 32, 128)), boundary=True),  # DeepSeek, DashScope, Moonshot, too
+    Rule("google", ("AIza", Run(_URLSAFE, 35, 35)), boundary=True, published=True),
     _key("google", "AQ.Ab", 30),
     _key("google", "ya29.", 20, 1024),
     _key("google", "GOCSPX-", 24, 64),
+    Rule("google", ("1//0", Run(_URLSAFE, 40, 512)), boundary=True),
     *(_key("github", f"gh{kind}_", 30, 255, _ALNUM) for kind in "pousr"),
     _key("github", "github_pat_", 22, 255, _ALNUM + "_"),
-    _key("gitlab", "glpat-", 20, 255),
-    *(_key("slack", f"xox{kind}-", 10, 255, _ALNUM + "-") for kind in "abeoprs"),
-    _key("slack", "xapp-", 20, 255),
-    *(_key("stripe", f"{kind}k_{mode}_", 20, 255, _ALNUM) for kind in "sr" for mode in ("live", "test")),
-    _key("huggingface", "hf_", 30, 64, _ALNUM),
-    _key("npm", "npm_", 36, 64, _ALNUM),
-    _key("pypi", "pypi-AgE", 50, 1024),
+    Rule("github", ("tid=", Run(_HEX, 32, 32), ";", Run("!-~", 16, 2048))),  # Copilot's session token
     _key("groq", "gsk_", 40, 128, _ALNUM),
     _key("xai", "xai-", 60, 128, _ALNUM),
     _key("perplexity", "pplx-", 40, 128, _ALNUM),
+    _key("cerebras", "csk-", 40, 128, _ALNUM),
+    _key("nvidia", "nvapi-", 40, 128),
+    _key("huggingface", "hf_", 30, 64, _ALNUM),
     _key("replicate", "r8_", 36, 64, _ALNUM),
-    _key("digitalocean", "dop_v1_", 64, 64, "a-f0-9"),
-    Rule("sendgrid", ("SG.", Run(_URLSAFE, 16, 64), ".", Run(_URLSAFE, 16, 128))),
-    _key("aws", "AKIA", 16, 16, "A-Z0-9"),
-    _key("aws", "ASIA", 16, 16, "A-Z0-9"),
+    *(_key("aws", prefix, 16, 16, _UPPER) for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    _key("aws", "ABSK", 80, 256, _BASE64),  # Bedrock, long-lived
+    _key("aws", "bedrock-api-key-", 40, 4096, _BASE64),
+    _key("aws", "IQoJb3JpZ2luX2Vj", 100, 4096, _BASE64),
     *(
         Rule("aws", (name, _SEPARATOR, Run("A-Za-z0-9/+", 40, 40, secret=True)))
         for name in ("secret_access_key", "SECRET_ACCESS_KEY", "ecretAccessKey")
     ),
+)
+"""Keys of what hub brokers."""
+
+_SERVICES: tuple[Rule, ...] = (
+    *(
+        _key("gitlab", f"gl{kind}-", 18, 255)
+        for kind in ("pat", "dt", "ft", "imt", "oas", "ptt", "rt", "soat", "agent")
+    ),
+    _key("gitlab", "glcbt-", 18, 255),
+    *(
+        Rule("slack", (f"xox{kind}-", Run("0-9", 9, 16), "-", Run(_ALNUM + "-", 16, 255)), mixed=True)
+        for kind in "abcdoprs"
+    ),
+    *(
+        _key("slack", prefix, 40, 255, _ALNUM + "-", mixed=True)
+        for prefix in ("xoxe-1-", "xoxp-1-", "xoxb-1-", "xapp-")
+    ),
+    *(
+        Rule("stripe", (f"{k}k_{mode}_", Run(_ALNUM, 20, 255)), boundary=True)
+        for k in "sr"
+        for mode in ("live", "test", "prod")
+    ),
+    _key("npm", "npm_", 36, 64, _ALNUM),
+    _key("pypi", "pypi-AgE", 50, 1024),
+    _key("digitalocean", "dop_v1_", 64, 64, _HEX),
+    _key("digitalocean", "doo_v1_", 64, 64, _HEX),
+    _key("digitalocean", "dor_v1_", 64, 64, _HEX),
+    _key("docker", "dckr_pat_", 20, 64),
+    _key("shopify", "shpat_", 32, 32, "A-Fa-f0-9"),
+    _key("hashicorp", "hvs.", 24, 256),
+    _key("hashicorp", "hvb.", 24, 512),
+    _key("linear", "lin_api_", 32, 64, _ALNUM),
+    _key("notion", "ntn_", 40, 64, _ALNUM),
+    _key("atlassian", "ATATT3", 60, 512, "=" + _URLSAFE),
+    _key("databricks", "dapi", 32, 34, _HEX),
+    _key("sentry", "sntrys_", 40, 512, _BASE64 + "_"),
+    _key("supabase", "sbp_", 40, 64, _HEX),
+    _key("planetscale", "pscale_", 32, 128, "=." + _URLSAFE),
+    _key("facebook", "EAA", 100, 512, _ALNUM),
+    Rule("sendgrid", ("SG.", Run(_URLSAFE, 16, 64), ".", Run(_URLSAFE, 16, 128))),
+    Rule("age", ("AGE-SECRET-KEY-1", Run(_UPPER, 40, 58))),
+)
+"""Keys of other services, as far as they are common; a detection engine knows hundreds."""
+
+_STRUCTURES: tuple[Rule, ...] = (
     Rule("jwt", ("eyJ", Run(_URLSAFE, 8, 512), ".eyJ", Run(_URLSAFE, 8, 8192), ".", Run(_URLSAFE, 8, 2048))),
     *(Rule("bearer", (f"{b}earer ", Run("A-Za-z0-9._~+/=-", 20, 4096, secret=True))) for b in "Bb"),
-    Rule("basic-auth", ("uthorization", _SEPARATOR, "Basic ", Run(_BASE64, 8, 1024, secret=True))),
+    *(
+        Rule("basic-auth", ("uthorization", _SEPARATOR, f"{b}asic ", Run(_BASE64, 8, 1024, secret=True)))
+        for b in "Bb"
+    ),
+    *(
+        Rule("webhook", (place, Run("A-Za-z0-9_/@.-", 24, 512, secret=True)))
+        for place in ("webhook.office.com/webhookb2/", "hooks.slack.com/services/", "/api/webhooks/")
+    ),
     Rule(
         "url-login",
         (
@@ -153,16 +225,22 @@ RULES: tuple[Rule, ...] = (
             "@",
         ),
     ),
-    Rule(
-        "private-key",
-        (
-            "-----BEGIN ",
-            Run("A-Z0-9 ", 0, 32, stop="PRIVATE KEY-----"),
-            "PRIVATE KEY-----",
-            Run(_BASE64 + "\\s\\\\:,.-", 16, 32_768, secret=True, stop="-----"),
-        ),
+    *(
+        Rule(
+            "private-key",
+            (
+                "-----BEGIN ",
+                Run("A-Z0-9 ", 0, 32, stop=end),
+                end,
+                Run(_BASE64 + "\\s\\\\:,.-", 16, 32_768, secret=True, stop="-----"),
+            ),
+        )
+        for end in ("PRIVATE KEY-----", "PRIVATE KEY BLOCK-----")
     ),
 )
+"""What is a secret by its structure, whoever made it."""
+
+RULES: tuple[Rule, ...] = (*_BROKERED, *_SERVICES, *_STRUCTURES)
 """Of rules that match at the same place the first gives its name."""
 
 
@@ -176,27 +254,42 @@ class PrefixRules:
 
     rank = 1
 
+    _engine: Engine | None = None
+
     def __init__(self, rules: Iterable[Rule] = RULES) -> None:
         ranked = [
-            (rule.literal, (rank, rule.name, _matcher(rule.full()), _matcher(rule.beginning())))
+            (rule.literal, (rank, rule, _matcher(rule.full()), _matcher(rule.beginning())))
             for rank, rule in enumerate(rules, self.rank)
         ]
         self._anchors = Anchors(ranked, _ANCHOR)
         self._heads = {literal[:size] for literal, _ in ranked for size in range(1, len(literal))}
         self._longest_head = max(map(len, self._heads))
 
+    def confirmed_by(self, engine: Engine) -> PrefixRules:
+        """The same rules, but keys of a kind that is also published are left to the engine's judgement."""
+        rules = copy.copy(self)
+        rules._engine = engine  # noqa: SLF001 - its own copy
+        return rules
+
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """All matches in `text` that begin at `lo` or later, and where one that is not whole may begin."""
         spans: list[Span] = []
         hold = len(text)
-        for start, _, (rank, name, match, begins) in self._anchors.hits(text, lo):
+        for start, _, (rank, rule, match, begins) in self._anchors.hits(text, lo):
             found = match()(text, start)
-            if found is not None:
-                spans.append(Span(found.start("secret"), rank, found.end(), start, name, found["secret"]))
+            if found is not None and self._is_secret(rule, found["secret"]):
+                spans.append(
+                    Span(found.start("secret"), rank, found.end(), start, rule.name, found["secret"])
+                )
             if start < hold and not final and begins()(text, start):
                 hold = start
-        for start in range(max(lo, len(text) - self._longest_head), hold):
+        for start in range(max(lo, len(text) - self._longest_head), 0 if final else hold):
             if text[start:] in self._heads:
                 hold = start
                 break
         return spans, hold
+
+    def _is_secret(self, rule: Rule, secret: str) -> bool:
+        if not rule.takes(secret):
+            return False
+        return not rule.published or self._engine is None or bool(self._engine.find(secret))

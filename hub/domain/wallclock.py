@@ -1,6 +1,7 @@
-"""Wall-clock time with a zone, to an instant.
+"""Wall-clock time with a zone, to an instant, and an instant as text.
 
-Owns: reading a zone's name and finding the instants at which a wall clock shows a given time.
+Owns: reading a zone's name, finding the instants at which a wall clock shows a given time, and the one timestamp
+format of state, records and answers.
 Must not: know any agent's words, or guess a zone that it cannot read (it answers None).
 """
 
@@ -14,6 +15,11 @@ from zoneinfo import ZoneInfo
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(?:/[A-Za-z0-9_+-]{1,31}){0,2}", re.ASCII)
 _MAX_OFFSET_HOURS = 14
+
+
+def iso(seconds: float) -> str:
+    """`2026-11-21T04:58:26.123Z` for epoch seconds."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def zone(name: str) -> tzinfo | None:

@@ -22,6 +22,7 @@ _WHERE: Mapping[str, tuple[str, str]] = {
     "claude": ("hub.providers.claude.agent", "PROVIDER"),
     "codex": ("hub.providers.codex.agent", "PROVIDER"),
     "gemini": ("hub.providers.gemini.agent", "PROVIDER"),
+    "opencode": ("hub.providers.opencode.agent", "PROVIDER"),
     "qwen": ("hub.providers.qwen.agent", "PROVIDER"),
     "copilot": ("hub.providers.copilot.agent", "PROVIDER"),
     "demo-first": ("hub.providers.demo.agent", "FIRST"),

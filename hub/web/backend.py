@@ -95,6 +95,9 @@ class Backend(Protocol):
     async def session_cost(self) -> JsonObject:
         """`{sessionUsd, tokensIn, tokensOut, provider}`."""
 
+    async def quota_wallet(self) -> JsonArray:
+        """Quota wallet entries: one a provider and account."""
+
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         """Records with a greater id, oldest first, at most `limit`."""
 

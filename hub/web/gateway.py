@@ -34,6 +34,7 @@ from hub.messages import (
     GetRedactions,
     GetSessionFacts,
     GetStatus,
+    GetWallet,
     ProvidersConfigured,
     ReplacePipelines,
     RequestHandoff,
@@ -66,9 +67,12 @@ class Gateway:
     events: Ref[Any]
     settings: Ref[Any]
     breakers: Ref[Any]
+    quota: Ref[Any]
     audit: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
+    scrub: Callable[[Any], Any]
+    """Hides what is secret in an answer that comes from files or git: nobody has looked at that before."""
 
     async def status(self) -> JsonObject:
         """The Status resource."""
@@ -148,11 +152,15 @@ class Gateway:
         if not facts["sessionId"]:
             raise HubError(Code.NO_ACTIVE_SESSION)
         diff = await git.session_diff(self.places.root, facts["mainBranch"] or facts["base"], facts["branch"])
-        return {**diff}
+        return self.scrub({**diff})  # type: ignore[no-any-return]
 
     async def session_cost(self) -> JsonObject:
         """Tokens and money."""
         return await self.session.call(GetCost(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def quota_wallet(self) -> JsonArray:
+        """What every account has left."""
+        return await self.quota.call(GetWallet(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         """Records newer than `since`."""
@@ -176,7 +184,7 @@ class Gateway:
             raise HubError(
                 Code.NOT_FOUND, "There is no contract yet.", hint="One is made at each handoff."
             ) from None
-        return msgspec.json.decode(data)  # type: ignore[no-any-return]
+        return self.scrub(msgspec.json.decode(data))  # type: ignore[no-any-return]
 
     async def history(self, limit: int) -> JsonArray:
         """The audit timeline."""
@@ -184,11 +192,11 @@ class Gateway:
 
     async def history_commits(self) -> JsonArray:
         """The snapshot commits of every session."""
-        return [{**entry} for entry in await git.snapshots(self.places.root, None)]
+        return self.scrub([{**entry} for entry in await git.snapshots(self.places.root, None)])  # type: ignore[no-any-return]
 
     async def history_diff(self, sha: str) -> JsonObject:
         """What one snapshot changed."""
-        return {"sha": sha, **await git.commit_diff(self.places.root, sha)}
+        return {"sha": sha, **self.scrub({**await git.commit_diff(self.places.root, sha)})}
 
     async def rewind(self, sha: str) -> JsonObject:
         """A new branch at the snapshot; nothing else moves."""

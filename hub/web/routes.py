@@ -7,7 +7,7 @@ and one name here. The event streams are not plain requests; `stream` serves the
 
 from __future__ import annotations
 
-from hub.web import events, health, history, observability, pipelines, providers, session, status
+from hub.web import events, health, history, observability, pipelines, providers, quota, session, status
 from hub.web.route import Route
 
 
@@ -18,6 +18,7 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *status.ROUTES,
         *providers.ROUTES,
         *session.ROUTES,
+        *quota.ROUTES,
         *pipelines.ROUTES,
         *events.ROUTES,
         *history.ROUTES,

@@ -6,7 +6,7 @@ Must not: decide whether a session may start, or anything else about one.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -70,10 +70,25 @@ class Diff(Answer, frozen=True, kw_only=True):
 class Cost(Answer, frozen=True, kw_only=True):
     """What the session has cost."""
 
-    session_usd: float
-    tokens_in: int
+    session_usd: Annotated[
+        float | None,
+        Meta(
+            description="What is known of it. With `priced` false it is more; null: nothing of it has a price."
+        ),
+    ]
+    tokens_in: Annotated[int, Meta(description="All of them, read from and written to a cache included.")]
     tokens_out: int
     provider: str
+    cached_in: int
+    cache_write_in: int
+    priced: Annotated[bool, Meta(description="Whether every token has a price.")]
+    sources: Annotated[
+        list[Literal["agent", "prices"]],
+        Meta(description="Where the figure comes from: the agent's own, a list of prices."),
+    ]
+    unpriced_models: Annotated[
+        list[str], Meta(description="Models on no list; empty text: one nobody named.")
+    ]
 
 
 def _done(changed: JsonObject) -> JsonObject:

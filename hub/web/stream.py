@@ -7,8 +7,9 @@ Must not: keep events for a client; the subscription does, with a bound.
 
 Raw ASGI, not Quart: the close codes, the reader that notices a client that has gone, and a send without a
 signal dispatch a message are what these routes are about. A write costs the same whether it holds one event
-or fifty, so all streams together make at most 1 / `PACE` writes a second: after a write a stream waits its
-share, and then sends everything that came meanwhile in one. The first event of a quiet time is sent at once.
+or fifty, so where there are more than a few all together make at most about 1 / `PACE` writes a second: after a
+write a stream waits its share, and then sends everything that came meanwhile in one. The first event of a quiet
+time is sent at once.
 """
 
 from __future__ import annotations
@@ -38,8 +39,10 @@ from hub.web.websocket import FRAMES, text_frame
 MAX_BATCH = 256
 MAX_STREAMS = 256
 """Open streams at once, both kinds together."""
+FEW = 16
+"""Streams that are served at once; each further one makes all wait, so that what comes meanwhile goes together."""
 PACE = 0.00015
-"""Seconds a stream waits after a write, for each stream that is open."""
+"""Seconds a stream waits after a write, for each stream that is open beyond the first few."""
 MAX_PACE = 0.02
 HEARTBEAT = 15.0
 CACHED = 8192
@@ -212,7 +215,8 @@ class Streams:
         await self._pace()
 
     async def _pace(self) -> None:
-        await trio.sleep(min(PACE * self._open, MAX_PACE))
+        if self._open > FEW:
+            await trio.sleep(min(PACE * (self._open - FEW), MAX_PACE))
 
 
 _SSE_HEADERS = ((b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no"))

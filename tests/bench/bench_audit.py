@@ -1,6 +1,6 @@
 """The audit journal: records a second with group commit, one at a time, and judging a log.
 
-Run: python tests/bench/bench_audit.py [records]
+Peer: the same records with the standard library: json, hashlib, one write and one fdatasync a group.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ import hashlib
 import json
 import os
 import statistics
-import sys
-import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from hub.io.journal import AuditJournal, verify_file
 from hub.io.places import Places, make_private_dir
+from tests.bench.table import Row, at_least, percentile, run
 
 GROUP = 256
 KEY = bytes(32)
@@ -51,43 +52,57 @@ def peer(path: Path, events: list[dict[str, object]]) -> float:
     return len(events) / (time.perf_counter() - start)
 
 
-def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
-    events = [event(number) for number in range(count)]
-    with tempfile.TemporaryDirectory() as directory:
-        rates = []
-        peers = []
-        for turn in range(3):
-            places = Places(Path(directory) / f"p{turn}", Path(directory) / "state")
-            places.root.mkdir()
-            make_private_dir(places.hub_dir)
-            journal = AuditJournal.open(places, KEY)
+def appended(place: Path, events: list[dict[str, object]]) -> tuple[Places, float]:
+    """A new journal with these events in groups, and the records a second."""
+    places = Places(place, place.parent / "state")
+    places.root.mkdir()
+    make_private_dir(places.hub_dir)
+    journal = AuditJournal.open(places, KEY)
+    start = time.perf_counter()
+    for first in range(0, len(events), GROUP):
+        journal.append_many([("agent_event", data) for data in events[first : first + GROUP]])
+    rate = len(events) / (time.perf_counter() - start)
+    journal.close()
+    return places, rate
+
+
+def singles(places: Places, events: list[dict[str, object]]) -> Iterator[float]:
+    """Milliseconds of each durable append."""
+    with closing(AuditJournal.open(places, KEY)) as journal:
+        for data in events:
             start = time.perf_counter()
-            for first in range(0, count, GROUP):
-                journal.append_many([("agent_event", data) for data in events[first : first + GROUP]])
-            rates.append(count / (time.perf_counter() - start))
-            peers.append(peer(Path(directory) / f"peer{turn}", events))
-        size = places.audit.stat().st_size / count
-        rate, other = statistics.median(rates), statistics.median(peers)
-        print(f"append, groups of {GROUP}      {rate:9,.0f} records/s of {size:.0f} B   (goal 50,000)")
-        print(f"standard library, same    {other:9,.0f} records/s   hub is {rate / other:.2f}x")
-        singles = []
-        for number in range(500):
-            start = time.perf_counter()
-            journal.append("agent_event", events[number])
-            singles.append((time.perf_counter() - start) * 1e3)
-        singles.sort()
-        print(
-            f"one at a time             p50 {singles[250]:.2f} ms, p99 {singles[495]:.2f} ms durable   (goal 5)"
-        )
-        journal.close()
-        start = time.perf_counter()
-        verdict = verify_file(places, KEY)
-        print(f"hub audit verify          {verdict.records / (time.perf_counter() - start):9,.0f} records/s")
-        start = time.perf_counter()
-        AuditJournal.open(places, KEY).close()
-        print(f"judged at start           {verdict.records / (time.perf_counter() - start):9,.0f} records/s")
+            journal.append("agent_event", data)
+            yield (time.perf_counter() - start) * 1e3
+
+
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """Writing in groups and one by one, and judging the log."""
+    events = [event(number) for number in range(at_least(1000, 50_000, scale))]
+    pairs = [
+        (appended(folder / f"p{turn}", events), peer(folder / f"peer{turn}", events)) for turn in range(3)
+    ]
+    rate, other = (
+        statistics.median(values) for values in zip(*((p[0][1], p[1]) for p in pairs), strict=True)
+    )
+    yield Row(
+        f"audit records, groups of {GROUP}",
+        rate,
+        "/s",
+        ">= 50,000",
+        "`json` + `hashlib` + `fdatasync`",
+        other,
+    )
+    places = pairs[0][0][0]
+    each = list(singles(places, events[: at_least(20, 500, scale)]))
+    yield Row("one audit record, durable: p50", percentile(each, 0.5), "ms")
+    yield Row("one audit record, durable: p99", percentile(each, 0.99), "ms", "<= 5")
+    start = time.perf_counter()
+    verdict = verify_file(places, KEY)
+    yield Row("`hub audit verify`", verdict.records / (time.perf_counter() - start), "/s")
+    start = time.perf_counter()
+    AuditJournal.open(places, KEY).close()
+    yield Row("audit log judged at a start", verdict.records / (time.perf_counter() - start), "/s")
 
 
 if __name__ == "__main__":
-    main()
+    run(rows)

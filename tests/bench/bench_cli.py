@@ -1,55 +1,54 @@
 """What a command costs from its start to its end: the latency a prompt, a script or an impatient person feels.
 
-Each is a process of its own, as installed, with its bytecode compiled; the floor is the bare interpreter.
-Targets, for people who look: --version 60 ms, --help 80 ms, status --json against a live daemon 120 ms.
-Run it: `pytest tests/bench/bench_cli.py -m bench -s`.
+Each is a process of its own, as installed, with its bytecode compiled.
+Peer: the bare interpreter, which does nothing.
 """
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
+from tests.bench.table import Row, at_least, run
 from tests.faults.harness import project
 
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", "30"))
-FLOOR = ("the bare interpreter", ("-c", "pass"))
+FLOOR = ("-c", "pass")
 COMMANDS = (
-    ("hub --version", ("-m", "hub", "--version")),
-    ("hub --help", ("-m", "hub", "--help")),
-    ("hub status --json", ("-m", "hub", "status", "--json")),
-    ("hub logs --json", ("-m", "hub", "logs", "--json")),
+    ("hub --version", "<= 60", ("-m", "hub", "--version")),
+    ("hub --help", "<= 80", ("-m", "hub", "--help")),
+    ("hub status --json", "<= 120", ("-m", "hub", "status", "--json")),
+    ("hub logs --json", "", ("-m", "hub", "logs", "--json")),
 )
 
 
-def milliseconds(argv: tuple[str, ...], where: Path, env: dict[str, str]) -> list[float]:
+def milliseconds(argv: tuple[str, ...], where: Path, env: dict[str, str], rounds: int) -> list[float]:
     """The wall time of each round, sorted; the first round, which compiles, is left out."""
     found = []
-    for _ in range(ROUNDS + 1):
+    for _ in range(rounds + 1):
         begun = time.perf_counter()
         subprocess.run([sys.executable, *argv], cwd=where, env=env, capture_output=True, check=True)
         found.append((time.perf_counter() - begun) * 1000)
     return sorted(found[1:])
 
 
-@pytest.mark.bench
-def test_commands_against_a_live_daemon(tmp_path):
-    """Prints the table; never fails on a clock."""
-    with project(tmp_path) as made:
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """The commands against a live daemon."""
+    with project(folder) as made:
         made.script("demo-first", {"done": "nothing to do"})
         made.configure()
         made.start()
-        env = made.environ(PYTHONPYCACHEPREFIX=str(tmp_path / "bytecode"))
+        env = made.environ(PYTHONPYCACHEPREFIX=str(folder / "bytecode"))
         env.pop("PYTHONDONTWRITEBYTECODE", None)
-        print(f"\n{'command':<24}{'p50 ms':>8}{'p95 ms':>8}{'min ms':>8}")
-        for name, argv in (FLOOR, *COMMANDS):
-            times = milliseconds(argv, made.root, env)
-            print(
-                f"{name:<24}{statistics.median(times):>8.0f}{times[int(len(times) * 0.95)]:>8.0f}{times[0]:>8.0f}"
-            )
+        rounds = at_least(2, 30, scale)
+        floor = statistics.median(milliseconds(FLOOR, made.root, env, rounds))
+        for name, target, argv in COMMANDS:
+            found = statistics.median(milliseconds(argv, made.root, env, rounds))
+            yield Row(f"`{name}`", found, "ms", target, "the bare interpreter", floor)
+
+
+if __name__ == "__main__":
+    run(rows)

@@ -1,36 +1,38 @@
 """Events to many clients: publish -> receipt over WebSocket, from a synthetic source of 1,000 events a second.
 
 Each server runs in a process of its own on one core, all clients together on another; the clock is the system's
-monotonic one, the same in both. Beside hub runs its peer, the floor: a bare Trio TCP server that makes each
-frame once and joins what is queued into one write, without HTTP, guard, bounds or close codes.
-Run it: `python -m tests.bench.bench_events`, or `pytest tests/bench/bench_events.py -m bench -s`.
+monotonic one, the same in both.
+Peer: a bare Trio TCP server that makes each frame once and joins what is queued into one write, without HTTP, guard,
+bounds or close codes.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import attrs
-import pytest
 import trio
 
 from hub.domain.event import Record
 from hub.web.server import Bound, serve
 from hub.web.stream import Encoder
+from tests.bench.table import Row, run
 
 RATE = 1000
 SECONDS = 5.0
 WARM_UP = 1.0
+SERVE = "--serve"
+PEER = "bare Trio TCP"
 CASES = ((1, False), (10, False), (10, True), (100, True))
 
 
@@ -150,11 +152,11 @@ async def client(port: int, batch: bool, until: float, seen: Seen) -> None:
                     seen.writes += 1
 
 
-async def measure(name: str, clients: int, batch: bool) -> dict[str, Any]:
+async def measure(name: str, clients: int, batch: bool, seconds: float = SECONDS) -> dict[str, Any]:
     """Percentiles in milliseconds, events and reads a second, and the server's share of a core."""
     cores, seen = sorted(os.sched_getaffinity(0)), Seen()
     with subprocess.Popen(  # noqa: ASYNC220  # nothing else runs meanwhile
-        [sys.executable, "-m", "tests.bench.bench_events", name],
+        [sys.executable, "-m", "tests.bench.bench_events", SERVE, name],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -166,7 +168,7 @@ async def measure(name: str, clients: int, batch: bool) -> dict[str, Any]:
         os.sched_setaffinity(0, {cores[-1]})
         port = int(server.stdout.readline())
         server.stdin.write("\n")
-        until, own = trio.current_time() + WARM_UP + SECONDS, time.process_time()
+        until, own = trio.current_time() + WARM_UP + seconds, time.process_time()
         async with trio.open_nursery() as nursery:
             for _ in range(clients):
                 nursery.start_soon(client, port, batch, until, seen)
@@ -183,26 +185,27 @@ async def measure(name: str, clients: int, batch: bool) -> dict[str, Any]:
         "p50_ms": round(delays[len(delays) // 2] / 1e6, 2),
         "p99_ms": round(delays[len(delays) * 99 // 100] / 1e6, 2),
         "max_ms": round(delays[-1] / 1e6, 2),
-        "events_per_s": round(len(delays) / SECONDS),
-        "reads_per_s": round(seen.writes / SECONDS),
+        "events_per_s": round(len(delays) / seconds),
+        "reads_per_s": round(seen.writes / seconds),
         "server_core": round(share, 2),
-        "clients_core": round(own / (WARM_UP + SECONDS), 2),
+        "clients_core": round(own / (WARM_UP + seconds), 2),
     }
 
 
-@pytest.mark.bench
-@pytest.mark.parametrize("name", ["floor", "hub"])
-@pytest.mark.parametrize(("clients", "batch"), CASES)
-async def test_bench_events(name: str, clients: int, batch: bool) -> None:
-    """Measures and prints; fails on a lost event, never on a clock."""
-    print("\n" + json.dumps(await measure(name, clients, batch)))
-
-
-async def main() -> None:
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """Each case on the floor and on hub."""
+    seconds = max(0.5, SECONDS * scale)
     for clients, batch in CASES:
-        for name in ("floor", "hub"):
-            print(json.dumps(await measure(name, clients, batch)), flush=True)
+        floor, ours = (trio.run(measure, name, clients, batch, seconds) for name in ("floor", "hub"))
+        what = f"WebSocket, {clients} client(s), {RATE}/s{', in batches' * batch}"
+        yield Row(f"{what}: p50", ours["p50_ms"], "ms", "", PEER, floor["p50_ms"])
+        target = "< 5" if clients <= 10 else "< 50"
+        yield Row(f"{what}: p99", ours["p99_ms"], "ms", target, PEER, floor["p99_ms"])
+        yield Row(f"{what}: server", ours["server_core"], "cores", "", PEER, floor["server_core"])
 
 
 if __name__ == "__main__":
-    trio.run(serving, sys.argv[1]) if sys.argv[1:] else trio.run(main)
+    if sys.argv[1:2] == [SERVE]:
+        trio.run(serving, sys.argv[2])
+    else:
+        run(rows)

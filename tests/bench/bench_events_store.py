@@ -1,16 +1,19 @@
-"""The event log: one event at a time and in batches, durable, beside what weaker settings would give.
+"""The event log alone: one event at a time and in batches, durable.
 
-Run: python tests/bench/bench_events_store.py
+Peer: the same store without a sync (`synchronous=OFF`): what durability costs.
 """
 
 from __future__ import annotations
 
-import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from hub.io.sqlite import EventStore, NewEvent
+from tests.bench.table import Row, at_least, percentile, run
 
+BATCH = 64
+PEER = "no sync"
 TEXT = "the quick brown fox jumps over the lazy dog " * 6
 
 
@@ -19,42 +22,43 @@ def event(number: int) -> NewEvent:
     return NewEvent("tool_use", TEXT, meta, 1_795_237_567_000 + number, "d1", number * 300)
 
 
-def percentiles(values: list[float]) -> str:
-    ordered = sorted(values)
-    return (
-        f"p50 {ordered[len(ordered) // 2] * 1e3:.2f} ms, p99 {ordered[int(len(ordered) * 0.99)] * 1e3:.2f} ms"
-    )
-
-
-def measure(directory: str, level: str) -> None:
-    store = EventStore.open(Path(directory) / f"{level}.db")
+def measure(path: Path, level: str, scale: float) -> dict[str, float]:
+    """Milliseconds of one durable event, and events a second in batches and read back."""
+    store = EventStore.open(path)
     assert store._db is not None
     store._db.execute(f"PRAGMA synchronous={level}").fetchall()
-    number = 0
-    singles = []
-    for _ in range(2000):
+    number, singles, batches = 0, [], at_least(5, 300, scale)
+    for _ in range(at_least(50, 2000, scale)):
         number += 1
         start = time.perf_counter()
         store.append([event(number)])
-        singles.append(time.perf_counter() - start)
-    print(f"synchronous={level:6} single {percentiles(singles)}", end="   ")
+        singles.append((time.perf_counter() - start) * 1e3)
     start = time.perf_counter()
-    for _ in range(300):
-        store.append([event(number + step) for step in range(1, 65)])
-        number += 64
-    print(f"batches of 64: {300 * 64 / (time.perf_counter() - start):,.0f} events/s", end="   ")
+    for _ in range(batches):
+        store.append([event(number + step) for step in range(1, BATCH + 1)])
+        number += BATCH
+    written = batches * BATCH / (time.perf_counter() - start)
     start = time.perf_counter()
     found = store.since(0, 20_000)
-    print(f"read: {len(found) / (time.perf_counter() - start):,.0f} events/s")
+    read = len(found) / (time.perf_counter() - start)
     store.close()
+    return {
+        "p50": percentile(singles, 0.5),
+        "p99": percentile(singles, 0.99),
+        "written": written,
+        "read": read,
+    }
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as directory:
-        for level in ("FULL", "NORMAL", "OFF"):
-            measure(directory, level)
-    print("goal: durable (FULL) single p99 < 5 ms")
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """Durable, beside not durable."""
+    peer = measure(folder / "off.db", "OFF", scale)
+    ours = measure(folder / "full.db", "FULL", scale)
+    yield Row("event log, one event, durable: p50", ours["p50"], "ms", "", PEER, peer["p50"])
+    yield Row("event log, one event, durable: p99", ours["p99"], "ms", "< 5", PEER, peer["p99"])
+    yield Row(f"event log, batches of {BATCH}, durable", ours["written"], "/s", "", PEER, peer["written"])
+    yield Row("event log, read back", ours["read"], "/s")
 
 
 if __name__ == "__main__":
-    main()
+    run(rows)

@@ -2,31 +2,25 @@
 
 A real daemon, real worktrees, scripted agents: each changes twenty files and adds one, says that its limit is
 reached, and the next account takes over. The clock starts when the agent's line reached the spool and stops when
-the next agent has written its start line. Beside it: `git add -A && git commit` of the same kind of change, which
-is what a handoff by hand would begin with.
-
-Run it: `python -m tests.bench.bench_handoff [files] [handoffs]`, or `pytest tests/bench/bench_handoff.py -m bench -s`.
+the next agent has written its start line.
+Peer: `git add -A && git commit` of the same kind of change, with which a handoff by hand would begin.
 """
 
 from __future__ import annotations
 
-import os
 import statistics
-import sys
-import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.bench.bench_snapshot import CHANGED, change, plant
+from tests.bench.table import Row, at_least, run
 from tests.faults.harness import Project, git, until
 
-GOAL = 300.0
 STATES = ("PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING", "RUNNING")
 
 
@@ -64,7 +58,7 @@ def instant(text: str) -> float:
     return datetime.fromisoformat(text).timestamp() * 1000
 
 
-def run(made: Project, handoffs: int) -> list[dict[str, float]]:
+def session(made: Project, handoffs: int) -> list[dict[str, float]]:
     """One session; for each handoff the milliseconds from the limit's line to each state, and to the start line."""
     starts = Starts(made.log)
     starts.start()
@@ -116,7 +110,7 @@ def measure(folder: Path, files: int = 50_000, handoffs: int = 5) -> dict[str, A
     )
     made.configure(accounts)
     try:
-        rows = run(made, handoffs)
+        rows = session(made, handoffs)
     finally:
         made.stop()
     peer = by_hand(made.root, 3)
@@ -131,30 +125,16 @@ def measure(folder: Path, files: int = 50_000, handoffs: int = 5) -> dict[str, A
     }
 
 
-def show(found: dict[str, Any]) -> None:
-    """Prints it."""
-    print(f"\nlimit line -> next agent's first line  {found['median']:6.0f} ms   (goal {GOAL:.0f})")
-    each = ", ".join(f"{row['start']:.0f}" for row in found["rows"])
-    print(f"each: {each} ms")
-    print(f"  limit line -> PAUSING on record      {found['to_pausing']:6.0f} ms")
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """The whole way, and its parts."""
+    files = at_least(2500, 50_000, scale)
+    found = measure(folder, files, at_least(1, 5, scale))
+    what = f"limit's line to the next agent's first line, {files} files"
+    yield Row(what, found["median"], "ms", "<= 300", "`git add -A && git commit`", found["peer"])
+    yield Row("- of it, to PAUSING on record", found["to_pausing"], "ms")
     for name, took in found["steps"].items():
-        print(f"  {name:36} {took:6.0f} ms")
-    print(
-        f"git add -A && git commit               {found['peer']:6.0f} ms   ratio {found['median'] / found['peer']:.2f}"
-    )
-
-
-@pytest.mark.bench
-def test_handoff(tmp_path):
-    """Prints; fails only when a handoff fails."""
-    show(measure(tmp_path))
-
-
-def main() -> None:
-    with tempfile.TemporaryDirectory() as directory:
-        place = os.environ.get("BENCH_DIR", directory)
-        show(measure(Path(place), *map(int, sys.argv[1:])))
+        yield Row(f"- of it, {name}", took, "ms")
 
 
 if __name__ == "__main__":
-    main()
+    run(rows)

@@ -1,11 +1,9 @@
-"""An agent's line -> parsed -> redacted -> durable in the log -> ten WebSocket clients, through a real daemon.
+"""An agent's line -> parsed -> redacted -> in the log -> ten WebSocket clients, through a real daemon.
 
 The agent is a real child process that writes lines at a set rate under its runner; each line carries the moment it
-was written. The clients live in this process and look at the bytes they receive. The peer is the floor: the same
-lines from a pipe, synced to disk twice (the spool and the log: nobody may see a line that a power cut could take
-back), and sent on, with nothing else in between.
-
-Run it: `python -m tests.bench.bench_pipeline [rate] [seconds] [clients]`, or with `-m bench` by pytest.
+was written. The clients live in this process and look at the bytes they receive.
+Peer: the floor: the same lines from a pipe, synced to disk twice (the spool and the log), and sent on, with nothing
+else in between.
 """
 
 from __future__ import annotations
@@ -15,21 +13,21 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
-import pytest
 import trio
 
 from tests.bench.bench_events import handshake
+from tests.bench.table import Row, run
 from tests.faults.harness import Project, project, until
 
 RATE, SECONDS, CLIENTS = 1000, 6.0, 10
 WARM_UP = 1.0
-GOAL_MS, GOAL_RATE = 5.0, 5000
+PEER = "pipe, two syncs, socket"
 
 EMITTER = """
 import json, sys, time
@@ -189,22 +187,18 @@ def floor(
 CASES = ((1000, 10, False), (1000, 10, True), (5000, 1, True), (8000, 1, True))
 
 
-@pytest.mark.bench
-@pytest.mark.parametrize(("rate", "clients", "batch"), CASES)
-def test_pipeline(tmp_path, rate, clients, batch):
-    """Prints; fails only when a line is lost."""
-    print(
-        f"\nhub   {measure(tmp_path, rate, SECONDS, clients, batch=batch)}\nfloor {floor(tmp_path, rate, 3, clients)}"
-    )
-
-
-def main() -> None:
-    rate, seconds, clients = (*map(float, sys.argv[1:]), *(RATE, SECONDS, CLIENTS)[len(sys.argv) - 1 :])
-    with tempfile.TemporaryDirectory() as directory:
-        print("floor", floor(Path(directory), rate, 3, int(clients)))
-        print("hub  ", measure(Path(directory), rate, seconds, int(clients)))
-        print("batch", measure(Path(directory) / "b", rate, seconds, int(clients), batch=True))
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """Each rate and number of clients, on the floor and through hub."""
+    seconds = max(WARM_UP + 0.5, SECONDS * scale)
+    for number, (rate, clients, batch) in enumerate(CASES):
+        peer = floor(folder, rate, max(WARM_UP, seconds / 2), clients)
+        ours = measure(folder / f"case{number}", rate, seconds, clients, batch=batch)
+        what = f"agent's line to {clients} client(s), {rate}/s{', in batches' * batch}"
+        yield Row(f"{what}: p50", ours["p50_ms"], "ms", "", PEER, peer["p50_ms"])
+        yield Row(f"{what}: p99", ours["p99_ms"], "ms", "< 5", PEER, peer["p99_ms"])
+        yield Row(f"{what}: got through", ours["through_per_s"], "/s")
+        yield Row(f"{what}: processor an event", ours["cpu_us_per_event"], "us")
 
 
 if __name__ == "__main__":
-    main()
+    run(rows)

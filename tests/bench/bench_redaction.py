@@ -1,7 +1,7 @@
-"""Redaction of plain text with ten known values: MB/s, beside the naive way.
+"""Redaction of plain text with ten known values: MB of Python source a second.
 
-The naive way is one `re.sub` over the alternation of the same forms, longest first: without the anchors, without
-broken lines, without the rules, without a stream. Run it: `pytest tests/bench/bench_redaction.py -m bench -s`.
+Peer: the naive way: one `re.sub` over the alternation of the same forms, longest first: without the anchors, without
+broken lines, without the rules, without a stream.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Callable
-
-import pytest
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 from hub.domain.redaction import KnownSecrets, Redactor
 from hub.domain.redaction_known import forms
+from tests.bench.table import Row, at_least, run
 
+ROOT = Path(__file__).resolve().parents[2]
+PEER = "one `re.sub`"
 SIZE = 2_000_000
 ROUNDS = 3
 
@@ -28,7 +31,7 @@ def values() -> list[str]:
     ]
 
 
-def best(act: Callable[[], object], size: int = SIZE) -> float:
+def best(act: Callable[[], object], size: int) -> float:
     """MB/s of the fastest round."""
     times = []
     for _ in range(ROUNDS):
@@ -38,33 +41,37 @@ def best(act: Callable[[], object], size: int = SIZE) -> float:
     return size / 1e6 / min(times)
 
 
-@pytest.mark.bench
-def test_redaction(pytestconfig):
-    source = "".join(path.read_text() for path in sorted((pytestconfig.rootpath / "hub").rglob("*.py")))
-    text = (source * (SIZE // len(source) + 1))[:SIZE]
+def streamed(redactor: Redactor, part: str, size: int) -> None:
+    """A text in pieces."""
+    out = redactor.stream()
+    for at in range(0, len(part), size):
+        out.feed(part[at : at + size])
+    out.flush()
+
+
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """The whole text, pieces of it, line by line; and text made to be slow."""
+    size = at_least(200_000, SIZE, scale)
+    source = "".join(path.read_text() for path in sorted((ROOT / "hub").rglob("*.py")))
+    text = (source * (size // len(source) + 1))[:size]
     secrets = values()
     redactor = Redactor(KnownSecrets(secrets), b"key")
     written = sorted({form for value in secrets for form in forms(value.encode())}, key=len, reverse=True)
     naive = re.compile("|".join(map(re.escape, written)))
+    floor = best(lambda: naive.sub("*", text), size)
+    yield Row("redaction, whole text", best(lambda: redactor.text(text), size), "MB/s", "", PEER, floor)
+    for piece in (65_536, 4096, 200):
+        part = text[: piece * 500]
+        rate = best(partial(streamed, redactor, part, piece), len(part))
+        yield Row(f"redaction, pieces of {piece}", rate, "MB/s", "", PEER, floor)
     lines = text[:200_000].splitlines(keepends=True)
-
-    print(f"\n{len(written)} forms of {len(secrets)} values, {SIZE / 1e6:g} MB of Python source")
-    print(f"whole text            {best(lambda: redactor.text(text)):8.1f} MB/s")
-    for size in (65_536, 4096, 200):
-        part = text[: size * 500]
-
-        def stream(part: str = part, size: int = size) -> None:
-            out = redactor.stream()
-            for at in range(0, len(part), size):
-                out.feed(part[at : at + size])
-            out.flush()
-
-        print(f"pieces of {size:6d}      {best(stream, len(part)):8.1f} MB/s")
     rate = best(lambda: [redactor.text(line) for line in lines], len(lines))
-    print(f"line by line          {1 / rate:8.1f} us a line")
-    print(f"naive re.sub          {best(lambda: naive.sub('*', text)):8.1f} MB/s")
+    yield Row("redaction, a line", 1 / rate, "us")
     for noise in ("a", "sk-", "sk-ant-", "eyJ", "-----BEGIN PRIVATE KEY-----"):
-        hostile = noise * (500_000 // len(noise))
-        print(
-            f"hostile {noise[:12]:12}  {best(lambda hostile=hostile: redactor.text(hostile), len(hostile)):8.1f} MB/s"
-        )
+        hostile = noise * (size // 4 // len(noise))
+        rate = best(partial(redactor.text, hostile), len(hostile))
+        yield Row(f"redaction, hostile text `{noise[:12]}`...", rate, "MB/s")
+
+
+if __name__ == "__main__":
+    run(rows)

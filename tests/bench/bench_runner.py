@@ -1,6 +1,6 @@
 """What the runner costs: the start of an agent, the way of its bytes, and the end of its processes.
 
-Run with `python -m pytest tests/bench/bench_runner.py -m bench -s`. Prints figures, and never fails on a clock.
+Peer: for a command, `posix_spawn` of the same shell; a process that outlives its daemon has no other.
 """
 
 from __future__ import annotations
@@ -10,53 +10,43 @@ import signal
 import statistics
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+import trio
 
 from hub.io import processes
 from hub.io.child import Output, RunnerClient, StdinMode, spawn_runner
 from hub.io.commands import run_command
-from tests.hub.io.runner_kit import DAEMON, claim_of, eventually, gone, lines, script
+from tests.bench.table import Row, at_least, run
+from tests.hub.io.runner_kit import DAEMON, claim_of, lines, script
+from tests.waiting import changed, ends
 
-pytestmark = pytest.mark.bench
-
-
-def told(name: str, seconds: list[float]) -> None:
-    """One line of milliseconds."""
-    values = sorted(value * 1000 for value in seconds)
-    print(
-        f"\n{name}: min {values[0]:.1f}  median {statistics.median(values):.1f}  max {values[-1]:.1f} ms",
-        end="",
-    )
+PEER = "`posix_spawn` of the same, waited for"
 
 
-def fresh(tmp_path: Path) -> Path:
-    return tmp_path / f"t-{uuid.uuid4().hex[:12]}"
+def fresh(folder: Path) -> Path:
+    """A run directory of its own."""
+    return folder / f"t-{uuid.uuid4().hex[:12]}"
 
 
-def _smaps(pid: int) -> str:
-    return Path(f"/proc/{pid}/smaps_rollup").read_text()
-
-
-async def test_start(tmp_path):
-    """spawn_runner -> returned (agent on record and let go), and -> the agent's first instruction."""
+async def starts(folder: Path, count: int) -> tuple[list[float], list[float]]:
+    """Milliseconds until spawn_runner returned (the agent on record and let go), and to its first instruction."""
     returned, executed = [], []
-    for _ in range(20):
-        run_dir = fresh(tmp_path)
+    for _ in range(count):
+        run_dir = fresh(folder)
         launch = script("", argv=["/bin/sh", "-c", "date +%s.%N"], linger=0.0)
         began, began_wall = time.perf_counter(), time.time()
         await spawn_runner(run_dir, launch)
-        returned.append(time.perf_counter() - began)
-        await eventually(lambda path=run_dir: (path / "stdout.spool").read_bytes().count(b"\n") == 1)
-        executed.append(float((run_dir / "stdout.spool").read_text()) - began_wall)
-    told("spawn_runner returned", returned)
-    told("agent executing", executed)
+        returned.append((time.perf_counter() - began) * 1e3)
+        await changed(run_dir, lambda path=run_dir: (path / "stdout.spool").read_bytes().count(b"\n") == 1)
+        executed.append((float((run_dir / "stdout.spool").read_text()) - began_wall) * 1e3)
+    return returned, executed
 
 
-async def test_throughput(tmp_path):
-    """A flood through pipe, spool, sync, socket and client."""
-    run_dir, mib = fresh(tmp_path), 256
+async def throughput(folder: Path, mib: int) -> float:
+    """MiB a second of a flood through pipe, spool, sync, socket and client."""
+    run_dir = fresh(folder)
     text = f"import os\nchunk = b'x' * (1 << 20)\nfor _ in range({mib}):\n    left = chunk\n    while left: left = left[os.write(1, left):]"
     began = time.perf_counter()
     await spawn_runner(run_dir, script(text))
@@ -65,35 +55,33 @@ async def test_throughput(tmp_path):
         await client.attach()
         async for message in client:
             size += len(message.data) if isinstance(message, Output) else 0
-    took = time.perf_counter() - began
-    print(f"\nthroughput: {size / took / (1 << 20):.0f} MiB/s live ({took:.2f} s)", end="")
     assert size == mib << 20
+    return mib / (time.perf_counter() - began)
 
 
-async def test_line_latency(tmp_path):
-    """One line to the agent and its answer back, each synced on the way."""
-    run_dir, took = fresh(tmp_path), []
+async def echoes(folder: Path, count: int) -> list[float]:
+    """Milliseconds of one line to the agent and its answer back, each synced on the way."""
+    run_dir, took = fresh(folder), []
     await spawn_runner(
         run_dir, script("import sys\nfor line in sys.stdin: print(line, end='')", stdin=StdinMode.PIPE)
     )
     async with RunnerClient(run_dir) as client:
         await client.attach()
-        for n in range(200):
+        for n in range(count):
             began = time.perf_counter()
             await client.write(f"k{n}", b"line\n")
             await lines(client, 1)
-            took.append(time.perf_counter() - began)
+            took.append((time.perf_counter() - began) * 1e3)
         await client.close_stdin()
-    told("write -> answer", took)
     await processes.sweep({run_dir.name})
+    return took
 
 
-@pytest.mark.parametrize("victim", ["pid", "guardianPid"])
-async def test_end(tmp_path, victim):
-    """kill -9 of a guard -> fifty daemonised descendants are gone."""
+async def ending(folder: Path, victim: str, count: int) -> list[float]:
+    """Milliseconds from kill -9 of a guard until fifty daemonised descendants are gone."""
     took = []
-    for _ in range(5):
-        run_dir = fresh(tmp_path)
+    for _ in range(count):
+        run_dir = fresh(folder)
         await spawn_runner(run_dir, script(DAEMON + "for _ in range(50): daemon(False)\ntime.sleep(1000)"))
         async with RunnerClient(run_dir) as client:
             await client.attach()
@@ -101,27 +89,61 @@ async def test_end(tmp_path, victim):
         claim = claim_of(run_dir)
         began = time.perf_counter()
         os.kill(claim[victim], signal.SIGKILL)
-        await eventually(lambda pids=pids: gone(*pids))
-        took.append(time.perf_counter() - began)
-    told(f"kill -9 of {victim} -> 50 descendants gone", took)
+        await ends(*pids)
+        took.append((time.perf_counter() - began) * 1e3)
+    return took
 
 
-async def test_command(tmp_path):
-    """An acceptance command that does nothing."""
-    took = []
-    for _ in range(20):
+def shell_alone() -> float:
+    """Milliseconds of the least that runs a command."""
+    began = time.perf_counter()
+    os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", "true"], {}), 0)
+    return (time.perf_counter() - began) * 1e3
+
+
+async def commands(folder: Path, count: int) -> tuple[list[float], list[float]]:
+    """Milliseconds of an acceptance command that does nothing, and of the shell alone."""
+    took, peer = [], []
+    for _ in range(count):
         began = time.perf_counter()
-        await run_command("true", cwd=tmp_path)
-        took.append(time.perf_counter() - began)
-    told("run_command('true')", took)
+        await run_command("true", cwd=folder)
+        took.append((time.perf_counter() - began) * 1e3)
+        peer.append(shell_alone())
+    return took, peer
 
 
-async def test_memory(tmp_path):
-    """What runner and guardian weigh: proportional set size."""
-    run_dir = fresh(tmp_path)
+def pss(pid: int) -> float:
+    """Proportional set size of a process in MiB."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(text.partition("\nPss:")[2].split()[0]) / 1024
+
+
+async def weights(folder: Path) -> list[float]:
+    """MiB of runner and guardian: proportional set size."""
+    run_dir = fresh(folder)
     await spawn_runner(run_dir, script("input()", stdin=StdinMode.PIPE))
     claim = claim_of(run_dir)
-    for name in ("pid", "guardianPid"):
-        fields = dict(line.split(":", 1) for line in _smaps(claim[name]).splitlines()[1:])
-        print(f"\n{name}: PSS {int(fields['Pss'].split()[0]) / 1024:.1f} MiB", end="")
+    found = [pss(claim[name]) for name in ("pid", "guardianPid")]
     await processes.sweep({run_dir.name})
+    return found
+
+
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """Start, bytes, end, weight; medians."""
+    returned, executed = trio.run(starts, folder, at_least(2, 20, scale))
+    yield Row("runner: spawn to the agent on record", statistics.median(returned), "ms")
+    yield Row("runner: spawn to the agent's first instruction", statistics.median(executed), "ms")
+    yield Row("runner: a flood of output", trio.run(throughput, folder, at_least(8, 256, scale)), "MiB/s")
+    echo = trio.run(echoes, folder, at_least(10, 200, scale))
+    yield Row("runner: a line in and its answer out", statistics.median(echo), "ms")
+    for victim, name in (("pid", "runner"), ("guardianPid", "guardian")):
+        took = trio.run(ending, folder, victim, at_least(1, 5, scale))
+        yield Row(f"kill -9 of the {name} to 50 descendants gone", statistics.median(took), "ms", "<= 1000")
+    took, peer = map(statistics.median, trio.run(commands, folder, at_least(2, 20, scale)))
+    yield Row("an acceptance command that does nothing", took, "ms", "", PEER, peer)
+    for name, weight in zip(("runner", "guardian"), trio.run(weights, folder), strict=True):
+        yield Row(f"{name}: memory", weight, "MiB")
+
+
+if __name__ == "__main__":
+    run(rows)

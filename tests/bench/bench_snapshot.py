@@ -1,27 +1,26 @@
-"""A snapshot against `git add -A && git commit`, in the same repository, in the same run, taking turns.
+"""A snapshot in a large repository.
 
-Run: python tests/bench/bench_snapshot.py [files] [rounds]
+Peer: `git add -A && git commit` in the same repository, in the same run, taking turns; both must store the same tree.
 """
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
-import sys
-import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import trio
 
 from hub.io.git import add_worktree, snapshot
 from hub.io.places import Places
+from tests.bench.table import Row, at_least, run
 
 CHANGED = 21
 
 
-def run(*args: str, cwd: Path) -> str:
+def _git(*args: str, cwd: Path) -> str:
     identity = ("-c", "user.name=n", "-c", "user.email=e@x")
     return subprocess.run(
         ("git", *identity, *args), cwd=cwd, check=True, capture_output=True, text=True
@@ -30,14 +29,14 @@ def run(*args: str, cwd: Path) -> str:
 
 def plant(root: Path, files: int) -> None:
     """`files` small files in folders of a hundred."""
-    run("init", "-qb", "main", cwd=root)
+    _git("init", "-qb", "main", cwd=root)
     for number in range(files):
         folder = root / f"pkg{number // 2500}" / f"mod{number // 100 % 25}"
         if number % 100 == 0:
             folder.mkdir(parents=True, exist_ok=True)
         (folder / f"file{number}.py").write_text(f"# {number}\n" * 20)
-    run("add", "-A", cwd=root)
-    run("commit", "-qm", "start", cwd=root)
+    _git("add", "-A", cwd=root)
+    _git("commit", "-qm", "start", cwd=root)
 
 
 def change(tree: Path, turn: int) -> None:
@@ -53,7 +52,7 @@ async def measure(root: Path, rounds: int) -> tuple[list[float], list[float]]:
     """Seconds of each snapshot, and of each `git add -A && git commit`."""
     places = Places(root)
     places.ensure()
-    base = run("rev-parse", "HEAD", cwd=root).strip()
+    base = _git("rev-parse", "HEAD", cwd=root).strip()
     ours = await add_worktree(root, places.worktree("ours"), "hub/ours", base)
     theirs = await add_worktree(root, places.worktree("theirs"), "hub/theirs", base)
     mine: list[float] = []
@@ -66,33 +65,25 @@ async def measure(root: Path, rounds: int) -> tuple[list[float], list[float]]:
         mine.append(time.perf_counter() - start)
         assert len(taken.files) == CHANGED
         start = time.perf_counter()
-        run("add", "-A", cwd=theirs.path)
-        run("commit", "-qm", "turn", cwd=theirs.path)
+        _git("add", "-A", cwd=theirs.path)
+        _git("commit", "-qm", "turn", cwd=theirs.path)
         peer.append(time.perf_counter() - start)
-        same = run("rev-parse", "hub/ours^{tree}", "hub/theirs^{tree}", cwd=root).split()
+        same = _git("rev-parse", "hub/ours^{tree}", "hub/theirs^{tree}", cwd=root).split()
         assert same[0] == same[1], "both must store the same tree"
     return mine, peer
 
 
-def show(mine: list[float], peer: list[float]) -> None:
-    """Prints both and their ratio."""
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """The ratio of the pairs, as a time beside the peer's."""
+    root, files = folder / "repo", at_least(2500, 50_000, scale)
+    root.mkdir()
+    plant(root, files)
+    mine, peer = trio.run(measure, root, at_least(2, 9, scale))
     ratio = statistics.median(a / b for a, b in zip(mine, peer, strict=True))
-    best = min(mine) / min(peer)
-    print(f"snapshot              {statistics.median(mine) * 1e3:7.1f} ms")
-    print(f"add -A && commit      {statistics.median(peer) * 1e3:7.1f} ms")
-    print(f"ratio (median of {len(mine)} pairs) {ratio:.2f}, of the best {best:.2f}   (goal 0.5)")
-
-
-def main() -> None:
-    files = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 9
-    with tempfile.TemporaryDirectory() as directory:
-        os.environ["HUB_STATE_DIR"] = f"{directory}/state"
-        root = Path(directory) / "repo"
-        root.mkdir()
-        plant(root, files)
-        show(*trio.run(measure, root, rounds))
+    commit = statistics.median(peer) * 1e3
+    what = f"snapshot of {files} files, {CHANGED} changed"
+    yield Row(what, ratio * commit, "ms", "<= 0.5 x peer", "`git add -A && git commit`", commit)
 
 
 if __name__ == "__main__":
-    main()
+    run(rows)

@@ -1,7 +1,7 @@
 """How long a daemon takes until it answers, what it weighs, and what it does when nobody asks anything.
 
-The peer is the bare stack: an empty Quart-Trio application under Hypercorn's Trio server. All bytecode is compiled
-before, as an installed package's is. `python -m tests.bench.bench_start [rounds]`, or by pytest with `-m bench -s`.
+All bytecode is compiled before, as an installed package's is.
+Peer: the bare stack: an empty Quart-Trio application under Hypercorn's Trio server.
 """
 
 from __future__ import annotations
@@ -12,17 +12,14 @@ import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.bench.table import Row, at_least, run
 from tests.faults.harness import HUB, project
 
-GOALS = {"start_ms": 500.0, "rss_mb": 80.0, "idle_percent": 0.3, "status_ms": 120.0}
 IDLE_SECONDS = 20.0
 PEER = """
 import sys, trio
@@ -87,7 +84,6 @@ def measure(folder: Path, rounds: int = 5, idle: float = IDLE_SECONDS) -> dict[s
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     ours: list[float] = []
     peers: list[float] = []
-    status: list[float] = []
     found: dict[str, float] = {}
     folder.mkdir(exist_ok=True)
     with project(folder) as made:
@@ -101,11 +97,6 @@ def measure(folder: Path, rounds: int = 5, idle: float = IDLE_SECONDS) -> dict[s
             port = free_port()
             took, process = first_answer([*HUB, "daemon", "--port", str(port)], port, env=env, cwd=made.root)
             ours.append(took)
-            begun = time.perf_counter()
-            subprocess.run(
-                [*HUB, "status", "--json"], env=env, cwd=made.root, check=True, capture_output=True
-            )
-            status.append((time.perf_counter() - begun) * 1000)
             if turn == rounds:
                 time.sleep(2)
                 before = cpu_seconds(process.pid)
@@ -116,24 +107,19 @@ def measure(folder: Path, rounds: int = 5, idle: float = IDLE_SECONDS) -> dict[s
     # The first round compiles.
     found |= {"start_ms": statistics.median(ours[1:]), "peer_ms": statistics.median(peers[1:])}
     ratio = statistics.median(a / b for a, b in zip(ours[1:], peers[1:], strict=True))
-    return {**found, "start_ratio": ratio, "status_ms": statistics.median(status[1:])}
+    return {**found, "start_ratio": ratio}
 
 
-@pytest.mark.bench
-def test_start(tmp_path):
-    """Prints; fails only when a daemon does not come up."""
-    print(f"\n{ {name: round(value, 2) for name, value in measure(tmp_path).items()} }")
-
-
-def main() -> None:
-    with tempfile.TemporaryDirectory() as directory:
-        print(
-            {
-                name: round(value, 2)
-                for name, value in measure(Path(directory), *map(int, sys.argv[1:])).items()
-            }
-        )
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """Its start, its weight and its rest."""
+    found = measure(folder, at_least(1, 5, scale), max(0.5, IDLE_SECONDS * scale))
+    peer = found["start_ms"] / found["start_ratio"]
+    yield Row(
+        "daemon: spawn to first 200", found["start_ms"], "ms", "<= 500", "bare Quart-Trio on Hypercorn", peer
+    )
+    yield Row("daemon: memory when idle", found["rss_mb"], "MB", "<= 80")
+    yield Row("daemon: processor when idle", found["idle_percent"], "%", "<= 0.3")
 
 
 if __name__ == "__main__":
-    main()
+    run(rows)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,11 @@ import attrs
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
+from tests.waiting import PATIENCE, ended, until
+
+__all__ = ["HUB", "PATIENCE", "Project", "git", "project", "try_post", "until"]
 
 HUB = [sys.executable, "-m", "hub"]
-PATIENCE = 90.0
-_TICK = 0.01
 
 GIT_ENV = {
     "GIT_AUTHOR_NAME": "t",
@@ -35,17 +35,6 @@ GIT_ENV = {
     "GIT_COMMITTER_EMAIL": "t@example.com",
     "GIT_CONFIG_GLOBAL": os.devnull,
 }
-
-
-def until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
-    """The first true value of a condition; a bounded poll, for facts of other processes."""
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
-        found = condition()
-        if found:
-            return found
-        time.sleep(_TICK)
-    raise AssertionError(f"not within {patience:g} s: {what}")
 
 
 def git(root: Path, *args: str) -> str:
@@ -122,17 +111,9 @@ class Project:
         return int(told["port"]) if told["pid"] == self.daemon.pid else 0
 
     def wait_dead(self) -> int:
-        """The daemon's exit status, once it has ended.
-
-        The kernel tells the moment: `Popen.wait` with a timeout looks every 50 ms, three times in each test.
-        """
+        """The daemon's exit status, once it has ended."""
         assert self.daemon is not None
-        fd = os.pidfd_open(self.daemon.pid)
-        try:
-            ended, _, _ = select.select([fd], [], [], PATIENCE)
-        finally:
-            os.close(fd)
-        if not ended:
+        if not ended(self.daemon.pid):
             raise AssertionError(f"the daemon has not ended within {PATIENCE:g} s")
         return self.daemon.wait()
 

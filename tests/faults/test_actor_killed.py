@@ -6,7 +6,6 @@ The daemon runs in the test's own process, on a real repository, with the script
 from __future__ import annotations
 
 import os
-import time
 
 import pytest
 import trio
@@ -19,9 +18,9 @@ from hub.client.quick import Api
 from hub.daemon import run_daemon
 from hub.errors import Code, HubError
 from supervisors import faults
-from tests.faults.harness import PATIENCE
 from tests.faults.invariants import check_invariants
 from tests.faults.test_daemon_killed import STATES, TASK, work
+from tests.waiting import eventually
 
 __all__ = ["work"]
 
@@ -86,10 +85,7 @@ async def start(port):
 
 
 async def until_ended(made):
-    with trio.fail_after(PATIENCE):
-        while not made.ended():
-            await trio.lowlevel.checkpoint()
-            await trio.to_thread.run_sync(time.sleep, 0.01)
+    await eventually(made.ended)
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -12,6 +12,7 @@ from hub.errors import Code, HubError
 from tests.faults.harness import Project, project, until
 from tests.faults.invariants import check_invariants
 from tests.faults.test_daemon_killed import write
+from tests.waiting import Gate
 
 TASK = {"task": "write the files", "verify": ["test -f b.txt"]}
 
@@ -28,6 +29,13 @@ def made(tmp_path):
 def oracle(tmp_path):
     """The outside record."""
     return tmp_path / "oracle"
+
+
+@pytest.fixture
+def gate(tmp_path):
+    """Where an agent waits until the test lets it go on."""
+    with Gate(tmp_path / "gate") as found:
+        yield found
 
 
 def process(made: Project, which: str, member: str) -> int:

@@ -12,10 +12,10 @@ import pytest
 from hub.errors import Code, HubError
 from tests.faults.harness import HUB, Project, git, until
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle
+from tests.faults.test_agent_faults import gate, made, oracle
 from tests.faults.test_daemon_killed import write
 
-__all__ = ["made", "oracle"]
+__all__ = ["gate", "made", "oracle"]
 
 
 def simple(made: Project, oracle: Path) -> None:
@@ -126,13 +126,12 @@ def test_a_configuration_that_is_broken_at_the_start(made):
     assert not (made.hub / "daemon.json").exists()
 
 
-def test_a_configuration_that_breaks_while_it_is_in_use(made, oracle, tmp_path):
+def test_a_configuration_that_breaks_while_it_is_in_use(made, oracle, gate):
     """The running session keeps the last good one; a new session is refused until it is mended."""
-    gate = tmp_path / "gate"
     made.script(
         "demo-first",
         {"say": "ready"},
-        {"run": f"until test -e {gate}; do sleep 0.05; done"},
+        {"run": gate.command},
         {"limit": {"resetsIn": 3600}},
     )
     made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
@@ -142,7 +141,7 @@ def test_a_configuration_that_breaks_while_it_is_in_use(made, oracle, tmp_path):
     api.post("/api/run", {"task": "write", "verify": ["test -f b.txt"]})
     made.says("ready")
     (made.root / "hub.toml").write_text("[[[")
-    gate.touch()
+    gate.open()
     record = until(made.ended, "the session ends by itself")
     assert (record["sessionState"], record["handoffsDone"]) == ("completed", 1)
     with pytest.raises(HubError) as caught:
@@ -151,6 +150,7 @@ def test_a_configuration_that_breaks_while_it_is_in_use(made, oracle, tmp_path):
     assert "hub.toml" in caught.value.detail
     (made.root / "hub.toml").write_text(good)
     oracle.write_text("")
+    gate.open()
     api.post("/api/run", {"task": "again"})
     until(lambda: made.ended().get("task") == "again", "the next session ends")
     made.stop()

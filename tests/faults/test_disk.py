@@ -12,6 +12,7 @@ from hub.errors import Code, HubError
 from tests.faults.harness import HUB, Project, project, until
 from tests.faults.invariants import check_invariants
 from tests.faults.test_daemon_killed import STATES, TASK, work, write
+from tests.waiting import Gate
 
 __all__ = ["work"]
 
@@ -145,9 +146,9 @@ def test_a_real_full_disk(tmp_path):
     """F6 for real: a tmpfs without a free byte. 507, the agent lives on, its bytes are kept, and it goes on."""
     oracle = tmp_path / "oracle"
     oracle.touch()
-    gate = tmp_path / "gate"
-    with small_disk(tmp_path / "disk", "24m") as disk, project(disk) as made:
-        first = [write(oracle, "a.txt", "before"), {"run": f"until test -e {gate}; do sleep 0.05; done"}]
+    gate = Gate(tmp_path / "gate")
+    with gate, small_disk(tmp_path / "disk", "24m") as disk, project(disk) as made:
+        first = [write(oracle, "a.txt", "before"), {"run": gate.command}]
         made.script("demo-first", *first, {"say": "on a full disk"}, {"limit": {"resetsIn": 3600}})
         made.script("demo-second", write(oracle, "b.txt", "after"), {"done": "finished"})
         made.configure()
@@ -160,7 +161,7 @@ def test_a_real_full_disk(tmp_path):
         assert caught.value.code is Code.NO_SPACE
         assert caught.value.status == 507
         assert made.fsm()["state"] == "RUNNING"
-        gate.touch()
+        gate.open()
         status = until(lambda: (s := api.get("/api/status"))["error"] and s, "the trouble is shown")
         assert status["error"]["code"] == "no_space"
         assert status["fsmState"] == "RUNNING"

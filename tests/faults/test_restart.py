@@ -18,10 +18,10 @@ from hub.domain.canonical import canonical
 from hub.errors import Code, HubError
 from tests.faults.harness import HUB, Project, git, until
 from tests.faults.invariants import check_invariants
-from tests.faults.test_agent_faults import made, oracle, process
+from tests.faults.test_agent_faults import gate, made, oracle, process
 from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault, work, write
 
-__all__ = ["made", "oracle", "work"]
+__all__ = ["gate", "made", "oracle", "work"]
 
 STOP_LIMIT = 10.0
 
@@ -77,17 +77,16 @@ def test_sigterm_cuts_an_acceptance_command_short(made, oracle):
     check_invariants(made, oracle)
 
 
-def test_a_detached_daemon_leaves_its_agent(made, oracle, tmp_path):
+def test_a_detached_daemon_leaves_its_agent(made, oracle, gate):
     """X1 with `--detach`: the same process goes on, and the next daemon takes the session to its end."""
-    gate = tmp_path / "gate"
-    hanging(made, oracle, run=f"until test -e {gate}; do sleep 0.05; done; printf 'two\\n' > b.txt")
+    hanging(made, oracle, run=f"{gate.command}; printf 'two\\n' > b.txt")
     made.start("--detach").post("/api/run", {"task": "write", "verify": ["test -f b.txt"]})
     made.says("ready")
     agent = process(made, "agent.json", "pid")
     assert made.stop() == 0
     assert Path(f"/proc/{agent}").exists()
     assert made.fsm()["sessionState"] == "running"
-    gate.touch()
+    gate.open()
     made.start()
     assert until(made.ended, "the session ends by itself")["verified"] is True
     made.stop()

@@ -79,6 +79,11 @@ class ModelServer:
         return self.url
 
     @property
+    def anthropic_v1_url(self) -> str:
+        """For programs that want the version in the address, as OpenCode's providers do."""
+        return f"{self.url}/v1"
+
+    @property
     def openai_url(self) -> str:
         """For Codex's `openai_base_url`, `OPENAI_BASE_URL`, or a model provider's `base_url`."""
         return f"{self.url}/v1"

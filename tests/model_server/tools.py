@@ -39,6 +39,8 @@ def _write(path: str, text: str, offered: Mapping[str, Any], cwd: str) -> Native
     for name in ("Write", "write_file"):
         if name in offered:
             return name, {"file_path": absolute, "content": text}
+    if "write" in offered:
+        return "write", {"filePath": absolute, "content": text}
     if "create" in offered:
         return "create", {"path": absolute, "file_text": text}
     if offered.get("exec") == CUSTOM and text.endswith("\n"):
@@ -73,6 +75,9 @@ def _plan(items: list[list[str]], offered: Mapping[str, Any]) -> Native | None:
     if "TodoWrite" in offered:
         todos = [{"content": text, "status": status, "activeForm": text} for text, status in items]
         return "TodoWrite", {"todos": todos}
+    if "todowrite" in offered:
+        todos = [{"content": text, "status": status, "priority": "medium"} for text, status in items]
+        return "todowrite", {"todos": todos}
     if "TaskCreate" in offered:
         return "TaskCreate", {"subject": items[0][0], "description": items[0][0], "activeForm": items[0][0]}
     if "update_plan" in offered:

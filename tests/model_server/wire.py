@@ -138,7 +138,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 _CWD = (
-    r"Primary working directory: (\S+)",
+    r"(?:Primary )?working directory: (\S+)",
     r"<cwd>([^<]+)</cwd>",
     r"current working directory is[:\s]+`?(/[^\s<`'\",]+)",
     r"Workspace Directories:\*{0,2}\s*-\s+(/[^\s<`'\",]+)",

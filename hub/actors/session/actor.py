@@ -7,7 +7,7 @@ Must not: carry the session on (the driver does), or write to the worktree.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import trio
@@ -22,7 +22,7 @@ from hub.actors.session.starting import insist_free, new_record
 from hub.actors.session.work import NOBODY
 from hub.domain.event import Event, EventType, Tag
 from hub.domain.handoff import State
-from hub.domain.quota import breach, newest, reading_of
+from hub.domain.quota import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
@@ -37,6 +37,7 @@ from hub.messages import (
     GetRedactions,
     GetSessionFacts,
     GetStatus,
+    QuotaSeen,
     ReleaseRun,
     RequestHandoff,
     RequestPause,
@@ -72,6 +73,9 @@ class Session(Actor[Any]):
             self._kit.board.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
             with contextlib.suppress(HubError):
                 await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
+        record = self._kit.ledger.record
+        if record is not None and record.session_state.active:
+            await self._kit.arm()
         await self._recount()
         self.ctx.nursery.start_soon(self._driver.run)
         self.ctx.nursery.start_soon(self._answer_stops)
@@ -91,12 +95,15 @@ class Session(Actor[Any]):
         match message:
             case AgentBatch():
                 return await self._batch(message)
+            case QuotaSeen(readings=readings):
+                return await self._quota_seen(readings)
             case GetStatus():
                 return views.status(self._kit)
             case GetProviders():
                 return await self._driver.work.targets.statuses()
             case GetCost():
-                return views.cost(self._kit)
+                self.ctx.nursery.start_soon(self._cost, self.ctx.current_reply)
+                return DEFER
             case GetRedactions():
                 return views.redactions(self._kit)
             case GetSessionFacts():
@@ -122,6 +129,12 @@ class Session(Actor[Any]):
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the session")
 
+    async def _cost(self, reply: Reply | None) -> None:
+        """Beside the inbox: a list of prices takes its time to load."""
+        found = await views.cost(self._kit)
+        if reply is not None:
+            reply.answer(found)
+
     # --- orders ---------------------------------------------------------------------------------------
 
     async def _start(self, order: StartRun) -> dict[str, Any]:
@@ -138,13 +151,23 @@ class Session(Actor[Any]):
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(self._kit.audit, AuditAppend([]))
+        await self._kit.arm()
         record = new_record(self._kit, order, chain, state)
-        await self._kit.ledger.begin(record)
         self._kit.tallies.clear()
+        await self._kit.ledger.begin(record)
+        await self._tell_detection()
         self._kit.board.wish = None
         self._kit.board.trouble = None
         self._kit.board.touch()
         return views.started(record)
+
+    async def _tell_detection(self) -> None:
+        """Rules go on alone where there is no detection engine; never without a word."""
+        trouble = self._kit.detection.trouble
+        if trouble:
+            key = f"detection:{self._kit.ledger.now.session_id}"
+            msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
+            await self._kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
 
     def _active(self) -> SessionRecord:
         record = self._kit.ledger.record
@@ -311,6 +334,7 @@ class Session(Actor[Any]):
             "type": str(event.type),
             "sessionId": record.session_id,
             "provider": owner(record)[0],
+            "account": owner(record)[1],
             "dispatchId": batch.dispatch_id,
         }
         return NewEvent(
@@ -322,7 +346,8 @@ class Session(Actor[Any]):
         waiting = record.needs_input
         for item in batch.events:
             if item.event.type is EventType.QUOTA:
-                self._watch_quota(record, live, item)
+                reading = reading_of(item.event, *owner(record), item.at_ms / 1000)
+                await self._watch_quota(record, live, reading)
             if not item.event.meta.get("delta"):
                 waiting = bool(item.event.meta.get("needsInput"))
         live.needs_input = waiting
@@ -338,13 +363,24 @@ class Session(Actor[Any]):
         if changes:
             await self._kit.ledger.update(**changes)
 
-    def _watch_quota(self, record: SessionRecord, live: LiveAgent, item: AgentEvent) -> None:
-        if live.breach_muted:
+    async def _quota_seen(self, readings: Sequence[QuotaReading]) -> None:
+        """A poll, or a declared cap, told of a quota of which the agent itself says nothing."""
+        record, live = self._kit.ledger.record, self._kit.board.agent
+        if record is None or live is None or not record.session_state.active:
             return
-        reading = reading_of(item.event, record.provider, record.account, item.at_ms / 1000)
+        for reading in readings:
+            if (reading.provider, reading.account) == owner(record):
+                await self._watch_quota(record, live, reading)
+        self._kit.board.touch()
+
+    async def _watch_quota(
+        self, record: SessionRecord, live: LiveAgent, reading: QuotaReading | None
+    ) -> None:
+        if reading is None or live.breach_muted or live.breach is not None:
+            return
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
-        if reading is not None and newest([reading], self._kit.clock()):
-            live.breach = live.breach or breach([reading], record.threshold)
+        if breach(newest([reading], self._kit.clock()).values(), record.threshold) is not None:
+            live.breach = await self._driver.work.targets.wall(record, reading)
 
 
 def _worked(event: Event) -> bool:

@@ -87,7 +87,7 @@ class Evidence:
 
     async def intent(self, record: SessionRecord, records: list[Record]) -> Intent:
         """The intent block, from the user's task and the agents' own events."""
-        fold = IntentFold(record.task, record.worktree)
+        fold = IntentFold(self.kit.task(record), record.worktree)
 
         def feed() -> Intent:
             for item in records:
@@ -103,20 +103,22 @@ class Evidence:
         """
         checks: list[Check] = []
         timeout = self.kit.config.session.verify_timeout
-        for number, command in enumerate(record.verify):
+        for number, (command, shown) in enumerate(
+            zip(record.verify, self.kit.assertions(record), strict=True)
+        ):
             await self.kit.ledger.say(
-                Tag.SYSTEM, f"verify: {command}", source=f"{key}:{number}:start", command=command
+                Tag.SYSTEM, f"verify: {shown}", source=f"{key}:{number}:start", command=shown
             )
             run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
             result = await self.kit.board.unless_stopped(run)
             # Only its end is shown; what is cut off before it is more than any secret's length.
             output = self.kit.scrub(result.output[-_SCRUBBED:])[-_SHOWN:]
-            check = Check(command, result.exit_code, output, result.duration_ms, result.timed_out)
+            check = Check(shown, result.exit_code, output, result.duration_ms, result.timed_out)
             verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
             source = await self.kit.ledger.say(
                 Tag.SYSTEM if check.passed else Tag.ERROR,
-                f"verify {verdict}: {command}",
-                command=command,
+                f"verify {verdict}: {shown}",
+                command=shown,
                 exitCode=check.exit_code,
                 output=check.output,
                 durationMs=check.duration_ms,

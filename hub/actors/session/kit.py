@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import trio
 
 from hub.actors.session.board import Board
 from hub.actors.session.ledger import Ledger
@@ -20,7 +21,9 @@ from hub.actors.stumbles import Stumbles
 from hub.domain.account import Account
 from hub.domain.config import Config
 from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
+from hub.domain.session import SessionRecord
 from hub.domain.text import clean
+from hub.io.detection import Detection
 from hub.io.dotenv import read_env
 from hub.io.places import Places
 from hub.providers.base import Provider
@@ -50,6 +53,7 @@ class Kit:
     audit: Ref[Any]
     events: Ref[Any]
     breakers: Ref[Any]
+    quota: Ref[Any]
     settings: Ref[Any]
     providers: Mapping[str, Provider]
     keys: Keys
@@ -63,16 +67,46 @@ class Kit:
     chance: Callable[[], float]
     """A number in [0, 1), for jitter."""
     stumbles: Stumbles = attrs.field(factory=Stumbles)
+    detection: Detection = attrs.field(factory=Detection)
 
     _known: tuple[object, KnownSecrets] | None = None
+    _task: tuple[object, str] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        self.ledger.scrub = self.scrub_value
+        self.ledger.heard = self.tallies.mark
+
+    async def arm(self) -> None:
+        """Load the detection engine, off the event loop; before anything of an agent or a task is read."""
+        if self.detection.engine is None:
+            await trio.to_thread.run_sync(self.detection.load)
 
     def redactor(self) -> EventRedactor:
         """A fresh redactor that knows every secret hub holds at this moment."""
-        return EventRedactor(Redactor(self._secrets(), self.keys.redaction))
+        return EventRedactor(self._redactor())
 
     def scrub(self, text: str) -> str:
         """A text for any sink: no control characters, no secret."""
-        return Redactor(self._secrets(), self.keys.redaction).text(clean(text))
+        return self._redactor().text(clean(text))
+
+    def scrub_value(self, value: Any) -> Any:
+        """A JSON value for any sink."""
+        return self._redactor().value(value)
+
+    def task(self, record: SessionRecord) -> str:
+        """The user's task as everyone but the first agent may see it: a secret in it was for that agent."""
+        known = self._secrets()
+        stamp = (record.task, id(known), self.detection.engine is None)
+        if self._task is None or self._task[0] != stamp:
+            self._task = (stamp, self.scrub(record.task))
+        return self._task[1]
+
+    def assertions(self, record: SessionRecord) -> tuple[str, ...]:
+        """The acceptance commands as everyone may see them; they run as they are."""
+        return tuple(map(self.scrub, record.verify))
+
+    def _redactor(self) -> Redactor:
+        return Redactor(self._secrets(), self.keys.redaction, engine=self.detection.engine)
 
     def env_of(self, name: str, label: str) -> dict[str, str]:
         """What the user set for a provider and account: the keys of `.hub/.env`, the provider's table, the account's."""
@@ -102,6 +136,9 @@ class Kit:
         for title, key in attrs.asdict(self.keys).items():
             values += [key, key.hex()]
             names += [f"{title}-key"] * 2
+        if self.config.server.token:
+            values.append(self.config.server.token)
+            names.append("server-token")
         if self.config.server.token:
             values.append(self.config.server.token)
             names.append("server-token")

@@ -39,6 +39,14 @@ _ENDED = {
 _SUFFIX = {True: ", verified", False: ", not verified", None: ""}
 
 
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _nobody(_number: int, _msg: str, _meta: Mapping[str, Any]) -> None:
+    pass
+
+
 @attrs.define
 class Ledger:
     """The session's durable memory. One owner: the session actor."""
@@ -48,6 +56,10 @@ class Ledger:
     events: Ref[Any]
     clock: Callable[[], float]
     record: SessionRecord | None = None
+    scrub: Callable[[Any], Any] = _as_it_is
+    """Applied to all that is told: the record may hold a secret of the user's task, what is told may not."""
+    heard: Callable[[int, str, Mapping[str, Any]], None] = _nobody
+    """Told of each event of hub's own, with its id."""
     _told: tuple[object, ...] = ()
     _writing: trio.Lock = attrs.field(factory=trio.Lock)
 
@@ -137,7 +149,7 @@ class Ledger:
         }
         first = not record.previous
         name = "session_started" if first else "handoff"
-        await self._append(AuditEntry(name, data, key=key))
+        await self._append(AuditEntry(name, self.scrub(data), key=key))
         if first:
             await self.say(
                 Tag.SYSTEM, f"session started: {headline(record.task)}", source=key, role=record.role
@@ -155,7 +167,7 @@ class Ledger:
 
     async def note(self, event: str, key: str, **data: Any) -> dict[str, Any]:
         """Append one record to the audit log; durable when this returns. Answers `{seq, hash}`."""
-        body = {"sessionId": self.now.session_id, **data}
+        body = {"sessionId": self.now.session_id, **self.scrub(data)}
         return await self._append(AuditEntry(event, body, key=key))
 
     async def _append(self, entry: AuditEntry) -> dict[str, Any]:
@@ -177,7 +189,9 @@ class Ledger:
         known: Mapping[str, Any] = {k: v for k, v in {**base, **meta}.items() if v not in ("", None)}
         offset = 0 if source else -1
         at_ms = int(self.clock() * 1000)
+        msg, known = self.scrub(msg), self.scrub(known)
         ids = await self.log([NewEvent(str(tag), msg, known, at_ms, dispatch_id=source, offset=offset)])
+        self.heard(ids[0], msg, known)
         return ids[0]
 
     async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:

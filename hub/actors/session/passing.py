@@ -7,6 +7,7 @@ Must not: start a handoff, or decide what a failure means.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -54,6 +55,8 @@ class Passing:
     targets: Targets
     orders: Orders
     evidence: Evidence
+    _looked: dict[str, bool] = attrs.field(factory=dict)
+    """Whether the worktree was still what was snapshotted, by handoff: looked at while its contract was written."""
 
     async def step(self, record: SessionRecord) -> None:
         """Do what the record's state asks and move to the next one."""
@@ -115,6 +118,25 @@ class Passing:
         target = await self.targets.next(record, record.failure)
         if target is None:
             raise HubError(Code.NO_FALLBACK, "Nobody else may go on with the task.")
+        digest = ""
+
+        async def write() -> None:
+            nonlocal digest
+            digest = await self._write_contract(record, target, gate)
+
+        # The acceptance commands are over and no agent runs: nothing moves in the worktree until the dispatch.
+        await together(write, partial(self._look_early, record))
+        effect(State.SNAPSHOTTED, "done")
+        await self.kit.ledger.advance(
+            Trigger.SNAPSHOT_DONE,
+            contract_id=contract_id(record),
+            contract_sha256=digest,
+            to_provider=target.provider,
+            to_account=target.account,
+        )
+
+    async def _write_contract(self, record: SessionRecord, target: Target, gate: Gate | None) -> str:
+        """Build, sign and write the contract; it is on the audit log when its SHA-256 is returned."""
         contract = sign(await self._contract(record, target, gate), self.kit.keys.contract)
         effect(State.SNAPSHOTTED, "mid")
         write_atomic(self.kit.places.envelope_md, render_envelope(contract).encode())
@@ -124,14 +146,7 @@ class Passing:
         await self.kit.ledger.note(
             "contract", f"contract:{contract.contract_id}", contractId=contract.contract_id, sha256=digest
         )
-        effect(State.SNAPSHOTTED, "done")
-        await self.kit.ledger.advance(
-            Trigger.SNAPSHOT_DONE,
-            contract_id=contract.contract_id,
-            contract_sha256=digest,
-            to_provider=target.provider,
-            to_account=target.account,
-        )
+        return digest
 
     async def _contract(self, record: SessionRecord, target: Target, gate: Gate | None) -> Contract:
         """The contract, derived from what is on record; the outgoing agent is never asked."""
@@ -145,12 +160,12 @@ class Passing:
             evidence = (ContractEvidence(EvidenceKind.INTERRUPT, said, 0), *evidence)
         return draft(
             intent,
-            contract_id=f"c-{record.handoff_id}",
+            contract_id=contract_id(record),
             session_id=record.session_id,
             task_id=record.task_id,
-            task_goal=record.task,
+            task_goal=self.kit.task(record),
             snapshot_commit_sha=record.snapshot_sha,
-            acceptance_assertions=record.verify,
+            acceptance_assertions=self.kit.assertions(record),
             file_manifest=files,
             verify_evidence=evidence,
             audit=Anchor(head["seq"], head["hash"]),
@@ -222,15 +237,25 @@ class Passing:
         await self.kit.ledger.advance(Trigger.ADAPTER_STARTED, tree_matches=same_tree)
 
     async def _same_tree(self, record: SessionRecord, meanwhile: Callable[[], Awaitable[object]]) -> bool:
-        """Whether the worktree still is what was snapshotted; `meanwhile` is done when this returns."""
-        same: list[bool] = []
+        """Whether the worktree still is what was snapshotted; `meanwhile` is done when this returns.
 
-        async def look() -> None:
-            worktree = Path(record.worktree)
-            same.append(await tree_matches(worktree, record.snapshot_tree, root=self.kit.places.root))
+        Known already for the first receiver, unless hub was started anew since; the next one may find changes of
+        one that failed.
+        """
+        if record.handoff_id in self._looked:
+            await meanwhile()
+        else:
+            await together(partial(self._look, record), meanwhile)
+        return self._looked.pop(record.handoff_id)
 
-        await together(look, meanwhile)
-        return same[0]
+    async def _look(self, record: SessionRecord) -> None:
+        same = await tree_matches(Path(record.worktree), record.snapshot_tree, root=self.kit.places.root)
+        self._looked[record.handoff_id] = same
+
+    async def _look_early(self, record: SessionRecord) -> None:
+        """Beside other work. What goes wrong is met again, and told, where the answer is needed."""
+        with contextlib.suppress(HubError):
+            await self._look(record)
 
     async def _dispatch_failed(self, record: SessionRecord, error: HubError) -> None:
         left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
@@ -319,8 +344,8 @@ class Passing:
             score,
             [(item.id, item) for item in records],
             contract,
-            goal=record.task,
-            acceptance=record.verify,
+            goal=self.kit.task(record),
+            acceptance=self.kit.assertions(record),
             signed=True,
             audited=hashlib.sha256(data).hexdigest() == record.contract_sha256,
             secret_free=self.kit.redactor().text(text) == text,
@@ -340,3 +365,8 @@ class Passing:
             unsupported=list(found.unsupported[:20]),
         )
         return found.hfs
+
+
+def contract_id(record: SessionRecord) -> str:
+    """The id of the contract of the record's handoff."""
+    return f"c-{record.handoff_id}"

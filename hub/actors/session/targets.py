@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
+import trio
 
 from hub.actors.clock import iso
 from hub.actors.insist import insist
@@ -19,11 +21,16 @@ from hub.actors.session.kit import Kit
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.profile import ProviderStatus, Status, Target, chain, next_target
+from hub.domain.quota import FULL, QuotaReading
 from hub.domain.session import SessionRecord
+from hub.domain.wallet import Prospect, wall
 from hub.errors import Code, HubError
-from hub.messages import BreakerClosed, GetConfig, Shut
+from hub.messages import BreakerClosed, GetConfig, GetProspects, Shut
 from hub.providers.base import install_hint
+from supervisors import ActorDied
 
+_PATIENCE = 5.0
+"""Seconds to wait for a forecast: without one the threshold alone decides."""
 _NEVER_AGAIN = frozenset({"auth", "dispatch_failed", "verify_failed"})
 """Ways to leave a task after which the same provider and account is not asked again within it."""
 
@@ -97,21 +104,60 @@ class Targets:
         answer: Mapping[tuple[str, str], Shut] = await insist(self.kit.breakers, BreakerClosed())
         return answer
 
-    async def next(self, record: SessionRecord, failure: FailureClass | None) -> Target | None:
-        """Who goes on after the record's provider; None when nobody can now."""
+    async def prospects(
+        self, reading: QuotaReading | None = None
+    ) -> Mapping[tuple[str, str], list[Prospect]]:
+        """What is known of every account's windows; nothing, while the quota actor is not there to tell."""
+        readings = () if reading is None else (reading,)
+        try:
+            answer: Mapping[tuple[str, str], list[Prospect]] = await self.kit.quota.call(
+                GetProspects(readings), timeout=_PATIENCE
+            )
+        except (ActorDied, trio.TooSlowError, HubError):
+            return {}
+        return answer
+
+    async def wall(self, record: SessionRecord, reading: QuotaReading) -> QuotaReading | None:
+        """The window because of which the work must be handed over, now that `reading` is at the threshold.
+
+        The forecast may say that it lasts until it begins anew; where there is none, the threshold alone decides.
+        """
+        prospects = (await self.prospects(reading)).get(owner(record))
+        if not prospects:
+            return reading
+        return wall(prospects, record.threshold, self.kit.clock())
+
+    async def _worn(self, record: SessionRecord) -> set[Target]:
+        """Whose quota is at the threshold too: they would hand the work on at once."""
+        limit = round(record.threshold * FULL)
+        return {
+            Target(*key)
+            for key, prospects in (await self.prospects()).items()
+            if any(p.reading.used_permille >= limit for p in prospects)
+        }
+
+    async def next(
+        self, record: SessionRecord, failure: FailureClass | None, *, fresh: bool = False
+    ) -> Target | None:
+        """Who goes on after the record's provider; None when nobody can now.
+
+        Accounts whose own quota is below the threshold come first; with `fresh` there are no others.
+        """
         barred = {Target(*key) for key in await self.blocked()}
         barred |= {Target(a.provider, a.account) for a in record.tried if a.failure in _NEVER_AGAIN}
         barred |= _gave_up(record)
         accounts = {p.name: p.accounts for p in self.known() if p.status is not Status.ERROR}
         order = [Target(name, accounts[name][0]) for name in record.chain if name in accounts]
-        return next_target(
+        choose = partial(
+            next_target,
             Target(record.provider, record.account),
             order,
             accounts,
-            barred,
-            failure,
+            failure=failure,
             refused_by=record.refused_by,
         )
+        found = choose(barred | await self._worn(record))
+        return found if found is not None or fresh else choose(barred)
 
     async def earliest_reset(self, record: SessionRecord) -> float | None:
         """When the first of the chain may be tried again; None when waiting helps nobody."""

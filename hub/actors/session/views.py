@@ -16,6 +16,8 @@ from hub.domain.redaction import summary
 from hub.domain.session import SessionRecord, SessionState
 from hub.messages import Ended
 
+NO_ENGINE = "Run: hub doctor"
+
 
 def digest(commands: Sequence[str]) -> str:
     """What the acceptance commands were at the start."""
@@ -27,11 +29,11 @@ def status(kit: Kit) -> dict[str, Any]:
     record = kit.ledger.record
     if record is None:
         record = SessionRecord()
-    total = kit.tallies.total()
+    total = kit.tallies.tokens()
     body: dict[str, Any] = {
         "sessionId": record.session_id,
         "taskId": record.task_id,
-        "taskGoal": record.task,
+        "taskGoal": kit.task(record),
         "role": record.role,
         "activeProvider": record.provider,
         "tokensUsed": total.tokens_in + total.tokens_out,
@@ -67,17 +69,20 @@ def _seen_state(record: SessionRecord) -> SessionState:
     return SessionState.PAUSED if held else record.session_state
 
 
-def cost(kit: Kit) -> dict[str, Any]:
-    """`GET /api/session/cost`; the figure the agents report themselves, flagged where they report none."""
+async def cost(kit: Kit) -> dict[str, Any]:
+    """`GET /api/session/cost`: the agents' own figures, else a list of prices; what has no price is named."""
     record = kit.ledger.record or SessionRecord()
-    total = kit.tallies.total()
+    found = await kit.tallies.bill()
     return {
-        "sessionUsd": total.cost_micros / 1_000_000,
-        "tokensIn": total.tokens_in,
-        "tokensOut": total.tokens_out,
+        "sessionUsd": found.usd,
+        "tokensIn": found.tokens.tokens_in,
+        "tokensOut": found.tokens.tokens_out,
         "provider": record.provider,
-        "cachedIn": total.cached_in,
-        "priced": bool(total.cost_micros) or not (total.tokens_in or total.tokens_out),
+        "cachedIn": found.tokens.cached_in,
+        "cacheWriteIn": found.tokens.cache_write_in,
+        "priced": not found.unpriced,
+        "sources": list(found.sources),
+        "unpricedModels": list(found.unpriced),
     }
 
 

@@ -181,7 +181,7 @@ class Work:
         """A forecast is no reason to stop an agent when nobody could go on."""
         if record.handoffs_done >= record.max_handoffs or record.on_limit is not OnLimit.HANDOFF:
             return True
-        return await self.targets.next(record, FailureClass.USAGE_LIMIT) is None
+        return await self.targets.next(record, FailureClass.USAGE_LIMIT, fresh=True) is None
 
     def _may_be_stuck(self, live: LiveAgent) -> bool:
         """A pause, a question to the user and a running tool are silence with a reason."""

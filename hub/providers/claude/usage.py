@@ -4,7 +4,7 @@ Owns: `Usage`, the fold over its token and cost figures, and the quota events.
 Must not: price anything (the program tells its own cost).
 
 `tokensIn` counts every input token of the turn, those read from and written to the cache included; `cachedIn`
-is the part read from the cache.
+is the part read from the cache, `cacheWriteIn` the part written to it.
 """
 
 from __future__ import annotations
@@ -20,21 +20,12 @@ class Usage:
     """Tokens and cost, turn by turn."""
 
     def __init__(self) -> None:
-        self._open: dict[str, tuple[int, int, int]] = {}
+        self._open: dict[str, dict[str, int]] = {}
         self._model = ""
 
     def message(self, inner: Mapping[str, Any]) -> None:
         """Notes the start values of an assistant message, which comes in several lines with one id."""
-        usage = jsonline.mapping(inner.get("usage"))
-        cached = jsonline.count(usage.get("cache_read_input_tokens"))
-        fresh = jsonline.count(usage.get("input_tokens")) + jsonline.count(
-            usage.get("cache_creation_input_tokens")
-        )
-        self._open[jsonline.text(inner.get("id"))] = (
-            fresh + cached,
-            jsonline.count(usage.get("output_tokens")),
-            cached,
-        )
+        self._open[jsonline.text(inner.get("id"))] = _tokens(jsonline.mapping(inner.get("usage")), _SNAKE)
         self._model = jsonline.text(inner.get("model")) or self._model
 
     def turn(self, result: Mapping[str, Any]) -> list[Event]:
@@ -42,43 +33,36 @@ class Usage:
         self._open.clear()
         models = jsonline.mapping(result.get("model_usage_since_last_result"))
         if models:
-            return self._of_models(models)
-        usage = jsonline.mapping(result.get("usage"))
-        cached = jsonline.count(usage.get("cache_read_input_tokens"))
-        fresh = jsonline.count(usage.get("input_tokens")) + jsonline.count(
-            usage.get("cache_creation_input_tokens")
-        )
-        out = jsonline.count(usage.get("output_tokens"))
-        meta = {"tokensIn": fresh + cached, "tokensOut": out, "cachedIn": cached, "model": self._model}
-        return [_event(meta)] if fresh + cached + out else []
-
-    def _of_models(self, models: Mapping[str, Any]) -> list[Event]:
-        events = []
-        for model, figures in models.items():
-            used = jsonline.mapping(figures)
-            cached = jsonline.count(used.get("cacheReadInputTokens"))
-            fresh = jsonline.count(used.get("inputTokens")) + jsonline.count(
-                used.get("cacheCreationInputTokens")
-            )
-            cost = jsonline.number(used.get("costUSD")) or 0.0
-            meta = {
-                "tokensIn": fresh + cached,
-                "tokensOut": jsonline.count(used.get("outputTokens")),
-                "cachedIn": cached,
-                "costUsdMicros": max(0, round(cost * 1_000_000)),
-                "model": jsonline.clean(model),
-            }
-            events.append(_event(meta))
-        return events
+            return [_of_model(model, jsonline.mapping(figures)) for model, figures in models.items()]
+        meta = _tokens(jsonline.mapping(result.get("usage")), _SNAKE)
+        return [_event({**meta, "model": self._model})] if meta["tokensIn"] + meta["tokensOut"] else []
 
     def unfinished(self) -> list[Event]:
         """Usage of messages that no result told of: a lower bound, for a run that was killed."""
         if not self._open:
             return []
-        tokens_in, tokens_out, cached = (sum(column) for column in zip(*self._open.values(), strict=True))
+        counts = {
+            name: sum(one[name] for one in self._open.values()) for name in next(iter(self._open.values()))
+        }
         self._open.clear()
-        meta = {"tokensIn": tokens_in, "tokensOut": tokens_out, "cachedIn": cached, "model": self._model}
-        return [_event({**meta, "lowerBound": True})]
+        return [_event({**counts, "model": self._model, "lowerBound": True})]
+
+
+_SNAKE = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_CAMEL = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+
+
+def _tokens(usage: Mapping[str, Any], names: tuple[str, str, str, str]) -> dict[str, int]:
+    fresh, out, read, written = (jsonline.count(usage.get(name)) for name in names)
+    return {"tokensIn": fresh + read + written, "tokensOut": out, "cachedIn": read, "cacheWriteIn": written}
+
+
+def _of_model(model: str, used: Mapping[str, Any]) -> Event:
+    meta: dict[str, Any] = {**_tokens(used, _CAMEL), "model": jsonline.clean(model)}
+    # A model the program has no price for costs 0 there: that is no figure.
+    if micros := round((jsonline.number(used.get("costUSD")) or 0.0) * 1_000_000):
+        meta["costUsdMicros"] = max(0, micros)
+    return _event(meta)
 
 
 def _event(meta: dict[str, Any]) -> Event:

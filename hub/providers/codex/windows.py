@@ -84,12 +84,15 @@ def usage_event(tokens: Mapping[str, Any], *, cumulative: bool, model: str) -> E
         "tokensIn": _count(tokens, "inputTokens", "input_tokens"),
         "tokensOut": _count(tokens, "outputTokens", "output_tokens"),
         "cachedIn": _count(tokens, "cachedInputTokens", "cached_input_tokens"),
+        "cacheWriteIn": _count(tokens, "cacheWriteInputTokens", "cache_write_input_tokens"),
     }
     if not any(counts.values()):
         return None
     meta: dict[str, Any] = {**counts, "model": model} if model else dict(counts)
     if cumulative:
         meta["cumulative"] = True
+    else:
+        meta["request"] = True
     return Event(EventType.USAGE, f"{counts['tokensIn']} tokens in, {counts['tokensOut']} out", meta)
 
 

@@ -43,4 +43,6 @@ def event(failure: Failure) -> Event:
     meta: dict[str, Any] = {"failure": failure.kind.value}
     if failure.resets_at is not None:
         meta["resetsAt"] = int(failure.resets_at)
+    if failure.window:
+        meta["window"] = failure.window
     return Event(EventType.ERROR, failure.text, meta)

@@ -153,7 +153,7 @@ class DemoStream:
     def _usage(self, message: Mapping[str, Any]) -> Step:
         meta = {name: jsonline.count(message.get(name)) for name in ("tokensIn", "tokensOut", "cachedIn")}
         said = f"{meta['tokensIn']} tokens in, {meta['tokensOut']} out"
-        return Step([Event(EventType.USAGE, said, {**meta, "model": self._model})])
+        return Step([Event(EventType.USAGE, said, {**meta, "model": self._model, "costUsdMicros": 0})])
 
     def _quota(self, message: Mapping[str, Any]) -> Step:
         used = max(0, round((jsonline.number(message.get("used")) or 0.0) * 1000))

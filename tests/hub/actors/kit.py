@@ -21,8 +21,8 @@ from hub.daemon import Daemon, run_daemon
 from hub.domain.event import Record
 from hub.messages import EventsSince, GetStatus
 from tests.faults.harness import PATIENCE, Project
+from tests.waiting import answered
 
-TICK = 0.01
 EVER = 1_000_000
 
 
@@ -47,23 +47,19 @@ class Live:
 
     async def until(self, condition: Callable[[dict[str, Any]], object], what: str) -> dict[str, Any]:
         """The first status that fits; the session is another task, so this is a bounded poll."""
-        with trio.move_on_after(PATIENCE):
-            while True:
-                status = await self.status()
-                if condition(status):
-                    return status
-                await trio.sleep(TICK)
-        raise AssertionError(f"not within {PATIENCE:g} s: {what}; {await self.status()}")
+        try:
+            return await answered(self.status, condition)
+        except trio.TooSlowError:
+            raise AssertionError(f"not within {PATIENCE:g} s: {what}; {await self.status()}") from None
 
     async def until_event(self, text: str) -> Record:
         """The first event whose message holds the text."""
-        with trio.move_on_after(PATIENCE):
-            while True:
-                for record in await self.events():
-                    if text in record.msg:
-                        return record
-                await trio.sleep(TICK)
-        raise AssertionError(f"never said: {text!r}; {[r.msg for r in await self.events()]}")
+        try:
+            records = await answered(self.events, lambda records: any(text in r.msg for r in records))
+        except trio.TooSlowError:
+            told = [record.msg for record in await self.events()]
+            raise AssertionError(f"never said: {text!r}; {told}") from None
+        return next(record for record in records if text in record.msg)
 
     async def until_ended(self) -> dict[str, Any]:
         """The status once the session is over."""

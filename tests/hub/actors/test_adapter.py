@@ -29,8 +29,9 @@ from hub.providers.demo.agent import FIRST as DEMO
 from hub.providers.demo.stream import DemoStream
 from supervisors import Actor, Restart, Slot, SupervisorSpec, actor_spec, faults
 from supervisors.testing import running
-from tests.hub.io.runner_kit import QUICK, eventually
+from tests.hub.io.runner_kit import QUICK
 from tests.hub.providers.captured import lines_of
+from tests.waiting import changed, eventually
 
 PATIENCE = 20.0
 SECRET = "canary-4f9a8b7c6d5e"
@@ -293,7 +294,7 @@ async def test_a_pause_that_comes_before_the_connection_holds(tmp_path, run_dir)
     steps = [{"say": "tick"}, {"sleep": 0.01}] * 1000
     async with bench_of(run_dir, demo(tmp_path, run_dir, *steps), provider=DEMO) as bench:
         assert bench.adapter.ref.try_cast(AdapterPause(pause=True))
-        await eventually((run_dir / "agent.json").exists)
+        await changed(run_dir, (run_dir / "agent.json").exists)
         pid = json.loads((run_dir / "agent.json").read_text())["pid"]
 
         def state():

@@ -19,6 +19,7 @@ from hub.io.sqlite import EventStore, NewEvent
 from hub.messages import AuditHistory, EventAppend, EventsOfSession, EventsSince, Subscribe, Unsubscribe
 from supervisors import ActorDied, Restart, Slot, SupervisorSpec, actor_spec, faults
 from supervisors.testing import Recorder, running
+from tests.waiting import answered
 
 CALL = 20.0
 
@@ -44,10 +45,7 @@ class Logs:
         return [entry for entry in found if entry["event"] == "agent_event"]
 
     async def until_audited(self, count):
-        with trio.fail_after(CALL):
-            while len(found := await self.audited()) < count:  # noqa: ASYNC110  # another actor's work
-                await trio.sleep(0.005)
-        return found
+        return await answered(self.audited, lambda found: len(found) >= count)
 
     async def kill(self, name):
         """Kill the actor and wait for its next incarnation."""
@@ -128,20 +126,22 @@ async def test_replay_and_live_meet_without_gap_or_double(folder):
         views = [
             await logs.events.ref.call(Subscribe(since), timeout=CALL) for since in (0, 1234, 2500, None)
         ]
-        got = [[] for _ in views]
+        got, ends = [[] for _ in views], [trio.Event() for _ in views]
 
-        async def read(view, into):
+        async def read(view, into, end):
             async for records in view.channel:
                 into += [r.id for r in records]
+                if into[-1] == 3000:
+                    end.set()
 
         async with trio.open_nursery() as nursery:
-            for view, into in zip(views, got, strict=True):
-                nursery.start_soon(read, view, into)
+            for view, into, end in zip(views, got, ends, strict=True):
+                nursery.start_soon(read, view, into, end)
             for n in range(500):
                 await logs.append(own(f"live {n}"))
             with trio.fail_after(CALL):
-                while any(not into or into[-1] < 3000 for into in got):  # noqa: ASYNC110  # as above
-                    await trio.sleep(0.005)
+                for end in ends:
+                    await end.wait()
             for view in views:
                 await logs.events.ref.cast(Unsubscribe(view.token))
         assert got == [list(range(first, 3001)) for first in (1, 1235, 2501, 2501)]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.event import Event, EventType
-from hub.domain.quota import QuotaReading, breach, newest, reading_of
+from hub.domain.quota import QuotaReading, breach, limit_of, newest, reading_of
 
 
 def reading(
@@ -35,11 +35,24 @@ def test_anything_else_is_no_reading(event):
     assert reading_of(event, "claude", "work", 7.0) is None
 
 
-@pytest.mark.parametrize("resets_at", [None, "soon", 0, -5])
+@pytest.mark.parametrize("resets_at", [None, "soon", 0, -5, 1e300, 1_795_236_885_000])
 def test_an_unusable_reset_is_unknown(resets_at):
     event = Event(EventType.QUOTA, "", {"used": 1, "window": 5, "resetsAt": resets_at})
     found = reading_of(event, "claude", "work", 7.0)
     assert (found.window, found.resets_at) == ("", None)
+
+
+def test_a_usage_limit_fills_its_window_until_the_reset():
+    """Gemini tells nothing of its quota before it is used up."""
+    meta = {"failure": "usage_limit", "resetsAt": 5000, "window": "day"}
+    assert limit_of(meta, "gemini", "a", 7.0) == QuotaReading(
+        "gemini", "a", "day", 1000, 5000.0, "limit", 7.0
+    )
+
+
+@pytest.mark.parametrize("meta", [{"failure": "overload", "resetsAt": 5}, {"failure": "usage_limit"}, {}])
+def test_a_limit_without_a_reset_tells_nothing(meta):
+    assert limit_of(meta, "gemini", "a", 7.0) is None
 
 
 def test_the_newest_reading_of_each_window_counts():

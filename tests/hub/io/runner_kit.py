@@ -16,6 +16,7 @@ import trio
 from hub.io import processes
 from hub.io.child import (
     AgentLaunch,
+    Ended,
     ErrorOutput,
     Message,
     Output,
@@ -24,8 +25,10 @@ from hub.io.child import (
     StopGraces,
     Taken,
     Verdict,
+    inspect,
     spawn_runner,
 )
+from tests.waiting import changed
 
 QUICK = StopGraces(interrupt=0.2, terminate=0.2, kill=0.5)
 
@@ -124,11 +127,12 @@ async def run_to_end(run_dir: Path, launch: AgentLaunch) -> Heard:
     return heard
 
 
-async def eventually(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    """Look again and again, for a bounded time, where there is no event to wait on."""
-    with trio.fail_after(seconds):
-        while not condition():  # noqa: ASYNC110  # other processes set no event
-            await trio.sleep(0.005)
+async def verdict_written(run_dir: Path) -> Ended:
+    """The end of a run, once it is on disk."""
+    await changed(run_dir, lambda: isinstance(inspect(run_dir), Ended))
+    state = inspect(run_dir)
+    assert isinstance(state, Ended)
+    return state
 
 
 def claim_of(run_dir: Path) -> dict[str, int]:

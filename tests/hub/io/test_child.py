@@ -32,14 +32,15 @@ from hub.io.child import (
 from tests.hub.io.runner_kit import (
     DAEMON,
     claim_of,
-    eventually,
     gone,
     lines,
     listen,
     run_dir,
     run_to_end,
     script,
+    verdict_written,
 )
+from tests.waiting import changed, ends, eventually
 
 __all__ = ["run_dir"]
 
@@ -109,7 +110,7 @@ async def test_a_daemon_killed_in_the_middle_costs_the_agent_nothing(run_dir):
 async def test_stderr_is_replayed_from_its_own_offset(run_dir):
     text = "import os\nos.write(1, b'12345'); os.write(2, b'abcde')"
     await spawn_runner(run_dir, script(text, linger=30.0))
-    await eventually(lambda: isinstance(inspect(run_dir), Ended))
+    await verdict_written(run_dir)
     async with RunnerClient(run_dir) as client:
         hello = await client.attach(from_offset=3, from_stderr=4)
         heard = await listen(client)
@@ -121,12 +122,12 @@ async def test_stderr_is_replayed_from_its_own_offset(run_dir):
 async def test_a_verdict_that_was_not_collected_waits_for_the_next_daemon(run_dir):
     """A daemon that dies behind the last byte loses nothing."""
     await spawn_runner(run_dir, script("print('x')", linger=30.0))
-    await eventually(lambda: isinstance(inspect(run_dir), Ended))
+    await verdict_written(run_dir)
     async with RunnerClient(run_dir) as client:
         await client.attach()
         assert (await listen(client)).stdout == b"x\n"
     claim = claim_of(run_dir)
-    await eventually(lambda: gone(claim["pid"]))
+    await ends(claim["pid"])
 
 
 async def test_a_slow_daemon_costs_the_runner_no_memory(run_dir):
@@ -137,7 +138,7 @@ async def test_a_slow_daemon_costs_the_runner_no_memory(run_dir):
     before = _rss(pid)
     async with RunnerClient(run_dir) as client:
         await client.attach()
-        await eventually(lambda: (run_dir / "stderr.spool").read_bytes() == b"done")
+        await changed(run_dir, lambda: (run_dir / "stderr.spool").read_bytes() == b"done")
         assert _rss(pid) - before < 20 * 1024 * 1024
         await client.stop()
         heard = await listen(client)
@@ -458,7 +459,7 @@ async def test_without_a_daemon_the_agent_is_stopped_in_order_after_the_grace(ru
             await client.detach()
     before = trio.current_time()
     claim = claim_of(run_dir)
-    await eventually(lambda: gone(claim["pid"], claim["guardianPid"]))
+    await ends(claim["pid"], claim["guardianPid"])
     assert trio.current_time() - before >= grace * 0.9
     state = inspect(run_dir)
     assert isinstance(state, Ended)
@@ -474,7 +475,7 @@ async def test_a_runner_whose_directory_was_deleted_does_not_stay_for_ever(run_d
         await lines(client, 1)
         guardian = claim_of(run_dir)["guardianPid"]
         shutil.rmtree(run_dir)
-    await eventually(lambda: gone(hello.pid, hello.agent_pid, guardian))
+    await ends(hello.pid, hello.agent_pid, guardian)
 
 
 async def test_a_verdict_that_cannot_be_written_is_told_and_ends_the_runner(run_dir):
@@ -485,7 +486,7 @@ async def test_a_verdict_that_cannot_be_written_is_told_and_ends_the_runner(run_
         shutil.rmtree(run_dir)
         await client.close_stdin()
         assert (await listen(client)).verdict.code == 1
-    await eventually(lambda: gone(hello.pid))
+    await ends(hello.pid)
 
 
 async def test_a_daemon_that_comes_back_in_time_ends_the_grace(run_dir):

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from hub.errors import Code, HubError
 from hub.io.commands import Excerpt, base_env, command_env, run_command
-from tests.hub.io.runner_kit import DAEMON, eventually, gone
+from tests.hub.io.runner_kit import DAEMON, gone
+from tests.waiting import changed, ends
 
 
 async def run(command: str, cwd: Path = Path("/"), **options):
@@ -166,7 +167,7 @@ async def test_a_cancelled_command_is_gone_when_the_cancel_is_through(tmp_path):
     )
     async with trio.open_nursery() as nursery:
         nursery.start_soon(run, python(text))
-        await eventually(lambda: file.exists() and file.read_text().endswith("\n"))
+        await changed(file.parent, lambda: file.exists() and file.read_text().endswith("\n"))
         nursery.cancel_scope.cancel()
     assert gone(int(file.read_text()))
 
@@ -185,10 +186,10 @@ async def test_when_the_daemon_is_killed_its_command_is_gone_within_two_seconds(
     process = subprocess.Popen(  # noqa: ASYNC220  # quick
         [sys.executable, "-c", daemon, json.dumps(python(text))], cwd=Path(__file__).parents[3]
     )
-    await eventually(lambda: file.exists() and file.read_text().endswith("\n"))
+    await changed(file.parent, lambda: file.exists() and file.read_text().endswith("\n"))
     process.kill()
     process.wait()
-    await eventually(lambda: gone(int(file.read_text())), 2.0)
+    await ends(int(file.read_text()), patience=2.0)
 
 
 async def test_a_missing_worktree_and_an_impossible_command_are_coded_errors(tmp_path):

@@ -1,6 +1,6 @@
 """The user's repository, diffs, the list of snapshots, rewinding, and the environment git runs in."""
 
-# ruff: noqa: ASYNC110, PTH123  # bounded polls of another process
+# bounded polls of another process
 from __future__ import annotations
 
 import os
@@ -15,6 +15,7 @@ from hub.io.git_env import Done, effective_config, environment, failure, filter_
 from hub.io.git_refs import move_refs
 from hub.io.git_store import quoted
 from tests.hub.io.git_kit import make_repo, session, sh, untouched
+from tests.waiting import changed, ends
 
 
 @pytest.fixture
@@ -297,14 +298,9 @@ async def test_cancelling_ends_a_git_that_hangs(root, tmp_path):
         patch.setattr("hub.io.git_env._protected_of", {_key(): []})
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_hang, root)
-            with trio.fail_after(20):
-                while not (pids.exists() and pids.read_text().strip()):
-                    await trio.sleep(0.01)
+            await changed(tmp_path, lambda: pids.exists() and pids.read_text().strip())
             nursery.cancel_scope.cancel()
-    for pid in pids.read_text().split():
-        with trio.fail_after(20):
-            while _alive(pid):
-                await trio.sleep(0.01)
+    await ends(*map(int, pids.read_text().split()))
 
 
 def _key():
@@ -313,14 +309,6 @@ def _key():
 
 async def _hang(root):
     await git("status", cwd=root)
-
-
-def _alive(pid: str) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import attrs
 import pytest
 
 from hub.io import processes, runner_proc
-from tests.hub.io.runner_kit import DAEMON, eventually, gone
+from tests.hub.io.runner_kit import DAEMON, gone
 
 
 @pytest.fixture
@@ -165,11 +165,3 @@ def test_where_there_is_no_proc_psutil_answers(sleeper, run_id, monkeypatch):
     assert processes.send_signal(identity, signal.SIGKILL)
     sleeper.wait()
     assert processes.identity_of(sleeper.pid) is None
-
-
-async def test_eventually_gives_up(monkeypatch):
-    """A helper that cannot fail would prove nothing."""
-    import trio
-
-    with pytest.raises(trio.TooSlowError):
-        await eventually(lambda: False, 0.01)

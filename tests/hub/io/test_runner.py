@@ -24,7 +24,6 @@ from hub.io.child import (
 from tests.hub.io.runner_kit import (
     DAEMON,
     claim_of,
-    eventually,
     gone,
     lines,
     listen,
@@ -32,6 +31,7 @@ from tests.hub.io.runner_kit import (
     run_to_end,
     script,
 )
+from tests.waiting import ends
 
 __all__ = ["run_dir"]
 
@@ -54,14 +54,14 @@ async def test_the_runner_and_its_guardian_leave_once_the_verdict_is_collected(r
     """I6: no runner past its use."""
     await run_to_end(run_dir, script("pass", linger=1000.0))
     claim = claim_of(run_dir)
-    await eventually(lambda: gone(claim["pid"], claim["guardianPid"]))
+    await ends(claim["pid"], claim["guardianPid"])
     assert not (run_dir / "control.sock").exists()
 
 
 async def test_an_ended_runner_that_nobody_visits_leaves_by_itself(run_dir):
     await spawn_runner(run_dir, script("pass", linger=0.0))
     claim = claim_of(run_dir)
-    await eventually(lambda: gone(claim["pid"], claim["guardianPid"]))
+    await ends(claim["pid"], claim["guardianPid"])
     state = inspect(run_dir)
     assert isinstance(state, Ended)
     assert state.verdict.code == 0
@@ -114,8 +114,12 @@ async def test_the_agent_gets_exactly_its_environment_and_three_descriptors(run_
 
 async def test_the_agent_starts_in_its_own_session_with_default_signals_and_the_users_umask(run_dir):
     """SIGPIPE ignored, as Python leaves it, would be handed on to every program the agent starts."""
-    # Read by programs that change nothing of it themselves.
-    text = "umask; pwd; readlink /proc/self/fd/0; cut -d' ' -f1,5,6 /proc/$$/stat; grep -h '^Sig[IB]' /proc/$$/status"
+    # Read by programs that change nothing of it themselves; the masks by the shell, which blocks all signals for a
+    # moment whenever it starts another program.
+    masks_of = (
+        "while read -r name mask; do case $name in Sig[IB]*) echo $name $mask;; esac; done < /proc/$$/status"
+    )
+    text = f"umask; pwd; readlink /proc/self/fd/0; cut -d' ' -f1,5,6 /proc/$$/stat; {masks_of}"
     heard = await run_to_end(
         run_dir, script("", argv=["/bin/sh", "-c", text], cwd=run_dir.parent, umask=0o027)
     )

@@ -27,14 +27,15 @@ from hub.io.child import (
 from tests.hub.io.runner_kit import (
     DAEMON,
     claim_of,
-    eventually,
     gone,
     lines,
     listen,
     run_dir,
     run_to_end,
     script,
+    verdict_written,
 )
+from tests.waiting import ends
 
 __all__ = ["run_dir"]
 
@@ -66,15 +67,17 @@ async def test_when_either_guard_is_killed_every_descendant_is_gone_within_a_sec
     pids = await family(run_dir)
     claim = claim_of(run_dir)
     os.kill(claim[victim], signal.SIGKILL)
-    await eventually(lambda: gone(*pids), 1.0)
-    await eventually(lambda: gone(claim["pid"], claim["guardianPid"]))
+    await ends(*pids, patience=1.0)
+    await ends(claim["pid"], claim["guardianPid"])
 
 
 async def test_a_killed_runner_leaves_a_dead_run_with_its_spool(run_dir):
     pids = await family(run_dir)
-    os.kill(claim_of(run_dir)["pid"], signal.SIGKILL)
+    claim = claim_of(run_dir)
+    os.kill(claim["pid"], signal.SIGKILL)
+    await ends(claim["pid"], claim["guardianPid"])
     size = sum(len(f"{pid}\n") for pid in pids)
-    await eventually(lambda: inspect(run_dir) == Dead(started=True, spool_bytes=size, settled=True))
+    assert inspect(run_dir) == Dead(started=True, spool_bytes=size, settled=True)
     async with read_spool(run_dir) as chunks:
         data = b"".join([chunk.data async for chunk in chunks])
     assert sorted(map(int, data.split())) == sorted(pids)
@@ -84,9 +87,7 @@ async def test_a_killed_runner_leaves_a_dead_run_with_its_spool(run_dir):
 async def test_a_runner_without_its_guardian_leaves_a_verdict(run_dir):
     pids = await family(run_dir)
     os.kill(claim_of(run_dir)["guardianPid"], signal.SIGKILL)
-    await eventually(lambda: isinstance(inspect(run_dir), Ended))
-    state = inspect(run_dir)
-    assert isinstance(state, Ended)
+    state = await verdict_written(run_dir)
     assert state.verdict.reason == "guardian_killed"
     assert state.verdict.asked
     assert gone(*pids)
@@ -102,7 +103,7 @@ async def test_when_both_guards_are_killed_the_sweep_finds_the_rest(run_dir):
         os.kill(claim[name], signal.SIGKILL)
     agent = json.loads((run_dir / "agent.json").read_text())["pid"]
     assert agent in pids
-    await eventually(lambda: gone(claim["pid"], claim["guardianPid"], agent))
+    await ends(claim["pid"], claim["guardianPid"], agent)
     swept = await processes.sweep({run_dir.name})
     assert gone(*pids)
     assert {one.pid for one in swept} <= set(pids)
@@ -170,7 +171,7 @@ async def test_eight_spawns_at_once_start_the_agent_once(run_dir, tmp_path):
     async with trio.open_nursery() as nursery:
         for _ in range(8):
             nursery.start_soon(spawn)
-    await eventually(lambda: isinstance(inspect(run_dir), Ended))
+    await verdict_written(run_dir)
     assert sorted(won) == [False] * 7 + [True]
     assert log.read_text() == "started\n"
     assert await spawn_runner(run_dir, launch) is False

@@ -14,7 +14,7 @@ import pytest
 
 from hub.errors import Code, HubError
 from hub.io.child import Ended, NeverClaimed, RunnerClient, StdinMode, inspect, spawn_runner
-from tests.hub.io.runner_kit import eventually, lines, listen, script
+from tests.hub.io.runner_kit import lines, listen, script, verdict_written
 
 
 @pytest.fixture
@@ -118,4 +118,4 @@ async def test_without_space_for_the_claim_nothing_is_started(small_disk):
     assert list(run_dir.iterdir()) == []
     ballast.unlink()
     assert await spawn_runner(run_dir, script("pass", linger=0.0))
-    await eventually(lambda: isinstance(inspect(run_dir), Ended))
+    await verdict_written(run_dir)

@@ -111,7 +111,18 @@ class Fake:
 
     async def session_cost(self) -> dict[str, Any]:
         self._asked("session_cost")
-        return {"sessionUsd": 0.5, "tokensIn": 1, "tokensOut": 2, "provider": "claude"}
+        return {"sessionUsd": 0.5, "tokensIn": 1, "tokensOut": 2, "provider": "claude", "cachedIn": 0,
+                "cacheWriteIn": 0, "priced": True, "sources": ["agent"], "unpricedModels": []}  # fmt: skip
+
+    async def quota_wallet(self) -> list[Any]:
+        self._asked("quota_wallet")
+        window = {
+            "window": "five_hour", "remaining": 58, "total": 100, "unit": "percent", "fractionUsed": 0.42,
+            "resetsAt": "2026-01-01T05:00:00.000Z", "source": "stream", "readAt": "2026-01-01T00:00:00.000Z",
+            "ageSeconds": 5, "burnPerMin": 0.5, "etaMinutes": 116.0, "etaLowMinutes": 80.0,
+            "etaHighMinutes": 150.0, "forecast": "ready",
+        }  # fmt: skip
+        return [{"provider": "claude", "account": "default", **window, "windows": [window]}]
 
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         self._asked("events_since", since, limit)

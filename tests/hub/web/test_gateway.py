@@ -136,6 +136,7 @@ async def test_every_read_answers_on_an_idle_daemon(made, monkeypatch):
             "session_cost",
             "redactions",
             "circuit",
+            "quota_wallet",
             "audit_head",
         ):
             assert await getattr(gate, name)() is not None

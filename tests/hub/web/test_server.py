@@ -18,7 +18,8 @@ from hub.errors import Code, HubError
 from hub.web import connection, guard, server
 from hub.web.server import Bound, serve
 from tests.hub.web.fake import Fake, Server, record, running
-from tests.hub.web.wire import ask, read_reply, request, socket, until
+from tests.hub.web.wire import ask, read_reply, request, socket
+from tests.waiting import eventually
 
 BIG = "x" * 500_000
 
@@ -64,7 +65,7 @@ async def test_h1_a_client_that_does_not_read_is_dropped_in_time(monkeypatch: py
     async with running() as running_, socket(running_.port, "/ws?batch=1", receive_buffer=4096):
         await running_.backend.subscribed.wait()
         flood(running_.backend)
-        await until(lambda: running_.backend.watching == 0)
+        await eventually(lambda: running_.backend.watching == 0)
 
 
 @pytest.mark.parametrize("target", ["/ws", "/api/events/stream"])
@@ -79,7 +80,7 @@ async def test_h2_a_client_that_has_gone_is_noticed_although_nothing_is_sent(ser
         async with await trio.open_tcp_stream("127.0.0.1", server.port) as stream:
             await stream.send_all(request("GET", target, [("Host", f"127.0.0.1:{server.port}")]))
             await server.backend.subscribed.wait()
-    await until(lambda: server.backend.watching == 0)
+    await eventually(lambda: server.backend.watching == 0)
 
 
 async def test_h3_our_fault_is_told_as_1011(server: Server, caplog: pytest.LogCaptureFixture):
@@ -101,7 +102,7 @@ async def test_h4_a_drain_closes_with_1012_at_once(monkeypatch: pytest.MonkeyPat
         socket(running_.port) as client,
         socket(running_.port, "/ws?batch=1") as other,
     ):
-        await until(lambda: running_.backend.watching == 2)
+        await eventually(lambda: running_.backend.watching == 2)
         running_.stop.set()
         assert (await client.closed()).code == 1012
         assert (await other.closed()).code == 1012
@@ -155,7 +156,7 @@ async def test_a_request_under_way_is_answered_during_the_drain(monkeypatch: pyt
         async def stop_while_asked() -> None:
             await backend.asked.wait()
             running_.stop.set()
-            await until(lambda: _refuses(running_.port))
+            await eventually(lambda: _refuses(running_.port))
             backend.answer.set()
 
         nursery.start_soon(stop_while_asked)
@@ -263,7 +264,7 @@ async def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch, caplog: 
             async with await trio.open_tcp_stream("127.0.0.1", running_.port) as second:
                 with trio.fail_after(10):
                     assert await second.receive_some(1) == b""
-        await until(lambda: running_.backend.watching == 0)
+        await eventually(lambda: running_.backend.watching == 0)
         assert "more than 1 connections" in caplog.text
 
 

@@ -17,7 +17,8 @@ from hub.web import stream as streams
 from hub.web.stream import CACHED, MAX_BATCH, Encoder
 from supervisors import ActorDied
 from tests.hub.web.fake import Fake, Server, record, running
-from tests.hub.web.wire import PATIENCE, Refused, ask, request, socket, until
+from tests.hub.web.wire import PATIENCE, Refused, ask, request, socket
+from tests.waiting import eventually
 
 
 async def messages(client: Any, count: int) -> list[Any]:
@@ -126,9 +127,9 @@ async def test_open_streams_are_bounded(server: Server, monkeypatch: pytest.Monk
                 pass
         assert (refused.value.status, refused.value.headers["retry-after"]) == (503, "1")
         assert (await ask(server.port, "GET", "/api/events/stream")).status == 503
-    await until(lambda: server.backend.watching == 0)
+    await eventually(lambda: server.backend.watching == 0)
     async with socket(server.port) as client:
-        await until(lambda: server.backend.watching == 1)
+        await eventually(lambda: server.backend.watching == 1)
         server.backend.publish(record(1))
         assert len(await messages(client, 1)) == 1
 
@@ -264,7 +265,7 @@ async def test_sse_ends_when_the_client_is_too_slow(server: Server):
         for _send, lagged in server.backend._subscribers:
             lagged.set()
         server.backend.end()
-        await until(lambda: server.backend.watching == 0)
+        await eventually(lambda: server.backend.watching == 0)
 
 
 async def test_plain_requests_to_stream_paths(server: Server):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -220,10 +220,3 @@ async def _stream(port: int, receive_buffer: int | None) -> trio.SocketStream:
         sock.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, receive_buffer)
     await sock.connect(("127.0.0.1", port))
     return trio.SocketStream(sock)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Waits, within bounds, for what no event tells."""
-    with trio.fail_after(PATIENCE):
-        while not condition():  # noqa: ASYNC110  # that is the point
-            await trio.sleep(0.002)

@@ -16,6 +16,7 @@ from hub.messages import (
 )
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
+from tests.waiting import Gate
 
 
 @pytest.fixture
@@ -104,17 +105,20 @@ async def test_an_early_handoff_is_done_once_the_agent_runs(made, monkeypatch):
 
 async def test_a_handoff_while_the_work_is_verified_is_refused(made, monkeypatch, tmp_path):
     """The agent is done: whether somebody else gets the work is the verifier's to say."""
-    gate = tmp_path / "gate"
-    command = f"until test -e {gate}; do sleep 0.02; done"
+    with Gate(tmp_path / "gate") as gate:
+        status = await handoff_refused_while_verifying(made, monkeypatch, gate)
+    assert (status["sessionState"], status["verified"], status["fsmState"]) == ("completed", True, "RUNNING")
+
+
+async def handoff_refused_while_verifying(made, monkeypatch, gate):
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write", verify=[command]))
+        await live.ask("session", StartRun("write", verify=[gate.command]))
         await live.until(lambda s: s["needsInput"], "it asks")
         await live.ask("session", RequestReply("yes"))
         await live.until(lambda s: s["sessionState"] == "verifying", "the verifier works")
         assert await refused(live, RequestHandoff()) is Code.HANDOFF_IN_PROGRESS
-        gate.touch()
-        status = await live.until_ended()
-    assert (status["sessionState"], status["verified"], status["fsmState"]) == ("completed", True, "RUNNING")
+        gate.open()
+        return await live.until_ended()
 
 
 async def test_unknown_names_are_refused_before_anything_is_made(made, monkeypatch):

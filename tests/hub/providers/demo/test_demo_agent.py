@@ -22,6 +22,7 @@ from hub.providers.base import Account, Assignment, Ending
 from hub.providers.demo import story
 from hub.providers.demo.agent import FIRST, SECOND, Demo
 from tests.drive import OnEvent, Run, drive
+from tests.waiting import until
 
 Steps = list[dict[str, Any]]
 
@@ -255,9 +256,7 @@ class TestConversation:
         def act(run: Run) -> None:
             line = run.lines[-1]
             assert json.loads(line)["text"] == "go"
-            deadline = time.monotonic() + 10
-            while time.monotonic() < deadline and not _ignores(run.process.pid, signal.SIGTERM):
-                time.sleep(0.005)  # bounded poll: /proc tells when the handler is in place
+            until(lambda: _ignores(run.process.pid, signal.SIGTERM), "the handler is in place", 10)
             run.process.send_signal(signal.SIGINT)
             run.process.send_signal(signal.SIGTERM)
             with pytest.raises(subprocess.TimeoutExpired):

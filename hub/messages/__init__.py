@@ -2,7 +2,8 @@
 
 Owns: the message types, all frozen values.
 Must not: hold behaviour, references to actors, or anything that is not plain data (a subscription's channel
-is the one exception: it is how events reach a client). Who may send what to whom is in `hub.message_map`.
+is the one exception: it is how events reach a client). Who may send what to whom is in `hub.message_map`. Those
+between a session and its agent are in `agent`, and imported from here like all others.
 """
 
 from __future__ import annotations
@@ -14,11 +15,18 @@ import attrs
 import trio
 
 from hub.domain.config_model import Pipeline
-from hub.domain.event import Event, Record
+from hub.domain.event import Record
 from hub.domain.failure import Failure
+from hub.domain.quota import QuotaReading
 from hub.domain.session import ErrorNote, SessionState
 from hub.io.sqlite import NewEvent
-from hub.providers.base import Assignment, Exit, Outcome
+from hub.messages.agent import AdapterInterrupt as AdapterInterrupt
+from hub.messages.agent import AdapterPause as AdapterPause
+from hub.messages.agent import AdapterReply as AdapterReply
+from hub.messages.agent import AdapterStop as AdapterStop
+from hub.messages.agent import AgentBatch as AgentBatch
+from hub.messages.agent import AgentEvent as AgentEvent
+from hub.messages.agent import Dispatch as Dispatch
 
 # --- audit ------------------------------------------------------------------------------------------------
 
@@ -86,6 +94,11 @@ class EventsOfSession:
     session_id: str
     after: int = 0
     limit: int = 5000
+
+
+@attrs.frozen
+class EventsHead:
+    """Answers the highest event id; 0 when there is none."""
 
 
 @attrs.frozen
@@ -165,6 +178,31 @@ class BreakerClosed:
 @attrs.frozen
 class BreakerSnapshots:
     """Answers what `GET /api/circuit` serves."""
+
+
+# --- quota ------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class GetWallet:
+    """Answers what `GET /api/quota/wallet` serves."""
+
+
+@attrs.frozen
+class GetProspects:
+    """Answers `{(provider, account): [Prospect]}` for every window that is known and has not begun anew.
+
+    `readings` are taken into the ledger first: whoever asks has just heard them.
+    """
+
+    readings: Sequence[QuotaReading] = ()
+
+
+@attrs.frozen
+class QuotaSeen:
+    """A poll found these windows changed. Repeated with the next change."""
+
+    readings: Sequence[QuotaReading]
 
 
 # --- session ----------------------------------------------------------------------------------------------
@@ -277,30 +315,6 @@ class GetSessionFacts:
     """Answers `{sessionId, branch, worktree, mainBranch, active}`: what the read-only git views need."""
 
 
-@attrs.frozen
-class AgentEvent:
-    """One event of the agent with its place in the spool."""
-
-    offset: int
-    index: int
-    at_ms: int
-    event: Event
-
-
-@attrs.frozen
-class AgentBatch:
-    """What the agent said since the last batch, already redacted, and where its stream stands."""
-
-    dispatch_id: str
-    events: Sequence[AgentEvent]
-    tools_in_flight: int = 0
-    native_session: str = ""
-    alive: bool = False
-    outcome: Outcome | None = None
-    exit: Exit | None = None
-    """Set in the last batch: the process has ended and every line was read."""
-
-
 # --- pipelines --------------------------------------------------------------------------------------------
 
 
@@ -336,46 +350,3 @@ class StopPipeline:
 
     Answers the run once it has ended; {} at once when none goes on.
     """
-
-
-# --- adapter ----------------------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class AdapterReply:
-    """Pass a user's reply on."""
-
-    text: str
-    key: str
-
-
-@attrs.frozen
-class AdapterInterrupt:
-    """Use the agent's own interrupt."""
-
-    key: str
-
-
-@attrs.frozen
-class AdapterStop:
-    """Stop the agent in order: close its input, then the ladder."""
-
-    reason: str
-    hard: bool = False
-
-
-@attrs.frozen
-class AdapterPause:
-    """SIGSTOP or SIGCONT for the agent's process group."""
-
-    pause: bool
-
-
-@attrs.frozen
-class Dispatch:
-    """What an adapter is started with."""
-
-    assignment: Assignment
-    provider: str
-    attach: bool
-    """False: claim and spawn. True: the runner exists (alive or not): read on from its spool."""

@@ -1,0 +1,1 @@
+"""The quota actor: what every account has left, and when its wall will come."""

@@ -1,0 +1,250 @@
+"""The quota actor: it follows the event log, keeps the ledger, and answers with wallet and forecast.
+
+Owns: `.hub/quota.json`, and the warnings about a wall in the event log.
+Must not: hand anything over (the session does), wait for the session, or hold the rules (`hub.domain` does).
+
+What the agents say of their quota reaches this actor through the event log alone, by rising id. The ledger is a fold
+over it that remembers its last id, so it may be killed at any point: the next incarnation reads on from there, and
+what it sees a second time changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import trio
+
+from hub.actors.quota.book import Book, Key, Owner, load
+from hub.domain.burn import begin
+from hub.domain.config import Config
+from hub.domain.event import Record, Tag
+from hub.domain.quota import QuotaReading, newest
+from hub.domain.spending import SOURCE, Spending, spent
+from hub.domain.wallet import Prospect, alarm, entry, prospect, said
+from hub.errors import HubError
+from hub.io.atomic import write_atomic
+from hub.io.places import Places
+from hub.io.sqlite import NewEvent
+from hub.messages import (
+    EventAppend,
+    EventsHead,
+    GetConfig,
+    GetProspects,
+    GetWallet,
+    QuotaSeen,
+    Subscribe,
+    Subscription,
+    Unsubscribe,
+)
+from supervisors import Actor, ActorDied, Exit, Ref
+
+_TIMEOUT = 30.0
+_SAVE_AFTER = 2.0
+"""Seconds in which changes are gathered before they are written: what the log holds can be read again."""
+_FORGOTTEN = 86_400.0
+"""Seconds after which a figure without a reset says nothing any more."""
+_FAR = 5000
+"""Events after which the place in the log is written down although none of them told of a quota."""
+
+
+class Quota(Actor[Any]):
+    """The wallet of every account."""
+
+    answers = (HubError,)
+
+    def __init__(
+        self,
+        places: Places,
+        *,
+        events: Ref[Any],
+        settings: Ref[Any],
+        session: Ref[Any],
+        providers: Iterable[str],
+        clock: Callable[[], float],
+    ) -> None:
+        self._path = places.hub_dir / "quota.json"
+        self._events = events
+        self._settings = settings
+        self._session = session
+        self._providers = tuple(providers)
+        self._clock = clock
+        self._book = Book()
+        self._config = Config()
+        self._saved = -1
+        self._dirty = trio.Event()
+        self._saving = trio.Lock()
+        self._token: int | None = None
+
+    async def started(self) -> None:
+        """Read the ledger back and follow the log from where it stood."""
+        self._book = load(self._path)
+        self._saved = self._book.cursor
+        self.ctx.nursery.start_soon(self._follow)
+        self.ctx.nursery.start_soon(self._keep)
+
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+        """Leave the log, and write down what is not written yet."""
+        if self._token is not None:
+            self._events.try_cast(Unsubscribe(self._token))
+        if self._dirty.is_set():
+            await self._save()
+
+    async def handle(self, message: Any) -> Any:
+        """Answer with the wallet, or with the prospects of every window."""
+        match message:
+            case GetWallet():
+                await self._refresh_config()
+                return self._wallet()
+            case GetProspects(readings=readings):
+                self._note(readings)
+                return self._prospects()
+            case _:
+                raise TypeError(f"{type(message).__name__} is not for the quota")
+
+    async def polled(self, readings: Sequence[QuotaReading]) -> bool:
+        """Take what a poll found; whether anything changed. The session hears of it and looks at it for itself."""
+        fresh = self._note(readings)
+        if fresh:
+            self._session.try_cast(QuotaSeen(fresh))
+            await self._warn(fresh)
+        return bool(fresh)
+
+    # --- the log --------------------------------------------------------------------------------------
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                await self._find_place()
+                found: Subscription = await self._events.call(Subscribe(self._book.cursor), timeout=_TIMEOUT)
+                self._token = found.token
+                with found.channel:
+                    async for records in found.channel:
+                        await self._take(records)
+            except (ActorDied, trio.TooSlowError):
+                await self._events.wait_alive(math.inf)
+            self._token = None
+
+    async def _find_place(self) -> None:
+        """At the first start of all, what the log held before is past; a log that was put aside begins anew."""
+        head = await self._events.call(EventsHead(), timeout=_TIMEOUT)
+        if not 0 <= self._book.cursor <= head:
+            self._book.cursor = head
+            await self._save()
+        await self._refresh_config()
+
+    async def _take(self, records: Sequence[Record]) -> None:
+        fresh = []
+        for record in records:
+            # Most of a log is text; only what can tell of a quota is looked at.
+            if record.tag in (Tag.QUOTA, Tag.ERROR):
+                reading = self._book.take(record, self._cap)
+                self._dirty.set()
+                if reading is not None:
+                    fresh.append(reading)
+        if declared := [reading for reading in fresh if reading.source == SOURCE]:
+            self._session.try_cast(QuotaSeen(declared))  # what the agent said itself, the session has heard
+        self._book.cursor = max(self._book.cursor, records[-1].id)
+        if self._book.cursor - self._saved > _FAR:
+            self._dirty.set()
+        await self._warn(fresh)
+
+    # --- the ledger -----------------------------------------------------------------------------------
+
+    def _note(self, readings: Iterable[QuotaReading]) -> list[QuotaReading]:
+        fresh = [reading for reading in readings if self._book.note(reading)]
+        if fresh:
+            self._dirty.set()
+        return fresh
+
+    async def _keep(self) -> None:
+        while True:
+            await self._dirty.wait()
+            await trio.sleep(_SAVE_AFTER)
+            self._dirty = trio.Event()
+            await self._save()
+
+    async def _save(self) -> None:
+        async with self._saving:
+            cursor, data = self._book.cursor, self._book.encode()
+            try:
+                await trio.to_thread.run_sync(write_atomic, self._path, data)
+                self._saved = cursor
+            except (HubError, OSError):
+                self._dirty.set()  # a full disk: the ledger in memory is whole; it is written when there is room
+
+    # --- answers --------------------------------------------------------------------------------------
+
+    async def _refresh_config(self) -> None:
+        try:
+            self._config = await self._settings.call(GetConfig(), timeout=_TIMEOUT)
+        except (HubError, ActorDied, trio.TooSlowError):
+            return  # the last valid one stays in use
+
+    def _prospects(self) -> dict[Owner, list[Prospect]]:
+        now = self._clock()
+        found: dict[Owner, list[Prospect]] = {}
+        for key, reading in newest((burn.last for burn in self._book.burns.values()), now).items():
+            if reading.resets_at is None and now - reading.at > _FORGOTTEN:
+                continue
+            cap = self._cap(key[0]) or None if reading.source == SOURCE else None
+            found.setdefault(key[:2], []).append(prospect(self._book.burns[key], now, cap))
+        return {owner: _believed(prospects) for owner, prospects in found.items()}
+
+    def _wallet(self) -> list[dict[str, Any]]:
+        now, known = self._clock(), self._prospects()
+        owners = {
+            (name, account.label): None
+            for name in self._config.enabled_providers(self._providers)
+            for account in self._config.accounts(name)
+        }
+        return [entry(*owner, known.get(owner) or self._untouched(owner, now), now) for owner in owners]
+
+    def _untouched(self, owner: Owner, now: float) -> list[Prospect]:
+        """A declared cap of which nothing was used today."""
+        cap = self._cap(owner[0])
+        return [prospect(begin(spent(Spending(), owner, cap, now)), now, cap)] if cap else []
+
+    def _cap(self, provider: str) -> int:
+        """The tokens a day that hub.toml declares; 0 for none."""
+        return self._config.provider(provider).declared_cap or 0
+
+    # --- warnings -------------------------------------------------------------------------------------
+
+    async def _warn(self, readings: Iterable[QuotaReading]) -> None:
+        """Say it once for each stretch of a window when the wall comes into sight, and when it comes nearer."""
+        now = self._clock()
+        for key in newest(readings, now):
+            burn = self._book.burns.get(key)
+            if burn is None:
+                continue
+            found = prospect(burn, now)
+            grave = alarm(found, self._config.session.threshold, now)
+            since, before = self._book.warned.get(key, (burn.since, 0))
+            if grave > (before if since == burn.since else 0):
+                self._book.warned[key] = (burn.since, grave)
+                await self._say(key, found, now, f"quota:{'/'.join(key)}:{burn.since:.3f}", grave)
+
+    async def _say(self, key: Key, found: Prospect, now: float, source: str, grave: int) -> None:
+        """One line; with its source it is logged once, however often this actor died around it."""
+        meta = {
+            "provider": key[0],
+            "account": key[1],
+            "window": key[2],
+            "forecast": str(found.forecast.outlook),
+            "etaMinutes": None if found.forecast.eta is None else round(found.forecast.eta),
+        }
+        event = NewEvent(
+            str(Tag.QUOTA), f"{key[0]}/{key[1]} {said(found, now)}", meta, int(now * 1000), source, grave
+        )
+        try:
+            await self._events.call(EventAppend([event]), timeout=_TIMEOUT)
+        except (HubError, ActorDied, trio.TooSlowError):
+            return  # a log that is restarting costs the line, nothing else
+
+
+def _believed(prospects: list[Prospect]) -> list[Prospect]:
+    """A declared cap is the last resort: it counts where nothing else is known."""
+    told = [p for p in prospects if p.reading.source != SOURCE]
+    return told or prospects

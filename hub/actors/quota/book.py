@@ -1,0 +1,124 @@
+"""The quota ledger as it is kept: every window's burn, every account's spending, and how far the log was read.
+
+Owns: `.hub/quota.json` and its form.
+Must not: decide what a reading means (`hub.domain.burn` does), or wait for anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import attrs
+import msgspec
+
+from hub.domain.burn import Burn, begin, observe
+from hub.domain.event import Event, EventType, Record
+from hub.domain.quota import QuotaReading, limit_of, reading_of
+from hub.domain.spending import Spending, spend, spent
+from hub.errors import HubError
+from hub.io.atomic import read_bounded
+
+_LIMIT = 16 * 1024 * 1024
+_WINDOWS = 200
+"""Windows kept, the newest: their names come from agents."""
+Key = tuple[str, str, str]
+Owner = tuple[str, str]
+
+
+@attrs.define
+class Book:
+    """Everything the quota actor knows; a fold over the event log and the polls."""
+
+    cursor: int = -1
+    """The id of the last event that was folded; -1 before the first look at the log."""
+    burns: dict[Key, Burn] = attrs.field(factory=dict)
+    spendings: dict[Owner, Spending] = attrs.field(factory=dict)
+    warned: dict[Key, tuple[float, int]] = attrs.field(factory=dict)
+    """The gravest warning given for a window, with the reset it was given for."""
+
+    def take(self, record: Record, cap: Callable[[str], int]) -> QuotaReading | None:
+        """Fold one record of the log; the reading it brought, if that told anything new.
+
+        `cap` tells the declared cap of a provider, 0 for none. A record that was folded before is passed over.
+        """
+        if record.id <= self.cursor:
+            return None
+        self.cursor = record.id
+        meta = record.meta
+        provider, account = meta.get("provider"), meta.get("account")
+        if not isinstance(provider, str) or not isinstance(account, str):
+            return None
+        at = _epoch(meta.get("at"))
+        reading: QuotaReading | None
+        match meta.get("type"):
+            case EventType.USAGE:
+                reading = self._spend(meta, (provider, account), at, cap(provider))
+            case EventType.QUOTA:
+                reading = reading_of(Event(EventType.QUOTA, "", meta), provider, account, at)
+            case _:
+                reading = limit_of(meta, provider, account, at)
+        return reading if reading is not None and self.note(reading) else None
+
+    def note(self, reading: QuotaReading) -> bool:
+        """Take one reading; whether it changed the ledger."""
+        known = self.burns.get(reading.key)
+        burn = begin(reading) if known is None else observe(known, reading)
+        if burn == known:
+            return False
+        self.burns[reading.key] = burn
+        if len(self.burns) > _WINDOWS:
+            oldest = min(self.burns, key=lambda key: self.burns[key].last.at)
+            del self.burns[oldest]
+            self.warned.pop(oldest, None)
+        return True
+
+    def _spend(self, meta: Mapping[str, Any], owner: Owner, at: float, cap: int) -> QuotaReading | None:
+        tokens = sum(n for n in (meta.get("tokensIn"), meta.get("tokensOut")) if type(n) is int and n > 0)
+        found = self.spendings[owner] = spend(
+            self.spendings.get(owner, Spending()),
+            tokens,
+            at,
+            str(meta.get("dispatchId", "")),
+            cumulative=bool(meta.get("cumulative")),
+        )
+        return spent(found, owner, cap, at) if cap else None
+
+    def encode(self) -> bytes:
+        """The file's bytes."""
+        return msgspec.json.encode(
+            _File(
+                self.cursor,
+                list(self.burns.values()),
+                list(self.spendings.items()),
+                list(self.warned.items()),
+            )
+        )
+
+
+@attrs.frozen
+class _File:
+    cursor: int
+    burns: list[Burn]
+    spendings: list[tuple[Owner, Spending]]
+    warned: list[tuple[Key, tuple[float, int]]]
+
+
+def load(path: Path) -> Book:
+    """The ledger as it was kept. A file that cannot be read is no reason not to work: what it told comes again."""
+    with contextlib.suppress(OSError, HubError, msgspec.MsgspecError, ValueError):
+        kept = msgspec.json.decode(read_bounded(path, _LIMIT), type=_File)
+        burns = {burn.last.key: burn for burn in kept.burns}
+        return Book(kept.cursor, burns, dict(kept.spendings), dict(kept.warned))
+    return Book()
+
+
+def _epoch(text: object) -> float:
+    """Epoch seconds of a record's full timestamp; 0 where it has none."""
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except ValueError:
+        return 0.0

@@ -1,0 +1,143 @@
+"""What a session has cost: the agents' own figures, and lists of prices for the rest.
+
+Owns: `Tokens`, `Spent`, and the bill that is made of them.
+Must not: know a price, or take a missing one for nothing.
+
+Tokens in are all of them, those read from and written to a cache included; the cached ones are told beside it, for
+they cost less, and those written, for they cost more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import attrs
+
+_BUCKET = 100_000
+"""Requests whose input is of one such size are priced together: some makers charge more for a long context."""
+_SUM = -1
+MICROS = 1_000_000
+
+
+@attrs.frozen
+class Tokens:
+    """Counts of tokens."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cached_in: int = 0
+    cache_write_in: int = 0
+
+    def __add__(self, other: Tokens) -> Tokens:
+        return Tokens(*(a + b for a, b in zip(attrs.astuple(self), attrs.astuple(other), strict=True)))
+
+
+@attrs.frozen
+class Spent:
+    """Tokens that have to be priced.
+
+    Attributes:
+        provider: Whose agent.
+        model: The model; "" where nobody told.
+        tokens: All of them together.
+        requests: In how many requests; where that is not known, as many as keep each of a usual size.
+    """
+
+    provider: str
+    model: str
+    tokens: Tokens
+    requests: int = 1
+
+
+Price = Callable[[Spent], "int | None"]
+"""Millionths of a dollar; None for a model that has no price."""
+
+
+@attrs.define
+class Meter:
+    """The usage of one dispatch: a step's figure adds, a cumulative one replaces."""
+
+    tokens: Tokens = attrs.field(factory=Tokens)
+    told_micros: int = 0
+    told: bool = False
+    """Whether the agent told a cost of its own."""
+    _open: dict[tuple[str, str, int], tuple[Tokens, int]] = attrs.field(factory=dict)
+
+    def feed(self, meta: Mapping[str, Any]) -> None:
+        """Count the figures of a usage event."""
+        if meta.get("cumulative"):
+            self.tokens, self.told_micros, self.told = Tokens(), 0, False
+            self._open.clear()
+        names = ("tokensIn", "tokensOut", "cachedIn", "cacheWriteIn")
+        found = Tokens(*(_count(meta.get(name)) for name in names))
+        self.tokens += found
+        if "costUsdMicros" in meta:
+            self.told = True
+            self.told_micros += _count(meta["costUsdMicros"])
+            return
+        # The sum of many requests says nothing of how long each was: it is no long context.
+        size = found.tokens_in // _BUCKET if meta.get("request") else _SUM
+        key = (str(meta.get("provider", "")), str(meta.get("model", "")), size)
+        before, requests = self._open.get(key, (Tokens(), 0))
+        self._open[key] = (before + found, requests + 1)
+
+    def open(self) -> list[Spent]:
+        """What the agent told no cost of."""
+        return [
+            Spent(
+                provider,
+                model,
+                tokens,
+                max(requests, tokens.tokens_in // _BUCKET + 1) if size == _SUM else requests,
+            )
+            for (provider, model, size), (tokens, requests) in self._open.items()
+            if tokens != Tokens()
+        ]
+
+
+@attrs.frozen
+class Bill:
+    """The session's cost.
+
+    Attributes:
+        tokens: All of them.
+        micros: What is known of the cost, millionths of a dollar.
+        sources: `agent` (its own figure) and `prices` (a list of prices), as far as each is in it.
+        unpriced: Models of which some tokens have no price; "" is a model nobody named. The cost is more than `micros`.
+    """
+
+    tokens: Tokens
+    micros: int
+    sources: tuple[str, ...]
+    unpriced: tuple[str, ...]
+
+    @property
+    def usd(self) -> float | None:
+        """Dollars; None where nothing is priced and something was used."""
+        return None if self.unpriced and not self.sources else self.micros / MICROS
+
+
+def bill(meters: Iterable[Meter], price: Price) -> Bill:
+    """Add everything up; `price` is asked for what no agent told a cost of."""
+    tokens, micros = Tokens(), 0
+    sources: dict[str, None] = {}
+    unpriced: dict[str, None] = {}
+    for meter in meters:
+        tokens += meter.tokens
+        micros += meter.told_micros
+        if meter.told:
+            sources["agent"] = None
+        for spent in meter.open():
+            found = price(spent)
+            if found is None:
+                unpriced[spent.model] = None
+            else:
+                micros += found
+                sources["prices"] = None
+    return Bill(tokens, micros, tuple(sorted(sources)), tuple(sorted(unpriced)))
+
+
+def _count(value: object) -> int:
+    """A figure an agent told; what is no number counts for nothing."""
+    return int(value) if isinstance(value, int | float) and value > 0 else 0

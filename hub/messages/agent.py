@@ -1,0 +1,78 @@
+"""What passes between a session and the adapter of its agent.
+
+Owns: those message types, all frozen values.
+Must not: hold behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from hub.domain.event import Event
+from hub.providers.base import Assignment, Exit, Outcome
+
+
+@attrs.frozen
+class AgentEvent:
+    """One event of the agent with its place in the spool."""
+
+    offset: int
+    index: int
+    at_ms: int
+    event: Event
+
+
+@attrs.frozen
+class AgentBatch:
+    """What the agent said since the last batch, already redacted, and where its stream stands."""
+
+    dispatch_id: str
+    events: Sequence[AgentEvent]
+    tools_in_flight: int = 0
+    native_session: str = ""
+    alive: bool = False
+    outcome: Outcome | None = None
+    exit: Exit | None = None
+    """Set in the last batch: the process has ended and every line was read."""
+
+
+@attrs.frozen
+class AdapterReply:
+    """Pass a user's reply on."""
+
+    text: str
+    key: str
+
+
+@attrs.frozen
+class AdapterInterrupt:
+    """Use the agent's own interrupt."""
+
+    key: str
+
+
+@attrs.frozen
+class AdapterStop:
+    """Stop the agent in order: close its input, then the ladder."""
+
+    reason: str
+    hard: bool = False
+
+
+@attrs.frozen
+class AdapterPause:
+    """SIGSTOP or SIGCONT for the agent's process group."""
+
+    pause: bool
+
+
+@attrs.frozen
+class Dispatch:
+    """What an adapter is started with."""
+
+    assignment: Assignment
+    provider: str
+    attach: bool
+    """False: claim and spawn. True: the runner exists (alive or not): read on from its spool."""

@@ -1,0 +1,15 @@
+"""Start of the bridge by its path: `python -I -S hub/providers/opencode PROGRAM [ARGUMENT...]`.
+
+Owns: finding the package from here, since an isolated Python without site-packages does not.
+Must not: do more; this file is compiled at every start, what it imports is not.
+"""
+
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+    from hub.providers.opencode.bridge import main
+
+    sys.exit(main(sys.argv[1:]))

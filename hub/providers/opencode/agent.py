@@ -1,0 +1,111 @@
+"""OpenCode: how it is started, logged in and installed.
+
+Owns: argv, environment and capabilities of `opencode`.
+Must not: read its output (`stream.py` does), or write into an account's directory.
+
+Choices (design/decisions): what runs is hub's bridge (`__main__.py`), which starts `opencode serve` on loopback;
+`opencode run` and `opencode acp` say nothing while they wait at a limit. Prompt and contract go over the protocol,
+the contract as the `system` text beside the program's own. Settings go in `OPENCODE_CONFIG_CONTENT`, which wins over
+the project's and the user's files: everything is allowed by default, nothing is shared, nothing updates itself.
+
+A `model` is `provider/model`, as OpenCode writes it; `base_url` is where that provider is served.
+
+An account with a directory gets all four XDG directories inside it, so its login (`data/opencode/auth.json`), its
+sessions and its settings are its own. The shell commands of such an agent see the same XDG directories.
+
+Options in `hub.toml`, all optional: `permission` (default `allow`; `ask`, or OpenCode's own table, asks a person),
+`agent` (the name of one of its agents), `config` (a table laid over the settings above), `partial` (text as it is
+written), `args` (more arguments for `opencode serve`), `env` (more environment).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hub.providers import jsonline
+from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.opencode.stream import OpenCodeStream, model_of
+
+_BRIDGE = (sys.executable, "-I", "-S", str(Path(__file__).resolve().parent))
+"""Isolated and without site-packages: it starts in 0.1 s and no user's Python setting reaches it."""
+_XDG = ("DATA", "CONFIG", "STATE", "CACHE")
+_BASE: Mapping[str, Any] = {"autoupdate": False, "share": "disabled"}
+
+
+@attrs.frozen
+class OpenCode:
+    """The provider `opencode`."""
+
+    name: str = "opencode"
+    display_name: str = "OpenCode"
+    program: str = "opencode"
+    capabilities: Capabilities = attrs.field(
+        default=Capabilities(
+            replies=True, interrupt=True, resume=True, approvals=True, cost=True, system_prompt=True
+        )
+    )
+    install_command: Sequence[str] = ("npm", "install", "-g", "opencode-ai")
+    login_command: Sequence[str] = ("opencode", "auth", "login")
+    version_args: Sequence[str] = ("--version",)
+    key_names: Sequence[str] = (
+        "OPENCODE_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "OPENAI_API_KEY",
+        "GOOGLE_GENERATIVE_AI_API_KEY",
+        "OPENROUTER_API_KEY",
+    )
+    silent_after: float = 300.0
+
+    def account_env(self, account: Account) -> Mapping[str, str]:
+        """The account's XDG directories and its own keys."""
+        place = Path(account.config_dir)
+        homes = {f"XDG_{name}_HOME": str(place / name.lower()) for name in _XDG} if account.config_dir else {}
+        return {**homes, **account.env}
+
+    def launch(self, assignment: Assignment) -> Launch:
+        """The bridge's command line; standard input stays open as the channel."""
+        argv = [*_BRIDGE, assignment.program or self.program]
+        argv += jsonline.texts(assignment.options.get("args"))
+        return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE)
+
+    def stream(self, assignment: Assignment) -> Stream:
+        """A fresh fold."""
+        return OpenCodeStream(assignment)
+
+    def _env(self, assignment: Assignment) -> dict[str, str]:
+        env = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_CONFIG_CONTENT": json.dumps(_config(assignment))}
+        env |= self.account_env(assignment.account)
+        more = jsonline.mapping(assignment.options.get("env"))
+        return env | {name: str(value) for name, value in more.items()}
+
+
+def _config(assignment: Assignment) -> dict[str, Any]:
+    """OpenCode's settings for this dispatch; the user's own table wins, key by key."""
+    permission = assignment.options.get("permission") or "allow"
+    config: dict[str, Any] = {**_BASE, "permission": permission}
+    provider, model = model_of(assignment)
+    if provider:
+        config["model"] = assignment.model
+    if provider and assignment.base_url:
+        # Named here, the model is accepted although the program's own list may not have it.
+        served = {"options": {"baseURL": assignment.base_url}, "models": {model: {}}}
+        config["provider"] = {provider: served}
+    return _laid_over(config, jsonline.mapping(assignment.options.get("config")))
+
+
+def _laid_over(config: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(config)
+    for name, value in more.items():
+        below = merged.get(name)
+        both = isinstance(below, dict) and isinstance(value, Mapping)
+        merged[name] = _laid_over(below, value) if both else value  # type: ignore[arg-type] # `both` says dict
+    return merged
+
+
+PROVIDER = OpenCode()

@@ -1,0 +1,76 @@
+"""What OpenCode asks: permissions and questions.
+
+Owns: the requests that wait, and which write answers each.
+Must not: decide anything but what the settings decided: where everything is allowed, a request is allowed too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hub.domain.event import Event, EventType
+from hub.providers import jsonline
+from hub.providers.base import Step, Write
+from hub.providers.opencode import rest
+
+
+class Asks:
+    """The open requests, oldest first."""
+
+    def __init__(self, *, people: bool) -> None:
+        self._people = people
+        self._permissions: set[str] = set()
+        self._questions: dict[str, int] = {}
+
+    def permission(self, asked: Mapping[str, Any]) -> Step:
+        """A tool waits for permission."""
+        name = jsonline.text(asked.get("id"))
+        what = jsonline.text(asked.get("permission"))
+        patterns = " ".join(jsonline.texts(asked.get("patterns")))
+        said = jsonline.cap(f"{what} {patterns}".strip(), 2_000)
+        if not self._people:
+            event = Event(EventType.SYSTEM, f"Allowed by policy: {said}", {"allowed": True})
+            return Step([event], [rest.permission(name, approved=True, note="")])
+        self._permissions.add(name)
+        call = jsonline.text(jsonline.mapping(asked.get("tool")).get("callID"))
+        meta = {"approvalId": name, "tool": what, "toolId": call, "needsInput": True}
+        more = {"input": jsonline.excerpt(dict(jsonline.mapping(asked.get("metadata"))))}
+        return Step([Event(EventType.WAITING, f"Asks for permission: {said}", {**meta, **more})])
+
+    def question(self, asked: Mapping[str, Any]) -> Step:
+        """The model asks the user."""
+        name = jsonline.text(asked.get("id"))
+        questions = [jsonline.mapping(item) for item in jsonline.items(asked.get("questions"))]
+        self._questions[name] = len(questions)
+        words = [_with_options(question) for question in questions]
+        meta = {"approvalId": name, "tool": "question", "needsInput": True}
+        return Step([Event(EventType.WAITING, jsonline.cap("\n".join(words), 8_000), meta)])
+
+    def settled(self, told: Mapping[str, Any]) -> None:
+        """A request has its answer, whoever gave it."""
+        name = jsonline.text(told.get("requestID"))
+        self._permissions.discard(name)
+        self._questions.pop(name, None)
+
+    def answer(self, name: str, *, approved: bool, note: str) -> list[Write]:
+        """The answer to a request; empty when none of that id waits. A question is answered with the note."""
+        if name in self._permissions:
+            self._permissions.discard(name)
+            return [rest.permission(name, approved=approved, note=note)]
+        if name in self._questions:
+            count = self._questions.pop(name)
+            return [rest.answers(f"answer-{name}", name, count, note) if approved else rest.reject(name)]
+        return []
+
+    def reply(self, text: str, key: str) -> list[Write]:
+        """A user's words as the answer to the oldest open question; empty when no question is open."""
+        name = next(iter(self._questions), None)
+        return [] if name is None else [rest.answers(key, name, self._questions.pop(name), text)]
+
+
+def _with_options(question: Mapping[str, Any]) -> str:
+    options = (jsonline.mapping(option) for option in jsonline.items(question.get("options")))
+    labels = [label for option in options if (label := jsonline.text(option.get("label")))]
+    said = jsonline.text(question.get("question"))
+    return f"{said} ({' / '.join(labels)})" if labels else said

@@ -1,0 +1,147 @@
+"""Why OpenCode stopped or waits: its error names, statuses and words -> failure class and reset.
+
+Owns: the table of its errors and words, and which of its retries are worth waiting for.
+Must not: keep state.
+
+Order of belief: the error's name, which OpenCode gives to what it knows itself; then the words, for one status
+stands for several things; then the HTTP status.
+
+A retry is told at once, with the instant of the next attempt. That instant is the vendor's own `retry-after` where
+there was one, else a back-off of 2 s, doubling to about 30 s; so only a longer wait tells a reset.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import Failure, FailureClass
+from hub.domain.resets import parse_reset
+from hub.providers import jsonline
+
+ABORTED = "MessageAbortedError"
+OVERFLOW = "ContextOverflowError"
+TOLD_WAIT = 60.0
+"""Seconds: a longer wait than this is no back-off of the program's own but what the vendor told."""
+_NAMES: Mapping[str, FailureClass] = {
+    "ContentFilterError": FailureClass.REFUSAL,
+    OVERFLOW: FailureClass.CONTEXT_OVERFLOW,
+    "MessageOutputLengthError": FailureClass.CONTEXT_OVERFLOW,
+    "ProviderAuthError": FailureClass.AUTH,
+}
+_USED_UP: Sequence[str] = (
+    r"exceeded your current quota|insufficient[_ ](?:quota|balance|credits?)|out of credits",
+    r"usage limit|free usage exceeded|quota (?:exceeded|exhausted)|exhausted your \w* ?quota",
+    r"(?:credit balance|balance) is too low|payment required|billing",
+)
+"""Words that say it: no short wait brings it back."""
+_TEXTS: Sequence[tuple[FailureClass, str]] = (
+    *((FailureClass.USAGE_LIMIT, pattern) for pattern in _USED_UP),
+    (FailureClass.OVERLOAD, r"overloaded|at capacity|no capacity"),
+    (FailureClass.USAGE_LIMIT, r"rate[ _-]?limit|too many requests|resource_exhausted"),
+    (FailureClass.CONTEXT_OVERFLOW, r"prompt is too long|context (?:window|length)|maximum context"),
+    (FailureClass.AUTH, r"(?:incorrect|invalid|missing|no)\b.{0,24}\bapi[ _-]?key|unauthori[sz]ed"),
+    (FailureClass.AUTH, r"api[ _-]?key\b.{0,24}\b(?:missing|invalid|not valid|expired|required)"),
+    (FailureClass.AUTH, r"authentication|not logged in|ProviderInitError"),
+    (FailureClass.OVERLOAD, r"unavailable|\b50[0-9]\b|fetch failed|socket|timed? ?out|unable to connect"),
+    (FailureClass.REFUSAL, r"content[_ ]filter|safety|usage polic"),
+)
+_TABLE = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TEXTS]
+_HARD = re.compile("|".join(_USED_UP), re.IGNORECASE)
+_STATUS: Mapping[int, FailureClass] = {
+    401: FailureClass.AUTH,
+    402: FailureClass.USAGE_LIMIT,
+    403: FailureClass.AUTH,
+    429: FailureClass.USAGE_LIMIT,
+    529: FailureClass.OVERLOAD,
+}
+_SERVER_ERRORS = range(500, 600)
+
+
+@attrs.frozen
+class Retry:
+    """A retry that the server tells of."""
+
+    attempt: int
+    failure: Failure
+    """Why; with the reset where the wait tells one."""
+    wait: float
+    """Seconds until the next attempt."""
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether waiting for it is no use: the vendor named a far instant, or said that all is used up."""
+        limit = self.failure.kind is FailureClass.USAGE_LIMIT
+        return self.wait > TOLD_WAIT or (limit and _HARD.search(self.failure.text) is not None)
+
+
+def class_of(text: str, status: int = 0) -> FailureClass | None:
+    """The class that the words tell, else the status; None when neither tells one."""
+    found = next((kind for kind, pattern in _TABLE if pattern.search(text)), None)
+    if found is not None:
+        return found
+    return _STATUS.get(status) or (FailureClass.OVERLOAD if status in _SERVER_ERRORS else None)
+
+
+def of_error(error: Mapping[str, Any], now: float) -> Failure:
+    """The failure of a `session.error`, or of a message's `error`."""
+    name = jsonline.text(error.get("name"))
+    data = jsonline.mapping(error.get("data"))
+    said = jsonline.text(data.get("message")) or name or "an error without words"
+    status = jsonline.integer(data.get("statusCode")) or 0
+    body = jsonline.text(data.get("responseBody"))
+    kind = _NAMES.get(name) or class_of(said, status) or class_of(f"{name} {body}") or FailureClass.UNKNOWN
+    if kind is not FailureClass.USAGE_LIMIT:
+        return Failure(kind, said)
+    told = _retry_after(jsonline.mapping(data.get("responseHeaders")))
+    reset = parse_reset(said, now, None)
+    at = now + told if told is not None else reset.at if reset else None
+    return Failure(kind, said, at)
+
+
+def _retry_after(headers: Mapping[str, Any]) -> float | None:
+    """Seconds, from the header's plain form; its date form is rare and no reset is guessed."""
+    value = jsonline.text(headers.get("retry-after"))
+    return float(value) if value.isascii() and value.isdecimal() and len(value) < 9 else None  # noqa: PLR2004 - a sane wait
+
+
+def retry(status: Mapping[str, Any], now: float) -> Retry:
+    """What a `session.status` of type `retry` tells."""
+    action = jsonline.mapping(status.get("action"))
+    words = [jsonline.text(status.get("message")), jsonline.text(action.get("message"))]
+    said = " ".join(word for word in words if word)
+    following = jsonline.number(status.get("next"))
+    wait = max(0.0, following / 1000 - now) if following is not None else 0.0
+    reset = parse_reset(said, now, None)
+    at = now + wait if wait > TOLD_WAIT else reset.at if reset else None
+    kind = class_of(said) or FailureClass.OVERLOAD
+    limit = kind is FailureClass.USAGE_LIMIT
+    return Retry(jsonline.count(status.get("attempt")), Failure(kind, said, at if limit else None), wait)
+
+
+def retry_event(told: Retry, now: float) -> Event:
+    """The event of a retry."""
+    meta: dict[str, Any] = {
+        "attempt": told.attempt,
+        "failure": told.failure.kind.value,
+        "delayMs": int(told.wait * 1000),
+        "resetsAt": int(now + told.wait) + 1,
+    }
+    said = f"Attempt {told.attempt} failed ({told.failure.text}), next in {told.wait:.1f} s"
+    return Event(EventType.RETRY, said, meta)
+
+
+def event(failure: Failure) -> Event:
+    """The error event of a failure."""
+    reset = {} if failure.resets_at is None else {"resetsAt": int(failure.resets_at)}
+    return Event(EventType.ERROR, failure.text, {"failure": failure.kind.value, **reset})
+
+
+def from_exit(stderr: str, how: str) -> Failure:
+    """The failure of a run that ended without telling why: a crash, with what standard error says."""
+    words = stderr.strip()[-4000:]
+    return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")

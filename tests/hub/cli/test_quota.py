@@ -1,0 +1,55 @@
+"""`hub quota`: a bar, the pace, the wall, the reset, the source and its age; nothing that was not told."""
+
+from __future__ import annotations
+
+from hub.cli.quota import table
+
+WINDOW = {
+    "window": "five_hour", "remaining": 58, "total": 100, "unit": "percent", "fractionUsed": 0.42,
+    "resetsAt": "2026-01-01T05:00:00.000Z", "source": "stream", "readAt": "2026-01-01T00:00:00.000Z",
+    "ageSeconds": 5, "burnPerMin": 0.5, "etaMinutes": 116.0, "etaLowMinutes": 80.0, "etaHighMinutes": 250.0,
+    "forecast": "ready",
+}  # fmt: skip
+
+
+def entry(windows=(), **figures):
+    return {
+        "provider": "claude",
+        "account": "work",
+        **WINDOW,
+        **figures,
+        "windows": list(windows) or [WINDOW],
+    }
+
+
+def test_a_line_tells_it_all():
+    assert table([entry()]) == (
+        "claude/work  five_hour  [####------]  42.0% used  58 % left  "
+        "0.5%/min, wall in 116 min (80 min to 4 h)  resets 2026-01-01T05:00Z  stream, 5 s old"
+    )
+
+
+def test_what_is_not_known_is_said_so():
+    line = table([entry(burnPerMin=None, etaMinutes=None, forecast="accumulating", resetsAt=None)])
+    assert "pace: accumulating" in line
+    assert "reset not told" in line
+    assert "nothing is used" in table([entry(burnPerMin=0.0, etaMinutes=None, forecast="idle")])
+    unknown = dict.fromkeys(WINDOW, None) | {"source": "none", "forecast": "accumulating", "window": ""}
+    assert "not known yet" in table([{"provider": "codex", "account": "a", **unknown, "windows": []}])
+
+
+def test_tokens_and_long_times():
+    line = table([entry(unit="tokens", remaining=1_500_000, etaHighMinutes=10_000.0, ageSeconds=9000)])
+    assert "1,500,000 tokens left" in line
+    assert "to 7 d)" in line
+    assert "2 h old" in line
+
+
+def test_every_window_or_the_wall_alone():
+    two = entry([WINDOW, {**WINDOW, "window": "seven_day"}])
+    assert table([two]).count("\n") == 0
+    assert "seven_day" in table([two], windows=True)
+
+
+def test_an_empty_wallet_says_what_to_do():
+    assert "hub doctor" in table([])

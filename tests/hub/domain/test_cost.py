@@ -1,0 +1,75 @@
+"""The bill: agents' own figures first, a list of prices for the rest, and no missing price taken for nothing."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain.cost import Meter, Spent, Tokens, bill
+
+PRICES = {"good": 5}
+
+
+def price(spent: Spent) -> int | None:
+    """So many millionths of a dollar a token."""
+    rate = PRICES.get(spent.model)
+    return None if rate is None else rate * (spent.tokens.tokens_in + spent.tokens.tokens_out)
+
+
+def metered(*events) -> Meter:
+    meter = Meter()
+    for event in events:
+        meter.feed({"provider": "codex", **event})
+    return meter
+
+
+def test_an_agents_own_figure_is_the_cost():
+    found = bill([metered({"tokensIn": 10, "tokensOut": 1, "costUsdMicros": 1685, "model": "good"})], price)
+    assert (found.micros, found.usd, found.sources, found.unpriced) == (1685, 0.001685, ("agent",), ())
+
+
+def test_what_no_agent_priced_is_priced_by_the_list():
+    found = bill([metered({"tokensIn": 10, "tokensOut": 2, "model": "good"})], price)
+    assert (found.micros, found.sources) == (60, ("prices",))
+
+
+def test_a_model_without_a_price_is_named_and_not_free():
+    found = bill([metered({"tokensIn": 10, "model": "strange"}, {"tokensOut": 1})], price)
+    assert (found.usd, found.unpriced, found.sources) == (None, ("", "strange"), ())
+    both = bill(
+        [metered({"tokensIn": 10, "model": "strange"}), metered({"tokensIn": 1, "model": "good"})], price
+    )
+    assert (both.usd, both.unpriced) == (5e-6, ("strange",))
+
+
+def test_nothing_used_costs_nothing():
+    found = bill([metered({"model": "strange"})], price)
+    assert (found.usd, found.unpriced) == (0, ())
+
+
+def test_a_cumulative_figure_replaces_all_before_it():
+    meter = metered(
+        {"tokensIn": 10, "model": "good"},
+        {"tokensIn": 7, "costUsdMicros": 3},
+        {"tokensIn": 30, "cachedIn": 20, "model": "good", "cumulative": True},
+    )
+    assert meter.tokens == Tokens(30, 0, 20)
+    assert bill([meter], price).micros == 150
+
+
+def test_requests_of_one_size_are_priced_together_and_long_ones_apart():
+    """A maker that charges more beyond 200,000 tokens charges a long request, not the sum of short ones."""
+    step = {"model": "good", "request": True}
+    meter = metered({"tokensIn": 50_000, **step}, {"tokensIn": 60_000, **step}, {"tokensIn": 250_000, **step})
+    assert [(s.tokens.tokens_in, s.requests) for s in meter.open()] == [(110_000, 2), (250_000, 1)]
+    assert [s.requests for s in metered({"tokensIn": 350_000, "model": "good"}).open()] == [4]
+
+
+@given(
+    st.lists(st.fixed_dictionaries({"tokensIn": st.integers(0, 10**6), "tokensOut": st.integers(0, 10**5)}))
+)
+def test_whatever_is_used_is_on_the_bill(events):
+    """Nothing is lost between the meter and the bill."""
+    found = bill([metered(*({**event, "model": "good"} for event in events))], price)
+    assert found.micros == 5 * (found.tokens.tokens_in + found.tokens.tokens_out)
+    assert found.tokens.tokens_in == sum(event["tokensIn"] for event in events)
