@@ -41,11 +41,11 @@ from hub.actors.session.passing import Passing
 from hub.actors.session.tally import Tallies
 from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
-from hub.actors.settings import Settings
+from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
 from hub.domain.redaction import KnownSecrets, Redactor
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
@@ -102,7 +102,7 @@ class App:
     _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
     failure: HubError | None = None
-    """Why the daemon cannot go on."""
+    """Why the daemon cannot go on, or did not end in order."""
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
@@ -149,25 +149,24 @@ class App:
         return actor_spec(name, factory, self._slots[name])
 
     def _audit(self) -> AuditWriter:
-        return AuditWriter(self.places, load_or_create_key("audit"), self._fails)
+        return AuditWriter(self.places, load_or_create_key("audit"), self.fails)
 
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
 
     def _settings(self) -> Settings:
-        return Settings(self._read_config, self._config_stamp, self.providers, time.time)
+        return Settings(
+            self.places,
+            self._read_config,
+            self.providers,
+            audit=self.ref("audit"),
+            events=self.ref("events"),
+            clock=time.time,
+        )
 
     def _read_config(self) -> Config:
         self.config = self.load_config()
         return self.config
-
-    def _config_stamp(self) -> object:
-        """Changes whenever `hub.toml` does."""
-        try:
-            found = self.places.config.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
@@ -215,7 +214,7 @@ class App:
         return kit, Driver(kit, desk, work, passing, ending)
 
     def _pipelines(self) -> Pipelines:
-        return Pipelines(self.places, self.ref("settings"), tuple(self.providers), self._conductor)
+        return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
 
     def _conductor(self) -> Conductor:
         book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, self._scrub)
@@ -285,11 +284,12 @@ class App:
         self.bound = bound
         self.listening.set()
 
-    def _fails(self, error: HubError) -> None:
+    def fails(self, error: HubError) -> None:
+        """The daemon ends with this error, its agent left as it is. The first one counts."""
         self.failure = self.failure or error
         self.failed.set()
 
     def _snapshot(self) -> NodeInfo:
         if self.picture is None:
-            raise RuntimeError("the tree is not up")
+            raise HubError(Code.UNAVAILABLE, "The daemon is just starting.")
         return self.picture()

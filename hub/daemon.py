@@ -31,7 +31,7 @@ from hub.io.lock import project_lock
 from hub.io.places import Places
 from hub.io.processes import sweep
 from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
-from supervisors import ActorDied, Root, SupEvent, run_root
+from supervisors import Root, SupEvent, run_root
 
 _WATCHDOG = 120.0
 _STOP_TIMEOUT = 60.0
@@ -166,17 +166,29 @@ def _announcement(daemon: Daemon, order: Order) -> bytes:
 
 async def _end_on_request(daemon: Daemon, root: Root) -> None:
     await daemon.stop_requested()
-    session = daemon.app.ref("session")
-    with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
-        if daemon.detach:
-            session.try_cast(Detach())
-        else:
-            with trio.fail_after(_STOP_TIMEOUT):
-                # First the run, so that no further node starts; then the session, its own or another.
-                await insist(daemon.app.ref("pipelines"), StopPipeline())
-                # Asked again of a session that is just restarting: its agent must not outlive an ordered stop.
-                await insist(session, RequestStop("daemon"))
+    app = daemon.app
+    if daemon.detach:
+        app.ref("session").try_cast(Detach())
+        root.request_stop()
+        return
+    try:
+        with trio.fail_after(_STOP_TIMEOUT):
+            # First the run, so that no further node starts; then the session, its own or another.
+            await _ended(app, "pipelines", StopPipeline())
+            # Asked again of a session that is just restarting: its agent must not outlive an ordered stop.
+            await _ended(app, "session", RequestStop("daemon"))
+    except trio.TooSlowError:
+        app.fails(HubError(Code.TIMEOUT, f"The session did not end within {_STOP_TIMEOUT:g} s."))
     root.request_stop()
+
+
+async def _ended(app: App, name: str, order: object) -> None:
+    """What keeps a session from ending, such as a full disk, is told at the end; it does not keep the daemon."""
+    try:
+        await insist(app.ref(name), order)
+    except HubError as error:
+        if error.code is not Code.NO_ACTIVE_SESSION:
+            app.fails(error)
 
 
 async def _end_on_failure(app: App, root: Root) -> None:

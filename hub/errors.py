@@ -38,6 +38,9 @@ class Code(StrEnum):
     DISK_FAILED = "disk_failed"
     INTERNAL = "internal"
     CONFIG_INVALID = "config_invalid"
+    CONFIG_CHANGED = "config_changed"
+    ACCOUNT_IN_USE = "account_in_use"
+    JOB_RUNNING = "job_running"
     NOT_A_REPOSITORY = "not_a_repository"
     NO_COMMIT = "no_commit"
     NO_PERMISSION = "no_permission"
@@ -133,6 +136,13 @@ RULES: dict[Code, Rule] = {
     Code.CONFIG_INVALID: Rule(
         422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."
     ),
+    Code.CONFIG_CHANGED: Rule(
+        409, 1, "The file was changed by somebody else meanwhile", "Try again when nobody writes it."
+    ),
+    Code.ACCOUNT_IN_USE: Rule(
+        409, 1, "The session that runs uses this account", "Hand over first, or stop it: hub stop"
+    ),
+    Code.JOB_RUNNING: Rule(409, 1, "That is under way already", "Watch it: hub logs -f"),
     Code.NOT_A_REPOSITORY: Rule(
         422, 2, "This is not a git repository", "Run: git init && git commit --allow-empty -m start"
     ),

@@ -18,10 +18,12 @@ from hub.messages import (
     AdapterPause,
     AdapterReply,
     AdapterStop,
+    AddAccount,
     AgentBatch,
     AuditAppend,
     AuditHead,
     AuditHistory,
+    AuditIntact,
     AuditLastEvent,
     BreakerClosed,
     BreakerFailure,
@@ -42,9 +44,11 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    PatchProvider,
     ProvidersConfigured,
     QuotaSeen,
     ReleaseRun,
+    RemoveAccount,
     ReplacePipelines,
     RequestHandoff,
     RequestPause,
@@ -52,9 +56,11 @@ from hub.messages import (
     RequestStop,
     RunPipeline,
     SessionEnd,
+    SetKey,
     StartRun,
     StopPipeline,
     Subscribe,
+    SwitchAccount,
     Unsubscribe,
 )
 
@@ -91,13 +97,16 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "session", *session_orders, *session_views)
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
-    blocking("front", "settings", GetConfig, ProvidersConfigured)
+    blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
+    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
+    blocking("settings", "events", EventAppend)
+    blocking("settings", "audit", AuditAppend)
     blocking("front", "breakers", BreakerSnapshots)
     blocking("front", "quota", GetWallet)
     blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
     blocking("adapter", "session", AgentBatch)
     blocking("session", "events", EventAppend, EventsOfSession)
-    blocking("session", "audit", AuditAppend, AuditHead)
+    blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
     blocking("session", "settings", GetConfig)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
     blocking("session", "quota", GetProspects)

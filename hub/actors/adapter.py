@@ -25,6 +25,7 @@ from hub.domain.redaction import EventRedactor
 from hub.domain.text import clean, decode
 from hub.errors import Code, HubError
 from hub.io.child import (
+    KILLED,
     AgentLaunch,
     Dead,
     Ended,
@@ -81,17 +82,6 @@ _CUT_SHORT = {
     "io_error": "the agent was stopped: what it wrote could not be kept, because the disk failed",
 }
 """Ends of a run that are neither the agent's doing nor anybody's wish."""
-_KILLED = Verdict(
-    code=None,
-    signal=9,
-    asked=False,
-    reason="runner_killed",
-    started_at=0,
-    ended_at=0,
-    stdout_bytes=0,
-    stderr_bytes=0,
-)
-"""The verdict of a run whose runner died before it could give one."""
 
 
 class Adapter(Actor[Any]):
@@ -120,7 +110,7 @@ class Adapter(Actor[Any]):
         """Key and text of what the user said and the runner has not been given."""
         self._spooled: float = math.inf
         """How much of the agent's output there was when the runner was attached to; unknown before."""
-        self._said_full = False
+        self._full = self._said_full = False
         self._held: bool | None = None
         self._stopping: AdapterStop | None = None
         self._heard = 0.0
@@ -218,7 +208,7 @@ class Adapter(Actor[Any]):
                     await trio.sleep(_SETTLE)
                 case Dead():
                     await self._replay()
-                    await self._over(_KILLED)
+                    await self._over(KILLED)
                 case _:
                     raise HubError(Code.DISPATCH_FAILED, "The agent was never started.")
 
@@ -227,6 +217,7 @@ class Adapter(Actor[Any]):
             async with RunnerClient(self._run_dir) as client:
                 hello = await client.attach(self._out.offset, self._err.offset)
                 self._client, self._spooled = client, hello.stdout_bytes
+                self._space(full=hello.status.no_space)
                 if self._held is not None:
                     await self._pause(on=self._held)
                 if self._stopping is not None:
@@ -257,8 +248,8 @@ class Adapter(Actor[Any]):
                 await self._errors(message)
             case Taken():
                 await self._taken(message)
-            case Status(no_space=True):
-                await self._no_space()
+            case Status(no_space=full):
+                self._space(full=full)
             case Verdict():
                 await self._over(message)
         if self._replies:
@@ -273,13 +264,18 @@ class Adapter(Actor[Any]):
             await trio.sleep(_SETTLE)
             await self._client.write(answer.key, self._untaken[answer.key])
 
-    async def _no_space(self) -> None:
-        if not self._said_full:
+    def _space(self, *, full: bool) -> None:
+        """Whether what the agent says, or how it ended, waits for space; each change is news, the first is an event."""
+        if full is self._full:
+            return
+        self._full = full
+        if full and not self._said_full:
             self._said_full = True
             text = "the disk is full; the agent is held back until there is space"
             self._add(
                 [Event(EventType.WAITING, text, {"code": str(Code.NO_SPACE)})], _RUNNER_PLACE, self._heard
             )
+        self._news.set()
 
     async def _output(self, message: Output) -> None:
         for line in self._out.feed(message.data, message.offset):
@@ -386,6 +382,7 @@ class Adapter(Actor[Any]):
             alive=self._stream.alive,
             outcome=outcome,
             exit=end,
+            no_space=self._full,
         )
         while True:
             try:

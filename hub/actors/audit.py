@@ -16,7 +16,7 @@ from hub.domain.audit import Record
 from hub.errors import Code, HubError
 from hub.io.journal import AuditJournal
 from hub.io.places import Places
-from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditLastEvent
+from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditIntact, AuditLastEvent
 from supervisors import Actor, Exit
 
 _REMEMBERED = 10_000
@@ -61,6 +61,8 @@ class AuditWriter(Actor[Any]):
                 return await self._append([e for e in entries if self._is_new(e)])
             case AuditHead():
                 return self._head()
+            case AuditIntact():
+                return self._journal.broken is None and await trio.to_thread.run_sync(self._journal.intact)
             case AuditLastEvent():
                 return self._last_event
             case AuditHistory(limit=limit):

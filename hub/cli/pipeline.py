@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hub.cli.context import client, json_option, project_dir, show
 from hub.errors import RULES, Code, HubError
+
+if TYPE_CHECKING:
+    from hub.domain.config import Config
 
 _LIMIT = 16 * 1024 * 1024
 _MARKS = {
@@ -42,10 +46,10 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
     Example: hub pipeline validate pipelines.json
     """
     from hub.domain.pipeline import check
-    from hub.providers.registry import names
 
-    found = _of_file(file) if file else _of_project(project_dir(ctx))
-    check(found, names())
+    project = project_dir(ctx)
+    found = _of_file(file) if file else _of_project(project)
+    check(found, _providers(project))
     told = [{"name": item.name, "nodes": len(item.nodes)} for item in found]
     show({"ok": True, "pipelines": told}, as_json=as_json, text=_valid)
 
@@ -53,6 +57,28 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
 def _valid(body: dict[str, Any]) -> str:
     rows = [f"{item['name']}: {item['nodes']} nodes, valid" for item in body["pipelines"]]
     return "\n".join(rows) or "there is no pipeline; see [[pipelines]] in the README"
+
+
+def _providers(project: Path) -> Collection[str]:
+    """Who may be named: the agents that ship with hub, and in a project those of its own."""
+    from hub.providers.registry import load_all, names
+
+    try:
+        config = _config(project)
+    except HubError as error:
+        if error.code is not Code.NOT_A_REPOSITORY:
+            raise
+        return names()
+    return load_all(lambda: config)
+
+
+def _config(project: Path) -> Config:
+    import os
+
+    from hub.io.config_file import load
+    from hub.io.places import Places, find_project
+
+    return load(Places(find_project(project)).config, environ=os.environ)
 
 
 def _of_file(file: str) -> tuple[Any, ...]:
@@ -72,15 +98,11 @@ def _of_file(file: str) -> tuple[Any, ...]:
 
 
 def _of_project(project: Path) -> tuple[Any, ...]:
-    import os
-
     from hub.domain.pipeline import together
-    from hub.io.config_file import load
     from hub.io.pipelines import read_stored
     from hub.io.places import Places, find_project
 
-    places = Places(find_project(project))
-    return together(load(places.config, environ=os.environ).pipelines, read_stored(places))
+    return together(_config(project).pipelines, read_stored(Places(find_project(project))))
 
 
 @pipeline.command()

@@ -80,6 +80,15 @@ class Config:
         """The account of that label; one that is no longer configured is a bare label, with no keys."""
         return next((a for a in self.accounts(name) if a.label == label), Account(label))
 
+    def with_accounts_of(self, other: Config) -> Config:
+        """This configuration with the other's accounts; this very one, where they are the same."""
+        names = {*self.providers, *other.providers}
+        changed = {n for n in names if self.provider(n).accounts != other.provider(n).accounts}
+        if not changed:
+            return self
+        new = {n: attrs.evolve(self.provider(n), accounts=other.provider(n).accounts) for n in changed}
+        return attrs.evolve(self, providers={**self.providers, **new})
+
     def enabled_providers(self, known: Iterable[str]) -> tuple[str, ...]:
         """Which of the known providers the user wants, in their order."""
         settings = ((name, self.provider(name).enabled) for name in known)
@@ -113,7 +122,7 @@ def parse_config(text: str, name: str = "hub.toml") -> Config:
 
     Raises:
         HubError: CONFIG_INVALID with `line`, `column` and, for what does not validate, `errors`: one
-            `{path, detail, line, column}` for each problem, all at once.
+            `{path, message, line, column}` for each problem, all at once.
     """
     return read_config(parse_toml(text, name), name, text)
 
@@ -128,7 +137,7 @@ def parse_toml(text: str, name: str = "hub.toml") -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         line, column, words = schema.syntax_problem(error, text)
-        errors = [{"path": "", "detail": words, "line": line, "column": column}]
+        errors = [{"path": "", "message": words, "line": line, "column": column}]
         raise HubError(
             Code.CONFIG_INVALID, f"{name}:{line}:{column}: {words}", line=line, column=column, errors=errors
         ) from error
@@ -150,7 +159,7 @@ def read_config(raw: Mapping[str, Any], name: str, text: str | None = None) -> C
     places = [schema.locate(text, p.path) if text is not None else (0, 0) for p in problems]
     ranked = sorted(zip(places, problems, strict=True), key=lambda pair: pair[0])
     errors = [
-        {"path": problem.where, "detail": problem.text, "line": line, "column": column}
+        {"path": problem.where, "message": problem.text, "line": line, "column": column}
         for (line, column), problem in ranked
     ]
     (line, column), first = ranked[0]

@@ -33,11 +33,14 @@ _CODES = {
     errno.EACCES: Code.NO_PERMISSION,
     errno.EPERM: Code.NO_PERMISSION,
     errno.ELOOP: Code.NO_PERMISSION,
+    errno.EMFILE: Code.UNAVAILABLE,
+    errno.ENFILE: Code.UNAVAILABLE,
 }
 _WHY = {
     Code.NO_SPACE: "the disk is full",
     Code.READ_ONLY: "the file system is read-only",
     Code.NO_PERMISSION: "the system does not allow it",
+    Code.UNAVAILABLE: "too many files are open",
 }
 _TEMP = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-(?P<start>\d+)\.\d+\.tmp")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -50,7 +53,7 @@ def coded_errors(path: Path | str) -> Iterator[None]:
     """Turns the disk errors a user can mend into `HubError`; every other error passes unchanged.
 
     Raises:
-        HubError: NO_SPACE, READ_ONLY or NO_PERMISSION, naming `path`.
+        HubError: NO_SPACE, READ_ONLY, NO_PERMISSION, or UNAVAILABLE where too many files are open, naming `path`.
     """
     try:
         yield
@@ -80,6 +83,40 @@ def write_atomic(path: Path, data: bytes, *, failpoint: str = "") -> None:
             os.rename(temp, path.name, src_dir_fd=dirfd, dst_dir_fd=dirfd)
             _hit(failpoint, "post_rename")
             os.fsync(dirfd)
+
+
+def swap_atomic(path: Path, old: bytes, new: bytes) -> bool:
+    """Replaces a file that holds `old` by one with `new`, durably and with its mode; tells whether it still held it.
+
+    For files that people edit too. The comparison is the last step before the rename, behind everything slow: what
+    an editor has saved by then is seen, and stays.
+
+    Raises:
+        HubError: NO_SPACE, READ_ONLY or NO_PERMISSION; the file is as it was.
+    """
+    with coded_errors(path), _directory(path.parent) as dirfd:
+        if not _holds(path, old):
+            return False
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        with _temporary(dirfd, path.name, new, mode) as temp:
+            same = _holds(path, old)
+            if same:
+                os.rename(temp, path.name, src_dir_fd=dirfd, dst_dir_fd=dirfd)
+                os.fsync(dirfd)
+            else:
+                os.unlink(temp, dir_fd=dirfd)
+    return same
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return read_bounded(path, len(data)) == data
+    except FileNotFoundError:
+        return False
+    except HubError as error:
+        if error.code is Code.TOO_LARGE:
+            return False
+        raise
 
 
 def create_atomic(path: Path, data: bytes) -> bool:
@@ -167,14 +204,14 @@ def _directory(path: Path) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _temporary(dirfd: int, name: str, data: bytes) -> Iterator[str]:
-    """A synced 0600 file with `data` under a temporary name; unlinked when the body fails."""
+def _temporary(dirfd: int, name: str, data: bytes, mode: int = 0o600) -> Iterator[str]:
+    """A synced file with `data` under a temporary name; unlinked when the body fails."""
     pid = os.getpid()
     temp = f".{name}.{pid}-{_start_time(pid)}.{next(_serial)}.tmp"
     fd = os.open(temp, _CREATE, 0o600, dir_fd=dirfd)
     try:
         try:
-            os.fchmod(fd, 0o600)
+            os.fchmod(fd, mode)
             write_all(fd, data)
             sync_file(fd)
         finally:

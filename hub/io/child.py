@@ -29,9 +29,10 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
-from hub.io import runner_files, runner_wire
+from hub.io import failpoints, runner_files, runner_wire
 from hub.io.runner_launch import AgentLaunch, StdinMode, StopGraces, prepare
 from hub.io.runner_view import (
+    KILLED,
     ClaimedNotStarted,
     Dead,
     Ended,
@@ -54,6 +55,7 @@ from hub.io.runner_view import (
 )
 
 __all__ = [
+    "KILLED",
     "AgentLaunch",
     "ClaimedNotStarted",
     "Dead",
@@ -81,6 +83,7 @@ __all__ = [
 
 _PROGRAM = Path(__file__).with_name("runner.py")
 _TAKEN = 75
+_SHORT = frozenset({errno.EMFILE, errno.ENFILE})
 _RECEIVE = 256 * 1024
 _CONNECT_SECONDS = 10.0
 _CONNECT_AGAIN = 0.01
@@ -110,13 +113,14 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
 
     Raises:
         HubError: `dispatch_failed`, or `no_space` on a full disk: no runner could be started; nothing was
-        executed. `invalid` for a bad name.
+        executed. With `retry` where the reason goes away by itself: too many files are open. `invalid` for a bad name.
 
     A cancelled call leaves either no claim, or a runner that goes on and can be attached to.
     """
     try:
         if not prepare(run_dir, launch):
             return False
+        failpoints.hit("runner.spawn")
         done = await trio.run_process(
             [sys.executable, "-I", "-S", "-X", "utf8", str(_PROGRAM), str(run_dir)],
             env={"HUB_RUN_ID": run_dir.name, "PATH": os.environ.get("PATH", _PATH)},
@@ -128,16 +132,16 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
             deliver_cancel=_let_go,
         )
     except OSError as error:
-        raise _not_started(f"{error.strerror}.") from error
+        raise _not_started(f"{error.strerror}.", retry=error.errno in _SHORT) from error
     if done.returncode in {0, _TAKEN}:
         return done.returncode == 0
     raise _not_started(_why(run_dir, done.stderr))
 
 
-def _not_started(why: str) -> HubError:
+def _not_started(why: str, *, retry: bool = False) -> HubError:
     """`no_space` is worth another try later, with the same agent; `dispatch_failed` is not."""
     code = Code.NO_SPACE if os.strerror(errno.ENOSPC) in why else Code.DISPATCH_FAILED
-    return HubError(code, f"The runner could not be started: {why}")
+    return HubError(code, f"The runner could not be started: {why}", retry=retry)
 
 
 async def _let_go(process: trio.Process) -> None:

@@ -1,7 +1,7 @@
 """The configuration's files: `hub.toml`, the user's own `config.toml`, and the environment over them.
 
-Owns: which layer wins, where each value comes from, and the patch of `hub.toml` that keeps its comments.
-Must not: know what a setting may be (`hub.domain.config` does), or write a text that it has not read back.
+Owns: which layer wins, and where each value comes from.
+Must not: know what a setting may be (`hub.domain.config` does), or write a file (`hub.io.config_patch` does).
 
 Layers, the later wins: built-in, user config, `hub.toml`, `HUB_*` environment, flags. Tables are merged key
 by key; an array is taken whole.
@@ -9,21 +9,17 @@ by key; an array is taken whole.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import platformdirs
 
+from hub.domain.accounts import Book, laid_over
 from hub.domain.config import OPT_IN, Config, parse_config, parse_toml, read_config
 from hub.errors import Code, HubError
-from hub.io.atomic import read_bounded, write_atomic
-
-if TYPE_CHECKING:
-    from tomlkit.container import Container
-    from tomlkit.items import Table
+from hub.io.atomic import read_bounded
 
 MAX_BYTES = 1 << 20
 BUILT_IN = "built-in"
@@ -114,9 +110,10 @@ def load(
     *,
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
+    book: Book | None = None,
 ) -> Config:
     """The configuration in force; see `settings`."""
-    return settings(path, user, environ=environ, flags=flags).config
+    return settings(path, user, environ=environ, flags=flags, book=book).config
 
 
 def origins(
@@ -125,9 +122,10 @@ def origins(
     *,
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
+    book: Book | None = None,
 ) -> Mapping[str, str]:
     """Where each value comes from that is not built-in; see `Settings.origin`."""
-    return settings(path, user, environ=environ, flags=flags).origin
+    return settings(path, user, environ=environ, flags=flags, book=book).origin
 
 
 def settings(
@@ -136,6 +134,7 @@ def settings(
     *,
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
+    book: Book | None = None,
 ) -> Settings:
     """Read every layer.
 
@@ -144,6 +143,7 @@ def settings(
         user: The user's configuration; its usual place when None.
         environ: The environment.
         flags: Options of the command line by their names in `FLAGS`.
+        book: Accounts that stand in no configuration; a file's own of the same label or directory wins.
 
     Raises:
         HubError: CONFIG_INVALID, naming the file, line and column, the variable or the option.
@@ -153,6 +153,7 @@ def settings(
     home = Path(environ.get("HOME") or Path.home())
     for file in (user_config(environ) if user is None else user, path):
         _merge(merged, _absolute(_read_file(file), file.parent, home), str(file), origin)
+    laid_over(merged.setdefault("providers", {}), book or {})
     for name, (keys, read) in ENVIRONMENT.items():
         if value := environ.get(name, ""):
             _merge(merged, _checked(name, keys, read, value), name, origin)
@@ -163,69 +164,20 @@ def settings(
     return Settings(read_config(merged, "the configuration"), origin)
 
 
-def patch_provider(path: Path, name: str, changes: Mapping[str, Any]) -> Config:
-    """Change a provider's table in `hub.toml`; None removes a key. See `patch`."""
-    return patch(path, {("providers", name, key): value for key, value in changes.items()})
-
-
-def patch(path: Path, changes: Mapping[Keys, Any]) -> Config:
-    """Change values in a configuration file, keeping its comments and its order; None removes a key.
-
-    The new text is read back and must say exactly what the old one said but for the changes, and it must
-    validate; else the file stays as it is.
-
-    Returns:
-        What the file says now.
+def text_of(file: Path) -> str:
+    """The file's text; "" when there is no file.
 
     Raises:
-        HubError: CONFIG_INVALID; the file or the result does not validate. NO_SPACE, READ_ONLY or
-            NO_PERMISSION.
+        HubError: CONFIG_INVALID; it is not UTF-8.
     """
-    import tomlkit  # noqa: PLC0415  # only a patch needs it
-
-    target = path.resolve()
-    text = _text(target)
-    parse_config(text, str(path))
-    wanted = parse_toml(text)
-    document = tomlkit.parse(text)
-    for keys, value in changes.items():
-        _set(wanted, keys, copy.deepcopy(value), dict)
-        _set(document, keys, value, tomlkit.table)
-    new = tomlkit.dumps(document)
-    if parse_toml(new, str(path)) != wanted:
-        raise HubError(
-            Code.CONFIG_INVALID,
-            f"{path} cannot be changed without losing something in it.",
-            hint="Change it by hand: " + ", ".join(".".join(keys) for keys in changes),
-        )
-    config = parse_config(new, str(path))
-    if new != text:
-        write_atomic(target, new.encode())
-    return config
-
-
-def _set(table: Container | Table | Raw, keys: Sequence[str], value: Any, make: Callable[[], Any]) -> None:
-    """Set or remove one value, in plain tables and in a document alike."""
-    place: Any = table
-    for key in keys[:-1]:
-        if key not in place:
-            if value is None:
-                return
-            place[key] = make()
-        place = place[key]
-        if not isinstance(place, dict):
-            raise HubError(Code.CONFIG_INVALID, f"{'.'.join(keys)} cannot be set: {key} is not a table.")
-    if value is None:
-        place.pop(keys[-1], None)
-    else:
-        place[keys[-1]] = value
-
-
-def _text(file: Path) -> str:
     try:
-        data = read_bounded(file, MAX_BYTES)
+        return decoded(read_bounded(file, MAX_BYTES), file)
     except FileNotFoundError:
         return ""
+
+
+def decoded(data: bytes, file: Path) -> str:
+    """The text of a file's bytes; see `text_of`."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -238,7 +190,7 @@ def _text(file: Path) -> str:
 
 def _read_file(file: Path) -> Raw:
     """A file's raw tables, validated on their own so that a problem tells its line."""
-    text = _text(file.resolve())
+    text = text_of(file.resolve())
     parse_config(text, str(file))
     return parse_toml(text, str(file))
 
@@ -265,8 +217,11 @@ def _checked(name: str, keys: Sequence[Keys], read: Callable[[Any], Any], value:
         found = read(value)
     except (ValueError, KeyError):
         found = value
-    for path in keys:
-        _set(raw, path, list(found) if isinstance(found, tuple) else found, dict)
+    for *tables, key in keys:
+        place = raw
+        for part in tables:
+            place = place.setdefault(part, {})
+        place[key] = list(found) if isinstance(found, tuple) else found
     read_config(raw, name)
     return raw
 

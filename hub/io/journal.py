@@ -58,6 +58,7 @@ class AuditJournal:
         self._head_fd = head_fd
         self._clock = clock
         self._tip = audit.START
+        self._judged = audit.START
         self._ends = array.array("Q")
         self._unsynced = 0
 
@@ -106,6 +107,18 @@ class AuditJournal:
     def head(self) -> Head:
         """Where the log ends, sealed."""
         return self._tip.sealed(self._key)
+
+    def intact(self) -> bool:
+        """Whether what stands in the file behind the place judged last is the chain that was written, to its end.
+
+        One pass over the bytes that came since; nothing before them is read, so a look costs what was appended.
+        """
+        fresh = _pread_all(self._fd, self._judged.size, os.fstat(self._fd).st_size - self._judged.size)
+        tip = audit.quick_tip(fresh, self._judged)
+        if tip is None or (tip.seq, tip.hash, tip.size) != (self._tip.seq, self._tip.hash, self._tip.size):
+            return False
+        self._judged = tip
+        return True
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -198,7 +211,7 @@ class AuditJournal:
         if verdict.state is State.BROKEN:
             self.broken = _broken_error(verdict)
             return
-        self._tip = verdict.last
+        self._tip = self._judged = verdict.last
         with coded_errors(self._places.audit_head):
             self._head_fd = os.open(self._places.audit_head, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         if tail or verdict.unanchored:

@@ -108,6 +108,11 @@ class Places:
         return self.hub_dir / "profiles.toml"
 
     @property
+    def accounts(self) -> Path:
+        """Accounts that were added over the API, and which is active."""
+        return self.hub_dir / "accounts.toml"
+
+    @property
     def dotenv(self) -> Path:
         """Provider credentials."""
         return self.hub_dir / ".env"

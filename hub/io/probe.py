@@ -6,7 +6,10 @@ Must not: log in, or run anything but the arguments it is given.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -33,11 +36,16 @@ class Probe:
     """Epoch seconds."""
 
 
+def which(program: str) -> str:
+    """Where a program is; "" when it is not installed."""
+    return shutil.which(program) or ""
+
+
 async def probe(program: str, version_args: Sequence[str]) -> Probe:
     """Ask a program for its version; a program that is missing, hangs or fails is a result, not an error."""
     started = time.time()
-    path = shutil.which(program)
-    if path is None:
+    path = which(program)
+    if not path:
         return Probe(ok=False, detail="not installed", path="", version="", latency_ms=0, checked_at=started)
     words = ""
     detail = f"{program} did not answer within {_TIMEOUT:g} s"
@@ -50,6 +58,7 @@ async def probe(program: str, version_args: Sequence[str]) -> Probe:
                 check=False,
                 env=base_env(),
                 start_new_session=True,
+                deliver_cancel=_end,
             )
         except OSError as error:
             detail = str(error.strerror)
@@ -58,3 +67,9 @@ async def probe(program: str, version_args: Sequence[str]) -> Probe:
             detail = words or f"{program} ended with status {done.returncode} and told no version"
     took = int((time.time() - started) * 1000)
     return Probe(ok=bool(words), detail=detail, path=path, version=words, latency_ms=took, checked_at=started)
+
+
+async def _end(process: trio.Process) -> None:
+    """The program and what it started: some launch themselves a second time."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

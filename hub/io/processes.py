@@ -45,8 +45,15 @@ class Swept:
 
 
 def identity_of(pid: int) -> Identity | None:
-    """The identity of a living process; None when there is none (a zombie is none)."""
+    """The identity of a living process; None when there is none (a zombie is none).
+
+    Raises:
+        OSError: No file can be opened (EMFILE), so nobody can tell: a runner must not be taken for dead.
+    """
     started = runner_proc.starttime(pid) if runner_proc.LINUX else _psutil_starttime(pid)
+    if started is None and runner_proc.LINUX:
+        os.close(os.open("/proc", os.O_RDONLY | os.O_CLOEXEC))
+        started = runner_proc.starttime(pid)
     return None if started is None else Identity(pid, started, runner_proc.boot_id())
 
 

@@ -49,7 +49,7 @@ class Core:
         self._drain = _number(launch, "drain", 2.0)
         self._linger = _number(launch, "linger", 10.0)
         self._phase = "running"
-        self._paused = self._quiet = self._guardian_dead = False
+        self._paused = self._quiet = self._guardian_dead = self._unsaid = False
         self._exec_errno = 0
         self._strays: list[dict[str, object]] = []
         self._kill_until = 0.0
@@ -246,6 +246,7 @@ class Core:
             runner_files.write_json(runner_files.VERDICT, verdict)
         except OSError as error:
             if error.errno in NO_SPACE:
+                self._unsaid = True
                 self._tell()
                 self._loop.after("verdict", 1.0, self._finish)
                 return
@@ -292,7 +293,7 @@ class Core:
         return {
             "state": self._phase,
             "paused": self._paused,
-            "noSpace": self._pump.no_space,
+            "noSpace": self._pump.no_space or self._unsaid,
             "stopping": self._ladder.reason,
             "execErrno": self._exec_errno,
         }

@@ -100,6 +100,17 @@ class Verdict:
     exec_errno: int = 0
 
 
+KILLED = Verdict(
+    code=None,
+    signal=9,
+    asked=False,
+    reason="runner_killed",
+    started_at=0,
+    ended_at=0,
+    stdout_bytes=0,
+    stderr_bytes=0,
+)
+"""The verdict of a run whose runner died before it could give one."""
 Message = Output | ErrorOutput | Status | Taken | Verdict
 
 

@@ -222,7 +222,8 @@ class EventStore:
 
     def _append(self, events: Sequence[NewEvent]) -> list[Record]:
         db = self._open_db()
-        failpoints.hit("events.append")
+        with coded_errors(self._path):  # what is planted here is told as SQLite's own errors are
+            failpoints.hit("events.append")
         self._reserve(len(events))
         last = self._last
         records: list[Record] = []

@@ -3,7 +3,7 @@
 Owns: the message types, all frozen values.
 Must not: hold behaviour, references to actors, or anything that is not plain data (a subscription's channel
 is the one exception: it is how events reach a client). Who may send what to whom is in `hub.message_map`. Those
-between a session and its agent are in `agent`, and imported from here like all others.
+between a session and its agent are in `agent`, those of the settings in `settings`; all are imported from here.
 """
 
 from __future__ import annotations
@@ -27,6 +27,13 @@ from hub.messages.agent import AdapterStop as AdapterStop
 from hub.messages.agent import AgentBatch as AgentBatch
 from hub.messages.agent import AgentEvent as AgentEvent
 from hub.messages.agent import Dispatch as Dispatch
+from hub.messages.settings import AddAccount as AddAccount
+from hub.messages.settings import GetConfig as GetConfig
+from hub.messages.settings import PatchProvider as PatchProvider
+from hub.messages.settings import ProvidersConfigured as ProvidersConfigured
+from hub.messages.settings import RemoveAccount as RemoveAccount
+from hub.messages.settings import SetKey as SetKey
+from hub.messages.settings import SwitchAccount as SwitchAccount
 
 # --- audit ------------------------------------------------------------------------------------------------
 
@@ -50,6 +57,11 @@ class AuditAppend:
 @attrs.frozen
 class AuditHead:
     """Answers `{seq, hash, bytes}`."""
+
+
+@attrs.frozen
+class AuditIntact:
+    """Answers whether the chain on the disk is whole up to its newest record: what was judged before is not again."""
 
 
 @attrs.frozen
@@ -125,19 +137,6 @@ class Subscription:
     token: int
     channel: trio.MemoryReceiveChannel[Sequence[Record]]
     lagged: trio.Event
-
-
-# --- settings ---------------------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class GetConfig:
-    """Answers the `Config` in force."""
-
-
-@attrs.frozen
-class ProvidersConfigured:
-    """Answers what `GET /api/config/providers` serves."""
 
 
 # --- breakers ---------------------------------------------------------------------------------------------
@@ -312,7 +311,7 @@ class GetRedactions:
 
 @attrs.frozen
 class GetSessionFacts:
-    """Answers `{sessionId, branch, worktree, mainBranch, active}`: what the read-only git views need."""
+    """Answers `{sessionId, branch, worktree, mainBranch, base, active, accounts}`: what others must know of it."""
 
 
 # --- pipelines --------------------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ class AgentBatch:
     outcome: Outcome | None = None
     exit: Exit | None = None
     """Set in the last batch: the process has ended and every line was read."""
+    no_space: bool = False
+    """Whether what it says, or how it ended, waits for space on the disk."""
 
 
 @attrs.frozen

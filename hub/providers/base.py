@@ -26,6 +26,7 @@ import attrs
 from hub.domain.account import Account as Account  # noqa: PLC0414  # part of the contract
 from hub.domain.event import Event
 from hub.domain.failure import Failure
+from hub.domain.login import LoginStore as LoginStore  # noqa: PLC0414  # part of the contract
 
 
 @attrs.frozen
@@ -44,6 +45,8 @@ class Capabilities:
     """Reports quota windows in its stream."""
     cost: bool = False
     """Reports its own cost figure."""
+    accounts: bool = False
+    """Keeps the logins of several accounts apart: an account may have a directory of its own."""
     system_prompt: bool = False
     """Takes the envelope beside its own system prompt (otherwise it is the head of the first message)."""
 
@@ -221,6 +224,10 @@ class Provider(Protocol):
     @property
     def login_command(self) -> Sequence[str]:
         """The argument list of the agent's own login."""
+
+    @property
+    def login_stores(self) -> Sequence[LoginStore]:
+        """Where the agent keeps its login; () = hub cannot know whether it has one."""
 
     @property
     def version_args(self) -> Sequence[str]:

@@ -62,6 +62,21 @@ class Backend(Protocol):
     async def config_providers(self) -> JsonArray:
         """Provider configuration entries."""
 
+    async def patch_provider(self, name: str, changes: JsonObject) -> JsonObject:
+        """Change a provider's table in `hub.toml`; answers what is chosen then. None removes a key."""
+
+    async def set_key(self, name: str, value: str) -> JsonObject:
+        """Put a key into `.hub/.env`, or take it out with ""; answers `{provider, name, set}`."""
+
+    async def switch_account(self, provider: str, label: str) -> JsonObject:
+        """Use this account for the next session or handoff; answers it."""
+
+    async def add_account(self, provider: str, label: str, config_dir: str) -> JsonObject:
+        """Register a login; answers it."""
+
+    async def remove_account(self, provider: str, label: str) -> JsonObject:
+        """Forget a login; answers where its directory stays."""
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session; answers `{sessionId, taskId, branch, worktree}`."""
 

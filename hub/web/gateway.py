@@ -21,6 +21,7 @@ from hub.io import git
 from hub.io.atomic import read_bounded
 from hub.io.places import Places
 from hub.messages import (
+    AddAccount,
     AuditAppend,
     AuditEntry,
     AuditHead,
@@ -35,23 +36,28 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    PatchProvider,
     ProvidersConfigured,
+    RemoveAccount,
     ReplacePipelines,
     RequestHandoff,
     RequestPause,
     RequestReply,
     RequestStop,
     RunPipeline,
+    SetKey,
     StartRun,
     StopPipeline,
     Subscribe,
     Subscription,
+    SwitchAccount,
     Unsubscribe,
 )
 from hub.web.backend import JsonArray, JsonObject, RunRequest
 from supervisors import ActorDied, NodeInfo, Ref
 
 _TIMEOUT = 10.0
+_WRITE_TIMEOUT = 30.0
 _STOP_TIMEOUT = 300.0
 _BEGIN_TIMEOUT = 120.0
 _CONTRACT_LIMIT = 64 * 1024 * 1024
@@ -85,6 +91,29 @@ class Gateway:
     async def config_providers(self) -> JsonArray:
         """Provider configuration entries."""
         return await self.settings.call(ProvidersConfigured(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def patch_provider(self, name: str, changes: JsonObject) -> JsonObject:
+        """Change a provider's table in `hub.toml`."""
+        return await self.settings.call(PatchProvider(name, changes), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def set_key(self, name: str, value: str) -> JsonObject:
+        """Put a key into `.hub/.env`, or take it out."""
+        return await self.settings.call(SetKey(name, value), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def switch_account(self, provider: str, label: str) -> JsonObject:
+        """Use this account for the next session or handoff."""
+        return await self.settings.call(SwitchAccount(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def add_account(self, provider: str, label: str, config_dir: str) -> JsonObject:
+        """Register a login."""
+        return await self.settings.call(AddAccount(provider, label, config_dir), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def remove_account(self, provider: str, label: str) -> JsonObject:
+        """Forget a login, unless the session that runs has it."""
+        facts = await self._facts()
+        if facts["active"] and [provider, label] in facts["accounts"]:
+            raise HubError(Code.ACCOUNT_IN_USE, f"The session that runs uses {provider}'s account {label!r}.")
+        return await self.settings.call(RemoveAccount(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""

@@ -6,6 +6,7 @@ Must not: let a traceback, an exception's class or an unredacted text into a bod
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,6 +34,8 @@ def as_hub_error(error: Exception) -> HubError:
             return HubError(Code.UNAVAILABLE)
         case trio.TooSlowError():
             return HubError(Code.TIMEOUT)
+        case OSError(errno=errno.EMFILE | errno.ENFILE):
+            return HubError(Code.UNAVAILABLE, "Too many files are open.")
         case _:
             _log.error("unforeseen error in a request", exc_info=error)
             return HubError(Code.INTERNAL)

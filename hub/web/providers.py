@@ -1,16 +1,48 @@
-"""`GET /api/providers` and `GET /api/config/providers`.
+"""Providers: how they are, how they are configured, and their keys.
 
-Owns: the shapes of a provider's runtime status and of its configuration.
-Must not: know any one provider.
+Owns: the shapes of a provider's runtime status and of its configuration, and what changes it.
+Must not: know any one provider, or answer with the value of a key.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from hub.web.backend import Backend, JsonArray
-from hub.web.route import NoQuery, get
-from hub.web.schema import Answer, Timestamp
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from hub.errors import Code
+from hub.web.backend import Backend, JsonArray, JsonObject
+from hub.web.route import NoQuery, get, post
+from hub.web.schema import MAX_SAFE_INTEGER, Answer, Body, Done, Timestamp
+
+ProviderName = Annotated[
+    str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._-]+$(?!\n)", description="As in hub.toml.")
+]
+Cap = Annotated[
+    int,
+    Meta(ge=0, le=MAX_SAFE_INTEGER, description="Tokens of a quota the provider does not tell; 0 = none."),
+]
+Model = Annotated[
+    str,
+    Meta(max_length=200, pattern=r"^[^\u0000-\u001f\u007f]*$(?!\n)", description='"" = the agent\'s own.'),
+]
+BaseUrl = Annotated[
+    str,
+    Meta(
+        max_length=2000,
+        pattern=r"^(https?://[^\s/?#@]+([/?#]\S*)?)?$(?!\n)",
+        description='An http or https URL without a login in it; "" = the agent\'s own.',
+    ),
+]
+Key = Annotated[
+    str,
+    Meta(
+        max_length=16_384,
+        pattern=r"^[^\u0000\r\n]*$(?!\n)",
+        description='One line; "" takes the key out. Never shown again.',
+    ),
+]
 
 
 class ProviderStatus(Answer, frozen=True, kw_only=True):
@@ -38,8 +70,17 @@ class Login(Answer, frozen=True, kw_only=True):
     """Whether the agent is logged in, and how to do it."""
 
     logged_in: bool
-    method: str
+    method: Annotated[
+        str,
+        Meta(
+            description="`key` (in .hub/.env or hub.toml), `oauth`, `stored_key` (the agent keeps it), or empty."
+        ),
+    ]
     login_command: str
+    expires_at: Annotated[
+        Timestamp | None, Meta(description="Of a login that the agent does not renew by itself.")
+    ]
+    key_names: Annotated[list[str], Meta(description="The names of .hub/.env that it takes a key from.")]
 
 
 class Probe(Answer, frozen=True, kw_only=True):
@@ -57,6 +98,7 @@ class ProviderAccount(Answer, frozen=True, kw_only=True):
     label: str
     active: bool
     config_dir: str
+    logged_in: bool
 
 
 class ProviderConfig(Answer, frozen=True, kw_only=True):
@@ -76,6 +118,41 @@ class ProviderConfig(Answer, frozen=True, kw_only=True):
     active_account: str
 
 
+class Chosen(Done, frozen=True, kw_only=True):
+    """What is configured for a provider from here on."""
+
+    name: str
+    enabled: bool
+    declared_cap: int
+    model: str
+    base_url: str
+
+
+class Patch(Body, frozen=True, kw_only=True):
+    """What to change in a provider's table of `hub.toml`; what is left out stays, null removes the key."""
+
+    name: ProviderName
+    enabled: bool | UnsetType | None = UNSET
+    declared_cap: Cap | UnsetType | None = UNSET
+    model: Model | UnsetType | None = UNSET
+    base_url: BaseUrl | UnsetType | None = UNSET
+
+
+class KeyOrder(Body, frozen=True, kw_only=True):
+    """A key for an agent."""
+
+    name: Annotated[ProviderName, Meta(description="A provider, or one of the names it takes its key from.")]
+    value: Key
+
+
+class KeySet(Done, frozen=True, kw_only=True):
+    """Where the key is kept."""
+
+    provider: str
+    name: str
+    set: bool
+
+
 async def providers(backend: Backend, _: NoQuery) -> JsonArray:
     """Every provider's live status."""
     return await backend.providers()
@@ -86,7 +163,34 @@ async def configuration(backend: Backend, _: NoQuery) -> JsonArray:
     return await backend.config_providers()
 
 
+async def patch(backend: Backend, body: Patch) -> JsonObject:
+    """Change a provider's table in `hub.toml`; comments, order and what an editor saves meanwhile stay."""
+    return {"ok": True, **await backend.patch_provider(body.name, changes_of(body))}
+
+
+def changes_of(body: Patch) -> dict[str, Any]:
+    """The keys that were given; a value that means "none" removes its key, so that a GET's answer can be sent back."""
+    given = msgspec.to_builtins(body)
+    none = {"declaredCap": 0, "model": "", "baseUrl": ""}
+    return {key: None if value == none.get(key) else value for key, value in given.items() if key != "name"}
+
+
+async def key(backend: Backend, body: KeyOrder) -> JsonObject:
+    """Keep a key for an agent in `.hub/.env`; its next run has it."""
+    return {"ok": True, **await backend.set_key(body.name, body.value)}
+
+
+_FILES = frozenset({Code.NO_PERMISSION, Code.CONFIG_INVALID})
+
 ROUTES = (
     get("/api/providers", providers, answer=list[ProviderStatus]),
-    get("/api/config/providers", configuration, answer=list[ProviderConfig]),
+    get("/api/config/providers", configuration, answer=list[ProviderConfig], codes=_FILES),
+    post(
+        "/api/config/providers",
+        patch,
+        body=Patch,
+        answer=Chosen,
+        codes=_FILES | {Code.NOT_FOUND, Code.CONFIG_CHANGED},
+    ),
+    post("/api/providers/api-key", key, body=KeyOrder, answer=KeySet, codes=_FILES),
 )

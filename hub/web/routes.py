@@ -7,7 +7,18 @@ and one name here. The event streams are not plain requests; `stream` serves the
 
 from __future__ import annotations
 
-from hub.web import events, health, history, observability, pipelines, providers, quota, session, status
+from hub.web import (
+    accounts,
+    events,
+    health,
+    history,
+    observability,
+    pipelines,
+    providers,
+    quota,
+    session,
+    status,
+)
 from hub.web.route import Route
 
 
@@ -17,6 +28,7 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *health.routes(port, project),
         *status.ROUTES,
         *providers.ROUTES,
+        *accounts.ROUTES,
         *session.ROUTES,
         *quota.ROUTES,
         *pipelines.ROUTES,

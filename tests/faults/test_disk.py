@@ -173,3 +173,36 @@ def test_a_real_full_disk(tmp_path):
         made.stop()
         assert len(made.starts()) == 2
         check_invariants(made, oracle)
+
+
+def test_a_stop_on_a_full_disk_does_not_wait_for_space(tmp_path):
+    """SIGTERM and `hub stop` are answered within seconds, in words; every byte is there, and the next daemon goes on."""
+    oracle = tmp_path / "oracle"
+    oracle.touch()
+    with small_disk(tmp_path / "disk", "24m") as disk, project(disk) as made:
+        made.log = tmp_path / "agents.log"
+        made.script("demo-first", write(oracle, "a.txt", "before"), {"say": "ready"}, {"hang": {}})
+        made.configure()
+        api = made.start()
+        api.post("/api/run", {"task": "write"})
+        made.says("ready")
+        free = fill(disk)
+        begun = time.monotonic()
+        with pytest.raises(HubError) as caught:
+            api.post("/api/session/stop")
+        assert (caught.value.code, caught.value.status) == (Code.NO_SPACE, 507)
+        assert "worktree" in caught.value.detail
+        assert time.monotonic() - begun < 20
+        begun = time.monotonic()
+        assert made.stop() == 1
+        assert time.monotonic() - begun < 20
+        worktree = made.hub / "worktrees" / made.fsm()["sessionId"]
+        assert (worktree / "a.txt").read_text() == "before\n"
+        free()
+        api = made.start()
+        until(lambda: api.get("/api/status")["sessionState"] == "running", "the session goes on")
+        api.post("/api/session/stop")
+        record = until(made.ended, "the session ends")
+        assert made.stop() == 0
+        assert made.show(f"{record['snapshotSha']}:a.txt") == b"before\n"
+        check_invariants(made, oracle)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ACTOR_FILES = {
     "audit": ["audit.py"],
     "events": ["events.py"],
-    "settings": ["settings.py"],
+    "settings": [f"settings/{path.name}" for path in (ROOT / "hub/actors/settings").glob("*.py")],
     "breakers": ["breakers.py"],
     "adapter": ["adapter.py"],
     "pipelines": [f"pipelines/{path.name}" for path in (ROOT / "hub/actors/pipelines").glob("*.py")],

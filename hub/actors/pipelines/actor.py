@@ -166,9 +166,13 @@ class Pipelines(Actor[Any]):
         return DEFER
 
     async def _answer_stops(self) -> None:
-        """Answers those who asked for a stop once the run has ended."""
+        """Answers those who asked for a stop once the run has ended, or while a disk keeps it from ending."""
+        conductor = self._conductor
         while True:
-            await self._book.until(lambda: self._stop_replies and self._conductor.over)
+            await self._book.until(lambda: self._stop_replies and (conductor.over or conductor.unstopped))
             replies, self._stop_replies = self._stop_replies, []
             for reply in replies:
-                reply.answer(told(self._book.now))
+                if conductor.unstopped is not None and not conductor.over:
+                    reply.fail(conductor.unstopped)
+                else:
+                    reply.answer(told(self._book.now))

@@ -60,6 +60,8 @@ class Conductor:
     session: Ref[Any]
     new_id: Callable[[str], str]
     stumbles: Stumbles
+    unstopped: HubError | None = None
+    """What keeps a run that is to stop from ending."""
     _said: Code | None = None
     _closed: str = ""
     """The run whose end is told and whose place is free."""
@@ -80,12 +82,11 @@ class Conductor:
             await self._step(run)
             self._said = None
         except HubError as error:
-            if error.code not in PASSING:
-                raise
-            await self._wait_for_better(error)
+            await self._wait_for_better(error)  # what a node can fail of has been caught there
         except Exception:
             # A restart may heal it. One that comes back every time would take the daemon with it.
-            if not self.stumbles.again(run.run_id, run.seq):
+            # Being taken up is a write too, and no progress.
+            if not self.stumbles.again(run.run_id, run.seq - run.resumed):
                 raise
             _LOG.exception("the pipeline cannot go on")
             await self._give_up(run)
@@ -100,14 +101,18 @@ class Conductor:
 
     async def _give_up(self, run: PipelineRun) -> None:
         error = HubError(Code.INTERNAL, "hub made the same mistake again and again; the run cannot go on.")
-        node = under_way(run) or next(n for n in run.nodes if not n.state.ended)
+        node = under_way(run) or next((n for n in run.nodes if not n.state.ended), None)
+        if not run.active or node is None:
+            self._closed = run.run_id
+            return
         run = run.changed(node.id, state=NodeState.FAILED, error=_note(error))
         self.book.write(finished(halted(attrs.evolve(run, stopping=True)), self.book.at()))
 
     async def _step(self, run: PipelineRun) -> None:
         await self.book.tell()
         if not run.active:
-            await self._close(run)
+            self._closed, self.unstopped = run.run_id, None
+            self.book.touch()
             return
         node = under_way(run)
         if node is not None:
@@ -121,13 +126,12 @@ class Conductor:
         if following is not None:
             await self._prepare(run, following)
         else:
-            self.book.write(finished(run, self.book.at()), "ended")
+            await self._end(run)
 
-    async def _close(self, run: PipelineRun) -> None:
-        """The end is told: other sessions may start, and whoever waits for it is answered."""
+    async def _end(self, run: PipelineRun) -> None:
+        """Other sessions may start before anybody sees the end: who waits for it can start one at once."""
         await insist(self.session, ReleaseRun(run.run_id))
-        self._closed = run.run_id
-        self.book.touch()
+        self.book.write(finished(self.book.now, self.book.at()), "ended")
 
     async def _prepare(self, run: PipelineRun, node: PipelineNode) -> None:
         """The bases become one commit, then the node's session gets its id: the intent, durable."""
@@ -215,8 +219,11 @@ class Conductor:
 
         async def stop_when_asked() -> None:
             await self.book.until(lambda: self.book.now.stopping)
-            with contextlib.suppress(HubError):  # it has just ended
+            try:
                 await insist(self.session, RequestStop("pipeline"), math.inf)
+            except HubError as error:  # it has just ended, or a disk keeps it from ending: the wish stays
+                self.unstopped = error if error.code in PASSING else None
+                self.book.touch()
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(stop_when_asked)

@@ -17,6 +17,7 @@ from hub.actors.session import views
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import owner
 from hub.actors.session.driver import Driver
+from hub.actors.session.ends import Ends
 from hub.actors.session.kit import Kit
 from hub.actors.session.starting import insist_free, new_record
 from hub.actors.session.work import NOBODY
@@ -60,9 +61,8 @@ class Session(Actor[Any]):
 
     def __init__(self, make: Callable[[], tuple[Kit, Driver]]) -> None:
         self._kit, self._driver = make()
-        self._stop_replies: list[Reply] = []
+        self._ends = Ends(self._kit)
         self._handoff_replies: list[Reply] = []
-        self._end_replies: list[Reply] = []
 
     async def started(self) -> None:
         """Read the record back, take hold of what runs, and go on where the record says."""
@@ -78,17 +78,15 @@ class Session(Actor[Any]):
             await self._kit.arm()
         await self._recount()
         self.ctx.nursery.start_soon(self._driver.run)
-        self.ctx.nursery.start_soon(self._answer_stops)
+        self.ctx.nursery.start_soon(self._ends.run)
         self.ctx.nursery.start_soon(self._answer_handoffs)
-        self.ctx.nursery.start_soon(self._answer_ends)
 
     async def _recount(self) -> None:
         """Count again what the session's events tell; a log that cannot be read costs the counts, nothing else."""
         record = self._kit.ledger.record
         if record is not None:
             with contextlib.suppress(HubError):
-                for item in await self._driver.ending.evidence.records(record):
-                    self._kit.tallies.feed(item)
+                await self._driver.ending.evidence.each(record, self._kit.tallies.feed_all)
 
     async def handle(self, message: Any) -> Any:
         """Each message is a question, a wish, or news of the agent."""
@@ -119,7 +117,7 @@ class Session(Actor[Any]):
             case RequestStop():
                 return self._stop()
             case SessionEnd(session_id=session_id):
-                return self._end(session_id)
+                return self._ends.end(session_id, self.ctx.current_reply)
             case ReleaseRun(run_id=run_id):
                 return await self._release(run_id)
             case Detach():
@@ -252,49 +250,12 @@ class Session(Actor[Any]):
         if not self._kit.ledger.owes:  # an end that is not told yet is still to be waited for
             self._active()
         self._kit.board.ask(Wish.STOP)
-        if self.ctx.current_reply is not None:
-            self._stop_replies.append(self.ctx.current_reply)
-        return DEFER
-
-    def _end(self, session_id: str) -> Any:
-        record = self._kit.ledger.record
-        if record is None or record.session_id != session_id:
-            raise HubError(Code.NOT_FOUND, f"Session {session_id} is not on record.")
-        if self._ended():
-            return views.ended(record)
-        if self.ctx.current_reply is not None:
-            self._end_replies.append(self.ctx.current_reply)
-        return DEFER
+        return self._ends.stop(self.ctx.current_reply)
 
     async def _release(self, run_id: str) -> None:
         record = self._kit.ledger.record
         if record is not None and record.run_id == run_id:
             await self._kit.ledger.update(run_id="")
-
-    async def _answer_ends(self) -> None:
-        """Answers those who wait for the session's end."""
-        while True:
-            await self._kit.board.until(lambda: self._end_replies and self._ended())
-            replies, self._end_replies = self._end_replies, []
-            for reply in replies:
-                reply.answer(views.ended(self._kit.ledger.now))
-
-    async def _answer_stops(self) -> None:
-        """Answers those who asked for a stop once the session has ended."""
-        while True:
-            await self._kit.board.until(lambda: self._stop_replies and self._ended())
-            replies, self._stop_replies = self._stop_replies, []
-            for reply in replies:
-                reply.answer(
-                    {
-                        "sessionId": self._kit.ledger.now.session_id,
-                        "state": self._kit.ledger.now.session_state,
-                    }
-                )
-
-    def _ended(self) -> bool:
-        record = self._kit.ledger.record
-        return record is None or not (record.session_state.active or self._kit.ledger.owes)
 
     # --- news of the agent ----------------------------------------------------------------------------
 
@@ -323,6 +284,7 @@ class Session(Actor[Any]):
         live.worked = live.worked or any(_worked(item.event) for item in batch.events)
         live.outcome = live.outcome or batch.outcome
         live.exit = live.exit or batch.exit
+        live.no_space = batch.no_space
         live.heard_at = trio.current_time()
         live.batches += 1
         self._kit.board.touch()

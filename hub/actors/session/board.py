@@ -50,6 +50,8 @@ class LiveAgent:
     breach_muted: bool = False
     """A forecast that led nowhere once is not looked at again for this dispatch."""
     needs_input: bool = False
+    no_space: bool = False
+    """Whether its last words, and its end, wait for space on the disk."""
     takes_replies: bool = True
     """Whether words can reach it while it runs; an agent that got its prompt as a file has no way in."""
 

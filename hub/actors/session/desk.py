@@ -17,6 +17,7 @@ import trio
 
 from hub.actors.session.board import LiveAgent
 from hub.actors.session.kit import Kit
+from hub.actors.trouble import shortage
 from hub.domain.handoff import State
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
@@ -116,7 +117,7 @@ class Desk:
 
     def _lost(self, live: LiveAgent, end: Exit | None) -> None:
         live.adapter_up = False
-        if end is not None and end.kind is ExitKind.ERROR:
+        if end is not None and end.kind is ExitKind.ERROR and not (end.error and shortage(end.error)):
             fallen = 1 if self._fallen[0] != live.dispatch_id else self._fallen[1] + 1
             self._fallen = (live.dispatch_id, fallen)
         self.kit.board.touch()
@@ -203,7 +204,11 @@ class Desk:
         return provider is not None and provider.capabilities.interrupt and live.alive
 
     async def stop(self, reason: str, *, hard: bool = False) -> None:
-        """Bring the agent to its end and wait for it; every byte it wrote has been read when this returns."""
+        """Bring the agent to its end and wait for it; every byte it wrote has been read when this returns.
+
+        Raises:
+            HubError: `no_space`: it was told to end, but its last words wait for space; to be called again.
+        """
         live = await self.hold()
         while live is not None and live.exit is None:
             if not live.adapter_up:
@@ -211,7 +216,9 @@ class Desk:
                 live = await self.hold()
                 continue
             self._send(AdapterStop(reason, hard=hard))
-            await self.kit.board.until(partial(_gone, live), _LEAVE_GRACE)
+            await self.kit.board.until(partial(_gone_or_full, live), _LEAVE_GRACE)
+            if live.no_space and not _gone(live):
+                raise HubError(Code.NO_SPACE, "The disk is full: how the agent ended cannot be kept.")
 
     def _send(self, message: object) -> bool:
         return self._ref is not None and self._ref.try_cast(message)
@@ -235,6 +242,10 @@ def _make_home(account: Account) -> None:
 
 def _gone(live: LiveAgent) -> bool:
     return live.exit is not None or not live.adapter_up
+
+
+def _gone_or_full(live: LiveAgent) -> bool:
+    return live.no_space or _gone(live)
 
 
 def _coded(error: AdminError) -> HubError:

@@ -18,7 +18,7 @@ from hub.actors.session.ending import Ending
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
 from hub.actors.session.work import Work, start_handoff
-from hub.actors.trouble import PASSING
+from hub.actors.trouble import passes, shortage
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
@@ -63,7 +63,10 @@ class Driver:
                 await self._trouble(self.kit.ledger.now, error)
             except HubError as another:
                 await self._wait_for_better(another)
-        except Exception:
+        except Exception as error:
+            if (short := shortage(error)) is not None:
+                await self._wait_for_better(short)
+                return
             # A restart may heal it: the record says where to go on. One that comes back every time would take
             # the daemon with it, so it ends the session instead.
             if not self.kit.stumbles.again(record.session_id, record.seq):
@@ -125,7 +128,7 @@ class Driver:
     async def _trouble(self, record: SessionRecord, error: HubError) -> None:
         if error.code is Code.INTERRUPTED and self.kit.board.wish is Wish.STOP:
             return  # the next step stops
-        if error.code in PASSING:
+        if passes(error):
             await self._wait_for_better(error)
         elif error.code in _NEEDS_DECISION:
             await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)

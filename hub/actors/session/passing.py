@@ -24,7 +24,7 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
-from hub.actors.trouble import UNAUDITED
+from hub.actors.trouble import UNAUDITED, passes
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign, verify
 from hub.domain.contract import Evidence as ContractEvidence
@@ -41,7 +41,7 @@ from hub.io.atomic import read_bounded, write_atomic
 from hub.io.git_check import tree_matches
 from hub.io.git_env import together
 from hub.io.git_manifest import manifest
-from hub.messages import AuditHead, BreakerFailure, BreakerSuccess
+from hub.messages import AuditHead, AuditIntact, BreakerFailure, BreakerSuccess
 
 _CONTRACT_LIMIT = 64 * 1024 * 1024
 
@@ -150,8 +150,7 @@ class Passing:
 
     async def _contract(self, record: SessionRecord, target: Target, gate: Gate | None) -> Contract:
         """The contract, derived from what is on record; the outgoing agent is never asked."""
-        records = await self.evidence.records(record)
-        intent = await self.evidence.intent(record, records)
+        intent = await self.evidence.intent(record)
         head = await insist(self.kit.audit, AuditHead())
         files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
         evidence: tuple[ContractEvidence, ...] = gate.evidence() if gate is not None else ()
@@ -229,7 +228,7 @@ class Passing:
         try:
             await self.desk.dispatch(receiver, assignment)
         except HubError as error:
-            if error.code is not Code.DISPATCH_FAILED:
+            if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise
             await self._dispatch_failed(record, error)
             return
@@ -340,6 +339,8 @@ class Passing:
         records = await self.evidence.records(record)
         text = data.decode()
         files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
+        audited = hashlib.sha256(data).hexdigest() == record.contract_sha256
+        audited = audited and await insist(self.kit.audit, AuditIntact())
         judge = partial(
             score,
             [(item.id, item) for item in records],
@@ -347,7 +348,7 @@ class Passing:
             goal=self.kit.task(record),
             acceptance=self.kit.assertions(record),
             signed=True,
-            audited=hashlib.sha256(data).hexdigest() == record.contract_sha256,
+            audited=audited,
             secret_free=self.kit.redactor().text(text) == text,
             tree_matches=record.tree_matches,
             root=record.worktree,

@@ -6,6 +6,7 @@ Must not: order the chain itself (`hub.domain.profile` does), or remember anythi
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -18,6 +19,7 @@ from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.session.desk import owner
 from hub.actors.session.kit import Kit
+from hub.domain.config import Config
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.profile import ProviderStatus, Status, Target, chain, next_target
@@ -48,6 +50,12 @@ class Targets:
             HubError: `config_invalid`, with line and column; the last valid one stays in use.
         """
         self.kit.config = await insist(self.kit.settings, GetConfig())
+
+    async def refresh_accounts(self) -> None:
+        """Take the accounts as they are: the user may have switched since the session began. Nothing else changes."""
+        with contextlib.suppress(HubError):
+            fresh: Config = await insist(self.kit.settings, GetConfig())
+            self.kit.config = self.kit.config.with_accounts_of(fresh)
 
     def installed(self, name: str) -> bool:
         """Whether the provider's program can be started."""
@@ -143,6 +151,7 @@ class Targets:
 
         Accounts whose own quota is below the threshold come first; with `fresh` there are no others.
         """
+        await self.refresh_accounts()
         barred = {Target(*key) for key in await self.blocked()}
         barred |= {Target(a.provider, a.account) for a in record.tried if a.failure in _NEVER_AGAIN}
         barred |= _gave_up(record)

@@ -13,7 +13,8 @@ from typing import Any
 from hub.actors.clock import iso
 from hub.actors.session.kit import Kit
 from hub.domain.redaction import summary
-from hub.domain.session import SessionRecord, SessionState
+from hub.domain.session import ErrorNote, SessionRecord, SessionState
+from hub.errors import HubError
 from hub.messages import Ended
 
 NO_ENGINE = "Run: hub doctor"
@@ -101,6 +102,7 @@ def facts(kit: Kit) -> dict[str, Any]:
         "mainBranch": record.main_branch,
         "base": record.base,
         "active": record.session_state.active,
+        "accounts": [[record.provider, record.account], [record.to_provider, record.to_account]],
     }
 
 
@@ -124,3 +126,11 @@ def ended(record: SessionRecord) -> Ended:
         record.snapshot_sha,
         record.error,
     )
+
+
+def unended(trouble: ErrorNote) -> HubError:
+    """Why a stop is not over yet, for whoever asked for it."""
+    detail = (
+        f"The session cannot be ended in order: {trouble.detail} What the agent wrote is in its worktree."
+    )
+    return HubError(trouble.code, detail, hint=trouble.hint)

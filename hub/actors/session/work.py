@@ -21,6 +21,7 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
+from hub.actors.trouble import passes
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
@@ -123,13 +124,14 @@ class Work:
         try:
             live = await self.desk.dispatch(record, self.orders.fresh(record))
         except HubError as error:
-            if error.code is not Code.DISPATCH_FAILED:
+            if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise
             await self._failed(record, Failure(FailureClass.CRASH, error.detail))
             return
         effect(State.RUNNING, "mid")
         if record.session_state is SessionState.STARTING:
             record = await self.kit.ledger.update(session_state=SessionState.RUNNING)
+        self.kit.board.trouble = None  # the agent is held and on record: nothing keeps it from working
         await self._watch(record, live)
 
     async def _watch(self, record: SessionRecord, live: LiveAgent) -> None:

@@ -29,7 +29,7 @@ from hub.domain.config_model import ProviderSettings
 from hub.providers import jsonline
 from hub.providers.acp.setup import Wishes
 from hub.providers.acp.stream import AcpStream
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 
 CAPABILITIES = Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
 
@@ -48,6 +48,7 @@ class AcpAgent:
     capabilities: Capabilities = CAPABILITIES
     install_command: Sequence[str] = ()
     login_command: Sequence[str] = ()
+    login_stores: Sequence[LoginStore] = ()
     version_args: Sequence[str] = ("--version",)
     silent_after: float = 300.0
 
@@ -92,6 +93,7 @@ def configured(name: str, settings: ProviderSettings) -> AcpAgent:
         command=settings.command,
         key_names=settings.key_names,
         home_env=settings.home_env,
+        capabilities=attrs.evolve(CAPABILITIES, accounts=bool(settings.home_env)),
         base_url_env=settings.base_url_env,
         model_env=settings.model_env,
     )

@@ -21,11 +21,24 @@ from uuid import UUID
 import attrs
 
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.claude.stream import ClaudeStream
 
 BYPASS = "bypassPermissions"
 ENVELOPE_FILE = "envelope.md"
+
+
+_TABLE = "claudeAiOauth"
+LOGIN = (
+    LoginStore(
+        "CLAUDE_CONFIG_DIR",
+        "~/.claude",
+        ".credentials.json",
+        token=(_TABLE, "accessToken"),
+        expires=(_TABLE, "expiresAt"),
+        renews=(_TABLE, "refreshToken"),
+    ),
+)
 
 
 @attrs.frozen
@@ -40,6 +53,7 @@ class Claude:
             replies=True,
             interrupt=True,
             resume=True,
+            accounts=True,
             approvals=True,
             quota=True,
             cost=True,
@@ -48,8 +62,9 @@ class Claude:
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "@anthropic-ai/claude-code")
     login_command: Sequence[str] = ("claude", "auth", "login")
+    login_stores: Sequence[LoginStore] = LOGIN
     version_args: Sequence[str] = ("--version",)
-    key_names: Sequence[str] = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
+    key_names: Sequence[str] = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TABLE", "ANTHROPIC_AUTH_TABLE")
     silent_after: float = 300.0
 
     def account_env(self, account: Account) -> Mapping[str, str]:

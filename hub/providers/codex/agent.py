@@ -25,13 +25,20 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.codex.exec_stream import ExecStream
 from hub.providers.codex.stream import CodexStream
 
 EXEC = "exec"
 PROMPT_FILE = "prompt.md"
 OPENAI_URL = "https://api.openai.com/v1"
+
+
+_HOME = ("CODEX_HOME", "~/.codex", "auth.json")
+LOGIN = (
+    LoginStore(*_HOME, token=("tokens", "access_token"), renews=("tokens", "refresh_token")),
+    LoginStore(*_HOME, token=("OPENAI_API_KEY",), method="stored_key"),
+)
 
 
 @attrs.frozen
@@ -43,11 +50,18 @@ class Codex:
     program: str = "codex"
     capabilities: Capabilities = attrs.field(
         default=Capabilities(
-            replies=True, interrupt=True, resume=True, approvals=True, quota=True, system_prompt=True
+            replies=True,
+            interrupt=True,
+            resume=True,
+            accounts=True,
+            approvals=True,
+            quota=True,
+            system_prompt=True,
         )
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "@openai/codex")
     login_command: Sequence[str] = ("codex", "login")
+    login_stores: Sequence[LoginStore] = LOGIN
     version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = ("CODEX_API_KEY", "OPENAI_API_KEY")
     silent_after: float = 300.0

@@ -21,7 +21,7 @@ from typing import Any
 import attrs
 
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.demo.stream import DemoStream
 
 JOB_FILE = "job.json"
@@ -44,10 +44,13 @@ class Demo:
     """Where `HUB_DEMO_*` is looked up."""
     program: str = sys.executable
     capabilities: Capabilities = attrs.field(
-        default=Capabilities(replies=True, interrupt=True, resume=True, approvals=True, quota=True)
+        default=Capabilities(
+            replies=True, interrupt=True, resume=True, accounts=True, approvals=True, quota=True
+        )
     )
     install_command: Sequence[str] = ()
     login_command: Sequence[str] = ()
+    login_stores: Sequence[LoginStore] = ()
     version_args: Sequence[str] = (*_COMMAND[1:], "--version")
     key_names: Sequence[str] = ()
     silent_after: float = 60.0

@@ -22,8 +22,19 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.gemini.stream import GeminiStream, approval_mode
+
+LOGIN = (
+    LoginStore(
+        "GEMINI_CLI_HOME",
+        "~",
+        ".gemini/oauth_creds.json",
+        token=("access_token",),
+        expires=("expiry_date",),
+        renews=("refresh_token",),
+    ),
+)
 
 
 @attrs.frozen
@@ -34,10 +45,11 @@ class Gemini:
     display_name: str = "Gemini CLI"
     program: str = "gemini"
     capabilities: Capabilities = attrs.field(
-        default=Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
+        default=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True)
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "@google/gemini-cli")
     login_command: Sequence[str] = ("gemini",)
+    login_stores: Sequence[LoginStore] = LOGIN
     version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     silent_after: float = 300.0

@@ -28,14 +28,23 @@ from typing import Any
 
 import attrs
 
+from hub.domain.login import ANY
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.opencode.stream import OpenCodeStream, model_of
 
 _BRIDGE = (sys.executable, "-I", "-S", str(Path(__file__).resolve().parent))
 """Isolated and without site-packages: it starts in 0.1 s and no user's Python setting reaches it."""
 _XDG = ("DATA", "CONFIG", "STATE", "CACHE")
 _BASE: Mapping[str, Any] = {"autoupdate": False, "share": "disabled"}
+
+
+_AUTH = ("XDG_DATA_HOME", "~/.local/share", "opencode/auth.json")
+LOGIN = (
+    LoginStore(*_AUTH, token=(ANY, "access"), expires=(ANY, "expires"), renews=(ANY, "refresh")),
+    LoginStore(*_AUTH, token=(ANY, "key"), method="stored_key"),
+)
+"""One file holds a login for each model provider; any of them counts."""
 
 
 @attrs.frozen
@@ -47,11 +56,18 @@ class OpenCode:
     program: str = "opencode"
     capabilities: Capabilities = attrs.field(
         default=Capabilities(
-            replies=True, interrupt=True, resume=True, approvals=True, cost=True, system_prompt=True
+            replies=True,
+            interrupt=True,
+            resume=True,
+            accounts=True,
+            approvals=True,
+            cost=True,
+            system_prompt=True,
         )
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "opencode-ai")
     login_command: Sequence[str] = ("opencode", "auth", "login")
+    login_stores: Sequence[LoginStore] = LOGIN
     version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = (
         "OPENCODE_API_KEY",

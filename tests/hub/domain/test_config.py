@@ -106,7 +106,7 @@ def refused(text: str) -> HubError:
 
 
 def problems(text: str) -> dict[str, tuple[int, int, str]]:
-    return {e["path"]: (e["line"], e["column"], e["detail"]) for e in refused(text).extra["errors"]}
+    return {e["path"]: (e["line"], e["column"], e["message"]) for e in refused(text).extra["errors"]}
 
 
 def test_every_setting_is_read():
@@ -380,3 +380,17 @@ def test_any_text_is_read_or_refused_with_a_place(text):
             assert problem["column"] >= 1
     else:
         assert isinstance(config, Config)
+
+
+def test_accounts_can_be_taken_from_a_newer_configuration():
+    """All else stays as the session began with; where nothing changed it is the very same configuration."""
+    old = parse_config('[session]\nmaxHandoffs = 1\n[providers.claude]\nmodel = "x"\n')
+    accounts = '[[providers.claude.accounts]]\nlabel = "a"\n[[providers.codex.accounts]]\nlabel = "b"\n'
+    new = parse_config(f'[session]\nmaxHandoffs = 2\n[providers.claude]\nmodel = "y"\n{accounts}')
+    taken = old.with_accounts_of(new)
+    assert (taken.session.max_handoffs, taken.provider("claude").model) == (1, "x")
+    assert [taken.accounts(name)[0].label for name in ("claude", "codex")] == ["a", "b"]
+    assert taken.with_accounts_of(new) is taken
+    assert taken.with_accounts_of(old) == attrs.evolve(
+        old, providers={**old.providers, "codex": new.provider("codex").__class__()}
+    )

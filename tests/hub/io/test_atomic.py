@@ -48,7 +48,7 @@ def test_short_writes_are_continued(tmp_path, monkeypatch):
 @pytest.mark.parametrize("place", ["pre_write", "pre_rename"])
 @pytest.mark.parametrize(
     ("action", "code"),
-    [("enospc", Code.NO_SPACE), ("erofs", Code.READ_ONLY), ("eio", None), ("emfile", None)],
+    [("enospc", Code.NO_SPACE), ("erofs", Code.READ_ONLY), ("eio", None), ("emfile", Code.UNAVAILABLE)],
 )
 def test_a_failure_leaves_the_old_file_and_no_temporary(tmp_path, place, action, code):
     """Fault matrix F6 and F10: explicit, nothing half-made."""

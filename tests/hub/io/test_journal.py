@@ -476,3 +476,34 @@ def test_a_real_full_disk(tmp_path):
         assert verify_file(places, KEY).state is State.INTACT
     finally:
         subprocess.run(["umount", str(mount)], check=True)
+
+
+def test_a_look_at_the_chain_finds_what_was_changed_since_the_last_one(places, journal):
+    """For the score of a handoff: one byte of a record, or one record more, and the chain does not vouch."""
+    assert journal.intact()
+    journal.append("a", {"text": "kept"})
+    assert journal.intact()
+    before = places.audit.read_bytes()
+    journal.append("contract", {"sha256": "0" * 64})
+    whole = places.audit.read_bytes()
+    for bad in (whole.replace(b"0" * 64, b"1" * 64), whole + b"{}\n", before, whole[:-1]):
+        with places.audit.open("r+b") as file:
+            file.truncate(0)
+            file.write(bad)
+        assert not journal.intact()
+    with places.audit.open("r+b") as file:
+        file.truncate(0)
+        file.write(whole)
+    assert journal.intact()
+
+
+def test_a_look_costs_only_what_was_appended(places, journal, monkeypatch):
+    """A log of years is not read again at every handoff."""
+    journal.append_many([("a", {"n": n}) for n in range(50)])
+    assert journal.intact()
+    journal.append("b", {})
+    read = []
+    real = os.pread
+    monkeypatch.setattr(os, "pread", lambda fd, size, at: read.append(size) or real(fd, size, at))
+    assert journal.intact()
+    assert sum(read) < 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -165,3 +166,18 @@ def test_where_there_is_no_proc_psutil_answers(sleeper, run_id, monkeypatch):
     assert processes.send_signal(identity, signal.SIGKILL)
     sleeper.wait()
     assert processes.identity_of(sleeper.pid) is None
+
+
+@pytest.mark.skipif(not runner_proc.LINUX, reason="reads /proc")
+def test_without_a_file_to_open_nobody_is_taken_for_dead(monkeypatch):
+    """F10: a runner whose `/proc` entry cannot be opened for want of descriptors lives, as far as anybody knows."""
+    own = processes.identity_of(os.getpid())
+
+    def full(*_args, **_more):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", full)
+        with pytest.raises(OSError, match="Too many"):
+            processes.is_alive(own)
+    assert processes.is_alive(own)

@@ -17,6 +17,10 @@ from hub.web.server import Bound, serve
 
 NODE = {"id": "a", "provider": "claude", "task": "x", "dependsOn": [], "fallback": [], "verify": []}
 PIPELINE = {"name": "p", "nodes": [NODE]}
+ACCOUNT = {
+    "provider": "claude", "label": "work", "active": False, "configDir": "/w", "loggedIn": False,
+    "activeAccount": "default",
+}  # fmt: skip
 RUN = told(begin("p-1", *read([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
@@ -63,11 +67,32 @@ class Fake:
             {
                 "name": "claude", "displayName": "Claude Code", "enabled": True, "declaredCap": 0, "model": "", "baseUrl": "",
                 "install": {"installed": True, "version": "1", "path": "/bin/claude", "command": "npm i"},
-                "auth": {"loggedIn": True, "method": "oauth", "loginCommand": "claude login"},
+                "auth": {"loggedIn": True, "method": "oauth", "loginCommand": "claude login",
+                         "expiresAt": None, "keyNames": ["ANTHROPIC_API_KEY"]},
                 "capabilities": {"replies": True}, "probe": None,
-                "accounts": [{"label": "default", "active": True, "configDir": ""}], "activeAccount": "default",
+                "accounts": [{"label": "default", "active": True, "configDir": "", "loggedIn": True}], "activeAccount": "default",
             },
         ]  # fmt: skip
+
+    async def patch_provider(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
+        self._asked("patch_provider", name, changes)
+        return {"name": name, "enabled": True, "declaredCap": 0, "model": "m", "baseUrl": ""}
+
+    async def set_key(self, name: str, value: str) -> dict[str, Any]:
+        self._asked("set_key", name, value)
+        return {"provider": "claude", "name": "ANTHROPIC_API_KEY", "set": bool(value)}
+
+    async def switch_account(self, provider: str, label: str) -> dict[str, Any]:
+        self._asked("switch_account", provider, label)
+        return {**ACCOUNT, "label": label, "active": True}
+
+    async def add_account(self, provider: str, label: str, config_dir: str) -> dict[str, Any]:
+        self._asked("add_account", provider, label, config_dir)
+        return {**ACCOUNT, "label": label}
+
+    async def remove_account(self, provider: str, label: str) -> dict[str, Any]:
+        self._asked("remove_account", provider, label)
+        return {"provider": provider, "label": label, "configDir": "/w", "activeAccount": "default"}
 
     async def run(self, request: RunRequest) -> dict[str, Any]:
         self._asked("run", request)

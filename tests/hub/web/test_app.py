@@ -25,6 +25,11 @@ SHA = "a" * 40
 GOOD: dict[str, Any] = {
     "/api/pipelines": [PIPELINE],
     "/api/pipelines/run": {"name": "p"},
+    "/api/config/providers": {"name": "claude", "model": "m"},
+    "/api/providers/account": {"provider": "claude", "label": "work"},
+    "/api/providers/account/add": {"provider": "claude", "label": "work"},
+    "/api/providers/account/remove": {"provider": "claude", "label": "work"},
+    "/api/providers/api-key": {"name": "claude", "value": "sk-1"},
     "/api/run": {"task": "x"},
     "/api/session/pause": {"pause": True},
     "/api/session/reply": {"reply": "yes"},

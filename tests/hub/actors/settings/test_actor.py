@@ -3,57 +3,16 @@
 from __future__ import annotations
 
 import stat
-from contextlib import asynccontextmanager
-from functools import partial
 
 import pytest
 
-from hub.actors.settings import Settings
 from hub.errors import Code, HubError
-from hub.io.config_file import load
 from hub.messages import GetConfig, ProvidersConfigured
-from hub.providers.demo.agent import FIRST, SECOND
-from supervisors import Slot, SupervisorSpec, actor_spec
-from supervisors.testing import running
-
-CALL = 30.0
+from tests.hub.actors.settings.kit import settings
 
 
-@pytest.fixture
-def config(tmp_path):
-    return tmp_path / "hub.toml"
-
-
-@pytest.fixture
-def clock():
-    return [1000.0]
-
-
-@asynccontextmanager
-async def settings(config, clock):
-    """The running actor's way to be asked."""
-
-    def stamp():
-        try:
-            found = config.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
-
-    providers = {p.name: p for p in (FIRST, SECOND)}
-    slot = Slot("settings")
-    read = partial(load, config, environ={}, flags={})
-    spec = actor_spec("settings", lambda: Settings(read, stamp, providers, lambda: clock[0]), slot)
-    async with running(SupervisorSpec(children=[spec])):
-
-        async def ask(message):
-            return await slot.ref.call(message, timeout=CALL)
-
-        yield ask
-
-
-async def test_a_changed_file_is_read_again(config, clock):
-    async with settings(config, clock) as ask:
+async def test_a_changed_file_is_read_again(places, config, clock):
+    async with settings(places, clock) as ask:
         assert (await ask(GetConfig())).session.max_handoffs == 5
         config.write_text("[session]\nmaxHandoffs = 7\n")
         assert (await ask(GetConfig())).session.max_handoffs == 7
@@ -61,15 +20,15 @@ async def test_a_changed_file_is_read_again(config, clock):
         assert (await ask(GetConfig())).session.max_handoffs == 5
 
 
-async def test_an_unchanged_file_is_not_read_again(config, clock):
+async def test_an_unchanged_file_is_not_read_again(places, config, clock):
     """Kit and redactor know a configuration by its identity."""
     config.write_text("[session]\nmaxHandoffs = 7\n")
-    async with settings(config, clock) as ask:
+    async with settings(places, clock) as ask:
         assert await ask(GetConfig()) is await ask(GetConfig())
 
 
-async def test_a_bad_file_is_refused_with_its_place_until_it_is_mended(config, clock):
-    async with settings(config, clock) as ask:
+async def test_a_bad_file_is_refused_with_its_place_until_it_is_mended(places, config, clock):
+    async with settings(places, clock) as ask:
         await ask(GetConfig())
         config.write_text("[session]\nmaxHandoffs = 'many'\n")
         for _ in range(2):
@@ -81,11 +40,11 @@ async def test_a_bad_file_is_refused_with_its_place_until_it_is_mended(config, c
         assert (await ask(GetConfig())).session.max_handoffs == 1
 
 
-async def test_what_a_provider_is_configured_to(config, clock):
+async def test_what_a_provider_is_configured_to(places, config, clock):
     """Decisions 2: enabled, install, auth, capabilities, probe, accounts with the active one named."""
     accounts = '[[providers.demo-first.accounts]]\nlabel = "a"\n[[providers.demo-first.accounts]]\nlabel = "b"\nactive = true\n'
     config.write_text(f'[providers.demo-first]\nenabled = true\nmodel = "m-1"\n{accounts}')
-    async with settings(config, clock) as ask:
+    async with settings(places, clock) as ask:
         first, second = await ask(ProvidersConfigured())
     assert (first["name"], first["enabled"], first["model"]) == ("demo-first", True, "m-1")
     assert second["enabled"] is False
@@ -96,14 +55,14 @@ async def test_what_a_provider_is_configured_to(config, clock):
     assert first["capabilities"]["replies"] is True
 
 
-async def test_a_program_is_asked_once_a_minute(config, clock, tmp_path):
+async def test_a_program_is_asked_once_a_minute(places, config, clock, tmp_path):
     """Its answer is good for a minute; a poll of the API starts no process each time."""
     asked = tmp_path / "asked"
     program = tmp_path / "agent"
     program.write_text(f"#!/bin/sh\necho x >> {asked}\necho 1.2.3\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     config.write_text(f'[providers.demo-first]\nprogram = "{program}"\n')
-    async with settings(config, clock) as ask:
+    async with settings(places, clock) as ask:
         for later in (0, 59, 61):
             clock[0] = asked.stat().st_mtime + later if asked.exists() else 1000.0
             entry = (await ask(ProvidersConfigured()))[0]
@@ -111,14 +70,14 @@ async def test_a_program_is_asked_once_a_minute(config, clock, tmp_path):
     assert asked.read_text().count("x") == 2
 
 
-async def test_a_program_that_is_not_there_or_fails_is_an_answer(config, clock, tmp_path):
+async def test_a_program_that_is_not_there_or_fails_is_an_answer(places, config, clock, tmp_path):
     bad = tmp_path / "bad"
     bad.write_text("#!/bin/sh\nexit 3\n")
     bad.chmod(0o700)
     config.write_text(
         f'[providers.demo-first]\nprogram = "/not/there"\n[providers.demo-second]\nprogram = "{bad}"\n'
     )
-    async with settings(config, clock) as ask:
+    async with settings(places, clock) as ask:
         first, second = await ask(ProvidersConfigured())
     assert (first["install"]["installed"], first["probe"]["detail"]) == (False, "not installed")
     assert (second["install"]["installed"], second["probe"]["ok"]) == (True, False)

@@ -1,0 +1,124 @@
+"""The settings: the one reader and writer of `hub.toml`, of the accounts and of `.hub/.env`.
+
+Owns: the configuration in force, and the order in which it is changed.
+Must not: act on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from hub.actors.settings.accounts import Accounts
+from hub.actors.settings.entries import Entries
+from hub.actors.settings.probes import Probes, Question
+from hub.actors.settings.writer import Writer
+from hub.domain.config import Config
+from hub.errors import HubError
+from hub.io.places import Places
+from hub.messages import (
+    AddAccount,
+    GetConfig,
+    PatchProvider,
+    ProvidersConfigured,
+    RemoveAccount,
+    SetKey,
+    SwitchAccount,
+)
+from hub.providers.base import Provider
+from supervisors import DEFER, Actor, Ref, Reply
+
+_PATIENCE = 5.0
+"""Seconds a question waits for programs that have not told their version yet: some take two."""
+
+
+class Settings(Actor[Any]):
+    """Answers with the configuration; a file that changed is read again, and a bad one is refused with its place."""
+
+    answers = (HubError,)
+
+    def __init__(
+        self,
+        places: Places,
+        load: Callable[[], Config],
+        providers: Mapping[str, Provider],
+        *,
+        audit: Ref[Any],
+        events: Ref[Any],
+        clock: Callable[[], float],
+    ) -> None:
+        self._files = (places.config, places.accounts)
+        self._load = load
+        self._providers = providers
+        self._clock = clock
+        self._seen: object = None
+        self._config: Config | None = None
+        self._probes = Probes(clock)
+        self._entries = Entries(places.dotenv, Path.home())
+        accounts = Accounts(places, providers, self._current, self._entries, clock)
+        self._writer = Writer(places, providers, self._current, accounts, audit, events, clock)
+        self._writing = trio.Lock()
+
+    async def handle(self, message: Any) -> Any:
+        """Answer with the configuration, or with what it means for each provider; or change it."""
+        match message:
+            case GetConfig():
+                return self._current()
+            case ProvidersConfigured():
+                return self._beside(self._describe())
+            case PatchProvider() | SetKey() | AddAccount() | SwitchAccount() | RemoveAccount():
+                return self._beside(self._change(message))
+            case _:
+                raise TypeError(f"{type(message).__name__} is not for the settings")
+
+    def _current(self) -> Config:
+        stamp = tuple(map(_stamp, self._files))
+        if self._config is None or stamp != self._seen:
+            self._config = self._load()
+            self._seen = stamp
+        return self._config
+
+    def _beside(self, work: Awaitable[Any]) -> Any:
+        """Answer later: programs and disks take their time, and the configuration in force is asked for often."""
+        self.ctx.nursery.start_soon(_answer, work, self.ctx.current_reply)
+        return DEFER
+
+    async def _change(self, order: Any) -> Any:
+        async with self._writing:
+            return await self._writer.change(order)
+
+    async def _describe(self) -> list[dict[str, Any]]:
+        config = self._current()
+        questions = {
+            name: Question(config.provider(name).program or provider.program, provider.version_args)
+            for name, provider in self._providers.items()
+        }
+        found = await self._probes.answers(self.ctx.nursery, questions, _PATIENCE)
+        providers = list(self._providers.values())
+        now = self._clock()
+        return await trio.to_thread.run_sync(
+            lambda: [self._entries.entry(config, p, found.get(p.name), now) for p in providers]
+        )
+
+
+async def _answer(work: Awaitable[Any], reply: Reply | None) -> None:
+    try:
+        answer = await work
+    except HubError as error:
+        if reply is not None:
+            reply.fail(error)
+        return
+    if reply is not None:
+        reply.answer(answer)
+
+
+def _stamp(file: Path) -> object:
+    """Changes whenever the file does."""
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

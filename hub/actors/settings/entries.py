@@ -1,0 +1,126 @@
+"""A provider's configuration as the API tells it.
+
+Owns: the shape of an entry of `GET /api/config/providers`, and what counts as logged in.
+Must not: run a program, change anything, or let the value of a key out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hub.actors.clock import iso
+from hub.domain.account import Account
+from hub.domain.config import Config
+from hub.domain.login import Login
+from hub.io.dotenv import read_env
+from hub.io.logins import find_login
+from hub.io.probe import Probe, which
+from hub.providers.base import Provider
+
+KEY = Login("key")
+"""A key that hub hands to the agent itself."""
+
+
+@attrs.frozen
+class Entries:
+    """Reads files; to be called in a thread."""
+
+    dotenv: Path
+    home: Path
+
+    def entry(self, config: Config, provider: Provider, found: Probe | None, now: float) -> dict[str, Any]:
+        """One provider. `found` is None while its program has not answered."""
+        settings = config.provider(provider.name)
+        path = which(settings.program or provider.program)
+        accounts = config.accounts(provider.name)
+        logins = [self.login(config, provider, account, now) for account in accounts]
+        return {
+            **chosen(config, provider.name),
+            "displayName": provider.display_name,
+            "install": {
+                "installed": bool(path),
+                "version": found.version if found is not None else "",
+                "path": path,
+                "command": " ".join(provider.install_command),
+            },
+            "auth": {
+                "loggedIn": logins[0] is not None and logins[0].good(now),
+                "method": logins[0].method if logins[0] is not None else "",
+                "loginCommand": " ".join(provider.login_command),
+                "expiresAt": _instant(logins[0]),
+                "keyNames": list(provider.key_names),
+            },
+            "capabilities": attrs.asdict(provider.capabilities),
+            "probe": found and _told(found),
+            "accounts": [
+                account_row(account, login, now) for account, login in zip(accounts, logins, strict=True)
+            ],
+            "activeAccount": accounts[0].label,
+        }
+
+    def login(self, config: Config, provider: Provider, account: Account, now: float) -> Login | None:
+        """The login an agent of this account would use; one that has expired only where there is no better."""
+        env = self._env(config, provider, account)
+        if any(env.get(name) for name in provider.key_names):
+            return KEY
+        found = [
+            login
+            for store in provider.login_stores
+            if (login := find_login(store, self.folder(store.home, store.default, env))) is not None
+        ]
+        return max(found, key=lambda login: login.good(now), default=None)
+
+    def folders(self, config: Config, provider: Provider, account: Account) -> list[Path]:
+        """Where the logins of an account are kept."""
+        env = self._env(config, provider, account)
+        places = [self.folder(store.home, store.default, env) for store in provider.login_stores]
+        return [*places, Path(account.config_dir)] if account.config_dir else places
+
+    def folder(self, home: str, default: str, env: Mapping[str, str]) -> Path:
+        """Where an agent's directory is: what its variable says, else its usual place."""
+        place = env.get(home) or default
+        return self.home / place.removeprefix("~").lstrip("/") if place.startswith("~") else Path(place)
+
+    def _env(self, config: Config, provider: Provider, account: Account) -> dict[str, str]:
+        keys = read_env(self.dotenv, provider.key_names) if provider.key_names else {}
+        mine = config.provider(provider.name).env
+        return {**keys, **mine, **provider.account_env(account)}
+
+
+def chosen(config: Config, name: str) -> dict[str, Any]:
+    """What the user has chosen for a provider, with what holds where nothing was chosen."""
+    settings = config.provider(name)
+    return {
+        "name": name,
+        "enabled": name in config.enabled_providers([name]),
+        "declaredCap": settings.declared_cap or 0,
+        "model": settings.model,
+        "baseUrl": settings.base_url,
+    }
+
+
+def account_row(account: Account, login: Login | None, now: float) -> dict[str, Any]:
+    """An account as the API tells it."""
+    return {
+        "label": account.label,
+        "active": account.active,
+        "configDir": account.config_dir,
+        "loggedIn": login is not None and login.good(now),
+    }
+
+
+def _instant(login: Login | None) -> str | None:
+    return iso(login.expires_at) if login is not None and login.expires_at is not None else None
+
+
+def _told(found: Probe) -> dict[str, Any]:
+    return {
+        "ok": found.ok,
+        "detail": found.detail,
+        "latencyMs": found.latency_ms,
+        "checkedAt": iso(found.checked_at),
+    }

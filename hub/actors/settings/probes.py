@@ -1,0 +1,72 @@
+"""What the installed programs say of themselves.
+
+Owns: the answers of the programs, for as long as each is good.
+Must not: wait for a program longer than it is told to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+import trio
+
+from hub.io.probe import Probe, probe
+
+FRESH = 60.0
+"""Seconds for which the answer of a program is good."""
+
+
+@attrs.frozen
+class Question:
+    """A program and the arguments that make it tell its version."""
+
+    program: str
+    version_args: Sequence[str]
+
+
+@attrs.define
+class Probes:
+    """One answer a provider. A program is asked once, however many wait for it."""
+
+    clock: Callable[[], float]
+    _found: dict[str, tuple[Question, Probe]] = attrs.field(factory=dict)
+    _asked: dict[str, trio.Event] = attrs.field(factory=dict)
+
+    async def answers(
+        self, nursery: trio.Nursery, questions: Mapping[str, Question], patience: float
+    ) -> Mapping[str, Probe]:
+        """What is known within `patience` seconds; a program that takes longer is in a later answer.
+
+        Args:
+            nursery: Where programs go on being asked when this has returned.
+            questions: By the provider's name.
+            patience: Seconds.
+        """
+        waiting = [self._ask(nursery, name, it) for name, it in questions.items() if not self._good(name, it)]
+        with trio.move_on_after(patience):
+            for event in waiting:
+                await event.wait()
+        return {name: found for name, (asked, found) in self._found.items() if questions.get(name) == asked}
+
+    def forget(self, name: str) -> None:
+        """Its answer is good no longer: it was installed, or logged in."""
+        self._found.pop(name, None)
+
+    def _good(self, name: str, question: Question) -> bool:
+        known = self._found.get(name)
+        return known is not None and known[0] == question and self.clock() - known[1].checked_at <= FRESH
+
+    def _ask(self, nursery: trio.Nursery, name: str, question: Question) -> trio.Event:
+        event = self._asked.get(name)
+        if event is None:
+            event = self._asked[name] = trio.Event()
+            nursery.start_soon(self._run, name, question, event)
+        return event
+
+    async def _run(self, name: str, question: Question, event: trio.Event) -> None:
+        try:
+            self._found[name] = (question, await probe(question.program, question.version_args))
+        finally:
+            del self._asked[name]
+            event.set()

@@ -1,0 +1,148 @@
+"""What is done when the user changes a setting.
+
+Owns: the order of a change: write it, put it on record, tell it; and who may have which key.
+Must not: decide what a setting may be (`hub.domain.config` does), or let the value of a key into a record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import attrs
+import trio
+
+from hub.actors.settings.accounts import Accounts
+from hub.actors.settings.entries import chosen
+from hub.domain.config import Config
+from hub.domain.event import Tag
+from hub.errors import Code, HubError
+from hub.io.config_patch import patch_provider
+from hub.io.dotenv import write_env
+from hub.io.places import Places
+from hub.io.sqlite import NewEvent
+from hub.messages import (
+    AddAccount,
+    AuditAppend,
+    AuditEntry,
+    EventAppend,
+    PatchProvider,
+    RemoveAccount,
+    SetKey,
+    SwitchAccount,
+)
+from hub.providers.base import Provider
+from supervisors import ActorDied, Ref
+
+_TIMEOUT = 10.0
+
+
+@attrs.frozen
+class Writer:
+    """Changes files in a thread, one after the other, so that whoever only reads is never held up."""
+
+    places: Places
+    providers: Mapping[str, Provider]
+    current: Callable[[], Config]
+    """The configuration in force; read again when a file has changed."""
+    accounts: Accounts
+    audit: Ref[Any]
+    events: Ref[Any]
+    clock: Callable[[], float]
+
+    async def change(self, order: Any) -> Mapping[str, Any]:
+        """Carry out one order.
+
+        Raises:
+            HubError: What was wrong with it; nothing has changed.
+        """
+        match order:
+            case PatchProvider(name=name, changes=changes):
+                return await self._patch(name, changes)
+            case SetKey(name=name, value=value):
+                return await self._key(name, value)
+            case AddAccount() | SwitchAccount() | RemoveAccount():
+                return await self._account(order)
+            case _:
+                raise TypeError(f"{type(order).__name__} changes no setting")
+
+    async def _patch(self, name: str, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.provider(name)
+        await trio.to_thread.run_sync(patch_provider, self.places.config, name, changes)
+        words = ", ".join(sorted(changes)) or "nothing"
+        await self.told(f"{name} was configured: {words}", "provider_configured", name, changed=list(changes))
+        return chosen(self.current(), name)
+
+    async def _key(self, name: str, value: str) -> Mapping[str, Any]:
+        provider, variable = self._owner(name)
+        write = partial(write_env, self.places.dotenv, variable, value or None, self._key_names())
+        await trio.to_thread.run_sync(write)
+        verb = "set" if value else "removed"
+        await self.told(f"the key {variable} was {verb}", f"key_{verb}", provider.name, variable=variable)
+        return {"provider": provider.name, "name": variable, "set": bool(value)}
+
+    async def _account(self, order: AddAccount | SwitchAccount | RemoveAccount) -> Mapping[str, Any]:
+        name, label = order.provider, order.label
+        provider = self.provider(name)
+        match order:
+            case AddAccount():
+                found = await trio.to_thread.run_sync(self.accounts.add, order, provider)
+                text, event = (
+                    f"the account {label} of {name} was added in {found['configDir']}",
+                    "account_added",
+                )
+            case SwitchAccount():
+                found = await trio.to_thread.run_sync(self.accounts.switch, order, provider)
+                text, event = (
+                    f"the next session or handoff of {name} uses its account {label}",
+                    "account_switched",
+                )
+            case RemoveAccount():
+                found = await trio.to_thread.run_sync(self.accounts.remove, order, provider)
+                kept = f"; its directory stays: {found['configDir']}" if found["configDir"] else ""
+                text, event = f"the account {label} of {name} was removed{kept}", "account_removed"
+        await self.told(text, event, name, account=label)
+        return found
+
+    def provider(self, name: str) -> Provider:
+        """The provider of this name.
+
+        Raises:
+            HubError: `not_found`; there is none.
+        """
+        if name not in self.providers:
+            known = ", ".join(self.providers)
+            raise HubError(Code.NOT_FOUND, f"There is no provider {name!r}.", hint=f"Known: {known}.")
+        return self.providers[name]
+
+    def _owner(self, name: str) -> tuple[Provider, str]:
+        """Whose key is meant, and the variable it stands in; for a provider it is the first of its names."""
+        if name in self.providers:
+            provider = self.providers[name]
+            if not provider.key_names:
+                raise HubError(Code.INVALID, f"{name} takes no key.", hint=_allowed_names(self._key_names()))
+            return provider, provider.key_names[0]
+        for provider in self.providers.values():
+            if name in provider.key_names:
+                return provider, name
+        detail = f"{name[:64]!r} is no provider, and no name that a provider takes its key from."
+        errors = [{"path": "$.name", "message": _allowed_names(self._key_names())}]
+        raise HubError(Code.INVALID, detail, hint=_allowed_names(self._key_names()), errors=errors)
+
+    def _key_names(self) -> list[str]:
+        return sorted({name for provider in self.providers.values() for name in provider.key_names})
+
+    async def told(self, text: str, event: str, provider: str, **data: Any) -> None:
+        """Put on record what was done, and tell it; a part of the daemon that is just restarting costs the line."""
+        entry = AuditEntry(event, {"provider": provider, **data})
+        said = NewEvent(str(Tag.SYSTEM), text, {"provider": provider}, int(self.clock() * 1000))
+        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
+            await self.audit.call(AuditAppend([entry]), timeout=_TIMEOUT)
+        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
+            await self.events.call(EventAppend([said]), timeout=_TIMEOUT)
+
+
+def _allowed_names(names: list[str]) -> str:
+    return f"Allowed: {', '.join(names)}."

@@ -1,0 +1,79 @@
+"""Killing each actor at each step of a pipeline run: no node runs twice, none is lost, each move is told once.
+
+The daemon runs in the test's own process, on a real repository, with the scripted agents as real processes.
+"""
+
+import pytest
+
+import hub.daemon
+from hub.actors.insist import insist
+from hub.actors.pipelines.book import Book
+from hub.app import App
+from hub.messages import GetPipelineRun, RunPipeline
+from supervisors import ActorDied, faults
+from tests.faults.test_pipeline_killed import check_run, work
+from tests.hub.actors.kit import daemon_of
+
+__all__ = ["work"]
+
+STEPS = ("begun", "starting", "running", "heard", "ended")
+ACTORS = ("audit", "events", "settings", "session", "pipelines", "front")
+
+
+class Watched(Book):
+    """A record that tells when a step has been written."""
+
+    written = None
+
+    def write(self, run, point="run"):
+        kept = super().write(run, point)
+        self.written(point)
+        return kept
+
+
+@pytest.fixture
+def killing(monkeypatch):
+    """A daemon that kills one actor when a step of a run is on record, once."""
+
+    def arm(actor, step):
+        done = []
+
+        class Trap(App):
+            def _conductor(self):
+                made = super()._conductor()
+                plain = made.book
+                made.book = Watched(plain.places, plain.audit, plain.events, plain.clock, plain.scrub)
+                made.book.written = self._written
+                return made
+
+            def _written(self, point):
+                if point == step and not done:
+                    done.append(point)
+                    faults.kill(self.picture.__self__, actor)
+
+        monkeypatch.setattr(hub.daemon, "App", Trap)
+        return done
+
+    return arm
+
+
+async def ended(live):
+    """The run, once its end is told."""
+    await live.until_event("pipeline both completed")
+    return await insist(live.daemon.app.ref("pipelines"), GetPipelineRun())
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("actor", ACTORS)
+async def test_a_run_goes_on_when_an_actor_is_killed(work, killing, monkeypatch, actor, step):
+    """Killing any one actor ends no agent, loses no event and doubles none."""
+    made, _ = work
+    killed = killing(actor, step)
+    async with daemon_of(made, monkeypatch) as live:
+        try:
+            await live.ask("pipelines", RunPipeline("both"))
+        except ActorDied:
+            assert actor == "pipelines", "only its own death cuts the answer off"
+        run = await ended(live)
+        assert killed == [step]
+        check_run(made, run, [{"meta": dict(r.meta), "msg": r.msg} for r in await live.events()])

@@ -1,0 +1,97 @@
+"""The session's parts, one at a time, in a real daemon that has no session of its own.
+
+Owns: parts that are wired to the daemon's actors, and a session's record with its worktree to use them on.
+Must not: replace a collaborator; logs, breakers, git, files and agents are the real ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hub.actors.session.driver import Driver
+from hub.actors.session.evidence import Evidence
+from hub.actors.session.kit import Kit
+from hub.actors.session.ledger import Ledger
+from hub.actors.session.orders import Orders
+from hub.actors.session.targets import Targets
+from hub.domain.session import SessionRecord, SessionState
+from hub.io import git
+from tests.faults import harness
+from tests.hub.actors.kit import Live, daemon_of
+
+
+@attrs.define
+class Parts:
+    """Fresh parts of a session nobody drives."""
+
+    live: Live
+    kit: Kit
+    driver: Driver
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.kit.ledger
+
+    @property
+    def targets(self) -> Targets:
+        return self.driver.work.targets
+
+    @property
+    def orders(self) -> Orders:
+        return self.driver.work.orders
+
+    @property
+    def evidence(self) -> Evidence:
+        return self.driver.ending.evidence
+
+    def record(self, **fields: Any) -> SessionRecord:
+        """A session as it stands after its start, on the chain of both scripted agents."""
+        made = {
+            "session_id": "s-1",
+            "task_id": "t-1",
+            "task": "write the files",
+            "session_state": SessionState.RUNNING,
+            "role": "coder",
+            "branch": "hub/s-1",
+            "worktree": str(self.kit.places.worktree("s-1")),
+            "chain": ("demo-first", "demo-second"),
+            "provider": "demo-first",
+            "account": "default",
+            "dispatch_id": "d-1",
+            "attempt": 1,
+            **fields,
+        }
+        return SessionRecord(**made)
+
+    async def begin(self, **fields: Any) -> SessionRecord:
+        """The record, durable, with its worktree made."""
+        record = self.record(**fields)
+        root = self.kit.places.root
+        head = harness.git(root, "rev-parse", "HEAD")
+        await git.add_worktree(root, Path(record.worktree), record.branch, head)
+        await self.ledger.begin(attrs.evolve(record, worktree_ready=True, base=head))
+        return self.ledger.now
+
+    def audited(self, event: str = "") -> list[dict[str, Any]]:
+        """The records of the audit log, of one kind or all."""
+        # Not splitlines: JSON leaves U+2028 as it is.
+        lines = self.kit.places.audit.read_bytes().split(b"\n")[:-1]
+        found = [json.loads(line) for line in lines]
+        return [entry for entry in found if event in ("", entry["event"])]
+
+    async def told(self) -> list[str]:
+        """What the events say."""
+        return [record.msg for record in await self.live.events()]
+
+
+@asynccontextmanager
+async def parts_of(made: Any, monkeypatch: Any, **env: str) -> AsyncIterator[Parts]:
+    """Parts beside those of the daemon's own session actor, which stays idle."""
+    async with daemon_of(made, monkeypatch, **env) as live:
+        yield Parts(live, *live.daemon.app._session_parts())

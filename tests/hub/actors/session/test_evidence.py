@@ -1,0 +1,140 @@
+"""What the log and the acceptance commands prove: results on record, over the tree they were judged on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from hub.actors.session.board import Wish
+from hub.domain.event import Tag
+from hub.errors import Code, HubError
+from hub.io.sqlite import NewEvent
+from hub.messages import EventAppend
+from tests.faults.harness import git
+from tests.hub.actors.session.parts import parts_of
+from tests.waiting import Gate
+
+PAGE = 5000
+
+
+async def test_every_event_of_the_session_comes_in_order_and_no_other(two, monkeypatch):
+    """Also beyond one page of the log."""
+    async with parts_of(two, monkeypatch) as parts:
+        record = await parts.begin()
+        for number in range(3):
+            await parts.ledger.say(Tag.SYSTEM, f"n {number}")
+        found = await parts.evidence.records(record)
+        assert [r.msg for r in found][-3:] == ["n 0", "n 1", "n 2"]
+        assert await parts.evidence.records(parts.record(session_id="s-2")) == []
+
+
+async def test_a_gate_runs_every_command_in_the_worktree_and_records_each(two, monkeypatch):
+    """One failure does not hide the next one's result, and a status that is not 0 is no pass."""
+    async with parts_of(two, monkeypatch) as parts:
+        record = await parts.begin(verify=("test -f README.md", "echo no; exit 3", "true"))
+        gate = await parts.evidence.gate(record, "final:d-1")
+        assert [(c.command, c.exit_code, c.passed) for c in gate.checks] == [
+            ("test -f README.md", 0, True),
+            ("echo no; exit 3", 3, False),
+            ("true", 0, True),
+        ]
+        assert not gate.passed
+        assert gate.text() == "$ echo no; exit 3\n(exit 3)\nno\n"
+        noted = [
+            (e["data"]["command"], e["data"]["exitCode"], e["data"]["tree"]) for e in parts.audited("verify")
+        ]
+        assert noted == [(c.command, c.exit_code, gate.tree) for c in gate.checks]
+        sources = {r.id: r.msg for r in await parts.live.events()}
+        assert sources[gate.checks[1].source] == "verify failed (exit 3): echo no; exit 3"
+        assert [e.exit_code for e in gate.evidence()] == [0, 3, 0]
+
+
+async def test_what_a_command_changes_is_part_of_what_is_judged(two, monkeypatch):
+    """The tree is hashed after the commands: one that writes a file cannot vouch for a tree without it."""
+    async with parts_of(two, monkeypatch) as parts:
+        record = await parts.begin(verify=("true",))
+        before = (await parts.evidence.gate(record, "a")).tree
+        assert (await parts.evidence.gate(record, "b")).tree == before
+        after = await parts.evidence.gate(parts.record(verify=("echo x > made.txt",)), "c")
+        assert after.tree != before
+        assert (Path(record.worktree) / "made.txt").exists()
+
+
+async def test_the_same_result_over_the_same_tree_is_audited_once(two, monkeypatch):
+    """A daemon that died behind the gate judges again; the log does not fill with repeats."""
+    async with parts_of(two, monkeypatch) as parts:
+        record = await parts.begin(verify=("true",))
+        for _ in range(2):
+            await parts.evidence.gate(record, "final:d-1")
+        assert len(parts.audited("verify")) == 1
+
+
+async def test_a_secret_in_a_commands_output_is_hidden(two, monkeypatch):
+    """Nothing leaves unredacted: not into the event log, not into the result that goes to the next agent."""
+    secret = "sk-ant-api03-" + "Zq9" * 30
+    async with parts_of(two, monkeypatch) as parts:
+        record = await parts.begin(verify=(f"printf %s {secret[:30]}; echo {secret[30:]}; exit 1",))
+        gate = await parts.evidence.gate(record, "final:d-1")
+        assert secret not in gate.text()
+        assert "[REDACTED:" in gate.checks[0].output
+        assert all(secret not in str(e.meta.get("output", "")) for e in await parts.live.events())
+
+
+async def test_a_stop_cuts_a_command_short_and_its_result_is_on_no_record(two, monkeypatch, tmp_path):
+    async with parts_of(two, monkeypatch) as parts:
+        with Gate(tmp_path / "gate") as gate:
+            record = await parts.begin(verify=(gate.command,))
+
+            async def stop():
+                await parts.live.until_event("verify: ")
+                parts.kit.board.ask(Wish.STOP)
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(stop)
+                with pytest.raises(HubError) as caught:
+                    await parts.evidence.gate(record, "final:d-1")
+        assert caught.value.code is Code.INTERRUPTED
+        assert parts.audited("verify") == []
+
+
+async def test_a_command_that_takes_too_long_has_failed(two, monkeypatch):
+    toml = (two.root / "hub.toml").read_text()
+    (two.root / "hub.toml").write_text(toml.replace("[session]\n", "[session]\nverifyTimeout = 1\n"))
+    async with parts_of(two, monkeypatch) as parts:
+        record = await parts.begin(verify=("tail -f /dev/null",))
+        [check] = (await parts.evidence.gate(record, "final:d-1")).checks
+        assert (check.timed_out, check.passed) == (True, False)
+
+
+async def test_nothing_the_gate_does_moves_the_users_head(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        before = git(two.root, "rev-parse", "HEAD")
+        await parts.evidence.gate(await parts.begin(verify=("true",)), "a")
+        assert git(two.root, "rev-parse", "HEAD") == before
+        assert git(two.root, "status", "--porcelain", "-uno") == ""
+
+
+async def test_the_intent_is_read_from_the_users_task_and_the_log(two, monkeypatch):
+    """The same log gives the same block."""
+    async with parts_of(two, monkeypatch) as parts:
+        record = await parts.begin()
+        first = await parts.evidence.intent(record)
+        assert await parts.evidence.intent(record) == first
+        assert "write the files" in str(first)
+
+
+async def test_a_long_log_is_read_in_pages(two, monkeypatch):
+    """A session of days has more events than fit in memory; the contract's intent is a fold over pages of them."""
+    count = 2 * PAGE + 10
+    async with parts_of(two, monkeypatch) as parts:
+        record = parts.record(session_id="s-long")
+        meta = {"sessionId": "s-long"}
+        for first in range(0, count, PAGE):
+            texts = range(first, min(first + PAGE, count))
+            await parts.live.ask("events", EventAppend([NewEvent("text", str(n), meta, 1) for n in texts]))
+        pages = []
+        await parts.evidence.each(record, pages.append)
+    assert [len(page) for page in pages] == [PAGE, PAGE, 10]
+    assert [item.msg for page in pages for item in page] == [str(n) for n in range(count)]

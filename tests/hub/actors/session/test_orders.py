@@ -1,0 +1,66 @@
+"""What an agent is told: the same record gives the same assignment, and keys come from the settings alone."""
+
+from __future__ import annotations
+
+import attrs
+
+from tests.hub.actors.session.parts import parts_of
+
+
+async def test_the_same_record_gives_the_same_assignment(two, monkeypatch):
+    """A crash between the record and the start must lead to the very same agent."""
+    async with parts_of(two, monkeypatch) as first:
+        record = first.record()
+        assignment = first.orders.fresh(record)
+        assert first.orders.fresh(record) == assignment
+    async with parts_of(two, monkeypatch) as second:
+        again = second.orders.fresh(record)
+        other = second.orders.fresh(attrs.evolve(record, dispatch_id="d-2"))
+    assert again == assignment
+    assert other.native_id != assignment.native_id
+    assert assignment.run_dir == two.hub / "run" / "d-1"
+
+
+async def test_a_first_start_gets_the_task_and_another_try_what_is_left(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        first = parts.orders.fresh(parts.record())
+        again = parts.orders.fresh(parts.record(attempt=2, native_id="n-1"))
+    assert (first.prompt, first.resume_id, first.envelope) == ("write the files", "", "")
+    assert again.prompt.endswith("write the files")
+    assert again.prompt.startswith("You were stopped")
+    assert again.resume_id == "n-1"
+
+
+async def test_an_agent_that_cannot_resume_is_not_asked_to(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        demo = parts.kit.providers["demo-first"]
+        monkeypatch.setattr(
+            type(demo), "capabilities", attrs.evolve(demo.capabilities, resume=False), raising=True
+        )
+        assert parts.orders.fresh(parts.record(attempt=2, native_id="n-1")).resume_id == ""
+
+
+async def test_a_receiver_begins_anew_with_the_contract(two, monkeypatch, tmp_path):
+    """Never the outgoing agent's session: a receiver is bound by the contract alone."""
+    path = tmp_path / "envelope.md"
+    async with parts_of(two, monkeypatch) as parts:
+        record = parts.record(provider="demo-second", native_id="n-1", attempt=2)
+        assignment = parts.orders.receiver(record, "Go on.", "# Contract", path)
+    assert (assignment.prompt, assignment.envelope, assignment.envelope_path) == (
+        "Go on.",
+        "# Contract",
+        path,
+    )
+    assert assignment.resume_id == ""
+
+
+async def test_settings_and_account_are_those_in_force(two, monkeypatch, tmp_path):
+    toml = (two.root / "hub.toml").read_text()
+    account = f'[[providers.demo-first.accounts]]\nlabel = "work"\nconfigDir = "{tmp_path}/home"\n'
+    place = "[providers.demo-first]\n"
+    (two.root / "hub.toml").write_text(toml.replace(place, f'{place}model = "m-1"\n') + account)
+    async with parts_of(two, monkeypatch) as parts:
+        assignment = parts.orders.fresh(parts.record(account="work"))
+    assert assignment.model == "m-1"
+    account = assignment.account
+    assert (account.label, account.config_dir, account.env) == ("work", f"{tmp_path}/home", {})

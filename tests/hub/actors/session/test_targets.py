@@ -1,0 +1,99 @@
+"""Whom the work may go to: installed, allowed, not used up, and not tried for this task in vain."""
+
+from __future__ import annotations
+
+import pytest
+
+from hub.domain.failure import Failure, FailureClass
+from hub.domain.handoff import State
+from hub.domain.profile import Target
+from hub.domain.session import Attempt
+from hub.errors import Code, HubError
+from hub.messages import BreakerFailure
+from tests.hub.actors.session.parts import parts_of
+
+SECOND = Target("demo-second", "default")
+
+
+def left(provider: str, failure: str) -> Attempt:
+    return Attempt(provider, "default", failure, "2026-11-21T08:00:00.000Z")
+
+
+async def limited(parts, provider: str, account: str = "default") -> None:
+    """The real breaker of an account opens as at a usage limit, for an hour."""
+    wall = Failure(FailureClass.USAGE_LIMIT, "at the limit", resets_at=parts.kit.clock() + 3600)
+    await parts.kit.breakers.call(BreakerFailure(provider, account, wall), timeout=10)
+
+
+async def test_the_next_of_the_chain_is_the_one_after_the_record(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        assert await parts.targets.next(parts.record(), FailureClass.USAGE_LIMIT) == SECOND
+
+
+@pytest.mark.parametrize("failure", ["auth", "dispatch_failed", "verify_failed"])
+async def test_who_could_not_do_this_task_is_not_asked_again(two, monkeypatch, failure):
+    async with parts_of(two, monkeypatch) as parts:
+        record = parts.record(tried=(left("demo-second", failure),))
+        assert await parts.targets.next(record, None) is None
+
+
+async def test_who_only_met_a_limit_is_asked_again(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        record = parts.record(tried=(left("demo-second", "usage_limit"),))
+        assert await parts.targets.next(record, None) == SECOND
+
+
+async def test_a_receiver_that_did_not_take_over_is_passed_by_in_this_handoff_only(two, monkeypatch):
+    """F7 in RESUMING: otherwise two of them would be asked in turns for ever."""
+    tried = (left("demo-first", "usage_limit"), left("demo-second", "crash"))
+    async with parts_of(two, monkeypatch) as parts:
+        under_way = parts.record(tried=tried, state=State.ENVELOPE_BUILT)
+        assert await parts.targets.next(under_way, None) is None
+        assert await parts.targets.next(parts.record(tried=tried), None) == SECOND
+
+
+async def test_an_open_breaker_bars_and_says_until_when(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        record = parts.record()
+        assert await parts.targets.earliest_reset(record) is None
+        await limited(parts, "demo-second")
+        assert await parts.targets.next(record, FailureClass.USAGE_LIMIT) is None
+        reset = await parts.targets.earliest_reset(record)
+        assert reset is not None
+        assert 3000 < reset - parts.kit.clock() <= 3660
+        refused = parts.record(refused_by=("demo-second",))
+        assert await parts.targets.earliest_reset(refused) is None, "waiting for who refused helps nobody"
+        row = next(row for row in await parts.targets.statuses() if row["name"] == "demo-second")
+        assert (row["status"], bool(row["resetsAt"])) == ("exhausted", True)
+
+
+async def test_a_program_that_is_not_there_is_told_and_never_chosen(two, monkeypatch):
+    toml = (two.root / "hub.toml").read_text()
+    place = "[providers.demo-second]\n"
+    (two.root / "hub.toml").write_text(toml.replace(place, f'{place}program = "/nowhere/agent"\n'))
+    async with parts_of(two, monkeypatch) as parts:
+        assert await parts.targets.next(parts.record(), FailureClass.USAGE_LIMIT) is None
+        assert parts.targets.chain_for(provider="", profile="") == ("demo-first",)
+        with pytest.raises(HubError) as caught:
+            parts.targets.chain_for(provider="demo-second", profile="")
+        assert caught.value.code is Code.AGENT_MISSING
+        rows = {row["name"]: row["status"] for row in await parts.targets.statuses()}
+        assert rows["demo-second"] == "error"
+
+
+async def test_the_wanted_one_comes_first_and_nobody_unknown_at_all(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        wanted = parts.targets.chain_for(provider="demo-second", profile="")
+        assert wanted == ("demo-second", "demo-first")
+        with pytest.raises(HubError) as caught:
+            parts.targets.chain_for(provider="nobody", profile="")
+        assert caught.value.code is Code.INVALID
+
+
+async def test_a_broken_configuration_leaves_the_last_good_one_in_use(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        good = parts.kit.config
+        (two.root / "hub.toml").write_text("[[[")
+        with pytest.raises(HubError) as caught:
+            await parts.targets.refresh_config()
+        assert (caught.value.code, parts.kit.config) == (Code.CONFIG_INVALID, good)

@@ -1,0 +1,92 @@
+"""The front end as an actor: up when it says so, up again on the same port, and down in order."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from functools import partial
+
+import attrs
+import pytest
+import trio
+
+from hub.actors.front import FrontEnd
+from hub.web.server import serve
+from supervisors import Restart, Slot, SupervisorSpec, actor_spec, faults
+from supervisors.testing import Recorder, restarted, running
+from tests.hub.web.fake import Fake
+from tests.hub.web.wire import ask, socket
+
+
+@attrs.define
+class House:
+    """A real server in a tree, and where it was bound each time."""
+
+    root: object
+    slot: Slot
+    bound: list
+    seen: Recorder
+
+    @property
+    def port(self):
+        return self.bound[-1].port
+
+
+@asynccontextmanager
+async def house():
+    bound, slot, seen = [], Slot("front"), Recorder()
+
+    def make():
+        port = bound[-1].port if bound else 0
+        return FrontEnd(partial(serve, Fake(), port=port), bound.append)
+
+    child = actor_spec("front", make, slot, restart=Restart.PERMANENT)
+    async with running(SupervisorSpec(intensity=10, children=[child]), on_event=seen) as root:
+        yield House(root, slot, bound, seen)
+
+
+async def test_it_is_up_when_the_tree_is():
+    """The daemon says where it listens only when it does."""
+    async with house() as made:
+        assert len(made.bound) == 1
+        assert (await ask(made.port, "GET", "/api/health")).status == 200
+
+
+async def test_a_killed_front_end_serves_again_on_the_same_port():
+    """Clients come back to the address they know."""
+    async with house() as made:
+        await restarted(made.slot.ref, lambda: faults.kill(made.root, "front"))
+        assert len({each.port for each in made.bound}) == 1
+        assert len(made.bound) == 2
+        assert (await ask(made.port, "GET", "/api/health")).status == 200
+
+
+async def test_a_stop_tells_the_clients_to_come_back_and_closes_the_door():
+    """1012: the daemon is going, and a client that knows where it was finds what it missed in the next one."""
+    async with house() as made:
+        async with socket(made.port, "/ws") as client:
+            made.root.request_stop()
+            closed = await client.event()
+            assert closed.code == 1012
+        port = made.port
+    with pytest.raises(OSError, match="all attempts to connect"):
+        await trio.open_tcp_stream("127.0.0.1", port)
+
+
+async def test_nobody_sends_to_it():
+    """A message for it is a mistake in the wiring, so it falls, loudly, and is made anew."""
+    async with house() as made:
+        await restarted(made.slot.ref, lambda: made.slot.ref.try_cast("hello"))
+        assert any("is not for the front end" in str(event) for event in made.seen.events)
+        assert (await ask(made.port, "GET", "/api/health")).status == 200
+
+
+async def test_a_port_that_cannot_be_had_is_a_start_that_failed():
+    """Not a front end that is up and unreachable."""
+    async with house() as made:
+        taken = made.port
+        slot = Slot("second")
+        second = actor_spec("second", lambda: FrontEnd(partial(serve, Fake(), port=taken), print), slot)
+        with pytest.raises(BaseExceptionGroup) as caught:
+            async with running(SupervisorSpec(children=[second])):
+                pass
+        assert "port_in_use" in repr(caught.value) or "in use" in repr(caught.value)

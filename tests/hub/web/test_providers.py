@@ -1,0 +1,66 @@
+"""Changing providers over the API: what is asked of the backend, and what a wrong body is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.hub.web.fake import Server
+from tests.hub.web.wire import ask
+
+SECRET = "sk-ant-api03-wonderful"
+
+
+async def post(server: Server, path: str, body: Any) -> Any:
+    return await ask(server.port, "POST", path, body)
+
+
+async def test_only_what_is_given_is_changed(server: Server):
+    await post(server, "/api/config/providers", {"name": "claude", "model": "m"})
+    await post(server, "/api/config/providers", {"name": "claude"})
+    assert server.backend.calls == [
+        ("patch_provider", "claude", {"model": "m"}),
+        ("patch_provider", "claude", {}),
+    ]
+
+
+async def test_what_a_get_answers_can_be_sent_back(server: Server):
+    """A form that was not touched: 0 and "" stand for "not set", and set nothing."""
+    entry = (await ask(server.port, "GET", "/api/config/providers")).json[0]
+    form = {key: entry[key] for key in ("name", "enabled", "declaredCap", "model", "baseUrl")}
+    assert (await post(server, "/api/config/providers", form)).status == 200
+    assert server.backend.calls[-1] == (
+        "patch_provider",
+        "claude",
+        {"enabled": True, "declaredCap": None, "model": None, "baseUrl": None},
+    )
+
+
+async def test_null_takes_a_key_out(server: Server):
+    await post(server, "/api/config/providers", {"name": "claude", "enabled": None, "baseUrl": None})
+    assert server.backend.calls == [("patch_provider", "claude", {"enabled": None, "baseUrl": None})]
+
+
+async def test_every_problem_is_told_at_once_with_its_place(server: Server):
+    body = {"name": "a b", "enabled": "yes", "declaredCap": -1, "model": 5, "baseUrl": "javascript:x", "x": 1}
+    reply = await post(server, "/api/config/providers", body)
+    assert (reply.status, reply.json["code"]) == (422, "invalid")
+    problems = {problem["path"]: problem["message"] for problem in reply.json["errors"]}
+    assert set(problems) == {f"$.{name}" for name in body}
+    assert "known are baseUrl, declaredCap, enabled, model, name" in problems["$.x"]
+    assert server.backend.calls == []
+
+
+@pytest.mark.parametrize("value", [SECRET + "\n", SECRET + "\r", SECRET + "\0", SECRET * 1000, [SECRET]])
+async def test_a_bad_key_is_refused_and_not_repeated(server: Server, value: Any):
+    reply = await post(server, "/api/providers/api-key", {"name": "claude", "value": value})
+    assert reply.status == 422
+    assert SECRET.encode() not in reply.body
+    assert server.backend.calls == []
+
+
+async def test_a_key_is_not_in_the_answer(server: Server):
+    reply = await post(server, "/api/providers/api-key", {"name": "claude", "value": SECRET})
+    assert reply.json == {"ok": True, "provider": "claude", "name": "ANTHROPIC_API_KEY", "set": True}
+    assert SECRET.encode() not in reply.body
