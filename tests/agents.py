@@ -131,6 +131,17 @@ PROGRAMS = {
             key="COPILOT_PROVIDER_API_KEY",
             env={"COPILOT_OFFLINE": "true"},
         ),
+        Program(
+            "aider",
+            "aider-chat",
+            "0.86.2",
+            "aider",
+            url="openai_url",
+            model="openai/gpt-5.5",
+            key="OPENAI_API_KEY",
+            env={"LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+            registry="pypi",
+        ),
     )
 }
 

@@ -36,6 +36,9 @@ from hub.domain.redaction_span import Span as Span  # noqa: PLC0414  # part of t
 _CONTEXT = 192
 """Characters before the held text that a layer may look back at."""
 _DEPTH = 64
+SHORTEST = 8
+"""No layer finds anything in a shorter text."""
+_NAME, _NAMES = 48, 1024
 _PREFIX_RULES, _ASSIGNMENTS = PrefixRules(), Assignments()
 
 
@@ -69,10 +72,19 @@ class Redactor:
         self._key = key
         self._marks: dict[tuple[str, bytes | str], str] = {}
         self._counts: Counter[str] = Counter()
+        self._clean: set[str] = set()
+        """Short texts without a secret: the names in `meta` come with every event."""
 
     def text(self, text: str) -> str:
-        """`text` with a marker for every secret."""
-        return self.stream().feed(text, final=True)
+        """`text` with a marker for every secret; the same object where there is none."""
+        if len(text) < SHORTEST or text in self._clean:
+            return text
+        spans, _ = self.scan(text, 0, final=True)
+        if spans:
+            return self.stream().feed(text, final=True)
+        if len(text) <= _NAME and len(self._clean) < _NAMES:
+            self._clean.add(text)
+        return text
 
     def stream(self) -> StreamRedactor:
         """A redactor for one logical stream of text that comes in pieces."""
