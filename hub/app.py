@@ -50,7 +50,7 @@ from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
-from hub.providers.registry import load_all
+from hub.providers.registry import load_all, quota_client
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
@@ -178,6 +178,7 @@ class App:
             settings=self.ref("settings"),
             session=self.ref("session"),
             providers=self.providers,
+            clients=quota_client,
             clock=time.time,
         )
 
