@@ -47,12 +47,12 @@ from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
 from hub.domain.redaction import KnownSecrets, Redactor
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
-from hub.providers.registry import load_all
+from hub.providers.registry import load_all, quota_client
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
@@ -204,6 +204,7 @@ class App:
             settings=self.ref("settings"),
             session=self.ref("session"),
             providers=self.providers,
+            clients=quota_client,
             clock=time.time,
         )
 
@@ -317,5 +318,5 @@ class App:
 
     def _snapshot(self) -> NodeInfo:
         if self.picture is None:
-            raise RuntimeError("the tree is not up")
+            raise HubError(Code.UNAVAILABLE, "The daemon is just starting.")
         return self.picture()

@@ -155,6 +155,10 @@ class ProviderSettings:
     """None = the built-in choice: on, but off for the scripted agents."""
     declared_cap: int | None = setting(integer(0), None)
     """Tokens of a quota that the provider does not tell."""
+    quota_endpoint: bool = setting(boolean, False)
+    """Whether hub may read the agent's own login and ask its maker's server for the quota."""
+    quota_url: str = setting(_url, "")
+    """That server; "" = the maker's."""
     model: str = setting(_text, "")
     base_url: str = setting(_url, "")
     program: str = setting(_text, "")

@@ -14,7 +14,7 @@ from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
 from hub.actors.quota.actor import Quota
 from hub.actors.quota.book import load
-from hub.actors.settings import Settings
+from hub.actors.settings.actor import Settings
 from hub.domain.config import parse_config
 from hub.domain.event import EventType, Tag
 from hub.domain.forecast import Outlook
@@ -114,17 +114,20 @@ async def bench_of(places, clock=None, config=TOML):
             settings=settings.ref,
             session=session.ref,
             providers=providers,
+            clients=lambda _: None,
             clock=clock,
         )
+
+    def conf():
+        read = partial(parse_config, config)
+        return Settings(places, read, {}, audit=audit.ref, events=log.ref, clock=clock)
 
     spec = SupervisorSpec(
         intensity=10,
         children=[
             actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),
             actor_spec("events", lambda: EventLog(places, audit.ref, clock), log),
-            actor_spec(
-                "settings", lambda: Settings(lambda: parse_config(config), lambda: 0, {}, clock), settings
-            ),
+            actor_spec("settings", conf, settings),
             actor_spec("quota", actor, quota),
         ],
     )

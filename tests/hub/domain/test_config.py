@@ -36,6 +36,8 @@ retries = 3
 [providers.claude]
 enabled = true
 declaredCap = 100
+quotaEndpoint = true
+quotaUrl = "https://quota.example.org"
 model = "opus"
 baseUrl = "http://127.0.0.1:1/v1"
 program = "/opt/claude"
