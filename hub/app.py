@@ -21,7 +21,7 @@ import trio
 from hub.actors.adapter import Adapter
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
-from hub.actors.errand import Errand
+from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import Job
@@ -169,9 +169,7 @@ class App:
             audit=self.ref("audit"),
             events=self.ref("events"),
             clock=time.time,
-            jobs=self._jobs,
-            job_spec=self._job_spec,
-            new_id=new_id,
+            jobs=Jobs(self._jobs, self._job_spec, new_id),
         )
 
     def _job_spec(self, job: str, errand: Errand) -> ChildSpec:

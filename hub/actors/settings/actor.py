@@ -12,7 +12,7 @@ from typing import Any
 
 import trio
 
-from hub.actors.errand import Errand
+from hub.actors.errand import Jobs
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.errands import Errands
@@ -34,7 +34,7 @@ from hub.messages import (
     SwitchAccount,
 )
 from hub.providers.base import Provider
-from supervisors import DEFER, Actor, ChildSpec, DynamicHandle, Ref, Reply
+from supervisors import DEFER, Actor, Ref, Reply
 
 _PATIENCE = 5.0
 """Seconds a question waits for programs that have not told their version yet: some take two."""
@@ -54,9 +54,7 @@ class Settings(Actor[Any]):
         audit: Ref[Any],
         events: Ref[Any],
         clock: Callable[[], float],
-        jobs: DynamicHandle,
-        job_spec: Callable[[str, Errand], ChildSpec],
-        new_id: Callable[[str], str],
+        jobs: Jobs,
     ) -> None:
         self._files = (places.config, places.accounts)
         self._load = load
@@ -67,7 +65,7 @@ class Settings(Actor[Any]):
         self._probes = Probes(clock)
         self._entries = Entries(places.dotenv, Path.home())
         accounts = Accounts(places, providers, self._current, self._entries, clock)
-        errands = Errands(jobs, job_spec, places.jobs_dir, new_id, self._current, self._entries, clock)
+        errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
         self._writer = Writer(places, providers, self._current, accounts, errands, audit, events, clock)
         self._writing = trio.Lock()
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import attrs
 
-from hub.actors.causes import coded_cause
-from hub.actors.errand import Errand
+from hub.actors.errand import Errand, Jobs
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.runs import InBackground, InTerminal
 from hub.domain.account import Account
@@ -24,7 +23,6 @@ from hub.errors import Code, HubError
 from hub.io.accounts import make_home
 from hub.io.probe import probe, which
 from hub.providers.base import Provider, install_hint
-from supervisors import AdminCode, AdminError, ChildSpec, DynamicHandle
 
 INSTALLERS = frozenset({"npm", "pip", "pipx", "uv"})
 """The programs an install may be run by; each gets the fixed arguments of an adapter."""
@@ -34,12 +32,9 @@ INSTALLERS = frozenset({"npm", "pip", "pipx", "uv"})
 class Errands:
     """Starts jobs; one of a kind at a time."""
 
-    jobs: DynamicHandle
-    spec: Callable[[str, Errand], ChildSpec]
-    """The child that carries an errand, by its id."""
+    jobs: Jobs
     folder: Path
     """Where scripts are put."""
-    new_id: Callable[[str], str]
     current: Callable[[], Config]
     entries: Entries
     clock: Callable[[], float]
@@ -71,7 +66,8 @@ class Errands:
             errand = InBackground(title, provider.name, command, self.entries.home, ended)
         else:
             errand = self._in_terminal(title, provider, command, ended, keep=True)
-        job = await self._start(f"install {provider.name}", errand)
+        job = f"install {provider.name}"
+        await self.jobs.start(job, errand)
         return {**_told(job, provider, command, errand), "account": ""}
 
     async def log_in(self, provider: Provider, account: Account) -> Mapping[str, Any]:
@@ -88,7 +84,8 @@ class Errands:
 
         title = f"logging in {provider.name} as {account.label}"
         errand = self._in_terminal(title, provider, command, ended, keep=False)
-        job = await self._start(f"login {provider.name} {account.label}", errand)
+        job = f"login {provider.name} {account.label}"
+        await self.jobs.start(job, errand)
         return {**_told(job, provider, command, errand), "account": account.label}
 
     def _in_terminal(
@@ -102,15 +99,8 @@ class Errands:
     ) -> InTerminal:
         terminal = self.current().terminal.command
         return InTerminal(
-            title, provider.name, command, self.folder / self.new_id("job"), terminal, ended, keep
+            title, provider.name, command, self.folder / self.jobs.new_id("job"), terminal, ended, keep
         )
-
-    async def _start(self, job: str, errand: Errand) -> str:
-        try:
-            await self.jobs.start_child(self.spec(job, errand))
-        except AdminError as error:
-            raise _coded(error, errand) from error
-        return job
 
     async def _installed(self, provider: Provider, code: int) -> str:
         program = self.current().provider(provider.name).program or provider.program
@@ -156,12 +146,3 @@ def _told(job: str, provider: Provider, command: Command, errand: Errand) -> dic
         "command": command.text(),
         "terminal": opened.program if opened is not None else "",
     }
-
-
-def _coded(error: AdminError, errand: Errand) -> HubError:
-    """Why a job did not start."""
-    if error.code in {AdminCode.ALREADY_STARTED, AdminCode.ALREADY_PRESENT}:
-        return HubError(Code.JOB_RUNNING, f"{errand.title} is under way already.")
-    if error.code is AdminCode.MAX_CHILDREN:
-        return HubError(Code.JOB_RUNNING, "As many jobs run as hub carries at once.")
-    return coded_cause(error) or HubError(Code.INTERNAL, f"{errand.title} could not be begun.")

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from hub.actors.audit import AuditWriter
-from hub.actors.errand import Errand
+from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.jobs import Job
 from hub.actors.settings.actor import Settings
@@ -67,9 +67,7 @@ async def settings(
             return load(places.config, environ={}, flags={}, book=read_book(places.accounts))
 
         refs = {"audit": audit.ref, "events": events.ref}
-        return Settings(
-            places, read, providers, **refs, clock=lambda: clock[0], jobs=jobs, job_spec=job, new_id=new_id
-        )
+        return Settings(places, read, providers, **refs, clock=lambda: clock[0], jobs=Jobs(jobs, job, new_id))
 
     def job(name: str, errand: Errand) -> ChildSpec:
         def carried() -> Job:
