@@ -44,7 +44,10 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    Install,
+    LogIn,
     PatchProvider,
+    ProviderChanged,
     ProvidersConfigured,
     QuotaSeen,
     ReleaseRun,
@@ -99,6 +102,9 @@ def _edges() -> tuple[Edge, ...]:
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
     blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
+    blocking("front", "settings", Install, LogIn)
+    blocking("job", "events", EventAppend)
+    posting("job", "settings", "drop", ProviderChanged)
     blocking("settings", "events", EventAppend)
     blocking("settings", "audit", AuditAppend)
     blocking("front", "breakers", BreakerSnapshots)

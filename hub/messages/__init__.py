@@ -29,7 +29,10 @@ from hub.messages.agent import AgentEvent as AgentEvent
 from hub.messages.agent import Dispatch as Dispatch
 from hub.messages.settings import AddAccount as AddAccount
 from hub.messages.settings import GetConfig as GetConfig
+from hub.messages.settings import Install as Install
+from hub.messages.settings import LogIn as LogIn
 from hub.messages.settings import PatchProvider as PatchProvider
+from hub.messages.settings import ProviderChanged as ProviderChanged
 from hub.messages.settings import ProvidersConfigured as ProvidersConfigured
 from hub.messages.settings import RemoveAccount as RemoveAccount
 from hub.messages.settings import SetKey as SetKey

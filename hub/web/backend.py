@@ -77,6 +77,12 @@ class Backend(Protocol):
     async def remove_account(self, provider: str, label: str) -> JsonObject:
         """Forget a login; answers where its directory stays."""
 
+    async def install(self, name: str, *, background: bool) -> JsonObject:
+        """Run the documented install; answers the job."""
+
+    async def log_in(self, provider: str, label: str) -> JsonObject:
+        """Run the agent's own login for an account, "" = the active one; answers the job."""
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session; answers `{sessionId, taskId, branch, worktree}`."""
 

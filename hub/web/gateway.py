@@ -36,6 +36,8 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    Install,
+    LogIn,
     PatchProvider,
     ProvidersConfigured,
     RemoveAccount,
@@ -114,6 +116,14 @@ class Gateway:
         if facts["active"] and [provider, label] in facts["accounts"]:
             raise HubError(Code.ACCOUNT_IN_USE, f"The session that runs uses {provider}'s account {label!r}.")
         return await self.settings.call(RemoveAccount(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def install(self, name: str, *, background: bool) -> JsonObject:
+        """Run the documented install."""
+        return await self.settings.call(Install(name, background), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def log_in(self, provider: str, label: str) -> JsonObject:
+        """Run the agent's own login."""
+        return await self.settings.call(LogIn(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""

@@ -12,8 +12,10 @@ from typing import Any
 
 import trio
 
+from hub.actors.errand import Jobs
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
+from hub.actors.settings.errands import Errands
 from hub.actors.settings.probes import Probes, Question
 from hub.actors.settings.writer import Writer
 from hub.domain.config import Config
@@ -22,7 +24,10 @@ from hub.io.places import Places
 from hub.messages import (
     AddAccount,
     GetConfig,
+    Install,
+    LogIn,
     PatchProvider,
+    ProviderChanged,
     ProvidersConfigured,
     RemoveAccount,
     SetKey,
@@ -49,6 +54,7 @@ class Settings(Actor[Any]):
         audit: Ref[Any],
         events: Ref[Any],
         clock: Callable[[], float],
+        jobs: Jobs,
     ) -> None:
         self._files = (places.config, places.accounts)
         self._load = load
@@ -59,7 +65,8 @@ class Settings(Actor[Any]):
         self._probes = Probes(clock)
         self._entries = Entries(places.dotenv, Path.home())
         accounts = Accounts(places, providers, self._current, self._entries, clock)
-        self._writer = Writer(places, providers, self._current, accounts, audit, events, clock)
+        errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
+        self._writer = Writer(places, providers, self._current, accounts, errands, audit, events, clock)
         self._writing = trio.Lock()
 
     async def handle(self, message: Any) -> Any:
@@ -71,6 +78,12 @@ class Settings(Actor[Any]):
                 return self._beside(self._describe())
             case PatchProvider() | SetKey() | AddAccount() | SwitchAccount() | RemoveAccount():
                 return self._beside(self._change(message))
+            case Install():
+                return self._beside(self._writer.install(message))
+            case LogIn():
+                return self._beside(self._writer.log_in(message))
+            case ProviderChanged(name=name):
+                return self._probes.forget(name)
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the settings")
 

@@ -21,6 +21,7 @@ ACCOUNT = {
     "provider": "claude", "label": "work", "active": False, "configDir": "/w", "loggedIn": False,
     "activeAccount": "default",
 }  # fmt: skip
+JOB = {"job": "login", "command": "claude auth login", "terminal": "tmux", "account": ""}
 RUN = told(begin("p-1", *read([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
@@ -93,6 +94,14 @@ class Fake:
     async def remove_account(self, provider: str, label: str) -> dict[str, Any]:
         self._asked("remove_account", provider, label)
         return {"provider": provider, "label": label, "configDir": "/w", "activeAccount": "default"}
+
+    async def install(self, name: str, *, background: bool) -> dict[str, Any]:
+        self._asked("install", name, background)
+        return {**JOB, "job": f"install {name}", "provider": name}
+
+    async def log_in(self, provider: str, label: str) -> dict[str, Any]:
+        self._asked("log_in", provider, label)
+        return {**JOB, "provider": provider, "account": label or "default"}
 
     async def run(self, request: RunRequest) -> dict[str, Any]:
         self._asked("run", request)
