@@ -12,12 +12,16 @@ from hub.web import (
     events,
     health,
     history,
+    instructions,
+    metrics,
     observability,
     pipelines,
+    profiles,
     providers,
     quota,
     session,
     status,
+    vision,
 )
 from hub.web.route import Route
 
@@ -32,7 +36,11 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *session.ROUTES,
         *quota.ROUTES,
         *pipelines.ROUTES,
+        *profiles.ROUTES,
+        *instructions.ROUTES,
+        *vision.ROUTES,
         *events.ROUTES,
         *history.ROUTES,
         *observability.ROUTES,
+        *metrics.ROUTES,
     )
