@@ -31,7 +31,7 @@ from hub.domain.schema import Problem, each, named, setting, table
 from hub.errors import Code, HubError
 
 DEFAULT_ACCOUNT = "default"
-AGENTS = ("claude", "codex", "gemini", "opencode", "aider", "demo-first", "demo-second")
+AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "demo-first", "demo-second")
 """The names of the agents that ship with hub; no other may have one of them."""
 OPT_IN = ("demo-first", "demo-second")
 """Providers that are off unless the user enables them."""

@@ -24,6 +24,8 @@ _WHERE: Mapping[str, tuple[str, str]] = {
     "codex": ("hub.providers.codex.agent", "PROVIDER"),
     "gemini": ("hub.providers.gemini.agent", "PROVIDER"),
     "opencode": ("hub.providers.opencode.agent", "PROVIDER"),
+    "qwen": ("hub.providers.qwen.agent", "PROVIDER"),
+    "copilot": ("hub.providers.copilot.agent", "PROVIDER"),
     "aider": ("hub.providers.aider.agent", "PROVIDER"),
     "demo-first": ("hub.providers.demo.agent", "FIRST"),
     "demo-second": ("hub.providers.demo.agent", "SECOND"),
