@@ -42,12 +42,18 @@ def instructions(root: Path, home: Path, profiles: Iterable[Profile]) -> list[di
     """
     found: list[dict[str, Any]] = []
     for path in _walk(root):
-        parent = path.rpartition("/")[0]
-        _add(found, root / path, path, kind_of(path), parent if _plain(parent) else "project")
+        shown = _utf8(path)
+        parent = shown.rpartition("/")[0]
+        _add(found, root / path, shown, kind_of(path), parent if _plain(parent) else "project")
     for pattern, kind in USER:
         for file in _matching(home, pattern.split("/")):
-            _add(found, file, f"~/{file.relative_to(home).as_posix()}", kind, "user")
+            _add(found, file, f"~/{_utf8(file.relative_to(home).as_posix())}", kind, "user")
     return [*found, *_of_profiles(profiles, found)]
+
+
+def _utf8(path: str) -> str:
+    """A name need not be UTF-8; an answer is."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _plain(parent: str) -> bool:
@@ -109,10 +115,8 @@ def _add(found: list[dict[str, Any]], file: Path, shown: str, kind: str, scope: 
     else:
         size, digest = len(data), hashlib.sha256(data).hexdigest()
     title = title_of(data.decode("utf-8", "replace"), shown)
-    # A name need not be UTF-8; the answer is.
-    path = os.fsencode(shown).decode("utf-8", "replace")
     found.append(
-        {"path": path, "kind": kind, "title": title, "scope": scope, "bytes": size, "sha256": digest}
+        {"path": shown, "kind": kind, "title": title, "scope": scope, "bytes": size, "sha256": digest}
     )
 
 
