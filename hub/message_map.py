@@ -47,8 +47,11 @@ from hub.messages import (
     GetStatus,
     GetVision,
     GetWallet,
+    Install,
+    LogIn,
     PatchProvider,
     PatchVision,
+    ProviderChanged,
     ProvidersConfigured,
     PutProfile,
     QuotaSeen,
@@ -109,6 +112,9 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "outcomes", GetOutcomes)
     blocking("outcomes", "events", EventsHead, Subscribe)
     posting("outcomes", "events", "drop", Unsubscribe)
+    blocking("front", "settings", Install, LogIn)
+    blocking("job", "events", EventAppend)
+    posting("job", "settings", "drop", ProviderChanged)
     blocking("settings", "events", EventAppend)
     blocking("settings", "audit", AuditAppend)
     blocking("front", "breakers", BreakerSnapshots)

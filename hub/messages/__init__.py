@@ -31,8 +31,11 @@ from hub.messages.settings import AddAccount as AddAccount
 from hub.messages.settings import GetConfig as GetConfig
 from hub.messages.settings import GetProfiles as GetProfiles
 from hub.messages.settings import GetVision as GetVision
+from hub.messages.settings import Install as Install
+from hub.messages.settings import LogIn as LogIn
 from hub.messages.settings import PatchProvider as PatchProvider
 from hub.messages.settings import PatchVision as PatchVision
+from hub.messages.settings import ProviderChanged as ProviderChanged
 from hub.messages.settings import ProvidersConfigured as ProvidersConfigured
 from hub.messages.settings import PutProfile as PutProfile
 from hub.messages.settings import RemoveAccount as RemoveAccount

@@ -98,3 +98,28 @@ class RemoveAccount:
 
     provider: str
     label: str
+
+
+@attrs.frozen
+class Install:
+    """Run the agent's documented install. Answers `{job, provider, command, terminal}` once it has begun."""
+
+    name: str
+    background: bool = False
+    """Without a terminal: what it prints goes to the event log alone."""
+
+
+@attrs.frozen
+class LogIn:
+    """Run the agent's own login in a terminal. Answers as `Install`, with the `account`."""
+
+    provider: str
+    label: str = ""
+    """"" = the active account."""
+
+
+@attrs.frozen
+class ProviderChanged:
+    """It was installed or logged in: what is known of its program is known no longer. Lost, it is known in a minute."""
+
+    name: str

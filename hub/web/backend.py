@@ -98,6 +98,12 @@ class Backend(Protocol):
     async def patch_vision(self, changes: JsonObject) -> JsonObject:
         """Change `[vision]` in `hub.toml`; answers all of it. None removes a key."""
 
+    async def install(self, name: str, *, background: bool) -> JsonObject:
+        """Run the documented install; answers the job."""
+
+    async def log_in(self, provider: str, label: str) -> JsonObject:
+        """Run the agent's own login for an account, "" = the active one; answers the job."""
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session; answers `{sessionId, taskId, branch, worktree}`."""
 

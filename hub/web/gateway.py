@@ -43,6 +43,8 @@ from hub.messages import (
     GetStatus,
     GetVision,
     GetWallet,
+    Install,
+    LogIn,
     PatchProvider,
     PatchVision,
     ProvidersConfigured,
@@ -155,6 +157,14 @@ class Gateway:
     async def patch_vision(self, changes: JsonObject) -> JsonObject:
         """Change `[vision]` in `hub.toml`."""
         return await self.settings.call(PatchVision(changes), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def install(self, name: str, *, background: bool) -> JsonObject:
+        """Run the documented install."""
+        return await self.settings.call(Install(name, background), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def log_in(self, provider: str, label: str) -> JsonObject:
+        """Run the agent's own login."""
+        return await self.settings.call(LogIn(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""

@@ -12,8 +12,10 @@ from typing import Any
 
 import trio
 
+from hub.actors.errand import Jobs
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries, vision
+from hub.actors.settings.errands import Errands
 from hub.actors.settings.probes import Probes, Question
 from hub.actors.settings.profiles import Profiles
 from hub.actors.settings.writer import Writer
@@ -26,8 +28,11 @@ from hub.messages import (
     GetConfig,
     GetProfiles,
     GetVision,
+    Install,
+    LogIn,
     PatchProvider,
     PatchVision,
+    ProviderChanged,
     ProvidersConfigured,
     PutProfile,
     RemoveAccount,
@@ -56,6 +61,7 @@ class Settings(Actor[Any]):
         audit: Ref[Any],
         events: Ref[Any],
         clock: Callable[[], float],
+        jobs: Jobs,
     ) -> None:
         self._files = (places.config, places.accounts, places.profiles)
         self._load = load
@@ -69,8 +75,9 @@ class Settings(Actor[Any]):
         self._entries = Entries(places.dotenv, Path.home())
         self._profiles = Profiles(places, providers, self._configured_profiles)
         accounts = Accounts(places, providers, self._current, self._entries, clock)
+        errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
         self._writer = Writer(
-            places, providers, self._current, accounts, self._profiles, audit, events, clock
+            places, providers, self._current, accounts, self._profiles, errands, audit, events, clock
         )
         self._writing = trio.Lock()
 
@@ -89,6 +96,12 @@ class Settings(Actor[Any]):
                 return self._beside(self._change(message))
             case AddAccount() | SwitchAccount() | RemoveAccount():
                 return self._beside(self._change(message))
+            case Install():
+                return self._beside(self._writer.install(message))
+            case LogIn():
+                return self._beside(self._writer.log_in(message))
+            case ProviderChanged(name=name):
+                return self._probes.forget(name)
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the settings")
 

@@ -16,6 +16,7 @@ import trio
 
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import chosen, vision
+from hub.actors.settings.errands import Errands
 from hub.actors.settings.profiles import Profiles
 from hub.domain.config import Config
 from hub.domain.event import Tag
@@ -30,6 +31,8 @@ from hub.messages import (
     AuditAppend,
     AuditEntry,
     EventAppend,
+    Install,
+    LogIn,
     PatchProvider,
     PatchVision,
     PutProfile,
@@ -54,6 +57,7 @@ class Writer:
     """The configuration in force; read again when a file has changed."""
     accounts: Accounts
     profiles: Profiles
+    errands: Errands
     audit: Ref[Any]
     events: Ref[Any]
     clock: Callable[[], float]
@@ -163,14 +167,30 @@ class Writer:
     def _key_names(self) -> list[str]:
         return sorted({name for provider in self.providers.values() for name in provider.key_names})
 
+    async def install(self, order: Install) -> Mapping[str, Any]:
+        """Begin an install."""
+        begun = await self.errands.install(self.provider(order.name), background=order.background)
+        await self._recorded("install_started", begun)
+        return begun
+
+    async def log_in(self, order: LogIn) -> Mapping[str, Any]:
+        """Begin a login."""
+        provider = self.provider(order.provider)
+        account = await trio.to_thread.run_sync(self.accounts.find, provider, order.label)
+        begun = await self.errands.log_in(provider, account)
+        await self._recorded("login_started", begun)
+        return begun
+
     async def told(self, text: str, event: str, provider: str = "", **data: Any) -> None:
         """Put on record what was done, and tell it; a part of the daemon that is just restarting costs the line."""
-        entry = AuditEntry(event, {"provider": provider, **data})
+        await self._recorded(event, {"provider": provider, **data})
         said = NewEvent(str(Tag.SYSTEM), text, {"provider": provider}, int(self.clock() * 1000))
         with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
-            await self.audit.call(AuditAppend([entry]), timeout=_TIMEOUT)
-        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
             await self.events.call(EventAppend([said]), timeout=_TIMEOUT)
+
+    async def _recorded(self, event: str, data: Mapping[str, Any]) -> None:
+        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
+            await self.audit.call(AuditAppend([AuditEntry(event, data)]), timeout=_TIMEOUT)
 
 
 def _allowed_names(names: list[str]) -> str:

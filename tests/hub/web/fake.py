@@ -21,6 +21,7 @@ ACCOUNT = {
     "provider": "claude", "label": "work", "active": False, "configDir": "/w", "loggedIn": False,
     "activeAccount": "default",
 }  # fmt: skip
+JOB = {"job": "login", "command": "claude auth login", "terminal": "tmux", "account": ""}
 RUN = told(begin("p-1", *read([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
@@ -126,6 +127,14 @@ class Fake:
     async def patch_vision(self, changes: dict[str, Any]) -> dict[str, Any]:
         self._asked("patch_vision", changes)
         return {"enabled": True, "provider": "", "model": "m", "baseUrl": "", "maxPixels": 1_500_000}
+
+    async def install(self, name: str, *, background: bool) -> dict[str, Any]:
+        self._asked("install", name, background)
+        return {**JOB, "job": f"install {name}", "provider": name}
+
+    async def log_in(self, provider: str, label: str) -> dict[str, Any]:
+        self._asked("log_in", provider, label)
+        return {**JOB, "provider": provider, "account": label or "default"}
 
     async def run(self, request: RunRequest) -> dict[str, Any]:
         self._asked("run", request)
