@@ -26,6 +26,7 @@ from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import Job
 from hub.actors.launch import agent_launch
+from hub.actors.outcomes import Outcomes
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
@@ -113,7 +114,17 @@ class App:
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("audit", "events", "settings", "breakers", "quota", "session", "pipelines", "front"):
+        for name in (
+            "audit",
+            "events",
+            "settings",
+            "breakers",
+            "quota",
+            "outcomes",
+            "session",
+            "pipelines",
+            "front",
+        ):
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -126,7 +137,11 @@ class App:
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
-            children=[self._actor("breakers", self._breakers), self._actor("quota", self._quota)],
+            children=[
+                self._actor("breakers", self._breakers),
+                self._actor("quota", self._quota),
+                self._actor("outcomes", self._outcomes),
+            ],
         )
         work = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -209,6 +224,9 @@ class App:
             clock=time.time,
         )
 
+    def _outcomes(self) -> Outcomes:
+        return Outcomes(self.places, self.ref("events"))
+
     def _session(self) -> Session:
         return Session(self._session_parts)
 
@@ -281,6 +299,7 @@ class App:
             self.ref("settings"),
             self.ref("breakers"),
             self.ref("quota"),
+            self.ref("outcomes"),
             self.ref("audit"),
             self._snapshot,
             self._scrub,
