@@ -21,9 +21,12 @@ import trio
 from hub.actors.adapter import Adapter
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
+from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
+from hub.actors.jobs import Job
 from hub.actors.launch import agent_launch
+from hub.actors.outcomes import Outcomes
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
@@ -69,6 +72,7 @@ from supervisors import (
 
 _INTENSITY = 10
 _PERIOD = 30.0
+_MAX_JOBS = 16
 
 
 def new_id(prefix: str) -> str:
@@ -94,6 +98,7 @@ class App:
     picture: Callable[[], NodeInfo] | None = None
     """The tree's snapshot function, once the tree runs."""
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
+    _jobs: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("jobs"))
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
     _detection: Detection = attrs.field(factory=Detection)
@@ -106,7 +111,17 @@ class App:
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("audit", "events", "settings", "breakers", "quota", "session", "pipelines", "front"):
+        for name in (
+            "audit",
+            "events",
+            "settings",
+            "breakers",
+            "quota",
+            "outcomes",
+            "session",
+            "pipelines",
+            "front",
+        ):
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -119,7 +134,11 @@ class App:
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
-            children=[self._actor("breakers", self._breakers), self._actor("quota", self._quota)],
+            children=[
+                self._actor("breakers", self._breakers),
+                self._actor("quota", self._quota),
+                self._actor("outcomes", self._outcomes),
+            ],
         )
         work = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -141,6 +160,9 @@ class App:
                 self._actor("settings", self._settings),
                 supervisor_spec("watch", watch),
                 supervisor_spec("work", work),
+                dynamic_spec(
+                    "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
+                ),
                 self._actor("front", self._front),
             ],
         )
@@ -162,7 +184,24 @@ class App:
             audit=self.ref("audit"),
             events=self.ref("events"),
             clock=time.time,
+            jobs=Jobs(self._jobs, self._job_spec, new_id),
         )
+
+    def _job_spec(self, job: str, errand: Errand) -> ChildSpec:
+        """One temporary child a job: who wants it done once more asks once more."""
+        redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
+
+        def make() -> Job:
+            return Job(
+                job,
+                errand,
+                events=self.ref("events"),
+                settings=self.ref("settings"),
+                scrub=redactor.text,
+                clock=time.time,
+            )
+
+        return actor_spec(job, make, Slot(f"job {job}"), restart=Restart.TEMPORARY)
 
     def _read_config(self) -> Config:
         self.config = self.load_config()
@@ -181,6 +220,9 @@ class App:
             clients=quota_client,
             clock=time.time,
         )
+
+    def _outcomes(self) -> Outcomes:
+        return Outcomes(self.places, self.ref("events"))
 
     def _session(self) -> Session:
         return Session(self._session_parts)
@@ -254,6 +296,7 @@ class App:
             self.ref("settings"),
             self.ref("breakers"),
             self.ref("quota"),
+            self.ref("outcomes"),
             self.ref("audit"),
             self._snapshot,
             self._scrub,

@@ -13,6 +13,7 @@ from hub.domain.config import Config
 from hub.domain.handoff import document as handoff_document
 from hub.domain.schema import key_of
 from hub.errors import RULES
+from hub.mcp.tools import TOOLS
 from hub.message_map import document as message_document
 from hub.providers.registry import load_all
 from hub.web import openapi
@@ -48,7 +49,7 @@ def commands(group=cli, path=("hub",)):
         command = group.get_command(None, name)
         if isinstance(command, click.Group):
             yield from commands(command, (*path, name))
-        else:
+        if not isinstance(command, click.Group) or command.invoke_without_command:
             yield " ".join((*path, name)), command
 
 
@@ -129,6 +130,13 @@ def test_every_exit_status_is_in_the_readme():
     table = README.partition("### Exit statuses")[2].partition("\n## ")[0]
     told = {int(number) for number in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)}
     assert told == {rule.exit for rule in RULES.values()} | {0}
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_is_in_the_readme(tool):
+    """Each tool of the tool server with its arguments."""
+    told = [cell.strip() for cell in row(tool.name).split("|")]
+    assert told[2] == ", ".join(f"`{param.name}`" for param in tool.arguments)
 
 
 def test_every_provider_is_in_the_readme():

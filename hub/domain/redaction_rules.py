@@ -262,6 +262,7 @@ class PrefixRules:
         ]
         self._anchors = Anchors(ranked, _ANCHOR)
         self._heads = {literal[:size] for literal, _ in ranked for size in range(1, len(literal))}
+        self._ends = {head[-2:] for head in self._heads}
         self._longest_head = max(map(len, self._heads))
 
     def confirmed_by(self, engine: Engine) -> PrefixRules:
@@ -282,11 +283,16 @@ class PrefixRules:
                 )
             if start < hold and not final and begins()(text, start):
                 hold = start
-        for start in range(max(lo, len(text) - self._longest_head), 0 if final else hold):
+        return spans, hold if final else self._begun(text, lo, hold)
+
+    def _begun(self, text: str, lo: int, hold: int) -> int:
+        """Where the first literal begins that the end of `text` is a part of; else `hold`."""
+        if text[-2:] not in self._ends and text[-1:] not in self._heads:
+            return hold
+        for start in range(max(lo, len(text) - self._longest_head), hold):
             if text[start:] in self._heads:
-                hold = start
-                break
-        return spans, hold
+                return start
+        return hold
 
     def _is_secret(self, rule: Rule, secret: str) -> bool:
         if not rule.takes(secret):

@@ -110,7 +110,11 @@ def _endpoint(route: Route, backend: Backend, redact: Redact) -> Endpoint:
     async def endpoint(**path: str) -> Response:
         try:
             answer = await route.handle(backend, await _decode(route, path))
-            reply = Reply(route.status, {"Content-Type": route.media}, encode(answer))
+            reply = Reply(
+                route.status,
+                {"Content-Type": route.media},
+                answer if isinstance(answer, bytes) else encode(answer),
+            )
         except Exception as error:  # noqa: BLE001  # the edge: what is not foreseen is logged and told as a 500
             reply = problem(as_hub_error(error), redact=redact)
         return _response(reply)

@@ -92,7 +92,7 @@ class Evidence:
 
     async def intent(self, record: SessionRecord) -> Intent:
         """The intent block, from the user's task and the agents' own events."""
-        fold = IntentFold(record.task, record.worktree)
+        fold = IntentFold(self.kit.task(record), record.worktree)
 
         def feed(page: list[Record]) -> None:
             for item in page:

@@ -30,7 +30,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.qwen.stream import QwenStream, approval_mode
 
 DEFAULTS_FILE = "qwen-defaults.json"
@@ -42,6 +42,17 @@ DEFAULTS = {
 }
 _OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
 
+LOGIN = (
+    LoginStore(
+        "QWEN_HOME",
+        "~/.qwen",
+        "oauth_creds.json",
+        token=("access_token",),
+        expires=("expiry_date",),
+        renews=("refresh_token",),
+    ),
+)
+
 
 @attrs.frozen
 class Qwen:
@@ -51,10 +62,11 @@ class Qwen:
     display_name: str = "Qwen Code"
     program: str = "qwen"
     capabilities: Capabilities = attrs.field(
-        default=Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
+        default=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True)
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "@qwen-code/qwen-code")
     login_command: Sequence[str] = ("qwen",)
+    login_stores: Sequence[LoginStore] = LOGIN
     version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = (
         "OPENAI_API_KEY",

@@ -53,6 +53,7 @@ def told(*lines, end=ENDED):
         ("own_request", Ending.DONE, None),
         ("quoted", Ending.DONE, None),
         ("commits", Ending.DONE, None),
+        ("cut", Ending.DONE, None),  # Aider takes a torn answer for a whole one: only `verify` can tell
         ("limit", Ending.FAILED, FailureClass.USAGE_LIMIT),
         ("refusal", Ending.FAILED, FailureClass.REFUSAL),
         ("auth", Ending.FAILED, FailureClass.AUTH),
