@@ -16,6 +16,7 @@ from hub.actors.errand import Jobs
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.errands import Errands
+from hub.actors.settings.keys import Keys
 from hub.actors.settings.probes import Probes, Question
 from hub.actors.settings.writer import Writer
 from hub.domain.config import Config
@@ -65,8 +66,9 @@ class Settings(Actor[Any]):
         self._probes = Probes(clock)
         self._entries = Entries(places.dotenv, Path.home())
         accounts = Accounts(places, providers, self._current, self._entries, clock)
+        keys = Keys(places, providers)
         errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
-        self._writer = Writer(places, providers, self._current, accounts, errands, audit, events, clock)
+        self._writer = Writer(places, providers, self._current, accounts, keys, errands, audit, events, clock)
         self._writing = trio.Lock()
 
     async def handle(self, message: Any) -> Any:
