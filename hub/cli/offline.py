@@ -19,7 +19,7 @@ import trio
 
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
-from hub.actors.settings.keys import Keys
+from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
 from hub.cli.context import client, project_dir
 from hub.domain.account import Account
@@ -69,9 +69,9 @@ class Project:
         return Accounts(self.places, load_all(self.config), self.config, self.entries, time.time)
 
     @property
-    def keys(self) -> Keys:
+    def keys(self) -> KeyFile:
         """The keys."""
-        return Keys(self.places, load_all(self.config))
+        return KeyFile(self.places, load_all(self.config))
 
     def described(self) -> list[dict[str, Any]]:
         """What `GET /api/config/providers` would answer."""

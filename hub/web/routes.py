@@ -12,13 +12,17 @@ from hub.web import (
     events,
     health,
     history,
+    instructions,
     jobs,
+    metrics,
     observability,
     pipelines,
+    profiles,
     providers,
     quota,
     session,
     status,
+    vision,
 )
 from hub.web.route import Route
 
@@ -34,7 +38,11 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *session.ROUTES,
         *quota.ROUTES,
         *pipelines.ROUTES,
+        *profiles.ROUTES,
+        *instructions.ROUTES,
+        *vision.ROUTES,
         *events.ROUTES,
         *history.ROUTES,
         *observability.ROUTES,
+        *metrics.ROUTES,
     )

@@ -19,7 +19,7 @@ from hub.providers.base import Provider
 
 
 @attrs.frozen
-class Keys:
+class KeyFile:
     """Reads and writes a file: to be called in a thread."""
 
     places: Places
