@@ -96,5 +96,4 @@ def configured(name: str, settings: ProviderSettings) -> AcpAgent:
         capabilities=attrs.evolve(CAPABILITIES, accounts=bool(settings.home_env)),
         base_url_env=settings.base_url_env,
         model_env=settings.model_env,
-        capabilities=attrs.evolve(CAPABILITIES, accounts=bool(settings.home_env)),
     )
