@@ -15,7 +15,7 @@ from hub.cli.context import json_option, show
 
 @click.group()
 def account() -> None:
-    """Several logins of one agent, each in a directory of its own."""
+    """The logins of the agents: several of one agent, each in a directory of its own."""
 
 
 @account.command(name="list")
