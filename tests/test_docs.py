@@ -19,6 +19,7 @@ from hub.providers.registry import load_all
 from hub.web import openapi
 from hub.web.routes import table
 from hub.web.stream import SOCKET, SSE
+from hub.web.tools import TOOLS as MOUNTED
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -35,7 +36,7 @@ TABLES = (
     config_model.Redaction,
 )
 _API = table(4748)
-ROUTES = {(route.method, route.path) for route in (*_API, SOCKET, SSE, openapi.route(_API))}
+ROUTES = {(route.method, route.path) for route in (*_API, SOCKET, SSE, MOUNTED, openapi.route(_API))}
 VARIABLE = re.compile(r"\bHUB_[A-Z][A-Z_]*[A-Z]\b")
 
 
