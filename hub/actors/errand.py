@@ -66,6 +66,16 @@ class Jobs:
         except AdminError as error:
             raise _coded(error, errand) from error
 
+    async def cancel(self, job: str) -> bool:
+        """End a job; whether there was one."""
+        try:
+            await self.handle.terminate_child(job)
+        except AdminError as error:
+            if error.code is not AdminCode.NOT_FOUND:
+                raise HubError(Code.TIMEOUT, "The job does not end.") from error
+            return False
+        return True
+
 
 def _coded(error: AdminError, errand: Errand) -> HubError:
     if error.code in {AdminCode.ALREADY_STARTED, AdminCode.ALREADY_PRESENT}:
