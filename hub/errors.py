@@ -150,7 +150,7 @@ RULES: dict[Code, Rule] = {
         409, 1, "A program that this needs is not installed", "Install it: hub doctor"
     ),
     Code.UPSTREAM_FAILED: Rule(
-        502,
+        424,
         1,
         "The model server did not do as it should",
         "See that it runs and what it says, then try again.",

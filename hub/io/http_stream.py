@@ -79,21 +79,31 @@ def _visible(target: str) -> bool:
 
 @attrs.define
 class Response:
-    """An answer whose body is still to be read."""
+    """An answer whose body is still to be read.
+
+    No generators: one that is not read to its end, as in a pull that is cancelled, would be left to the collector.
+    """
 
     status: int
     _connection: h11.Connection
     _stream: trio.abc.Stream
     _origin: str
+    _over: bool = False
+    _rest: bytes = b""
+    _lines: list[bytes] = attrs.field(factory=list)
 
-    async def parts(self) -> AsyncIterator[bytes]:
-        """The body as it arrives."""
-        while True:
+    async def part(self) -> bytes:
+        """What arrives next; b"" at the end.
+
+        Raises:
+            HubError: UPSTREAM_FAILED; the connection broke.
+        """
+        while not self._over:
             event = await _next(self._connection, self._stream, self._origin)
             if isinstance(event, h11.Data):
-                yield bytes(event.data)
-            elif isinstance(event, h11.EndOfMessage):
-                return
+                return bytes(event.data)
+            self._over = isinstance(event, h11.EndOfMessage)
+        return b""
 
     async def read(self, limit: int) -> bytes:
         """The whole body.
@@ -102,27 +112,25 @@ class Response:
             HubError: UPSTREAM_FAILED; it is longer than `limit`, or the connection broke.
         """
         body = b""
-        async for part in self.parts():
+        while part := await self.part():
             body += part
             if len(body) > limit:
                 raise failed(self._origin, f"answered more than {limit} bytes")
         return body
 
-    async def lines(self) -> AsyncIterator[bytes]:
-        """The body's lines as they arrive, without their ends; empty ones are passed over.
+    async def line(self) -> bytes:
+        """The next line without its end; empty ones are passed over; b"" after the last.
 
         Raises:
             HubError: UPSTREAM_FAILED; a line is longer than `MAX_LINE`, or the connection broke.
         """
-        rest = b""
-        async for part in self.parts():
-            *whole, rest = (rest + part).split(b"\n")
-            for line in filter(None, map(bytes.strip, whole)):
-                yield line
+        while not self._lines and not self._over:
+            part = await self.part()
+            *whole, rest = (self._rest + (part or b"\n")).split(b"\n")
             if len(rest) > MAX_LINE:
                 raise failed(self._origin, f"sent a line of more than {MAX_LINE} bytes")
-        if rest.strip():
-            yield rest.strip()
+            self._lines, self._rest = [line for line in map(bytes.strip, whole) if line], rest
+        return self._lines.pop(0) if self._lines else b""
 
 
 @asynccontextmanager

@@ -11,10 +11,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import attrs
 import msgspec
 
 from hub.errors import HubError
-from hub.io.http_stream import exchange, failed, fetch, place_of, words_of
+from hub.io.http_stream import Response, exchange, failed, fetch, place_of, words_of
 
 DEFAULT = "http://127.0.0.1:11434"
 _LIST_TIMEOUT = 5.0
@@ -66,8 +67,30 @@ def _model(entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@attrs.frozen
+class Lines:
+    """What a pull streams."""
+
+    answer: Response
+    origin: str
+
+    async def next(self) -> Any:
+        """The next line's document; None after the last.
+
+        Raises:
+            HubError: UPSTREAM_FAILED; the connection broke, or it was no JSON.
+        """
+        line = await self.answer.line()
+        if not line:
+            return None
+        try:
+            return msgspec.json.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise failed(self.origin, "sent a line that is no JSON") from error
+
+
 @asynccontextmanager
-async def pulling(base: str, tag: str) -> AsyncIterator[AsyncIterator[Any]]:
+async def pulling(base: str, tag: str) -> AsyncIterator[Lines]:
     """Begin a pull; the block has its lines as they arrive. Leaving the block ends the pull.
 
     Raises:
@@ -78,15 +101,7 @@ async def pulling(base: str, tag: str) -> AsyncIterator[AsyncIterator[Any]]:
     async with exchange("POST", f"{base}/api/pull", body=body, timeout=_PULL_TIMEOUT) as answer:
         if answer.status != _OK:
             raise failed(origin, f"answered {answer.status}: {words_of(await answer.read(_ERROR_LIMIT))}")
-        yield _documents(answer.lines(), origin)
-
-
-async def _documents(lines: AsyncIterator[bytes], origin: str) -> AsyncIterator[Any]:
-    async for line in lines:
-        try:
-            yield msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise failed(origin, "sent a line that is no JSON") from error
+        yield Lines(answer, origin)
 
 
 async def reachable(base: str) -> tuple[list[dict[str, Any]], str]:

@@ -115,7 +115,14 @@ async def launch(backend: Backend, body: LaunchOrder) -> JsonObject:
 
 
 _LAUNCH = frozenset(
-    {Code.CONFIG_INVALID, Code.NO_PERMISSION, Code.NO_TERMINAL, Code.PROGRAM_MISSING, Code.JOB_RUNNING}
+    {
+        Code.CONFIG_INVALID,
+        Code.NO_PERMISSION,
+        Code.NO_TERMINAL,
+        Code.PROGRAM_MISSING,
+        Code.JOB_RUNNING,
+        Code.INTERRUPTED,
+    }
 )
 
 ROUTES = (
@@ -126,7 +133,7 @@ ROUTES = (
         body=PullOrder,
         answer=Pulling,
         status=202,
-        codes=frozenset({Code.JOB_RUNNING, Code.UPSTREAM_FAILED}),
+        codes=frozenset({Code.JOB_RUNNING, Code.INTERRUPTED, Code.UPSTREAM_FAILED}),
     ),
     post(
         "/api/localmodel/pull/cancel",

@@ -38,8 +38,8 @@ class Pulling:
     async def carry(self, say: Say) -> str:
         """See it through, telling each step and each tenth."""
         pull = Pull(self.tag)
-        async with pulling(self.base, self.tag) as documents:
-            async for document in documents:
+        async with pulling(self.base, self.tag) as lines:
+            while (document := await lines.next()) is not None:
                 if told := pull.take(document):
                     await say(told)
         if pull.error:
