@@ -47,11 +47,14 @@ from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
 from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
+from hub.client.quick import Api
 from hub.domain.config import Config
 from hub.domain.redaction import KnownSecrets, Redactor
+from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
+from hub.mcp.http import ToolsApp
 from hub.messages import Dispatch
 from hub.providers.base import Provider
 from hub.providers.registry import load_all, quota_client
@@ -328,9 +331,16 @@ class App:
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),
+            tools=ToolsApp(partial(self._own_api, server.token), clean),
             unix=self.places.root / Path(server.socket).expanduser() if server.socket else None,
         )
         return FrontEnd(door, self._listens)
+
+    def _own_api(self, token: str) -> Api:
+        """The way in for the tool server: the same door as for everybody."""
+        if self.bound is None:
+            raise HubError(Code.UNAVAILABLE, "The daemon is just starting.")
+        return Api(self.bound.port, socket=self.bound.socket, token=token, project=self.places.root)
 
     def _listens(self, bound: Bound) -> None:
         self.bound = bound

@@ -9,9 +9,12 @@ from typing import Any
 import attrs
 import trio
 
+from hub.client.quick import Api
 from hub.domain.event import Record
 from hub.domain.pipeline import read
 from hub.domain.pipeline_run import begin, told
+from hub.domain.text import clean
+from hub.mcp.http import ToolsApp
 from hub.web.backend import RunRequest
 from hub.web.server import Bound, serve
 
@@ -330,6 +333,8 @@ async def running(backend: Fake | None = None, **options: Any) -> AsyncIterator[
     """A real server on a free port of 127.0.0.1, stopped at the end."""
     backend = Fake() if backend is None else backend
     stop, done = trio.Event(), trio.Event()
+    # As in the daemon: the tools go through the same door as everybody.
+    options.setdefault("tools", ToolsApp(lambda: Api(bound.port, token=options.get("token", "")), clean))
 
     async def run(*, task_status: trio.TaskStatus[Bound]) -> None:
         await serve(backend, stop, port=0, task_status=task_status, **options)

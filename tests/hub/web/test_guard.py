@@ -16,6 +16,7 @@ from hub.web.guard import BODY_TIMEOUT, MAX_BODY, MAX_HEADERS, SECURITY_HEADERS,
 from hub.web.routes import table
 from hub.web.server import bind
 from hub.web.stream import SOCKET, SSE
+from hub.web.tools import TOOLS
 from tests.hub.web.fake import Server, running
 from tests.hub.web.wire import Refused, Reply, ask, raw, read_reply, request, socket
 
@@ -267,7 +268,8 @@ async def test_a_websocket_of_ours_opens(server: Server, own: bool):
 
 def every_operation() -> list[tuple[str, str]]:
     routes = [(route.method, route.path) for route in table(1)]
-    return [*routes, ("GET", "/openapi.json"), ("GET", SOCKET.path), ("GET", SSE.path)]
+    streams = [("GET", SOCKET.path), ("GET", SSE.path)]
+    return [*routes, ("GET", "/openapi.json"), *streams, ("POST", TOOLS.path)]
 
 
 EVIL = [
