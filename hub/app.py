@@ -19,6 +19,9 @@ import attrs
 import trio
 
 from hub.actors.adapter import Adapter
+from hub.actors.approvals.actor import Approvals
+from hub.actors.approvals.shelf import Shelf
+from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
 from hub.actors.events import EventLog
@@ -29,6 +32,7 @@ from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
 from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import Session
+from hub.actors.session.asks import Asks
 from hub.actors.session.board import Board
 from hub.actors.session.desk import Desk
 from hub.actors.session.driver import Driver
@@ -67,6 +71,10 @@ from supervisors import (
     supervisor_spec,
 )
 
+_NAMED = (
+    *("audit", "events", "settings", "breakers", "quota", "approvals"),
+    *("session", "pipelines", "front"),
+)
 _INTENSITY = 10
 _PERIOD = 30.0
 
@@ -106,7 +114,7 @@ class App:
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("audit", "events", "settings", "breakers", "quota", "session", "pipelines", "front"):
+        for name in _NAMED:
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -140,6 +148,7 @@ class App:
                 self._actor("events", self._events),
                 self._actor("settings", self._settings),
                 supervisor_spec("watch", watch),
+                self._actor("approvals", self._approvals),
                 supervisor_spec("work", work),
                 self._actor("front", self._front),
             ],
@@ -181,6 +190,10 @@ class App:
             clock=time.time,
         )
 
+    def _approvals(self) -> Approvals:
+        teller = Teller(self.ref("audit"), self.ref("events"), time.time, self._scrub)
+        return Approvals(Shelf(self.places, time.time), teller, self.ref("settings"), time.time)
+
     def _session(self) -> Session:
         return Session(self._session_parts)
 
@@ -195,6 +208,7 @@ class App:
             breakers=self.ref("breakers"),
             quota=self.ref("quota"),
             settings=self.ref("settings"),
+            approvals=self.ref("approvals"),
             providers=self.providers,
             keys=Keys(*map(load_or_create_key, ("contract", "redaction", "audit"))),
             config=self.config,
@@ -207,11 +221,11 @@ class App:
         )
         self._kit = kit
         desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
-        targets, orders, evidence = Targets(kit), Orders(kit), Evidence(kit)
-        passing = Passing(kit, desk, targets, orders, evidence)
-        ending = Ending(kit, desk, targets, evidence, passing)
-        work = Work(kit, desk, targets, orders, ending)
-        return kit, Driver(kit, desk, work, passing, ending)
+        targets, orders, evidence, asks = Targets(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
+        passing = Passing(kit, desk, targets, orders, evidence, asks)
+        ending = Ending(kit, desk, targets, evidence, passing, asks)
+        work = Work(kit, desk, targets, orders, ending, asks)
+        return kit, Driver(kit, desk, work, passing, ending, asks)
 
     def _pipelines(self) -> Pipelines:
         return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
@@ -253,6 +267,7 @@ class App:
             self.ref("settings"),
             self.ref("breakers"),
             self.ref("quota"),
+            self.ref("approvals"),
             self.ref("audit"),
             self._snapshot,
             self._scrub,

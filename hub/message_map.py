@@ -14,11 +14,13 @@ from __future__ import annotations
 import attrs
 
 from hub.messages import (
+    AdapterAnswer,
     AdapterInterrupt,
     AdapterPause,
     AdapterReply,
     AdapterStop,
     AgentBatch,
+    AskApproval,
     AuditAppend,
     AuditHead,
     AuditHistory,
@@ -33,6 +35,7 @@ from hub.messages import (
     EventsHead,
     EventsOfSession,
     EventsSince,
+    GetApprovals,
     GetConfig,
     GetCost,
     GetPipelineRun,
@@ -52,6 +55,7 @@ from hub.messages import (
     RequestPause,
     RequestReply,
     RequestStop,
+    ResolveApproval,
     RunPipeline,
     SessionEnd,
     SetKey,
@@ -59,6 +63,7 @@ from hub.messages import (
     StopPipeline,
     Subscribe,
     Unsubscribe,
+    WithdrawApprovals,
 )
 
 
@@ -112,7 +117,13 @@ def _edges() -> tuple[Edge, ...]:
     blocking("quota", "settings", GetConfig)
     posting("quota", "session", "drop", QuotaSeen)
     blocking("events", "audit", AuditAppend, AuditLastEvent)
-    posting("session", "adapter", "refuse", AdapterReply, AdapterInterrupt, AdapterStop, AdapterPause)
+    blocking("front", "approvals", GetApprovals, ResolveApproval)
+    blocking("session", "approvals", AskApproval, WithdrawApprovals)
+    blocking("approvals", "settings", GetConfig)
+    blocking("approvals", "events", EventAppend)
+    blocking("approvals", "audit", AuditAppend)
+    orders = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
+    posting("session", "adapter", "refuse", *orders)
     posting("root", "session", "refuse", Detach)
     return tuple(rows)
 

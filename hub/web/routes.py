@@ -7,7 +7,18 @@ and one name here. The event streams are not plain requests; `stream` serves the
 
 from __future__ import annotations
 
-from hub.web import events, health, history, observability, pipelines, providers, quota, session, status
+from hub.web import (
+    approvals,
+    events,
+    health,
+    history,
+    observability,
+    pipelines,
+    providers,
+    quota,
+    session,
+    status,
+)
 from hub.web.route import Route
 
 
@@ -20,6 +31,7 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *session.ROUTES,
         *quota.ROUTES,
         *pipelines.ROUTES,
+        *approvals.ROUTES,
         *events.ROUTES,
         *history.ROUTES,
         *observability.ROUTES,

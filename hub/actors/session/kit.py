@@ -55,6 +55,7 @@ class Kit:
     breakers: Ref[Any]
     quota: Ref[Any]
     settings: Ref[Any]
+    approvals: Ref[Any]
     providers: Mapping[str, Provider]
     keys: Keys
     config: Config

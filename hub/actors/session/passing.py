@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from hub.actors.insist import insist
+from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
 from hub.actors.session.evidence import Evidence, Gate
@@ -25,6 +26,7 @@ from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
 from hub.actors.trouble import UNAUDITED, passes
+from hub.domain.approval import Action
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign, verify
 from hub.domain.contract import Evidence as ContractEvidence
@@ -55,6 +57,7 @@ class Passing:
     targets: Targets
     orders: Orders
     evidence: Evidence
+    asks: Asks
     _looked: dict[str, bool] = attrs.field(factory=dict)
     """Whether the worktree was still what was snapshotted, by handoff: looked at while its contract was written."""
 
@@ -184,6 +187,9 @@ class Passing:
             if found is None:
                 raise HubError(Code.NO_FALLBACK, "Nobody else may go on with the task.")
             target = found
+        if not await self.asks.permitted(record, Action.HANDOFF, record.handoff_id, target):
+            await self._not_permitted(record, target)
+            return
         effect(State.ENVELOPE_BUILT, "done")
         await self.kit.ledger.advance(
             Trigger.CONTRACT_WRITTEN,
@@ -192,6 +198,11 @@ class Passing:
             dispatch_id=self.kit.new_id("d"),
             attempt=record.attempt + 1,
         )
+
+    async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
+        """Somebody said no to this receiver: the next one is asked about."""
+        left = Attempt(target.provider, target.account, "denied", record.at)
+        await self.kit.ledger.update(tried=(*record.tried, left), to_provider="", to_account="")
 
     def _verified(self, record: SessionRecord) -> Contract:
         """The contract on disk, if it is the one this handoff signed.

@@ -112,7 +112,7 @@ def _permission(asked: Asked) -> Event:
         or jsonline.text(params.get("reason"))
         or jsonline.text(params.get("grantRoot"))
     )
-    meta: dict[str, Any] = {"approvalId": asked.key, "needsInput": True}
+    meta: dict[str, Any] = {"approvalId": asked.key}
     if item := jsonline.text(params.get("itemId")):
         meta["toolId"] = item
     if asked.method in ("item/commandExecution/requestApproval", "execCommandApproval"):
