@@ -24,8 +24,10 @@ from hub.actors.approvals.shelf import Shelf
 from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
+from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
+from hub.actors.jobs import Job
 from hub.actors.launch import agent_launch
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
@@ -49,12 +51,12 @@ from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.domain.config import Config
 from hub.domain.redaction import KnownSecrets, Redactor
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.messages import Dispatch
 from hub.providers.base import Provider
-from hub.providers.registry import load_all
+from hub.providers.registry import load_all, quota_client
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
@@ -77,6 +79,7 @@ _NAMED = (
 )
 _INTENSITY = 10
 _PERIOD = 30.0
+_MAX_JOBS = 16
 
 
 def new_id(prefix: str) -> str:
@@ -102,6 +105,7 @@ class App:
     picture: Callable[[], NodeInfo] | None = None
     """The tree's snapshot function, once the tree runs."""
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
+    _jobs: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("jobs"))
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
     _detection: Detection = attrs.field(factory=Detection)
@@ -150,6 +154,9 @@ class App:
                 supervisor_spec("watch", watch),
                 self._actor("approvals", self._approvals),
                 supervisor_spec("work", work),
+                dynamic_spec(
+                    "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
+                ),
                 self._actor("front", self._front),
             ],
         )
@@ -171,7 +178,24 @@ class App:
             audit=self.ref("audit"),
             events=self.ref("events"),
             clock=time.time,
+            jobs=Jobs(self._jobs, self._job_spec, new_id),
         )
+
+    def _job_spec(self, job: str, errand: Errand) -> ChildSpec:
+        """One temporary child a job: who wants it done once more asks once more."""
+        redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
+
+        def make() -> Job:
+            return Job(
+                job,
+                errand,
+                events=self.ref("events"),
+                settings=self.ref("settings"),
+                scrub=redactor.text,
+                clock=time.time,
+            )
+
+        return actor_spec(job, make, Slot(f"job {job}"), restart=Restart.TEMPORARY)
 
     def _read_config(self) -> Config:
         self.config = self.load_config()
@@ -187,6 +211,7 @@ class App:
             settings=self.ref("settings"),
             session=self.ref("session"),
             providers=self.providers,
+            clients=quota_client,
             clock=time.time,
         )
 
@@ -306,5 +331,5 @@ class App:
 
     def _snapshot(self) -> NodeInfo:
         if self.picture is None:
-            raise RuntimeError("the tree is not up")
+            raise HubError(Code.UNAVAILABLE, "The daemon is just starting.")
         return self.picture()

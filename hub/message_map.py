@@ -19,6 +19,7 @@ from hub.messages import (
     AdapterPause,
     AdapterReply,
     AdapterStop,
+    AddAccount,
     AgentBatch,
     AskApproval,
     AuditAppend,
@@ -46,10 +47,14 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    Install,
+    LogIn,
     PatchProvider,
+    ProviderChanged,
     ProvidersConfigured,
     QuotaSeen,
     ReleaseRun,
+    RemoveAccount,
     ReplacePipelines,
     RequestHandoff,
     RequestPause,
@@ -62,6 +67,7 @@ from hub.messages import (
     StartRun,
     StopPipeline,
     Subscribe,
+    SwitchAccount,
     Unsubscribe,
     WithdrawApprovals,
 )
@@ -100,6 +106,10 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
+    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
+    blocking("front", "settings", Install, LogIn)
+    blocking("job", "events", EventAppend)
+    posting("job", "settings", "drop", ProviderChanged)
     blocking("settings", "events", EventAppend)
     blocking("settings", "audit", AuditAppend)
     blocking("front", "breakers", BreakerSnapshots)

@@ -111,6 +111,37 @@ PROGRAMS = {
             key="ANTHROPIC_API_KEY",
             env={"OPENCODE_DISABLE_MODELS_FETCH": "1"},
         ),
+        Program(
+            "qwen",
+            "@qwen-code/qwen-code",
+            "0.24.4",
+            "qwen",
+            url="openai_url",
+            model="qwen3-coder-plus",
+            key="OPENAI_API_KEY",
+            env={"QWEN_USAGE_STATISTICS_ENABLED": "0"},
+        ),
+        Program(
+            "copilot",
+            "@github/copilot",
+            "1.0.102",
+            "copilot",
+            url="openai_url",
+            model="gpt-5.4",
+            key="COPILOT_PROVIDER_API_KEY",
+            env={"COPILOT_OFFLINE": "true"},
+        ),
+        Program(
+            "aider",
+            "aider-chat",
+            "0.86.2",
+            "aider",
+            url="openai_url",
+            model="openai/gpt-5.5",
+            key="OPENAI_API_KEY",
+            env={"LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+            registry="pypi",
+        ),
     )
 }
 

@@ -87,7 +87,7 @@ def drive(
     *,
     on_event: OnEvent | None = None,
     on_line: OnLine | None = None,
-    timeout: float = 60.0,
+    timeout: float = 180.0,
     stop_on_outcome: bool = False,
 ) -> Run:
     """Starts the agent, feeds its stream to the end and returns everything.

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hub.client.quick import DEFAULT_PORT
 from hub.daemon import Order
+from hub.domain.config import Config
+from hub.io.accounts import read_book
 from hub.io.config_file import load
 from hub.io.places import Places, find_project
 
@@ -40,7 +41,10 @@ def order_for(
         HubError: `not_a_repository`, `config_invalid`.
     """
     places = Places(find_project(project))
-    read = partial(load, places.config, environ=os.environ, flags=flags)
+
+    def read() -> Config:
+        return load(places.config, environ=os.environ, flags=flags, book=read_book(places.accounts))
+
     config = read()
     listen = port if config.server.port is None else config.server.port
     return Order(

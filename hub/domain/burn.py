@@ -66,6 +66,10 @@ def observe(burn: Burn, reading: QuotaReading) -> Burn:
     if (reading.at, reading.used_permille) <= (before.at, before.used_permille):
         return burn
     over = before.resets_at is not None and reading.at >= before.resets_at
+    fallen = before.used_permille - reading.used_permille
+    if not over and 0 < fallen <= PERCENT:
+        # Two sources round the same figure each in its own way.
+        reading = attrs.evolve(reading, used_permille=before.used_permille)
     if over or reading.used_permille < before.used_permille:  # begun anew, or topped up
         return begin(reading)
     if reading.resets_at is None:

@@ -31,7 +31,7 @@ from hub.domain.schema import Problem, each, named, setting, table
 from hub.errors import Code, HubError
 
 DEFAULT_ACCOUNT = "default"
-AGENTS = ("claude", "codex", "gemini", "opencode", "demo-first", "demo-second")
+AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "demo-first", "demo-second")
 """The names of the agents that ship with hub; no other may have one of them."""
 OPT_IN = ("demo-first", "demo-second")
 """Providers that are off unless the user enables them."""
@@ -79,6 +79,15 @@ class Config:
     def account(self, name: str, label: str) -> Account:
         """The account of that label; one that is no longer configured is a bare label, with no keys."""
         return next((a for a in self.accounts(name) if a.label == label), Account(label))
+
+    def with_accounts_of(self, other: Config) -> Config:
+        """This configuration with the other's accounts; this very one, where they are the same."""
+        names = {*self.providers, *other.providers}
+        changed = {n for n in names if self.provider(n).accounts != other.provider(n).accounts}
+        if not changed:
+            return self
+        new = {n: attrs.evolve(self.provider(n), accounts=other.provider(n).accounts) for n in changed}
+        return attrs.evolve(self, providers={**self.providers, **new})
 
     def enabled_providers(self, known: Iterable[str]) -> tuple[str, ...]:
         """Which of the known providers the user wants, in their order."""

@@ -137,7 +137,8 @@ class _AccountTable:
     env: Mapping[str, str] = setting(_env, dict, secret=True)
 
 
-def _account(value: Any, path: schema.Path, problems: list[Problem]) -> Any:
+def account(value: Any, path: schema.Path, problems: list[Problem]) -> Any:
+    """Reads one account."""
     found = table(_AccountTable)(value, path, problems)
     return found and Account(found.label, found.config_dir, found.env, found.active)
 
@@ -154,6 +155,10 @@ class ProviderSettings:
     """None = the built-in choice: on, but off for the scripted agents."""
     declared_cap: int | None = setting(integer(0), None)
     """Tokens of a quota that the provider does not tell."""
+    quota_endpoint: bool = setting(boolean, False)
+    """Whether hub may read the agent's own login and ask its maker's server for the quota."""
+    quota_url: str = setting(_url, "")
+    """That server; "" = the maker's."""
     model: str = setting(_text, "")
     base_url: str = setting(_url, "")
     program: str = setting(_text, "")
@@ -162,7 +167,7 @@ class ProviderSettings:
     env: Mapping[str, str] = setting(_env, dict, secret=True)
     options: Mapping[str, Any] = setting(_free, dict)
     """What only this agent understands."""
-    accounts: tuple[Account, ...] = setting(each(_account, "an array of tables"), ())
+    accounts: tuple[Account, ...] = setting(each(account, "an array of tables"), ())
     kind: Literal["", "acp"] = setting(choice("acp"), "")
     command: tuple[str, ...] = setting(_argv, ())
     """How the agent is started, so that it speaks ACP."""

@@ -36,6 +36,9 @@ from hub.domain.redaction_span import Span as Span  # noqa: PLC0414  # part of t
 _CONTEXT = 192
 """Characters before the held text that a layer may look back at."""
 _DEPTH = 64
+SHORTEST = 8
+"""No layer finds anything in a shorter text."""
+_NAME, _NAMES = 48, 1024
 _PREFIX_RULES, _ASSIGNMENTS = PrefixRules(), Assignments()
 
 
@@ -69,10 +72,19 @@ class Redactor:
         self._key = key
         self._marks: dict[tuple[str, bytes | str], str] = {}
         self._counts: Counter[str] = Counter()
+        self._clean: set[str] = set()
+        """Short texts without a secret: the names in `meta` come with every event."""
 
     def text(self, text: str) -> str:
-        """`text` with a marker for every secret."""
-        return self.stream().feed(text, final=True)
+        """`text` with a marker for every secret; the same object where there is none."""
+        if len(text) < SHORTEST or text in self._clean:
+            return text
+        spans, _ = self.scan(text, 0, final=True)
+        if spans:
+            return self.marked(text, spans, 0, len(text))[0]
+        if len(text) <= _NAME and len(self._clean) < _NAMES:
+            self._clean.add(text)
+        return text
 
     def stream(self) -> StreamRedactor:
         """A redactor for one logical stream of text that comes in pieces."""
@@ -107,6 +119,18 @@ class Redactor:
             if span.start >= hold > span.at:
                 hold = span.at
         return spans, hold
+
+    def marked(self, text: str, spans: Sequence[Span], done: int, hold: int) -> tuple[str, int]:
+        """`text[done:hold]` with a marker for each region that begins there, and the end of the last region."""
+        out: list[str] = []
+        for span in spans:
+            if span.start >= hold:
+                break
+            if span.start >= done:
+                out += (text[done : span.start], self.mark(span))
+            done = max(done, span.end)
+        out.append(text[done:hold])
+        return "".join(out), done
 
     def mark(self, span: Span) -> str:
         """The marker of a secret, counted."""
@@ -147,19 +171,11 @@ class StreamRedactor:
         text = self._context + self._held + piece
         lo = len(self._context)
         spans, hold = self._redactor.scan(text, lo, final=final)
-        out: list[str] = []
-        done = lo + self._covered
-        for span in spans:
-            if span.start >= hold:
-                break
-            if span.start >= done:
-                out += (text[done : span.start], self._redactor.mark(span))
-            done = max(done, span.end)
-        out.append(text[done:hold])
+        out, done = self._redactor.marked(text, spans, lo + self._covered, hold)
         self._held = text[hold:]
         self._context = text[max(0, hold - _CONTEXT) : hold]
         self._covered = max(0, done - hold)
-        return "".join(out)
+        return out
 
     def flush(self) -> str:
         """The end of the stream: give out the rest."""
@@ -190,12 +206,18 @@ class EventRedactor:
         if not event.meta.get("delta"):
             return [*self.flush(), self.redact(event)]
         before = self.flush(but=event.type)
-        stream = self._streams.setdefault(event.type, self._redactor.stream())
-        bare = self.redact(attrs.evolve(event, content=""))
-        return [*before, attrs.evolve(bare, content=stream.feed(event.content))]
+        stream = self._streams.get(event.type)
+        if stream is None:
+            stream = self._streams[event.type] = self._redactor.stream()
+        content, meta = stream.feed(event.content), self._redactor.value(event.meta)
+        if content != event.content or meta != event.meta:
+            event = attrs.evolve(event, content=content, meta=meta)
+        return [*before, event]
 
     def flush(self, but: EventType | None = None) -> list[Event]:
         """The held-back ends of the streams, as pieces; to be called when the agent's run is over."""
+        if not self._streams:
+            return []
         ended = [kind for kind in self._streams if kind is not but]
         rests = [(kind, self._streams.pop(kind).flush()) for kind in ended]
         return [Event(kind, rest, {"delta": True}) for kind, rest in rests if rest]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from hub.domain.redaction_span import Span
@@ -23,10 +24,14 @@ LOOK_BACK = 160
 """How far before a token its line is shown to the engine."""
 LONGEST = 512
 """Of a longer token only the beginning is judged: it is data, not a key."""
-_ALIKE = bytes(0x61 if chr(code).isalnum() else 0x20 for code in range(128)) + b" " * 128
 _RUN = b"a" * 10
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~+/=:@%#&?!*^|$;,-"
-_AHEAD = re.compile(f"[{re.escape(_LETTERS)}]*+")
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_SIGNS = b"_.~+/=:@%#&?!*^|$;,-"
+_RUNS = bytes(0x61 if code in _LETTERS else 0x20 for code in range(256))
+_TOKENS = bytes(0x61 if code in _LETTERS + _SIGNS else 0x20 for code in range(256))
+_REMEMBERED = 1024
+_UUID = re.compile("(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""Every line of an agent has one, and a service that uses them as keys is known by the name before it."""
 _CUT = re.compile(r"[\n\]]")
 
 
@@ -43,15 +48,18 @@ class EngineLayer:
     rank = 600
 
     def __init__(self, engine: Engine) -> None:
-        self._find = engine.find
+        self._find = lru_cache(_REMEMBERED)(engine.find)  # ids come with every line of an agent
 
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """All finds in tokens that begin at `lo` or later, and where the last one begins if it may go on."""
         hold = len(text)
+        data = text.encode("ascii", "replace")
+        view = data.translate(_TOKENS)
         if not final:
-            begin = _begin(text, hold)
+            begin = _begin(view, hold)
             hold = begin if begin is not None and begin >= lo else hold
-        return [span for start, end in _tokens(text, lo) for span in self._judged(text, start, end)], hold
+        tokens = _tokens(text, data.translate(_RUNS), view, lo)
+        return [span for start, end in tokens for span in self._judged(text, start, end)], hold
 
     def _judged(self, text: str, start: int, end: int) -> Iterator[Span]:
         """The finds within a token; found by the token as a whole, so a stream holds it as a whole."""
@@ -63,24 +71,29 @@ class EngineLayer:
                 yield Span(at, self.rank, stop, start, kind, text[at:stop])
 
 
-def _tokens(text: str, lo: int) -> Iterator[tuple[int, int]]:
+def _tokens(text: str, runs: bytes, view: bytes, lo: int) -> Iterator[tuple[int, int]]:
     """The tokens that begin at `lo` or later and have a long run of letters and digits mixed."""
-    view = text.encode("ascii", "replace").translate(_ALIKE)
-    place = view.find(_RUN, lo)
+    place = runs.find(_RUN, lo)
     while place >= 0:
-        end = view.find(b" ", place)
-        end = end if end >= 0 else len(view)
-        begin = _begin(text, place)
+        end = _end(runs, place)
+        begin = _begin(view, place)
         if begin is not None and begin >= lo:
             run = text[place : min(end, begin + LONGEST)]
             if len(run) >= len(_RUN) and drawn(run):
-                end += len(_AHEAD.match(text, end)[0])  # type: ignore[index]  # it matches nothing at least
-                yield begin, min(end, begin + LONGEST)
-        place = view.find(_RUN, end)
+                end = _end(view, end)
+                if not _UUID.fullmatch(text, begin, end):
+                    yield begin, min(end, begin + LONGEST)
+        place = runs.find(_RUN, end)
 
 
-def _begin(text: str, end: int) -> int | None:
+def _begin(view: bytes, end: int) -> int | None:
     """Where the token that reaches `end` begins; none if it is longer than is judged."""
-    before = text[max(0, end - LONGEST) : end]
-    rest = before.rstrip(_LETTERS)
-    return None if not rest and len(before) == LONGEST else end - len(before) + len(rest)
+    low = max(0, end - LONGEST)
+    gap = view.rfind(b" ", low, end)
+    return None if gap < 0 and end - low == LONGEST else max(gap + 1, low)
+
+
+def _end(view: bytes, place: int) -> int:
+    """Where the letters that stand at `place` end."""
+    end = view.find(b" ", place)
+    return end if end >= 0 else len(view)

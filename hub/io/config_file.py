@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 import platformdirs
 
+from hub.domain.accounts import Book, laid_over
 from hub.domain.config import OPT_IN, Config, parse_config, parse_toml, read_config
 from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded
@@ -109,9 +110,10 @@ def load(
     *,
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
+    book: Book | None = None,
 ) -> Config:
     """The configuration in force; see `settings`."""
-    return settings(path, user, environ=environ, flags=flags).config
+    return settings(path, user, environ=environ, flags=flags, book=book).config
 
 
 def origins(
@@ -120,9 +122,10 @@ def origins(
     *,
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
+    book: Book | None = None,
 ) -> Mapping[str, str]:
     """Where each value comes from that is not built-in; see `Settings.origin`."""
-    return settings(path, user, environ=environ, flags=flags).origin
+    return settings(path, user, environ=environ, flags=flags, book=book).origin
 
 
 def settings(
@@ -131,6 +134,7 @@ def settings(
     *,
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
+    book: Book | None = None,
 ) -> Settings:
     """Read every layer.
 
@@ -139,6 +143,7 @@ def settings(
         user: The user's configuration; its usual place when None.
         environ: The environment.
         flags: Options of the command line by their names in `FLAGS`.
+        book: Accounts that stand in no configuration; a file's own of the same label or directory wins.
 
     Raises:
         HubError: CONFIG_INVALID, naming the file, line and column, the variable or the option.
@@ -148,6 +153,7 @@ def settings(
     home = Path(environ.get("HOME") or Path.home())
     for file in (user_config(environ) if user is None else user, path):
         _merge(merged, _absolute(_read_file(file), file.parent, home), str(file), origin)
+    laid_over(merged.setdefault("providers", {}), book or {})
     for name, (keys, read) in ENVIRONMENT.items():
         if value := environ.get(name, ""):
             _merge(merged, _checked(name, keys, read, value), name, origin)

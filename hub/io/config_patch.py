@@ -77,11 +77,19 @@ def _changed(text: str, name: str, change: Edit, by_hand: str) -> str:
     change(wanted)
     change(document)
     new = tomlkit.dumps(document)
-    if parse_toml(new, name) != wanted:
+    if _full(parse_toml(new, name)) != _full(wanted):
         raise HubError(
             Code.CONFIG_INVALID, f"{name} cannot be changed without losing something in it.", hint=by_hand
         )
     return new
+
+
+def _full(table: Any) -> Any:
+    """The values alone: a table without any says nothing, and a text may leave it out."""
+    if not isinstance(table, dict):
+        return table
+    inner = {key: _full(value) for key, value in table.items()}
+    return {key: value for key, value in inner.items() if value != {}}
 
 
 def _replace(target: Path, old: bytes | None, new: bytes) -> bool:

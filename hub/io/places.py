@@ -25,7 +25,8 @@ KEY_BYTES = 32
 _PRIVATE = 0o700
 _KEY_HEX = re.compile(r"[0-9a-fA-F]{64}")
 _PURPOSE = re.compile(r"[a-z][a-z0-9-]{0,31}")
-_EXCLUDE = b"/.hub/"
+_EXCLUDES = (b"/.hub/", b"/.aider.tags.cache.v*/")
+"""What is never part of the work: hub's own folder, and the index Aider keeps in whatever tree it works in."""
 _EXCLUDE_LIMIT = 1 << 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -113,6 +114,11 @@ class Places:
         return self.hub_dir / "profiles.toml"
 
     @property
+    def accounts(self) -> Path:
+        """Accounts that were added over the API, and which is active."""
+        return self.hub_dir / "accounts.toml"
+
+    @property
     def dotenv(self) -> Path:
         """Provider credentials."""
         return self.hub_dir / ".env"
@@ -131,6 +137,11 @@ class Places:
     def run_dir(self) -> Path:
         """One directory a dispatch."""
         return self.hub_dir / "run"
+
+    @property
+    def jobs_dir(self) -> Path:
+        """One directory a command in a terminal."""
+        return self.hub_dir / "jobs"
 
     @property
     def git_dir(self) -> Path:
@@ -215,7 +226,7 @@ def find_project(start: Path) -> Path:
 
 
 def exclude_hub(root: Path) -> None:
-    """Adds `.hub/` to the repository's own exclude file, once."""
+    """Adds `.hub/` and the agents' litter to the repository's own exclude file, once."""
     (common,) = _rev_parse(root, "--git-common-dir")
     info = Path(os.path.realpath(root / os.fsdecode(common))) / "info"
     path = info / "exclude"
@@ -225,10 +236,12 @@ def exclude_hub(root: Path) -> None:
             text = read_bounded(path, _EXCLUDE_LIMIT)
         except FileNotFoundError:
             text = b""
-        if _EXCLUDE in (line.strip() for line in text.splitlines()):
+        there = {line.strip() for line in text.splitlines()}
+        missing = [pattern for pattern in _EXCLUDES if pattern not in there]
+        if not missing:
             return
         gap = b"" if not text or text.endswith(b"\n") else b"\n"
-        write_atomic(path, text + gap + _EXCLUDE + b"\n")
+        write_atomic(path, text + gap + b"\n".join(missing) + b"\n")
 
 
 def load_or_create_key(purpose: str, state: Path | None = None) -> bytes:

@@ -34,10 +34,16 @@ from hub.messages.approvals import Decision as Decision
 from hub.messages.approvals import GetApprovals as GetApprovals
 from hub.messages.approvals import ResolveApproval as ResolveApproval
 from hub.messages.approvals import WithdrawApprovals as WithdrawApprovals
+from hub.messages.settings import AddAccount as AddAccount
 from hub.messages.settings import GetConfig as GetConfig
+from hub.messages.settings import Install as Install
+from hub.messages.settings import LogIn as LogIn
 from hub.messages.settings import PatchProvider as PatchProvider
+from hub.messages.settings import ProviderChanged as ProviderChanged
 from hub.messages.settings import ProvidersConfigured as ProvidersConfigured
+from hub.messages.settings import RemoveAccount as RemoveAccount
 from hub.messages.settings import SetKey as SetKey
+from hub.messages.settings import SwitchAccount as SwitchAccount
 
 # --- audit ------------------------------------------------------------------------------------------------
 
@@ -315,7 +321,7 @@ class GetRedactions:
 
 @attrs.frozen
 class GetSessionFacts:
-    """Answers `{sessionId, branch, worktree, mainBranch, active}`: what the read-only git views need."""
+    """Answers `{sessionId, branch, worktree, mainBranch, base, active, accounts}`: what others must know of it."""
 
 
 # --- pipelines --------------------------------------------------------------------------------------------

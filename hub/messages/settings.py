@@ -39,3 +39,54 @@ class SetKey:
     """A provider, which means the first of its names; or one of the names themselves."""
     value: str = attrs.field(repr=False)
     """"" takes it out."""
+
+
+@attrs.frozen
+class SwitchAccount:
+    """The next session or handoff of this provider uses this account. Answers it; see `AddAccount`."""
+
+    provider: str
+    label: str
+
+
+@attrs.frozen
+class AddAccount:
+    """Register a login. Answers `{provider, label, active, configDir, loggedIn, activeAccount}`."""
+
+    provider: str
+    label: str
+    config_dir: str = ""
+    """"" = a directory of hub's making."""
+
+
+@attrs.frozen
+class RemoveAccount:
+    """Forget a login; its directory stays. Answers `{provider, label, configDir, activeAccount}`."""
+
+    provider: str
+    label: str
+
+
+@attrs.frozen
+class Install:
+    """Run the agent's documented install. Answers `{job, provider, command, terminal}` once it has begun."""
+
+    name: str
+    background: bool = False
+    """Without a terminal: what it prints goes to the event log alone."""
+
+
+@attrs.frozen
+class LogIn:
+    """Run the agent's own login in a terminal. Answers as `Install`, with the `account`."""
+
+    provider: str
+    label: str = ""
+    """"" = the active account."""
+
+
+@attrs.frozen
+class ProviderChanged:
+    """It was installed or logged in: what is known of its program is known no longer. Lost, it is known in a minute."""
+
+    name: str

@@ -45,6 +45,8 @@ class Capabilities:
     """Reports quota windows in its stream."""
     cost: bool = False
     """Reports its own cost figure."""
+    accounts: bool = False
+    """Keeps the logins of several accounts apart: an account may have a directory of its own."""
     system_prompt: bool = False
     """Takes the envelope beside its own system prompt (otherwise it is the head of the first message)."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hub.errors import Code, HubError
 from hub.providers.base import Provider
+from hub.providers.quota import QuotaClient
 
 if TYPE_CHECKING:
     from hub.domain.config import Config
@@ -23,9 +24,28 @@ _WHERE: Mapping[str, tuple[str, str]] = {
     "codex": ("hub.providers.codex.agent", "PROVIDER"),
     "gemini": ("hub.providers.gemini.agent", "PROVIDER"),
     "opencode": ("hub.providers.opencode.agent", "PROVIDER"),
+    "qwen": ("hub.providers.qwen.agent", "PROVIDER"),
+    "copilot": ("hub.providers.copilot.agent", "PROVIDER"),
+    "aider": ("hub.providers.aider.agent", "PROVIDER"),
     "demo-first": ("hub.providers.demo.agent", "FIRST"),
     "demo-second": ("hub.providers.demo.agent", "SECOND"),
 }
+
+
+_QUOTA: Mapping[str, str] = {
+    "claude": "hub.providers.claude.quota",
+    "codex": "hub.providers.codex.quota",
+    "gemini": "hub.providers.gemini.quota",
+}
+
+
+def quota_client(name: str) -> QuotaClient | None:
+    """Where the provider's quota can be read besides its stream; None where nowhere. Imported when asked for."""
+    module = _QUOTA.get(name)
+    if module is None:
+        return None
+    found: QuotaClient = import_module(module).CLIENT
+    return found
 
 
 def names() -> Sequence[str]:

@@ -68,6 +68,21 @@ class Backend(Protocol):
     async def set_key(self, name: str, value: str) -> JsonObject:
         """Put a key into `.hub/.env`, or take it out with ""; answers `{provider, name, set}`."""
 
+    async def switch_account(self, provider: str, label: str) -> JsonObject:
+        """Use this account for the next session or handoff; answers it."""
+
+    async def add_account(self, provider: str, label: str, config_dir: str) -> JsonObject:
+        """Register a login; answers it."""
+
+    async def remove_account(self, provider: str, label: str) -> JsonObject:
+        """Forget a login; answers where its directory stays."""
+
+    async def install(self, name: str, *, background: bool) -> JsonObject:
+        """Run the documented install; answers the job."""
+
+    async def log_in(self, provider: str, label: str) -> JsonObject:
+        """Run the agent's own login for an account, "" = the active one; answers the job."""
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session; answers `{sessionId, taskId, branch, worktree}`."""
 

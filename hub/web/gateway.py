@@ -21,6 +21,7 @@ from hub.io import git
 from hub.io.atomic import read_bounded
 from hub.io.places import Places
 from hub.messages import (
+    AddAccount,
     AuditAppend,
     AuditEntry,
     AuditHead,
@@ -36,8 +37,11 @@ from hub.messages import (
     GetSessionFacts,
     GetStatus,
     GetWallet,
+    Install,
+    LogIn,
     PatchProvider,
     ProvidersConfigured,
+    RemoveAccount,
     ReplacePipelines,
     RequestHandoff,
     RequestPause,
@@ -50,6 +54,7 @@ from hub.messages import (
     StopPipeline,
     Subscribe,
     Subscription,
+    SwitchAccount,
     Unsubscribe,
 )
 from hub.web.backend import JsonArray, JsonObject, RunRequest
@@ -99,6 +104,29 @@ class Gateway:
     async def set_key(self, name: str, value: str) -> JsonObject:
         """Put a key into `.hub/.env`, or take it out."""
         return await self.settings.call(SetKey(name, value), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def switch_account(self, provider: str, label: str) -> JsonObject:
+        """Use this account for the next session or handoff."""
+        return await self.settings.call(SwitchAccount(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def add_account(self, provider: str, label: str, config_dir: str) -> JsonObject:
+        """Register a login."""
+        return await self.settings.call(AddAccount(provider, label, config_dir), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def remove_account(self, provider: str, label: str) -> JsonObject:
+        """Forget a login, unless the session that runs has it."""
+        facts = await self._facts()
+        if facts["active"] and [provider, label] in facts["accounts"]:
+            raise HubError(Code.ACCOUNT_IN_USE, f"The session that runs uses {provider}'s account {label!r}.")
+        return await self.settings.call(RemoveAccount(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def install(self, name: str, *, background: bool) -> JsonObject:
+        """Run the documented install."""
+        return await self.settings.call(Install(name, background), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def log_in(self, provider: str, label: str) -> JsonObject:
+        """Run the agent's own login."""
+        return await self.settings.call(LogIn(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""

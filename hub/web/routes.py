@@ -8,10 +8,12 @@ and one name here. The event streams are not plain requests; `stream` serves the
 from __future__ import annotations
 
 from hub.web import (
+    accounts,
     approvals,
     events,
     health,
     history,
+    jobs,
     observability,
     pipelines,
     providers,
@@ -28,6 +30,8 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *health.routes(port, project),
         *status.ROUTES,
         *providers.ROUTES,
+        *accounts.ROUTES,
+        *jobs.ROUTES,
         *session.ROUTES,
         *quota.ROUTES,
         *pipelines.ROUTES,

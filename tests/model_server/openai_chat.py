@@ -12,8 +12,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
+
 from .scenario import Kind, Turn
-from .tools import CUSTOM, native
+from .tools import CUSTOM, listing, native
 from .wire import (
     Cut,
     Part,
@@ -24,6 +26,7 @@ from .wire import (
     json_reply,
     sse,
     stream_reply,
+    strings,
     words,
     working_directory,
 )
@@ -34,6 +37,8 @@ USAGE = {
     "total_tokens": 134,
     "prompt_tokens_details": {"cached_tokens": 22},
 }
+LISTING = "*file listing*"
+"""How Aider's prompt names a whole file, in a fence below its path."""
 SHELLS = ("run_shell_command", "bash", "Bash")
 _ERRORS: dict[Kind, tuple[int, dict[str, Any]]] = {
     Kind.LIMIT: (
@@ -94,8 +99,15 @@ def serves(path: str) -> bool:
 
 
 def is_main(body: Any) -> bool:
-    """The conversation carries tools, the one for commands among them: Qwen's keeper of memories has none."""
-    return any(name in offered_tools(body) for name in SHELLS)
+    """The conversation carries tools, the one for commands among them: Qwen's keeper of memories has none.
+
+    Aider offers no tools at all: its conversation is the one that explains how to write a file as text.
+    """
+    return any(name in offered_tools(body) for name in SHELLS) or _wants_listings(body)
+
+
+def _wants_listings(body: Any) -> bool:
+    return not body.get("tools") and any(LISTING in text for text in strings(body.get("messages")))
 
 
 def aside(seen: Seen, now: float) -> Reply | None:
@@ -118,6 +130,8 @@ def answer(seen: Seen, turn: Turn, now: float) -> Reply:
 
 
 def _completion(seen: Seen, turn: Turn, now: float) -> Reply:
+    if _wants_listings(seen.body) and turn.calls:
+        turn = attrs.evolve(turn, say="\n\n".join([turn.say, *map(listing, turn.calls)]), calls=())
     calls = [] if turn.kind is Kind.REFUSAL else _calls(seen, turn)
     finish = "content_filter" if turn.kind is Kind.REFUSAL else "tool_calls" if calls else "stop"
     base = {"id": fresh("chatcmpl-"), "created": int(now), "model": seen.body.get("model")}

@@ -31,6 +31,13 @@ def native(call: Call, offered: Mapping[str, Any], cwd: str) -> Native | None:
     return _write(call.args["path"], call.args["text"], offered, cwd)
 
 
+def listing(call: Call) -> str:
+    """The call as text, for an agent that has no tools: a file below its path, or a command in a shell's fence."""
+    if call.verb == "write":
+        return f"{call.args['path']}\n```\n{call.args['text']}```"
+    return f"```bash\n{call.args['command']}\n```"
+
+
 def _write(path: str, text: str, offered: Mapping[str, Any], cwd: str) -> Native | None:
     if "apply_patch" in offered and text.endswith("\n"):
         patch = _patch(path, text)

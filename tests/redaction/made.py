@@ -102,7 +102,6 @@ COMMON: dict[str, Draw] = {
     "shopify": form("shpat_", (HEX, 32)),
     "vault": form("hvs.", (URLSAFE, 90)),
     "linear": form("lin_api_", (ALNUM, 40)),
-    "databricks": form("dapi", (HEX, 32)),
     "docker": form("dckr_pat_", (URLSAFE, 27)),
     "jwt": jwt,
 }

@@ -18,6 +18,7 @@ from hub.actors.insist import insist
 from hub.domain.approval import Approval, By, State
 from hub.domain.event import Tag
 from hub.errors import HubError
+from hub.io import failpoints
 from hub.io.sqlite import NewEvent
 from hub.messages import AuditAppend, AuditEntry, EventAppend
 from supervisors import Ref
@@ -43,6 +44,7 @@ class Teller:
             await self._requested(approval)
         if not approval.pending:
             await self._resolved(approval)
+            failpoints.hit("approval.told")
 
     async def trouble(self, error: HubError) -> None:
         """An error that nobody asked for."""
@@ -58,6 +60,7 @@ class Teller:
     async def _resolved(self, approval: Approval) -> None:
         about = {"state": str(approval.state), "by": approval.by, "note": approval.note}
         await self._audit("approval_resolved", approval, "resolved", **about)
+        failpoints.hit("approval.audited")
         if approval.by == By.POLICY and approval.state is State.APPROVED:
             return  # what the rules allow is on the audit log; the agent's own events tell the rest
         words = f"{approval.state}: {approval.request.action}" + (

@@ -17,6 +17,7 @@ from typing import Any
 import trio
 
 from hub.actors.quota.book import Book, Key, Owner, load
+from hub.actors.quota.poller import LOOK, Poller
 from hub.domain.burn import begin
 from hub.domain.config import Config
 from hub.domain.event import Record, Tag
@@ -38,9 +39,12 @@ from hub.messages import (
     Subscription,
     Unsubscribe,
 )
+from hub.providers.quota import QuotaClient
 from supervisors import Actor, ActorDied, Exit, Ref
 
 _TIMEOUT = 30.0
+_FIRST_LOOK = 2.0
+"""Seconds after a start: nobody waits for a daemon because of a poll."""
 _SAVE_AFTER = 2.0
 """Seconds in which changes are gathered before they are written: what the log holds can be read again."""
 _FORGOTTEN = 86_400.0
@@ -62,6 +66,7 @@ class Quota(Actor[Any]):
         settings: Ref[Any],
         session: Ref[Any],
         providers: Iterable[str],
+        clients: Callable[[str], QuotaClient | None],
         clock: Callable[[], float],
     ) -> None:
         self._path = places.hub_dir / "quota.json"
@@ -69,6 +74,7 @@ class Quota(Actor[Any]):
         self._settings = settings
         self._session = session
         self._providers = tuple(providers)
+        self._poller = Poller(clients, clock)
         self._clock = clock
         self._book = Book()
         self._config = Config()
@@ -83,6 +89,7 @@ class Quota(Actor[Any]):
         self._saved = self._book.cursor
         self.ctx.nursery.start_soon(self._follow)
         self.ctx.nursery.start_soon(self._keep)
+        self.ctx.nursery.start_soon(self._poll)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
         """Leave the log, and write down what is not written yet."""
@@ -103,13 +110,16 @@ class Quota(Actor[Any]):
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the quota")
 
-    async def polled(self, readings: Sequence[QuotaReading]) -> bool:
-        """Take what a poll found; whether anything changed. The session hears of it and looks at it for itself."""
-        fresh = self._note(readings)
-        if fresh:
-            self._session.try_cast(QuotaSeen(fresh))
-            await self._warn(fresh)
-        return bool(fresh)
+    async def _poll(self) -> None:
+        """Look at files and servers, beside the inbox. The session hears of what is new, and judges for itself."""
+        await trio.sleep(_FIRST_LOOK)
+        while True:
+            await self._refresh_config()
+            fresh = self._note(await self._poller.look(self._config, self._providers))
+            if fresh:
+                self._session.try_cast(QuotaSeen(fresh))
+                await self._warn(fresh)
+            await trio.sleep(LOOK)
 
     # --- the log --------------------------------------------------------------------------------------
 

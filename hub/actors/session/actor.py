@@ -88,8 +88,7 @@ class Session(Actor[Any]):
         record = self._kit.ledger.record
         if record is not None:
             with contextlib.suppress(HubError):
-                for item in await self._driver.ending.evidence.records(record):
-                    self._kit.tallies.feed(item)
+                await self._driver.ending.evidence.each(record, self._kit.tallies.feed_all)
 
     async def handle(self, message: Any) -> Any:
         """Each message is a question, a wish, or news of the agent."""

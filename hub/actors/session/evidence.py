@@ -6,6 +6,7 @@ Must not: write anything but the acceptance commands' results.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -76,25 +77,29 @@ class Evidence:
 
     kit: Kit
 
-    async def records(self, record: SessionRecord) -> list[Record]:
-        """Every event of the session, oldest first."""
-        found: list[Record] = []
+    async def each(self, record: SessionRecord, take: Callable[[list[Record]], object]) -> None:
+        """Give every event of the session, oldest first, in pages: a long session's log does not fit in memory."""
         after = 0
         while page := await insist(self.kit.events, EventsOfSession(record.session_id, after)):
-            found += page
+            await trio.to_thread.run_sync(take, page)
             after = page[-1].id
+
+    async def records(self, record: SessionRecord) -> list[Record]:
+        """Every event of the session at once, for the score, which weighs each against all others."""
+        found: list[Record] = []
+        await self.each(record, found.extend)
         return found
 
-    async def intent(self, record: SessionRecord, records: list[Record]) -> Intent:
+    async def intent(self, record: SessionRecord) -> Intent:
         """The intent block, from the user's task and the agents' own events."""
         fold = IntentFold(self.kit.task(record), record.worktree)
 
-        def feed() -> Intent:
-            for item in records:
+        def feed(page: list[Record]) -> None:
+            for item in page:
                 fold.feed(item.id, item)
-            return fold.intent()
 
-        return await trio.to_thread.run_sync(feed)
+        await self.each(record, feed)
+        return await trio.to_thread.run_sync(fold.intent)
 
     async def gate(self, record: SessionRecord, key: str) -> Gate:
         """Run every acceptance command in the worktree and put the results on record.

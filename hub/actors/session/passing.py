@@ -153,8 +153,7 @@ class Passing:
 
     async def _contract(self, record: SessionRecord, target: Target, gate: Gate | None) -> Contract:
         """The contract, derived from what is on record; the outgoing agent is never asked."""
-        records = await self.evidence.records(record)
-        intent = await self.evidence.intent(record, records)
+        intent = await self.evidence.intent(record)
         head = await insist(self.kit.audit, AuditHead())
         files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
         evidence: tuple[ContractEvidence, ...] = gate.evidence() if gate is not None else ()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -46,6 +46,11 @@ class Tallies:
     def feed(self, record: Record) -> None:
         """Count one record of the session's log; one that was counted is passed over."""
         self.count(record.id, record.msg, record.meta)
+
+    def feed_all(self, records: Iterable[Record]) -> None:
+        """The same for many, in the order of their ids."""
+        for record in records:
+            self.feed(record)
 
     def count(self, number: int, msg: str, meta: Mapping[str, Any]) -> None:
         """The same for an event that has just been logged under the id `number`."""

@@ -6,6 +6,7 @@ Must not: order the chain itself (`hub.domain.profile` does), or remember anythi
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -18,6 +19,8 @@ from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.session.desk import owner
 from hub.actors.session.kit import Kit
+from hub.domain.approval import asks
+from hub.domain.config import Config
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.profile import ProviderStatus, Status, Target, chain, next_target
@@ -31,6 +34,7 @@ from supervisors import ActorDied
 
 _PATIENCE = 5.0
 """Seconds to wait for a forecast: without one the threshold alone decides."""
+_MUTE = "cannot ask for permission, which a rule of [[approvals]] wants."
 _NEVER_AGAIN = frozenset({"auth", "dispatch_failed", "verify_failed"})
 """Ways to leave a task after which the same provider and account is not asked again within it."""
 
@@ -49,6 +53,12 @@ class Targets:
         """
         self.kit.config = await insist(self.kit.settings, GetConfig())
 
+    async def refresh_accounts(self) -> None:
+        """Take the accounts as they are: the user may have switched since the session began. Nothing else changes."""
+        with contextlib.suppress(HubError):
+            fresh: Config = await insist(self.kit.settings, GetConfig())
+            self.kit.config = self.kit.config.with_accounts_of(fresh)
+
     def installed(self, name: str) -> bool:
         """Whether the provider's program can be started."""
         provider = self.kit.providers.get(name)
@@ -57,13 +67,20 @@ class Targets:
         program = self.kit.config.provider(name).program or provider.program
         return shutil.which(program) is not None
 
+    def mute(self, name: str) -> bool:
+        """Whether a rule wants its agent to ask before it acts, and it has no way to."""
+        return asks(self.kit.config.approvals, name) and not self.kit.providers[name].capabilities.approvals
+
+    def _fit(self, name: str) -> bool:
+        return self.installed(name) and not self.mute(name)
+
     def known(self) -> list[ProviderStatus]:
-        """Every enabled provider; one that is not installed is in error."""
+        """Every enabled provider; one that is not installed, or must ask and cannot, is in error."""
         config = self.kit.config
         return [
             ProviderStatus(
                 name,
-                Status.STANDBY if self.installed(name) else Status.ERROR,
+                Status.STANDBY if self._fit(name) else Status.ERROR,
                 tuple(account.label for account in config.accounts(name)),
             )
             for name in config.enabled_providers(self.kit.providers)
@@ -80,13 +97,17 @@ class Targets:
         config = self.kit.config
         named = (provider, *fallback) if fallback else config.profile_chain(profile)
         order = chain(named, config.session.chain, self.known())
-        names = [target.provider for target in order if self.installed(target.provider)]
+        names = [target.provider for target in order if self._fit(target.provider)]
         if provider:
             if provider not in self.kit.providers:
                 raise HubError(Code.INVALID, f"There is no provider {provider!r}.", hint="See: hub doctor")
             if not self.installed(provider):
                 raise HubError(
                     Code.AGENT_MISSING, f"{provider} is not installed.", hint=self._install_hint(provider)
+                )
+            if self.mute(provider):
+                raise HubError(
+                    Code.INVALID, f"{provider} {_MUTE}", hint="Name the rule's provider in hub.toml."
                 )
             names = [provider, *(n for n in names if n != provider)]
         if not names:
@@ -143,6 +164,7 @@ class Targets:
 
         Accounts whose own quota is below the threshold come first; with `fresh` there are no others.
         """
+        await self.refresh_accounts()
         barred = {Target(*key) for key in await self.blocked()}
         barred |= {Target(a.provider, a.account) for a in record.tried if a.failure in _NEVER_AGAIN}
         barred |= _gave_up(record)
@@ -179,6 +201,8 @@ class Targets:
             breaker = shut.get((name, account))
             if not self.installed(name):
                 status, reason = Status.ERROR, "not installed"
+            elif self.mute(name):
+                status, reason = Status.ERROR, f"it {_MUTE}"
             elif working == Target(name, account):
                 status, reason = Status.ACTIVE, ""
             elif breaker is not None and breaker.limited:

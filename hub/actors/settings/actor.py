@@ -12,13 +12,27 @@ from typing import Any
 
 import trio
 
+from hub.actors.errand import Jobs
+from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
+from hub.actors.settings.errands import Errands
 from hub.actors.settings.probes import Probes, Question
 from hub.actors.settings.writer import Writer
 from hub.domain.config import Config
 from hub.errors import HubError
 from hub.io.places import Places
-from hub.messages import GetConfig, PatchProvider, ProvidersConfigured, SetKey
+from hub.messages import (
+    AddAccount,
+    GetConfig,
+    Install,
+    LogIn,
+    PatchProvider,
+    ProviderChanged,
+    ProvidersConfigured,
+    RemoveAccount,
+    SetKey,
+    SwitchAccount,
+)
 from hub.providers.base import Provider
 from supervisors import DEFER, Actor, Ref, Reply
 
@@ -40,8 +54,9 @@ class Settings(Actor[Any]):
         audit: Ref[Any],
         events: Ref[Any],
         clock: Callable[[], float],
+        jobs: Jobs,
     ) -> None:
-        self._files = (places.config,)
+        self._files = (places.config, places.accounts)
         self._load = load
         self._providers = providers
         self._clock = clock
@@ -49,7 +64,9 @@ class Settings(Actor[Any]):
         self._config: Config | None = None
         self._probes = Probes(clock)
         self._entries = Entries(places.dotenv, Path.home())
-        self._writer = Writer(places, providers, self._current, audit, events, clock)
+        accounts = Accounts(places, providers, self._current, self._entries, clock)
+        errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
+        self._writer = Writer(places, providers, self._current, accounts, errands, audit, events, clock)
         self._writing = trio.Lock()
 
     async def handle(self, message: Any) -> Any:
@@ -59,8 +76,14 @@ class Settings(Actor[Any]):
                 return self._current()
             case ProvidersConfigured():
                 return self._beside(self._describe())
-            case PatchProvider() | SetKey():
+            case PatchProvider() | SetKey() | AddAccount() | SwitchAccount() | RemoveAccount():
                 return self._beside(self._change(message))
+            case Install():
+                return self._beside(self._writer.install(message))
+            case LogIn():
+                return self._beside(self._writer.log_in(message))
+            case ProviderChanged(name=name):
+                return self._probes.forget(name)
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the settings")
 

@@ -57,7 +57,7 @@ class Entries:
             "capabilities": attrs.asdict(provider.capabilities),
             "probe": found and _told(found),
             "accounts": [
-                _account(account, login, now) for account, login in zip(accounts, logins, strict=True)
+                account_row(account, login, now) for account, login in zip(accounts, logins, strict=True)
             ],
             "activeAccount": accounts[0].label,
         }
@@ -73,6 +73,12 @@ class Entries:
             if (login := find_login(store, self.folder(store.home, store.default, env))) is not None
         ]
         return max(found, key=lambda login: login.good(now), default=None)
+
+    def folders(self, config: Config, provider: Provider, account: Account) -> list[Path]:
+        """Where the logins of an account are kept."""
+        env = self._env(config, provider, account)
+        places = [self.folder(store.home, store.default, env) for store in provider.login_stores]
+        return [*places, Path(account.config_dir)] if account.config_dir else places
 
     def folder(self, home: str, default: str, env: Mapping[str, str]) -> Path:
         """Where an agent's directory is: what its variable says, else its usual place."""
@@ -97,7 +103,8 @@ def chosen(config: Config, name: str) -> dict[str, Any]:
     }
 
 
-def _account(account: Account, login: Login | None, now: float) -> dict[str, Any]:
+def account_row(account: Account, login: Login | None, now: float) -> dict[str, Any]:
+    """An account as the API tells it."""
     return {
         "label": account.label,
         "active": account.active,

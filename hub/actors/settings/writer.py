@@ -14,7 +14,9 @@ from typing import Any
 import attrs
 import trio
 
+from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import chosen
+from hub.actors.settings.errands import Errands
 from hub.domain.config import Config
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
@@ -22,7 +24,18 @@ from hub.io.config_patch import patch_provider
 from hub.io.dotenv import write_env
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
-from hub.messages import AuditAppend, AuditEntry, EventAppend, PatchProvider, SetKey
+from hub.messages import (
+    AddAccount,
+    AuditAppend,
+    AuditEntry,
+    EventAppend,
+    Install,
+    LogIn,
+    PatchProvider,
+    RemoveAccount,
+    SetKey,
+    SwitchAccount,
+)
 from hub.providers.base import Provider
 from supervisors import ActorDied, Ref
 
@@ -37,6 +50,8 @@ class Writer:
     providers: Mapping[str, Provider]
     current: Callable[[], Config]
     """The configuration in force; read again when a file has changed."""
+    accounts: Accounts
+    errands: Errands
     audit: Ref[Any]
     events: Ref[Any]
     clock: Callable[[], float]
@@ -52,6 +67,8 @@ class Writer:
                 return await self._patch(name, changes)
             case SetKey(name=name, value=value):
                 return await self._key(name, value)
+            case AddAccount() | SwitchAccount() | RemoveAccount():
+                return await self._account(order)
             case _:
                 raise TypeError(f"{type(order).__name__} changes no setting")
 
@@ -69,6 +86,29 @@ class Writer:
         verb = "set" if value else "removed"
         await self.told(f"the key {variable} was {verb}", f"key_{verb}", provider.name, variable=variable)
         return {"provider": provider.name, "name": variable, "set": bool(value)}
+
+    async def _account(self, order: AddAccount | SwitchAccount | RemoveAccount) -> Mapping[str, Any]:
+        name, label = order.provider, order.label
+        provider = self.provider(name)
+        match order:
+            case AddAccount():
+                found = await trio.to_thread.run_sync(self.accounts.add, order, provider)
+                text, event = (
+                    f"the account {label} of {name} was added in {found['configDir']}",
+                    "account_added",
+                )
+            case SwitchAccount():
+                found = await trio.to_thread.run_sync(self.accounts.switch, order, provider)
+                text, event = (
+                    f"the next session or handoff of {name} uses its account {label}",
+                    "account_switched",
+                )
+            case RemoveAccount():
+                found = await trio.to_thread.run_sync(self.accounts.remove, order, provider)
+                kept = f"; its directory stays: {found['configDir']}" if found["configDir"] else ""
+                text, event = f"the account {label} of {name} was removed{kept}", "account_removed"
+        await self.told(text, event, name, account=label)
+        return found
 
     def provider(self, name: str) -> Provider:
         """The provider of this name.
@@ -98,14 +138,30 @@ class Writer:
     def _key_names(self) -> list[str]:
         return sorted({name for provider in self.providers.values() for name in provider.key_names})
 
+    async def install(self, order: Install) -> Mapping[str, Any]:
+        """Begin an install."""
+        begun = await self.errands.install(self.provider(order.name), background=order.background)
+        await self._recorded("install_started", begun)
+        return begun
+
+    async def log_in(self, order: LogIn) -> Mapping[str, Any]:
+        """Begin a login."""
+        provider = self.provider(order.provider)
+        account = await trio.to_thread.run_sync(self.accounts.find, provider, order.label)
+        begun = await self.errands.log_in(provider, account)
+        await self._recorded("login_started", begun)
+        return begun
+
     async def told(self, text: str, event: str, provider: str, **data: Any) -> None:
         """Put on record what was done, and tell it; a part of the daemon that is just restarting costs the line."""
-        entry = AuditEntry(event, {"provider": provider, **data})
+        await self._recorded(event, {"provider": provider, **data})
         said = NewEvent(str(Tag.SYSTEM), text, {"provider": provider}, int(self.clock() * 1000))
         with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
-            await self.audit.call(AuditAppend([entry]), timeout=_TIMEOUT)
-        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
             await self.events.call(EventAppend([said]), timeout=_TIMEOUT)
+
+    async def _recorded(self, event: str, data: Mapping[str, Any]) -> None:
+        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
+            await self.audit.call(AuditAppend([AuditEntry(event, data)]), timeout=_TIMEOUT)
 
 
 def _allowed_names(names: list[str]) -> str:

@@ -93,6 +93,7 @@ def configured(name: str, settings: ProviderSettings) -> AcpAgent:
         command=settings.command,
         key_names=settings.key_names,
         home_env=settings.home_env,
+        capabilities=attrs.evolve(CAPABILITIES, accounts=bool(settings.home_env)),
         base_url_env=settings.base_url_env,
         model_env=settings.model_env,
     )

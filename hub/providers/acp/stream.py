@@ -40,6 +40,9 @@ _NOTHING = "_hub/nothing"
 it does not know it. Its answer marks a place in the stream."""
 _SPLIT = "\n"
 """Between a reply's key and its text, in the id of the request that carries both."""
+_WITHOUT = (
+    "That action was not allowed. Go on with the task without it; where that is impossible, say so and stop."
+)
 _TEXT_CAP = 65_536
 _FLUSH = 8_192
 """A streamed text is told in pieces of about this length, so that a long one does not look like silence."""
@@ -128,9 +131,11 @@ class AcpStream(Fold):
         """The events of a text that the program says itself in the model's place; None for the model's own."""
         return None
 
-    def _blank(self) -> Failure:
-        """The failure of a turn that ended without an answer."""
-        return Failure(FailureClass.REFUSAL, failures.NO_ANSWER)
+    def _wrong(self, stop: str) -> Failure | None:
+        """Why a turn that was not cancelled is no success; None for one that is."""
+        if stop != "end_turn":
+            return failures.of_stop(stop, self._title)
+        return None if self._answer.strip() else Failure(FailureClass.REFUSAL, failures.NO_ANSWER)
 
     def _over(self) -> bool:
         """Whether nothing more may be asked of the agent."""
@@ -313,20 +318,21 @@ class AcpStream(Fold):
         events = [*self._flush(), *self._usage(answered.result)]
         if answered.error is not None:
             return self._fail(events, self._failure_of(answered.error, now))
+        denied = self._tools.denied and not self._answer.strip()
         self._tools.clear()
-        match jsonline.text(answered.result.get("stopReason")):
-            case "cancelled":
-                events.append(Event(EventType.RESULT, "The turn was interrupted", {"isError": False}))
-                return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
-            case "end_turn" if not self._answer.strip():
-                return self._fail(events, self._blank())
-            case "end_turn" if self._replies:
-                return Step([*events, Event(EventType.SYSTEM, "The reply is given")], [self._next_prompt()])
-            case "end_turn":
-                events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
-                return self._end(events, Outcome(Ending.DONE, text=self._last_text))
-            case stop:
-                return self._fail(events, failures.of_stop(stop, self._title))
+        stop = jsonline.text(answered.result.get("stopReason"))
+        if stop == "cancelled":
+            events.append(Event(EventType.RESULT, "The turn was interrupted", {"isError": False}))
+            return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
+        if stop == "end_turn" and denied and not self._replies:
+            return Step([*events, Event(EventType.SYSTEM, _WITHOUT)], [self._prompt([_WITHOUT])])
+        failure = None if denied and self._replies else self._wrong(stop)
+        if failure is not None:
+            return self._fail(events, failure)
+        if self._replies:
+            return Step([*events, Event(EventType.SYSTEM, "The reply is given")], [self._next_prompt()])
+        events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
+        return self._end(events, Outcome(Ending.DONE, text=self._last_text))
 
     # What the agent asks and tells.
 

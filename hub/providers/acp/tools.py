@@ -29,7 +29,7 @@ _EXIT = re.compile(
     r"\A(?:Command exited with code|Exit Code):? (\d{1,3})\b|\bExit Code: (\d{1,3})\b|with exit code (\d{1,3})>"
 )
 _CANCELLED = re.compile(r"\ACommand cancelled\b|\AOperation cancelled\b", re.IGNORECASE)
-_PATHS = ("file_path", "filePath", "path")
+_PATHS = ("file_path", "filePath", "path", "fileName")
 
 
 @attrs.define
@@ -53,6 +53,12 @@ class ToolBook:
         self._sequential = sequential
         self._open: dict[str, _Call] = {}
         self._asked: set[str] = set()
+        self._denied = False
+
+    @property
+    def denied(self) -> bool:
+        """Whether the newest call to end was one that a person was asked about, and it was not carried out."""
+        return self._denied
 
     @property
     def in_flight(self) -> int:
@@ -63,9 +69,12 @@ class ToolBook:
         """A turn is over."""
         self._open.clear()
         self._asked.clear()
+        self._denied = False
 
     def passed(self) -> None:
         """The agent went on: where tools run one by one, a call that was asked for and has no end was denied."""
+        if not self._sequential:
+            return
         for call in self._asked:
             self._open.pop(call, None)
         self._asked.clear()
@@ -74,7 +83,7 @@ class ToolBook:
         """A call that needs permission, which a person may deny; the event of its use, once."""
         self.passed()
         call = self._begin(told)
-        if deniable and self._sequential:
+        if deniable:
             self._asked.add(_id(told))
         return _use(call)
 
@@ -87,6 +96,7 @@ class ToolBook:
         events = _use(call) if ended or _is_known(call.fields) else []
         if ended:
             del self._open[_id(told)]
+            self._denied = _id(told) in self._asked and told.get("status") == "failed"
             self._asked.discard(_id(told))
             events.append(_result(call))
         return events

@@ -55,6 +55,7 @@ class Claude:
             replies=True,
             interrupt=True,
             resume=True,
+            accounts=True,
             approvals=True,
             quota=True,
             cost=True,

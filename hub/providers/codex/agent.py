@@ -51,7 +51,13 @@ class Codex:
     program: str = "codex"
     capabilities: Capabilities = attrs.field(
         default=Capabilities(
-            replies=True, interrupt=True, resume=True, approvals=True, quota=True, system_prompt=True
+            replies=True,
+            interrupt=True,
+            resume=True,
+            accounts=True,
+            approvals=True,
+            quota=True,
+            system_prompt=True,
         )
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "@openai/codex")

@@ -44,7 +44,9 @@ class Demo:
     """Where `HUB_DEMO_*` is looked up."""
     program: str = sys.executable
     capabilities: Capabilities = attrs.field(
-        default=Capabilities(replies=True, interrupt=True, resume=True, approvals=True, quota=True)
+        default=Capabilities(
+            replies=True, interrupt=True, resume=True, accounts=True, approvals=True, quota=True
+        )
     )
     install_command: Sequence[str] = ()
     login_command: Sequence[str] = ()

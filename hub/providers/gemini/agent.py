@@ -46,7 +46,7 @@ class Gemini:
     display_name: str = "Gemini CLI"
     program: str = "gemini"
     capabilities: Capabilities = attrs.field(
-        default=Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
+        default=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True)
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "@google/gemini-cli")
     login_command: Sequence[str] = ("gemini",)

@@ -58,7 +58,13 @@ class OpenCode:
     program: str = "opencode"
     capabilities: Capabilities = attrs.field(
         default=Capabilities(
-            replies=True, interrupt=True, resume=True, approvals=True, cost=True, system_prompt=True
+            replies=True,
+            interrupt=True,
+            resume=True,
+            accounts=True,
+            approvals=True,
+            cost=True,
+            system_prompt=True,
         )
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "opencode-ai")

@@ -11,10 +11,11 @@ import pytest
 from trio.testing import wait_all_tasks_blocked
 
 from hub.actors.audit import AuditWriter
+from hub.actors.errand import Jobs
 from hub.actors.events import EventLog
 from hub.actors.quota.actor import Quota
 from hub.actors.quota.book import load
-from hub.actors.settings import Settings
+from hub.actors.settings.actor import Settings
 from hub.domain.config import parse_config
 from hub.domain.event import EventType, Tag
 from hub.domain.forecast import Outlook
@@ -22,7 +23,7 @@ from hub.domain.quota import QuotaReading
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet
-from supervisors import Slot, SupervisorSpec, actor_spec
+from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
 from tests.waiting import answered, changed
 
@@ -114,17 +115,21 @@ async def bench_of(places, clock=None, config=TOML):
             settings=settings.ref,
             session=session.ref,
             providers=providers,
+            clients=lambda _: None,
             clock=clock,
         )
+
+    def conf():
+        read = partial(parse_config, config)
+        nobody = Jobs(DynamicHandle("jobs"), lambda job, _: pytest.fail(f"{job} was started"), str)
+        return Settings(places, read, {}, audit=audit.ref, events=log.ref, clock=clock, jobs=nobody)
 
     spec = SupervisorSpec(
         intensity=10,
         children=[
             actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),
             actor_spec("events", lambda: EventLog(places, audit.ref, clock), log),
-            actor_spec(
-                "settings", lambda: Settings(lambda: parse_config(config), lambda: 0, {}, clock), settings
-            ),
+            actor_spec("settings", conf, settings),
             actor_spec("quota", actor, quota),
         ],
     )

@@ -54,6 +54,12 @@ def test_a_top_up_and_a_window_begun_anew_start_the_ledger_again(after):
     assert fed(reading(800, 0), reading(900, 100), after) == begin(after)
 
 
+def test_two_sources_that_round_differently_are_no_top_up():
+    """The stream tells 93.4 %, the server 93 %: the pace seen so far still holds."""
+    burn = fed(reading(900, 0), reading(934, 60), reading(930, 120))
+    assert (len(burn.edges), burn.last.used_permille, burn.last.at) == (1, 934, 120)
+
+
 def test_a_reading_without_a_reset_keeps_the_one_known():
     assert fed(reading(100, 0), reading(110, 60, resets_at=None)).last == reading(110, 60)
 

@@ -36,6 +36,8 @@ retries = 3
 [providers.claude]
 enabled = true
 declaredCap = 100
+quotaEndpoint = true
+quotaUrl = "https://quota.example.org"
 model = "opus"
 baseUrl = "http://127.0.0.1:1/v1"
 program = "/opt/claude"
@@ -83,6 +85,9 @@ verify = ["true"]
 command = "kitty -e 'a b'"
 
 [[approvals]]
+action = "tool"
+provider = "claude"
+timeout = 60
 tool = "Bash"
 command = "rm *"
 decision = "deny"
@@ -380,3 +385,17 @@ def test_any_text_is_read_or_refused_with_a_place(text):
             assert problem["column"] >= 1
     else:
         assert isinstance(config, Config)
+
+
+def test_accounts_can_be_taken_from_a_newer_configuration():
+    """All else stays as the session began with; where nothing changed it is the very same configuration."""
+    old = parse_config('[session]\nmaxHandoffs = 1\n[providers.claude]\nmodel = "x"\n')
+    accounts = '[[providers.claude.accounts]]\nlabel = "a"\n[[providers.codex.accounts]]\nlabel = "b"\n'
+    new = parse_config(f'[session]\nmaxHandoffs = 2\n[providers.claude]\nmodel = "y"\n{accounts}')
+    taken = old.with_accounts_of(new)
+    assert (taken.session.max_handoffs, taken.provider("claude").model) == (1, "x")
+    assert [taken.accounts(name)[0].label for name in ("claude", "codex")] == ["a", "b"]
+    assert taken.with_accounts_of(new) is taken
+    assert taken.with_accounts_of(old) == attrs.evolve(
+        old, providers={**old.providers, "codex": new.provider("codex").__class__()}
+    )

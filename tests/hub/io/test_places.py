@@ -89,7 +89,7 @@ def test_exclude_keeps_what_the_user_wrote(repo):
     exclude = repo / ".git/info/exclude"
     exclude.write_text("*.tmp")
     Places(repo).ensure()
-    assert exclude.read_text() == "*.tmp\n/.hub/\n"
+    assert exclude.read_text() == "*.tmp\n/.hub/\n/.aider.tags.cache.v*/\n"
 
 
 def test_project_is_found_from_below(repo):

@@ -53,11 +53,12 @@ class Folded:
 
 
 def runs(agent: str) -> list[str]:
-    return sorted(path.parent.name for path in CAPTURES.glob(f"{agent}/*/stdout.jsonl"))
+    return sorted(path.parent.name for path in CAPTURES.glob(f"{agent}/*/stdout.*"))
 
 
 def lines_of(agent: str, run: str) -> list[bytes]:
-    return (CAPTURES / agent / run / "stdout.jsonl").read_bytes().splitlines()
+    [path] = (CAPTURES / agent / run).glob("stdout.*")
+    return path.read_bytes().splitlines()
 
 
 def stderr_of(agent: str, run: str) -> list[bytes]:

@@ -15,8 +15,18 @@ from hub.domain.pipeline_run import begin, told
 from hub.web.backend import RunRequest
 from hub.web.server import Bound, serve
 
+APPROVAL = {
+    "id": "a-1f2e3d4c5b6a", "action": "Bash: git push", "reason": "claude asks", "severity": "warn",
+    "createdAt": "2026-01-01T00:00:00.000Z", "expiresAt": None, "kind": "tool", "sessionId": "s-1",
+    "provider": "claude", "account": "default", "tool": "Bash", "context": {"command": "git push"},
+}  # fmt: skip
 NODE = {"id": "a", "provider": "claude", "task": "x", "dependsOn": [], "fallback": [], "verify": []}
 PIPELINE = {"name": "p", "nodes": [NODE]}
+ACCOUNT = {
+    "provider": "claude", "label": "work", "active": False, "configDir": "/w", "loggedIn": False,
+    "activeAccount": "default",
+}  # fmt: skip
+JOB = {"job": "login", "command": "claude auth login", "terminal": "tmux", "account": ""}
 RUN = told(begin("p-1", *read([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
@@ -47,7 +57,7 @@ class Fake:
         return {
             "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
             "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "fsmState": "RUNNING",
-            "sessionState": "idle", "account": "", "needsInput": False,
+            "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False,
         }  # fmt: skip
 
     async def providers(self) -> list[Any]:
@@ -77,6 +87,26 @@ class Fake:
     async def set_key(self, name: str, value: str) -> dict[str, Any]:
         self._asked("set_key", name, value)
         return {"provider": "claude", "name": "ANTHROPIC_API_KEY", "set": bool(value)}
+
+    async def switch_account(self, provider: str, label: str) -> dict[str, Any]:
+        self._asked("switch_account", provider, label)
+        return {**ACCOUNT, "label": label, "active": True}
+
+    async def add_account(self, provider: str, label: str, config_dir: str) -> dict[str, Any]:
+        self._asked("add_account", provider, label, config_dir)
+        return {**ACCOUNT, "label": label}
+
+    async def remove_account(self, provider: str, label: str) -> dict[str, Any]:
+        self._asked("remove_account", provider, label)
+        return {"provider": provider, "label": label, "configDir": "/w", "activeAccount": "default"}
+
+    async def install(self, name: str, *, background: bool) -> dict[str, Any]:
+        self._asked("install", name, background)
+        return {**JOB, "job": f"install {name}", "provider": name}
+
+    async def log_in(self, provider: str, label: str) -> dict[str, Any]:
+        self._asked("log_in", provider, label)
+        return {**JOB, "provider": provider, "account": label or "default"}
 
     async def run(self, request: RunRequest) -> dict[str, Any]:
         self._asked("run", request)
@@ -132,6 +162,14 @@ class Fake:
             "etaHighMinutes": 150.0, "forecast": "ready",
         }  # fmt: skip
         return [{"provider": "claude", "account": "default", **window, "windows": [window]}]
+
+    async def approvals(self) -> list[Any]:
+        self._asked("approvals")
+        return [APPROVAL]
+
+    async def resolve_approval(self, number: str, *, approved: bool, note: str) -> dict[str, Any]:
+        self._asked("resolve_approval", number, approved, note)
+        return {"id": number, "approved": approved}
 
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         self._asked("events_since", since, limit)

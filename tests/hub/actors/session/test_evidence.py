@@ -10,9 +10,13 @@ import trio
 from hub.actors.session.board import Wish
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
+from hub.io.sqlite import NewEvent
+from hub.messages import EventAppend
 from tests.faults.harness import git
 from tests.hub.actors.session.parts import parts_of
 from tests.waiting import Gate
+
+PAGE = 5000
 
 
 async def test_every_event_of_the_session_comes_in_order_and_no_other(two, monkeypatch):
@@ -116,7 +120,21 @@ async def test_the_intent_is_read_from_the_users_task_and_the_log(two, monkeypat
     """The same log gives the same block."""
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin()
-        records = await parts.evidence.records(record)
-        first = await parts.evidence.intent(record, records)
-        assert await parts.evidence.intent(record, records) == first
+        first = await parts.evidence.intent(record)
+        assert await parts.evidence.intent(record) == first
         assert "write the files" in str(first)
+
+
+async def test_a_long_log_is_read_in_pages(two, monkeypatch):
+    """A session of days has more events than fit in memory; the contract's intent is a fold over pages of them."""
+    count = 2 * PAGE + 10
+    async with parts_of(two, monkeypatch) as parts:
+        record = parts.record(session_id="s-long")
+        meta = {"sessionId": "s-long"}
+        for first in range(0, count, PAGE):
+            texts = range(first, min(first + PAGE, count))
+            await parts.live.ask("events", EventAppend([NewEvent("text", str(n), meta, 1) for n in texts]))
+        pages = []
+        await parts.evidence.each(record, pages.append)
+    assert [len(page) for page in pages] == [PAGE, PAGE, 10]
+    assert [item.msg for page in pages for item in page] == [str(n) for n in range(count)]

@@ -254,3 +254,14 @@ def test_a_limit_of_a_subagent_is_the_runs_limit(models, assign, env):
     run = drive(PROVIDER, assign(), env)
     assert run.outcome.failure is not None
     assert run.outcome.failure.kind is FailureClass.USAGE_LIMIT
+
+
+def test_a_used_up_quota_of_another_vendor_ends_the_run_without_a_guessed_reset(models, assign, env):
+    """OpenAI's error has no `retry-after`, so OpenCode would try six times in 76 s; its words say enough."""
+    models.script("key", Turn.limit())
+    given = assign(model="openai/gpt-5.5", base_url=models.openai_url, key_name="OPENAI_API_KEY")
+    run = drive(PROVIDER, given, env)
+    failure = run.outcome.failure
+    assert failure is not None
+    assert (failure.kind, failure.resets_at) == (FailureClass.USAGE_LIMIT, None)
+    assert len(models.mains("key")) == 1

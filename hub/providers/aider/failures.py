@@ -1,0 +1,122 @@
+"""Why Aider stopped: the errors of LiteLLM as it prints them -> failure class and reset.
+
+Owns: the table of LiteLLM's exceptions and of the words that tell more than they do.
+Must not: keep state, or believe an exit code (it is 0 after nearly every failure).
+
+Order of belief: the words that say it plainly, for one exception stands for several things (a used-up quota and a
+rate limit of a minute are both `RateLimitError`, a full context and a bad model both `BadRequestError`); then the
+exception's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import Failure, FailureClass
+from hub.domain.resets import parse_reset
+
+NO_ANSWER = "The model gave no answer: its safeguards blocked it, or it said nothing."
+_USED_UP = re.compile(
+    r"exceeded your current quota|insufficient[_ ](?:quota|balance|credits?)|usage limit"
+    r"|credit balance is too low|daily (?:quota|limit)|budget has been exceeded|payment required",
+    re.IGNORECASE,
+)
+"""Words that say it: no short wait brings it back."""
+_TEXTS: Sequence[tuple[FailureClass, re.Pattern[str]]] = (
+    (FailureClass.USAGE_LIMIT, _USED_UP),
+    (FailureClass.OVERLOAD, re.compile(r"overloaded|at capacity|temporarily unavailable", re.IGNORECASE)),
+    (
+        FailureClass.CONTEXT_OVERFLOW,
+        re.compile(r"prompt is too long|maximum context length|context[ _](?:window|length)", re.IGNORECASE),
+    ),
+    (
+        FailureClass.AUTH,
+        re.compile(r"api[ _-]?key|authenticat|unauthori[sz]ed|no LLM model was specified", re.IGNORECASE),
+    ),
+    (FailureClass.REFUSAL, re.compile(r"content[ _](?:filter|policy|management)|safety", re.IGNORECASE)),
+)
+_NAMES: Mapping[str, FailureClass] = {
+    "RateLimitError": FailureClass.USAGE_LIMIT,
+    "RouterRateLimitError": FailureClass.USAGE_LIMIT,
+    "BudgetExceededError": FailureClass.USAGE_LIMIT,
+    "AuthenticationError": FailureClass.AUTH,
+    "PermissionDeniedError": FailureClass.AUTH,
+    "ContentPolicyViolationError": FailureClass.REFUSAL,
+    "ContextWindowExceededError": FailureClass.CONTEXT_OVERFLOW,
+    "InternalServerError": FailureClass.OVERLOAD,
+    "ServiceUnavailableError": FailureClass.OVERLOAD,
+    "BadGatewayError": FailureClass.OVERLOAD,
+    "APIConnectionError": FailureClass.OVERLOAD,
+    "APIError": FailureClass.OVERLOAD,
+    "Timeout": FailureClass.OVERLOAD,
+}
+_ERROR = re.compile(r"litellm\.(?:[a-z_]+\.)*([A-Z]\w{2,60}): ?(.*)", re.DOTALL)
+_RETRY = re.compile(r"Retrying in (\d{1,5}(?:\.\d{1,3})?) seconds\.\.\.")
+
+
+@attrs.frozen
+class Trouble:
+    """An error that LiteLLM raised, as Aider printed it."""
+
+    name: str
+    text: str
+
+    def failure(self, now: float) -> Failure:
+        """Its class and, where it tells one, the reset."""
+        found = next((kind for kind, pattern in _TEXTS if pattern.search(self.text)), None)
+        kind = found or _NAMES.get(self.name, FailureClass.UNKNOWN)
+        if kind is not FailureClass.USAGE_LIMIT:
+            return Failure(kind, self.text)
+        reset = parse_reset(self.text, now, None)
+        return Failure(kind, self.text, reset.at if reset else None)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it says that all is used up: Aider would try for another minute."""
+        return _USED_UP.search(self.text) is not None
+
+    def with_line(self, line: str) -> Trouble:
+        """With one more line of its words."""
+        return attrs.evolve(self, text=f"{self.text}\n{line}"[:8_000])
+
+
+def trouble(line: str) -> Trouble | None:
+    """The error whose telling the line begins."""
+    found = _ERROR.match(line)
+    return Trouble(found[1], found[2] or found[1]) if found else None
+
+
+def retry_delay(line: str) -> float | None:
+    """Seconds until the next attempt, where the line tells them and nothing else."""
+    found = _RETRY.fullmatch(line)
+    return float(found[1]) if found else None
+
+
+def retry_event(attempt: int, failure: Failure, delay: float, now: float) -> Event:
+    """The event of a retry."""
+    meta = {
+        "attempt": attempt,
+        "failure": failure.kind.value,
+        "delayMs": int(delay * 1000),
+        "resetsAt": int(now + delay) + 1,
+    }
+    said = f"Attempt {attempt} failed ({failure.text.partition(chr(10))[0]}), next in {delay:.1f} s"
+    return Event(EventType.RETRY, said, meta)
+
+
+def event(failure: Failure) -> Event:
+    """The error event of a failure."""
+    reset = {} if failure.resets_at is None else {"resetsAt": int(failure.resets_at)}
+    return Event(EventType.ERROR, failure.text, {"failure": failure.kind.value, **reset})
+
+
+def from_exit(head: str, stderr: str, how: str) -> Failure:
+    """The failure of a run that ended before it came to work: what it said until then, else a crash."""
+    words = "\n".join(part.strip() for part in (head[-2_000:], stderr[-2_000:]) if part.strip())
+    if "No LLM model was specified" in words:
+        return Failure(FailureClass.AUTH, words, source="exit")
+    return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")

@@ -1,0 +1,58 @@
+"""Claude Code's quota besides its stream: limits met in its transcripts, and its maker's usage endpoint.
+
+Owns: `CLIENT`.
+Must not: refresh a login; an expired one is the program's to renew.
+
+The endpoint tells percents (0..100) where stream and headers tell shares (0..1), and is documented nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hub.domain.quota import FULL
+from hub.providers import jsonline
+from hub.providers.quota import QuotaClient, Request, Share, document, instant, permille
+
+
+def record(line: Mapping[str, Any]) -> Sequence[Share]:
+    """The window that a usage limit in a transcript filled."""
+    info = jsonline.mapping(jsonline.mapping(line.get("apiErrorParams")).get("rate_limit_info"))
+    window, resets_at = jsonline.text(info.get("rateLimitType")), instant(info.get("resetsAt"))
+    if info.get("status") != "rejected" or not window or resets_at is None:
+        return ()
+    return (Share(window, FULL, resets_at, instant(line.get("timestamp"))),)
+
+
+def request(login: bytes, url: str, now: float) -> Request | None:
+    """The usage request; None without a login of a subscription, or when it has expired."""
+    found = jsonline.mapping(document(login).get("claudeAiOauth"))
+    token, expires = jsonline.text(found.get("accessToken")), jsonline.number(found.get("expiresAt"))
+    if not token or (expires is not None and expires / 1000 <= now):
+        return None
+    headers = {"Authorization": f"Bearer {token}", "anthropic-beta": "oauth-2025-04-20"}
+    return Request(f"{url}/api/oauth/usage", headers=headers)
+
+
+def answer(body: Mapping[str, Any]) -> Sequence[Share]:
+    """Every window of the answer that tells a share."""
+    found = []
+    for name, window in body.items():
+        state = jsonline.mapping(window)
+        used = permille(state.get("utilization"))
+        if used is not None and "resets_at" in state:
+            found.append(Share(jsonline.clean(name), used, instant(state["resets_at"])))
+    return found
+
+
+CLIENT = QuotaClient(
+    home=".claude",
+    store="projects",
+    mark=b"rate_limit_info",
+    record=record,
+    credentials=".credentials.json",
+    url="https://api.anthropic.com",
+    request=request,
+    answer=answer,
+)

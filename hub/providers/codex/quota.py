@@ -1,0 +1,78 @@
+"""Codex's quota besides its stream: the token counts in its rollouts, and its maker's usage endpoint.
+
+Owns: `CLIENT`.
+Must not: refresh a login; an expired one is the program's to renew.
+
+`codex exec` tells no quota in its stream, but writes it into its rollout with every answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hub.providers import jsonline
+from hub.providers.quota import QuotaClient, Request, Share, document, instant, named, permille
+
+_USUAL = "codex"
+_MINUTE = 60
+
+
+def record(line: Mapping[str, Any]) -> Sequence[Share]:
+    """The windows of a rollout's `token_count`."""
+    payload = jsonline.mapping(line.get("payload"))
+    limits = jsonline.mapping(payload.get("rate_limits"))
+    at = instant(line.get("timestamp"))
+    if payload.get("type") != "token_count" or at is None:
+        return ()
+    limit = jsonline.text(limits.get("limit_id"))
+    prefix = f"{limit}:" if limit and limit != _USUAL else ""
+    found = []
+    for slot in ("primary", "secondary"):
+        state = jsonline.mapping(limits.get(slot))
+        used, minutes = permille(state.get("used_percent")), jsonline.integer(state.get("window_minutes"))
+        if used is not None:
+            name = slot if minutes is None else named(minutes)
+            found.append(Share(prefix + name, used, instant(state.get("resets_at")), at))
+    return found
+
+
+def request(login: bytes, url: str, now: float) -> Request | None:  # noqa: ARG001 - the client's signature
+    """The usage request; None without a ChatGPT login: an API key has no such quota."""
+    tokens = jsonline.mapping(document(login).get("tokens"))
+    token, account = jsonline.text(tokens.get("access_token")), jsonline.text(tokens.get("account_id"))
+    if not token:
+        return None
+    headers = {"Authorization": f"Bearer {token}"}
+    return Request(
+        f"{url}/backend-api/wham/usage",
+        headers={**headers, "ChatGPT-Account-Id": account} if account else headers,
+    )
+
+
+def answer(body: Mapping[str, Any]) -> Sequence[Share]:
+    """The windows of the answer."""
+    limits = jsonline.mapping(body.get("rate_limit"))
+    found = []
+    for slot in ("primary", "secondary"):
+        state = jsonline.mapping(limits.get(f"{slot}_window"))
+        used, seconds = (
+            permille(state.get("used_percent")),
+            jsonline.integer(state.get("limit_window_seconds")),
+        )
+        if used is not None:
+            name = slot if seconds is None else named(seconds // _MINUTE)
+            found.append(Share(name, used, instant(state.get("reset_at"))))
+    return found
+
+
+CLIENT = QuotaClient(
+    home=".codex",
+    store="sessions",
+    mark=b'"rate_limits"',
+    record=record,
+    credentials="auth.json",
+    url="https://chatgpt.com",
+    request=request,
+    answer=answer,
+)

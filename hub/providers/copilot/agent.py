@@ -1,0 +1,81 @@
+"""GitHub Copilot CLI: how it is started, logged in and installed.
+
+Owns: argv, environment and capabilities of `copilot`.
+Must not: read its output (`stream.py` does), or write into an account's directory.
+
+Choices: `--acp` (design/decisions/0019). Prompt and contract go over the protocol; the contract is the head of the
+first prompt. `--allow-all` is the permission policy; in any other a person is asked.
+
+With a `base_url` it works without a GitHub account, on any model server that speaks OpenAI's protocol, Ollama
+included (`COPILOT_PROVIDER_BASE_URL`, which needs a `model`). More of that kind goes into `env`:
+`COPILOT_PROVIDER_TYPE` (openai, azure, anthropic), `COPILOT_PROVIDER_WIRE_API` (completions, responses),
+`COPILOT_OFFLINE = "true"` (no word to GitHub at all).
+
+Options in `hub.toml`, all optional: `approval_mode` (default `allow-all`, or `ask` where a rule of `[[approvals]]`
+is about its tools; with any but the first it asks), `partial` (text as it is written), `args` (more arguments), `env`
+(more environment).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from hub.providers import jsonline
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream, approval_mode
+
+
+@attrs.frozen
+class Copilot:
+    """The provider `copilot`."""
+
+    name: str = "copilot"
+    display_name: str = "GitHub Copilot CLI"
+    program: str = "copilot"
+    capabilities: Capabilities = attrs.field(
+        default=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True)
+    )
+    install_command: Sequence[str] = ("npm", "install", "-g", "@github/copilot")
+    login_command: Sequence[str] = ("copilot", "login")
+    login_stores: Sequence[LoginStore] = ()
+    """It keeps its login in the system's keychain."""
+    version_args: Sequence[str] = ("--version",)
+    key_names: Sequence[str] = (
+        "COPILOT_GITHUB_TOKEN",
+        "GH_TOKEN",
+        "GITHUB_TOKEN",
+        "COPILOT_PROVIDER_API_KEY",
+        "COPILOT_PROVIDER_BEARER_TOKEN",
+    )
+    silent_after: float = 300.0
+
+    def account_env(self, account: Account) -> Mapping[str, str]:
+        """The account's directory, with its login and sessions, and its own keys."""
+        place = {"COPILOT_HOME": account.config_dir} if account.config_dir else {}
+        return {**place, **account.env}
+
+    def launch(self, assignment: Assignment) -> Launch:
+        """The command line; standard input stays open as the channel."""
+        argv = [assignment.program or self.program, "--acp", "--no-auto-update"]
+        if approval_mode(assignment) == ALLOW_ALL:
+            argv.append("--allow-all")
+        if assignment.model:
+            argv += ["--model", assignment.model]
+        argv += jsonline.texts(assignment.options.get("args"))
+        return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE)
+
+    def stream(self, assignment: Assignment) -> Stream:
+        """A fresh fold."""
+        return CopilotStream(assignment)
+
+    def _env(self, assignment: Assignment) -> dict[str, str]:
+        env = dict(self.account_env(assignment.account))
+        if assignment.base_url:
+            env["COPILOT_PROVIDER_BASE_URL"] = assignment.base_url
+        more = jsonline.mapping(assignment.options.get("env"))
+        return env | {name: str(value) for name, value in more.items()}
+
+
+PROVIDER = Copilot()

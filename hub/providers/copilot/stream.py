@@ -1,0 +1,65 @@
+"""GitHub Copilot CLI over ACP: what it does in its own way.
+
+Owns: Copilot's side of the fold in `hub.providers.acp.stream`.
+Must not: repeat the protocol, or classify failures (`failures.py`).
+
+Traps this fold knows, each with a test:
+ 1. Whatever goes wrong, the turn ends as `end_turn`, as if it had succeeded. The error is a text in the model's place
+    ("Error: 401 ..."), whole in one chunk, while a model's own text comes in pieces; retries are told the same way
+    ("Info: Request failed ... Retrying...").
+ 2. A rate limit is retried five times in silence, some 54 s, before it is told.
+ 3. An answer that safeguards blocked is a turn without a word.
+ 4. The title of a command is its description; the command is in the raw input, its exit code in the raw output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hub.domain.event import Event, EventType
+from hub.domain.failure import Failure
+from hub.providers import jsonline
+from hub.providers.acp.stream import AcpStream
+from hub.providers.base import Assignment, Step
+from hub.providers.copilot import failures
+
+ALLOW_ALL = "allow-all"
+ASKS = "ask"
+_ASIDE = re.compile(r"(Error|Info|Warning): (.+)", re.DOTALL)
+
+
+class CopilotStream(AcpStream):
+    """The fold over one dispatch of `copilot --acp`."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        super().__init__(assignment, title="Copilot", people=approval_mode(assignment) != ALLOW_ALL)
+        self._error: Failure | None = None
+        self._attempts = 0
+
+    def _aside(self, piece: str) -> list[Event] | None:
+        found = _ASIDE.fullmatch(piece)
+        if found is None:
+            if piece.strip():
+                self._error = None
+            return None
+        if found[1] == "Error":
+            self._error = failures.classify(found[2], self._now)
+            return [*self._flush(), *self._tell(self._error)]
+        if failures.is_retry(found[2]):
+            self._attempts += 1
+            return [Event(EventType.RETRY, jsonline.cap(found[2], 1024), {"attempt": self._attempts})]
+        return [Event(EventType.SYSTEM, jsonline.cap(piece, 4096))]
+
+    def _tool(self, update: Mapping[str, Any]) -> Step:
+        self._error = None
+        return super()._tool(update)
+
+    def _wrong(self, stop: str) -> Failure | None:
+        return self._error or super()._wrong(stop)
+
+
+def approval_mode(assignment: Assignment) -> str:
+    """The approval mode the user chose; by default `allow-all`, or `ask` where rules wait for its requests."""
+    return jsonline.text(assignment.options.get("approval_mode")) or (ASKS if assignment.asks else ALLOW_ALL)

@@ -1,0 +1,53 @@
+"""Gemini CLI's quota besides its stream: its maker's quota endpoint; its store tells none.
+
+Owns: `CLIENT`.
+Must not: refresh a login; an expired one is the program's to renew.
+
+The quota is one for each model, and begins anew each day: the models are windows here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hub.domain.quota import FULL
+from hub.providers import jsonline
+from hub.providers.quota import QuotaClient, Request, Share, document, instant
+
+
+def record(line: Mapping[str, Any]) -> Sequence[Share]:  # noqa: ARG001 - the client's signature
+    """Nothing: its transcripts hold tokens alone."""
+    return ()
+
+
+def request(login: bytes, url: str, now: float) -> Request | None:
+    """The quota request; None without a Google login, or when it has expired."""
+    found = document(login)
+    token, expires = jsonline.text(found.get("access_token")), jsonline.number(found.get("expiry_date"))
+    if not token or (expires is not None and expires / 1000 <= now):
+        return None
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    return Request(f"{url}/v1internal:retrieveUserQuota", "POST", headers, b"{}")
+
+
+def answer(body: Mapping[str, Any]) -> Sequence[Share]:
+    """One window for each model."""
+    found = []
+    for bucket in map(jsonline.mapping, jsonline.items(body.get("buckets"))):
+        left, model = jsonline.number(bucket.get("remainingFraction")), jsonline.text(bucket.get("modelId"))
+        if left is not None and 0 <= left <= 1 and model:
+            found.append(Share(f"day:{model}", round((1 - left) * FULL), instant(bucket.get("resetTime"))))
+    return found
+
+
+CLIENT = QuotaClient(
+    home="",
+    store="",
+    mark=b"",
+    record=record,
+    credentials=".gemini/oauth_creds.json",
+    url="https://cloudcode-pa.googleapis.com",
+    request=request,
+    answer=answer,
+)

@@ -1,0 +1,105 @@
+"""The shape of a provider's quota client: where its quota can be read besides its stream.
+
+Owns: `QuotaClient`, `Share` and `Request`, and the reading of what all clients meet.
+Must not: open a file or a socket, or keep a login: a token is read at the moment of the call, and only the request
+that is sent holds it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+
+from hub.domain.quota import FULL
+
+_MILLIS = 1e11
+"""Beyond it a number of seconds is one of milliseconds, or nonsense."""
+_MINUTES: Mapping[int, str] = {300: "five_hour", 1440: "day", 10_080: "seven_day", 43_200: "thirty_day"}
+
+
+@attrs.frozen
+class Share:
+    """How much of a window is used, as a client reads it.
+
+    Attributes:
+        window: Its name, the same as in the stream.
+        used: Per mille.
+        resets_at: Epoch seconds; None where it is not told.
+        at: When the record was written, epoch seconds; None = it is an answer of this moment.
+    """
+
+    window: str
+    used: int
+    resets_at: float | None = None
+    at: float | None = None
+
+
+@attrs.frozen
+class Request:
+    """One request to the agent's maker; its headers hold the user's login."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    body: bytes = b""
+
+
+@attrs.frozen
+class QuotaClient:
+    """Where one agent's quota can be read.
+
+    Attributes:
+        home: The agent's own directory below the user's, where an account has none of its own.
+        store: The folder in it in which its sessions are; "" where they tell nothing of a quota.
+        mark: Bytes that every record with a quota in it has: all others are not even decoded.
+        record: The shares that one record of the store tells.
+        credentials: The file in `home` that holds its login.
+        url: The maker's server.
+        request: The request for a login (the file's bytes), a server and a moment; None where the login will not do.
+        answer: The shares in what the server answered.
+    """
+
+    home: str
+    store: str
+    mark: bytes
+    record: Callable[[Mapping[str, Any]], Sequence[Share]]
+    credentials: str
+    url: str
+    request: Callable[[bytes, str, float], Request | None]
+    answer: Callable[[Mapping[str, Any]], Sequence[Share]]
+
+
+def document(data: bytes) -> Mapping[str, Any]:
+    """A JSON object; {} for anything else."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def instant(value: Any) -> float | None:
+    """Epoch seconds of an ISO time or a number of seconds; None for anything else. No zone is UTC."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _MILLIS:
+        return float(value)
+    try:
+        found = datetime.fromisoformat(value)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def permille(percent: Any) -> int | None:
+    """Per mille of a percentage; None for what is no number, or no share."""
+    if isinstance(percent, bool) or not isinstance(percent, int | float) or not 0 <= percent <= FULL:
+        return None
+    return round(percent * 10)
+
+
+def named(minutes: int) -> str:
+    """The usual name of a window of so many minutes."""
+    return _MINUTES.get(minutes, f"{minutes}_minutes")

@@ -1,0 +1,109 @@
+"""Qwen Code: how it is started, logged in and installed.
+
+Owns: argv, environment and capabilities of `qwen`.
+Must not: read its output (`stream.py` does), or write into an account's directory.
+
+Choices: `--acp` (design/decisions/0019). Prompt and contract go over the protocol; the contract is the head of the
+first prompt, for `--append-system-prompt` would be an argument, and a contract is too long for one.
+
+`DEFAULTS` are settings of the lowest rank, which the user's own settings outrank: they are a file of this dispatch
+that `QWEN_CODE_SYSTEM_DEFAULTS_PATH` names. A used-up quota is retried up to eleven times for 95 s each, in silence:
+waiting is hub's business, so one such round is enough. Its keeper of memories asks the model once more after each
+turn, at the user's cost, and the turn ends only then.
+
+The launcher dies at a signal and leaves its child behind: signals go to the group, and the end is the end of the
+output (the runner does both).
+
+A key, or a `base_url`, means the OpenAI protocol (`--auth-type openai`); without either the account's own settings
+say where its model is. A local model runner takes any key, but the program insists on one:
+`env = { OPENAI_API_KEY = "local" }`.
+
+Options in `hub.toml`, all optional: `approval_mode` (default `yolo`, or `default` where a rule of `[[approvals]]` is
+about its tools; with any but the first it asks), `partial` (text as it is written), `args` (more arguments), `env`
+(more environment).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from hub.providers import jsonline
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.qwen.stream import QwenStream, approval_mode
+
+DEFAULTS_FILE = "qwen-defaults.json"
+DEFAULTS = {
+    "general": {"enableAutoUpdate": False},
+    "memory": {"enableManagedAutoMemory": False},
+    "model": {"generationConfig": {"maxRetries": 0}},
+}
+_OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
+
+LOGIN = (
+    LoginStore(
+        "QWEN_HOME",
+        "~/.qwen",
+        "oauth_creds.json",
+        token=("access_token",),
+        expires=("expiry_date",),
+        renews=("refresh_token",),
+    ),
+)
+
+
+@attrs.frozen
+class Qwen:
+    """The provider `qwen`."""
+
+    name: str = "qwen"
+    display_name: str = "Qwen Code"
+    program: str = "qwen"
+    capabilities: Capabilities = attrs.field(
+        default=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True)
+    )
+    install_command: Sequence[str] = ("npm", "install", "-g", "@qwen-code/qwen-code")
+    login_command: Sequence[str] = ("qwen",)
+    login_stores: Sequence[LoginStore] = LOGIN
+    version_args: Sequence[str] = ("--version",)
+    key_names: Sequence[str] = (
+        "OPENAI_API_KEY",
+        "DASHSCOPE_API_KEY",
+        "BAILIAN_CODING_PLAN_API_KEY",
+        "BAILIAN_TOKEN_PLAN_API_KEY",
+    )
+    silent_after: float = 300.0
+
+    def account_env(self, account: Account) -> Mapping[str, str]:
+        """The account's directory, with its settings and sessions, and its own keys."""
+        place = {"QWEN_HOME": account.config_dir} if account.config_dir else {}
+        return {**place, **account.env}
+
+    def launch(self, assignment: Assignment) -> Launch:
+        """The command line; standard input stays open as the channel."""
+        env = self._env(assignment)
+        argv = [assignment.program or self.program, "--acp", "--approval-mode", approval_mode(assignment)]
+        if any(name in env for name in _OPENAI):
+            argv += ["--auth-type", "openai"]
+        if assignment.model:
+            argv += ["-m", assignment.model]
+        argv += jsonline.texts(assignment.options.get("args"))
+        files = {DEFAULTS_FILE: json.dumps(DEFAULTS).encode()}
+        return Launch(argv, env, assignment.worktree, Stdin.PIPE, files=files)
+
+    def stream(self, assignment: Assignment) -> Stream:
+        """A fresh fold."""
+        return QwenStream(assignment)
+
+    def _env(self, assignment: Assignment) -> dict[str, str]:
+        env = {"QWEN_CODE_SYSTEM_DEFAULTS_PATH": str(assignment.run_dir / DEFAULTS_FILE)}
+        env |= self.account_env(assignment.account)
+        if assignment.base_url:
+            env["OPENAI_BASE_URL"] = assignment.base_url
+        more = jsonline.mapping(assignment.options.get("env"))
+        return env | {name: str(value) for name, value in more.items()}
+
+
+PROVIDER = Qwen()

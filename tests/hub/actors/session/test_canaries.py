@@ -1,0 +1,158 @@
+"""Forty secrets that nobody told hub, planted in the task and in all that agents say; no sink may show one.
+
+Security R4. The sinks: every GET route and the error bodies over real HTTP, the server-sent events, every file under
+`.hub/`, the commits' messages, the daemon's log. No sinks: the worktree (bytes an agent wrote are sacred), the raw
+spool and assignment under `.hub/run` and the record `.hub/fsm.json`, all 0600: the first agent gets the task as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import urllib.error
+import urllib.parse
+import urllib.request
+from functools import partial
+
+import pytest
+import trio
+
+from hub.errors import HubError
+from hub.messages import RequestHandoff, RequestReply, StartRun
+from hub.web.routes import table
+from tests.faults.harness import git, project
+from tests.hub.actors.kit import daemon_of
+from tests.redaction.made import BROKERED, COMMON, NAMED
+
+RNG = random.Random("canaries")
+FORMED = {kind: draw(RNG) for kind, draw in {**BROKERED, **COMMON}.items()}
+NAMELESS = {kind: (name, draw(RNG)) for kind, (name, draw) in NAMED.items() if kind in ("mistral", "cohere")}
+CANARIES = {**FORMED, **{kind: value for kind, (_, value) in NAMELESS.items()}}
+TASK = ["anthropic", "stripe", "gitlab", "mistral"]
+
+
+def said(kind: str) -> str:
+    """How the canary is written where it is planted."""
+    if kind in NAMELESS:
+        name, value = NAMELESS[kind]
+        return f'{name}="{value}"'
+    return CANARIES[kind]
+
+
+def escaped(kind: str) -> str:
+    """The same inside a JSON text inside a JSON text."""
+    return json.dumps(json.dumps({"env": f"A=1\n{said(kind)}\n"}))
+
+
+def seen(where: str, data: str) -> list[str]:
+    """Which canaries have eight characters in a row in the text, beyond what all keys of their kind begin with."""
+    return [
+        f"{kind} in {where}"
+        for kind, value in CANARIES.items()
+        if value[-16:-4] in data or value[12:24] in data
+    ]
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    with project(tmp_path) as found:
+        for name, value in found.environ().items():
+            monkeypatch.setenv(name, value)
+        kinds = list(CANARIES)
+        pieces = [
+            {"raw": json.dumps({"type": "text", "text": said(kind)[at : at + 5], "delta": True})}
+            for kind in kinds[:4]
+            for at in range(0, len(said(kind)), 5)
+        ]
+        script = [
+            *({"say": f"I use {said(kind)} now"} for kind in kinds),
+            *({"think": escaped(kind)} for kind in kinds),
+            {"say": "\n".join(map(said, kinds))},
+            *pieces,
+            {"write": {"path": "notes.txt", "text": "\n".join(map(said, kinds))}},
+            *({"run": f"echo '{said(kind)}' >&2; exit 3"} for kind in kinds[::6]),
+            {"raw": f"no JSON: {said('google')}"},
+        ]
+        found.script("demo-first", *script, {"limit": {"resetsIn": 3600, "text": said("openai")}})
+        found.script("demo-second", *script, {"ask": f"is {said('github')} right?"}, {"crash": 3})
+        found.configure()
+        yield found
+
+
+def get(port: int, path: str) -> str:
+    """The body of an answer, be it an error's."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as answer:
+            return answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.read().decode()
+
+
+def asked(port: int) -> dict[str, str]:
+    """The answer of every GET route, and of questions that are refused for a canary in them."""
+    plain = [route.path for route in table(port) if route.method == "GET" and "{" not in route.path]
+    commits = json.loads(get(port, "/api/history/commits"))
+    paths = [*plain, *(f"/api/history/diff?sha={commit['sha']}" for commit in commits)]
+    for kind in ("anthropic", "github", "slack"):
+        value = urllib.parse.quote(CANARIES[kind])
+        paths += [f"/api/history/diff?sha={value}", f"/api/events?since={value}", f"/api/none/{value}"]
+    return {path: get(port, path) for path in paths}
+
+
+async def test_no_secret_of_the_task_or_an_agent_reaches_any_sink(made, monkeypatch, caplog):
+    """A whole session with a handoff, a question, a reply, a crash and a failed acceptance command."""
+    assert len(CANARIES) >= 40
+    caplog.set_level(logging.DEBUG)
+    task = "deploy with " + " and ".join(map(said, TASK))
+    verify = [f"echo {said('npm')}; cat notes.txt; false"]
+    answers: dict[str, str] = {}
+    problems: list[str] = []
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun(task, verify=verify))
+        await live.until(lambda s: s["needsInput"] or s["sessionState"] == "failed", "the second agent asks")
+        with pytest.raises(HubError) as refused:
+            await live.ask("session", RequestHandoff())
+        problems.append(refused.value.detail)
+        await live.ask("session", RequestReply(f"yes, and {said('xai')}"))
+        await live.until_ended()
+        answers = await trio.to_thread.run_sync(partial(asked, made.port))
+        answers["status"] = json.dumps(await live.status())
+        events = json.dumps([record.to_json() for record in await live.events()], ensure_ascii=False)
+        counts = json.loads(answers["/api/redactions"])["summary"]
+    found = [leak for path, body in answers.items() for leak in seen(path, body)]
+    found += seen("events", events) + seen("a problem", " ".join(problems)) + seen("the log", caplog.text)
+    found += seen("commit messages", git(made.root, "log", "--all", "--format=%B%an%ae%D"))
+    for path in made.hub.rglob("*"):
+        inside = path.relative_to(made.hub).parts
+        if path.is_file() and inside[0] not in ("worktrees", "run", "fsm.json"):
+            found += seen(str(path.relative_to(made.root)), path.read_bytes().decode("utf-8", "replace"))
+    assert found == []
+    told = dict(pair.strip().split(":") for pair in counts.split(","))
+    assert {"anthropic", "github", "openai", "stripe", "google", "generic"} <= set(told)
+    marks = events.count("[REDACTED:")
+    assert sum(map(int, told.values())) == marks
+
+
+async def test_the_first_agent_gets_the_task_as_it_is(made, monkeypatch):
+    """What the user wrote for the agent is the agent's; it is hidden from everyone else."""
+    made.script("demo-first", {"say": "done"})
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun(f"use {said('stripe')}"))
+        status = await live.until_ended()
+        assert "[REDACTED:stripe:" in status["taskGoal"]
+    assignments = [path.read_text() for path in (made.hub / "run").glob("*/assignment.json")]
+    assert said("stripe") in assignments[0]
+    assert (made.hub / "fsm.json").stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_missing_engine_is_told_in_the_session(made, monkeypatch):
+    """Rules go on alone; that is said, never silent."""
+    monkeypatch.setitem(__import__("sys").modules, "kingfisher_sdk", None)
+    made.script("demo-first", {"say": f"I use {said('google')}"})
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        await live.until_ended()
+        events = await live.events()
+    assert sum("no detection engine" in record.msg for record in events) == 1
+    assert any("[REDACTED:google:" in record.msg for record in events)

@@ -1,0 +1,100 @@
+"""Copilot CLI's command line and failures, and what it says in the model's place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import attrs
+import pytest
+
+from hub.domain.event import EventType
+from hub.domain.failure import FailureClass
+from hub.providers.base import Account, Assignment, Ending, Stdin
+from hub.providers.copilot import failures
+from hub.providers.copilot.agent import PROVIDER
+from tests.hub.providers.captured import fold, lines_of, rpc
+
+ASSIGNMENT = Assignment("d-1", "s-1", "Write hello.txt.", Path("/home/dev/repo"), Path("/run/d-1"))
+
+
+def words(text):
+    body = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+    return rpc(method="session/update", params={"sessionId": "s", "update": body})
+
+
+def told(*lines):
+    opened = [rpc(id="init", result={}), rpc(id="new", result={"sessionId": "s"})]
+    end = rpc(id="turn-1", result={"stopReason": "end_turn"})
+    return fold(PROVIDER, ASSIGNMENT, [*opened, *lines, end])
+
+
+def test_launch_speaks_acp_and_names_nothing_long():
+    given = attrs.evolve(ASSIGNMENT, model="gpt-5.4", envelope="CONTRACT", program="/opt/copilot")
+    launch = PROVIDER.launch(given)
+    assert launch.argv == ["/opt/copilot", "--acp", "--no-auto-update", "--allow-all", "--model", "gpt-5.4"]
+    assert launch.stdin is Stdin.PIPE
+    asking = attrs.evolve(ASSIGNMENT, options={"approval_mode": "default", "args": ["--no-ask-user"]})
+    assert PROVIDER.launch(asking).argv == ["copilot", "--acp", "--no-auto-update", "--no-ask-user"]
+
+
+def test_environment_of_an_account():
+    account = Account("a", "/acc", {"COPILOT_GITHUB_TOKEN": "t"})
+    options = {"env": {"COPILOT_OFFLINE": "true"}}
+    given = attrs.evolve(ASSIGNMENT, account=account, base_url="http://127.0.0.1:11434/v1", options=options)
+    assert PROVIDER.launch(given).env == {
+        "COPILOT_HOME": "/acc",
+        "COPILOT_GITHUB_TOKEN": "t",
+        "COPILOT_PROVIDER_BASE_URL": "http://127.0.0.1:11434/v1",
+        "COPILOT_OFFLINE": "true",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Authentication failed with provider at http://x/v1 (HTTP 401).", FailureClass.AUTH),
+        ("You have exceeded your premium request allowance.", FailureClass.USAGE_LIMIT),
+        ("You've been rate limited on the current model.", FailureClass.USAGE_LIMIT),
+        (
+            "retried 5 times (total retry wait time: 54.27 seconds) Last error: 429 x",
+            FailureClass.USAGE_LIMIT,
+        ),
+        ("retried 5 times (total retry wait time: 54.27 seconds) Last error: 503 x", FailureClass.OVERLOAD),
+        ("400 This model's maximum context length is 128000 tokens.", FailureClass.CONTEXT_OVERFLOW),
+        ("Something new", None),
+    ],
+)
+def test_its_own_words_come_before_the_vendors(text, kind):
+    assert failures.class_of(text) is kind
+
+
+def test_an_error_in_the_models_place_is_no_answer():
+    """The turn ends as if it had succeeded; nobody knows this error, so the run fails closed."""
+    folded = told(words("I will look."), words("Error: Something new"))
+    assert folded.outcome.ending is Ending.FAILED
+    assert folded.outcome.failure.kind is FailureClass.UNKNOWN
+    assert folded.said(EventType.TEXT) == ["I will look."]
+    assert len(folded.of(EventType.ERROR)) == 1
+
+
+def test_an_error_the_agent_got_over_is_not_the_runs():
+    folded = told(words("Error: 503 once"), words("Do"), words("ne."))
+    assert (folded.outcome.ending, folded.outcome.text) == (Ending.DONE, "Done.")
+
+
+def test_a_model_that_writes_of_errors_is_not_one():
+    """A model's own text comes in pieces."""
+    folded = told(words("Error"), words(": none. "), words("Done."))
+    assert folded.outcome.ending is Ending.DONE
+
+
+def test_retries_are_told_in_the_models_place():
+    folded = fold(PROVIDER, ASSIGNMENT, lines_of("copilot", "overload2"))
+    assert [event.meta["attempt"] for event in folded.of(EventType.RETRY)] == [1, 2]
+    assert folded.said(EventType.TEXT) == ["Done."]
+
+
+def test_a_refusal_looks_like_a_finished_turn():
+    last = json.loads(lines_of("copilot", "refusal")[-1])
+    assert last["result"]["stopReason"] == "end_turn"

@@ -1,0 +1,12 @@
+"""The real Copilot CLI, driven through the adapter against the model server on loopback: no GitHub account needed."""
+
+import pytest
+
+from tests.hub.providers.acp.suite import AcpSuite
+
+pytestmark = pytest.mark.agents
+
+
+class TestCopilot(AcpSuite):
+    own_prompt = "You are GitHub Copilot"
+    own_folder = ".copilot"

@@ -1,0 +1,138 @@
+"""Each client reads its agent's records and its maker's answers as they are, and sends no login that will not do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hub.providers.quota import Share, document, instant, named, permille
+from hub.providers.registry import load, names, quota_client
+
+NOW = 1_795_236_000.0
+CLAUDE, CODEX, GEMINI = (quota_client(name) for name in ("claude", "codex", "gemini"))
+
+ROLLOUT = {
+    "timestamp": "2026-11-21T02:53:46.868Z", "type": "event_msg",
+    "payload": {
+        "type": "token_count", "info": {},
+        "rate_limits": {
+            "limit_id": "codex",
+            "primary": {"used_percent": 42.0, "window_minutes": 300, "resets_at": 1795236826},
+            "secondary": {"used_percent": 13.0, "window_minutes": 10080, "resets_at": 1795536826},
+            "credits": {"has_credits": False},
+        },
+    },
+}  # fmt: skip
+"""As Codex 0.169 writes it."""
+TRANSCRIPT = {
+    "type": "assistant", "timestamp": "2026-11-21T02:54:37.890Z", "apiError": "usage_limit_reached",
+    "apiErrorParams": {"rate_limit_info": {"status": "rejected", "resetsAt": 1795236877, "rateLimitType": "five_hour"}},
+}  # fmt: skip
+"""As Claude Code 2.1 writes it."""
+
+
+def test_a_rollout_tells_both_windows_and_when():
+    at = instant("2026-11-21T02:53:46.868Z")
+    assert CODEX.record(ROLLOUT) == [
+        Share("five_hour", 420, 1795236826.0, at),
+        Share("seven_day", 130, 1795536826.0, at),
+    ]
+
+
+def test_a_limit_in_a_transcript_fills_its_window():
+    at = instant("2026-11-21T02:54:37.890Z")
+    assert CLAUDE.record(TRANSCRIPT) == (Share("five_hour", 1000, 1795236877.0, at),)
+
+
+@pytest.mark.parametrize("client", [CLAUDE, CODEX, GEMINI])
+@pytest.mark.parametrize(
+    "record", [{}, {"payload": []}, {"payload": {"type": "token_count"}}, {"apiErrorParams": 1}]
+)
+def test_any_other_record_tells_nothing(client, record):
+    assert list(client.record(record)) == []
+
+
+def test_the_answers_are_read():
+    """Claude's endpoint tells percents where its stream tells shares."""
+    iso = "2026-11-21T05:00:00+00:00"
+    claude = {"five_hour": {"utilization": 42.0, "resets_at": iso}, "seven_day": {"utilization": 7, "resets_at": None},
+              "seven_day_opus": None, "extra_usage": {"is_enabled": False, "utilization": None}}  # fmt: skip
+    assert CLAUDE.answer(claude) == [Share("five_hour", 420, instant(iso)), Share("seven_day", 70, None)]
+    codex = {"rate_limit": {
+        "primary_window": {"used_percent": 6, "reset_at": 1795236826, "limit_window_seconds": 18000},
+        "secondary_window": {"used_percent": 24, "reset_at": 1795536826, "limit_window_seconds": 604800},
+    }}  # fmt: skip
+    assert CODEX.answer(codex) == [
+        Share("five_hour", 60, 1795236826.0),
+        Share("seven_day", 240, 1795536826.0),
+    ]
+    gemini = {
+        "buckets": [
+            {"modelId": "gemini-2.5-pro", "remainingFraction": 0.25, "resetTime": iso},
+            {"modelId": "x"},
+        ]
+    }
+    assert GEMINI.answer(gemini) == [Share("day:gemini-2.5-pro", 750, instant(iso))]
+
+
+@pytest.mark.parametrize("client", [CLAUDE, CODEX, GEMINI])
+@pytest.mark.parametrize(
+    "body", [{}, {"rate_limit": 3, "buckets": {}, "five_hour": []}, {"error": {"message": "no"}}]
+)
+def test_any_other_answer_tells_nothing(client, body):
+    assert list(client.answer(body)) == []
+
+
+def login(client, **fields):
+    shapes = {
+        CLAUDE: {"claudeAiOauth": {"accessToken": "t-1", "expiresAt": (NOW + 60) * 1000, **fields}},
+        CODEX: {"tokens": {"access_token": "t-1", "account_id": "a-1", **fields}},
+        GEMINI: {"access_token": "t-1", "expiry_date": (NOW + 60) * 1000, **fields},
+    }
+    return json.dumps(shapes[client]).encode()
+
+
+@pytest.mark.parametrize("client", [CLAUDE, CODEX, GEMINI])
+def test_a_login_goes_into_the_request_and_nowhere_else(client):
+    found = client.request(login(client), "https://example.org", NOW)
+    assert found.headers["Authorization"] == "Bearer t-1"
+    assert found.url.startswith("https://example.org/")
+    assert "t-1" not in repr(found)
+    assert "t-1" not in found.url
+
+
+@pytest.mark.parametrize("client", [CLAUDE, CODEX, GEMINI])
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"claudeAiOauth": 1, "tokens": [], "access_token": 5}'])
+def test_no_login_is_no_request(client, data):
+    assert client.request(data, "https://example.org", NOW) is None
+
+
+@pytest.mark.parametrize(("client", "field"), [(CLAUDE, "expiresAt"), (GEMINI, "expiry_date")])
+def test_an_expired_login_is_not_sent_and_not_refreshed(client, field):
+    """Vendor tokens are the agents' own to renew."""
+    assert client.request(login(client, **{field: NOW * 1000}), "https://example.org", NOW) is None
+
+
+def test_figures_that_are_none():
+    assert [permille(value) for value in (None, True, "42", -1, 1001, 42.04)] == [None] * 5 + [420]
+    assert [instant(value) for value in (None, "soon", True, -1, 1e12, [])] == [None] * 6
+    assert instant("2026-11-21T05:00:00") == instant("2026-11-21T05:00:00Z")
+    assert (named(300), named(7)) == ("five_hour", "7_minutes")
+    assert document(b"[" * 100_000) == {}
+
+
+def test_the_table_of_clients_is_of_known_providers():
+    assert [name for name in names() if quota_client(name)] == ["claude", "codex", "gemini"]
+    assert quota_client("nobody") is None
+
+
+def test_the_quota_is_asked_with_the_login_of_the_account():
+    """An account's directory is what the agent's variable is set to; the file below it is the same for all who look."""
+    for name in names():
+        client = quota_client(name)
+        if client is not None:
+            store = load(name).login_stores[0]
+            assert client.credentials == store.path, name
+            assert Path("~") / client.home == Path(store.default), name
