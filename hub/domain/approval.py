@@ -8,7 +8,8 @@ Rules:
     person; where one is, what no rule matches is allowed: the rules name the exceptions.
  2. A start or a handoff is only held up where a rule says so.
  3. A shell command is judged by its parts: one part is enough for `ask` and `deny`, while `allow` needs all of them.
-    It is cut at every character that could begin another command, also within quotes: rather asked too often.
+    It is cut at every character that could begin another command, also within quotes (`bash -c 'rm x'`): rather asked
+    too often.
  4. A request is decided once. Nobody's answer within the rule's `timeout` is a no.
 """
 
@@ -29,11 +30,13 @@ from hub.domain.text import clip
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 
-_PARTS = re.compile(r"(?:[;&|\n`(){}]|\$\()+")
+_PARTS = re.compile(r"[;&|\n`(){}]+")
+_QUOTES = re.compile(r"[;&|\n`(){}'\"]+")
 _DUPLICATED = re.compile(r"\d?[<>]&\d")
 """`2>&1` begins no command."""
 _ACTION = 4_096
-_CONTEXT = 16_384
+MAX_SUBJECT = 65_536
+"""Longer ones were cut on their way, and what is not seen is not allowed."""
 
 
 class Action(StrEnum):
@@ -161,7 +164,7 @@ def asked(event: Event, *, session_id: str, dispatch_id: str, provider: str, acc
         dispatch_id=dispatch_id,
         native_id=native,
         tool=str(meta.get("tool", "")),
-        subject=clip(str(subject), _CONTEXT),
+        subject=clip(str(subject), MAX_SUBJECT),
         said=clip(event.content, _ACTION),
         context=given,
     )
@@ -191,9 +194,13 @@ def asks(rules: Iterable[ApprovalRule], provider: str) -> bool:
 
 def judge(rules: Sequence[ApprovalRule], request: Request) -> Verdict | None:
     """What the rules say; see the rules of this module. None: it is nobody's business, and needs no record."""
-    for rule in rules:
-        if _matches(rule, request):
-            return Verdict(rule.decision, rule.severity, rule.reason, rule.timeout)
+    found = next((rule for rule in rules if _matches(rule, request)), None)
+    if found is not None and found.decision != "allow":
+        return Verdict(found.decision, found.severity, found.reason, found.timeout)
+    if len(request.subject) >= MAX_SUBJECT:
+        return Verdict("ask", reason="It is too long to be judged by rules.")
+    if found is not None:
+        return Verdict("allow", found.severity, found.reason)
     if request.kind is not Action.TOOL:
         return None
     return Verdict("allow") if asks(rules, request.provider) else Verdict("ask")
@@ -205,13 +212,17 @@ def _matches(rule: ApprovalRule, request: Request) -> bool:
         return False
     if not rule.command:
         return True
-    parts = [request.subject]
-    if "command" in request.context:
-        cut = _PARTS.split(_DUPLICATED.sub("", request.subject))
-        parts += [part.strip() for part in cut if part.strip()]
-    if rule.decision != "allow":
-        return any(_like(rule.command, part) for part in parts)
-    return all(_like(rule.command, part) for part in parts[1:] or parts)
+    if rule.decision == "allow":
+        return all(_like(rule.command, part) for part in _parts(request, _PARTS) or [request.subject])
+    return any(_like(rule.command, part) for part in (request.subject, *_parts(request, _QUOTES)))
+
+
+def _parts(request: Request, at: re.Pattern[str]) -> list[str]:
+    """The commands within a shell command; none in anything else."""
+    if "command" not in request.context:
+        return []
+    cut = at.split(_DUPLICATED.sub("", request.subject))
+    return [part.strip() for part in cut if part.strip()]
 
 
 def _like(pattern: str, text: str) -> bool:

@@ -17,7 +17,7 @@ from hub.providers.claude.inbox import line
 
 QUESTION_TOOL = "AskUserQuestion"
 _PATHS = ("file_path", "notebook_path", "path")
-_COMMAND_CAP = 4_096
+_COMMAND_CAP = 65_536
 
 
 @attrs.frozen

@@ -141,7 +141,7 @@ class ClaudeStream:
         """Allows or denies a tool call that waits; () when nothing of that id waits."""
         data = self._asks.answer(approval_id, approved=approved, note=note)
         if data is None:
-            return ()
+            return []
         writes = [Write(f"answer-{approval_id}", data)]
         # A yes has no room for words: they join the turn that runs.
         return [*writes, self._inbox.message(f"note-{approval_id}", note)] if approved and note else writes

@@ -15,6 +15,7 @@ from hub.providers.base import Assignment, Step, Write
 from hub.providers.opencode import rest
 
 ALLOW = "allow"
+_SUBJECT_CAP = 65_536
 
 
 def permission(assignment: Assignment) -> Any:
@@ -43,7 +44,7 @@ class Asks:
         call = jsonline.text(jsonline.mapping(asked.get("tool")).get("callID"))
         meta = {"approvalId": name, "tool": what, "toolId": call}
         if patterns:
-            meta["command" if what == "bash" else "path"] = jsonline.cap(patterns, 2_000)
+            meta["command" if what == "bash" else "path"] = jsonline.cap(patterns, _SUBJECT_CAP)
         more = {"input": jsonline.excerpt(dict(jsonline.mapping(asked.get("metadata"))))}
         return Step([Event(EventType.WAITING, f"Asks for permission: {said}", {**meta, **more})])
 

