@@ -29,6 +29,7 @@ from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import Job
 from hub.actors.launch import agent_launch
+from hub.actors.outcomes import Outcomes
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
@@ -49,11 +50,14 @@ from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
 from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
+from hub.client.quick import Api
 from hub.domain.config import Config
 from hub.domain.redaction import KnownSecrets, Redactor
+from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
+from hub.mcp.http import ToolsApp
 from hub.messages import Dispatch
 from hub.providers.base import Provider
 from hub.providers.registry import load_all, quota_client
@@ -74,7 +78,7 @@ from supervisors import (
 )
 
 _NAMED = (
-    *("audit", "events", "settings", "breakers", "quota", "approvals"),
+    *("audit", "events", "settings", "breakers", "quota", "outcomes", "approvals"),
     *("session", "pipelines", "front"),
 )
 _INTENSITY = 10
@@ -131,7 +135,11 @@ class App:
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
-            children=[self._actor("breakers", self._breakers), self._actor("quota", self._quota)],
+            children=[
+                self._actor("breakers", self._breakers),
+                self._actor("quota", self._quota),
+                self._actor("outcomes", self._outcomes),
+            ],
         )
         work = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -219,6 +227,9 @@ class App:
         teller = Teller(self.ref("audit"), self.ref("events"), time.time, self._scrub)
         return Approvals(Shelf(self.places, time.time), teller, self.ref("settings"), time.time)
 
+    def _outcomes(self) -> Outcomes:
+        return Outcomes(self.places, self.ref("events"))
+
     def _session(self) -> Session:
         return Session(self._session_parts)
 
@@ -293,6 +304,7 @@ class App:
             self.ref("breakers"),
             self.ref("quota"),
             self.ref("approvals"),
+            self.ref("outcomes"),
             self.ref("audit"),
             self._snapshot,
             self._scrub,
@@ -316,9 +328,16 @@ class App:
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),
+            tools=ToolsApp(partial(self._own_api, server.token), clean),
             unix=self.places.root / Path(server.socket).expanduser() if server.socket else None,
         )
         return FrontEnd(door, self._listens)
+
+    def _own_api(self, token: str) -> Api:
+        """The way in for the tool server: the same door as for everybody."""
+        if self.bound is None:
+            raise HubError(Code.UNAVAILABLE, "The daemon is just starting.")
+        return Api(self.bound.port, socket=self.bound.socket, token=token, project=self.places.root)
 
     def _listens(self, bound: Bound) -> None:
         self.bound = bound

@@ -23,6 +23,39 @@ class ProvidersConfigured:
 
 
 @attrs.frozen
+class GetProfiles:
+    """Answers what `GET /api/profiles` serves."""
+
+
+@attrs.frozen
+class PutProfile:
+    """Store a profile under its name. Answers it."""
+
+    profile: Mapping[str, Any]
+    """Its plain values, under the keys of `hub.toml`."""
+
+
+@attrs.frozen
+class RemoveProfile:
+    """Forget a stored profile. Answers `{name}`."""
+
+    name: str
+
+
+@attrs.frozen
+class GetVision:
+    """Answers what `GET /api/vision/config` serves."""
+
+
+@attrs.frozen
+class PatchVision:
+    """Change `[vision]` in `hub.toml`. Answers all of it as it then is."""
+
+    changes: Mapping[str, Any]
+    """Key of the table -> value; None removes it. What is not here stays."""
+
+
+@attrs.frozen
 class PatchProvider:
     """Change a provider's table in `hub.toml`. Answers `{name, enabled, declaredCap, model, baseUrl}` as they then are."""
 

@@ -13,13 +13,17 @@ from hub.web import (
     events,
     health,
     history,
+    instructions,
     jobs,
+    metrics,
     observability,
     pipelines,
+    profiles,
     providers,
     quota,
     session,
     status,
+    vision,
 )
 from hub.web.route import Route
 
@@ -36,7 +40,11 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *quota.ROUTES,
         *pipelines.ROUTES,
         *approvals.ROUTES,
+        *profiles.ROUTES,
+        *instructions.ROUTES,
+        *vision.ROUTES,
         *events.ROUTES,
         *history.ROUTES,
         *observability.ROUTES,
+        *metrics.ROUTES,
     )
