@@ -121,6 +121,9 @@ def _space(places: Places) -> Finding:
 def _secrets(places: Places) -> Finding:
     if not places.dotenv.exists():
         return Finding("keys", ok=True, detail="no .hub/.env")
+    if _output(["git", "-C", str(places.root), "ls-files", "--", ".hub/.env"]):
+        hint = "Run: git rm --cached .hub/.env; and replace every key in it: they are in the history."
+        return Finding("keys", ok=False, detail=".hub/.env is tracked by git", hint=hint)
     mode = places.dotenv.stat().st_mode & 0o777
     return Finding("keys", mode == 0o600, f".hub/.env has mode {mode:o}", f"Run: chmod 600 {places.dotenv}")  # noqa: PLR2004
 
