@@ -29,6 +29,7 @@ from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import Job
 from hub.actors.launch import agent_launch
+from hub.actors.models.actor import Models
 from hub.actors.outcomes import Outcomes
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
@@ -78,7 +79,7 @@ from supervisors import (
 )
 
 _NAMED = (
-    *("audit", "events", "settings", "breakers", "quota", "outcomes", "approvals"),
+    *("audit", "events", "settings", "breakers", "quota", "outcomes", "models", "approvals"),
     *("session", "pipelines", "front"),
 )
 _INTENSITY = 10
@@ -165,6 +166,7 @@ class App:
                 dynamic_spec(
                     "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
                 ),
+                self._actor("models", self._models),
                 self._actor("front", self._front),
             ],
         )
@@ -229,6 +231,10 @@ class App:
 
     def _outcomes(self) -> Outcomes:
         return Outcomes(self.places, self.ref("events"))
+
+    def _models(self) -> Models:
+        jobs = Jobs(self._jobs, self._job_spec, new_id)
+        return Models(self.places, self.ref("settings"), self.providers, jobs, time.time)
 
     def _session(self) -> Session:
         return Session(self._session_parts)
@@ -305,6 +311,7 @@ class App:
             self.ref("quota"),
             self.ref("approvals"),
             self.ref("outcomes"),
+            self.ref("models"),
             self.ref("audit"),
             self._snapshot,
             self._scrub,
