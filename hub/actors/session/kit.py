@@ -94,6 +94,17 @@ class Kit:
         """A JSON value for any sink: no control characters, no secret."""
         return self._redactor().value(plain_value(value))
 
+    def holds_secret(self, text: str) -> bool:
+        """Whether a value that hub keeps secret stands in the text, in any form."""
+        found, _ = self._secrets().scan(text, 0, final=True)
+        return bool(found)
+
+    def count_secrets(self, text: str) -> dict[str, int]:
+        """How many secrets of each kind are in the text."""
+        redactor = self._redactor()
+        redactor.text(text)
+        return redactor.take_counts()
+
     def task(self, record: SessionRecord) -> str:
         """The user's task as everyone but the first agent may see it: a secret in it was for that agent."""
         known = self._secrets()
