@@ -21,9 +21,12 @@ import trio
 from hub.actors.adapter import Adapter
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
+from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
+from hub.actors.jobs import Job
 from hub.actors.launch import agent_launch
+from hub.actors.outcomes import Outcomes
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
@@ -43,12 +46,15 @@ from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
 from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
+from hub.client.quick import Api
 from hub.domain.config import Config
 from hub.domain.plain import plain_value
 from hub.domain.redaction import KnownSecrets, Redactor
+from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
+from hub.mcp.http import ToolsApp
 from hub.messages import Dispatch
 from hub.providers.base import Provider
 from hub.providers.registry import load_all, quota_client
@@ -70,6 +76,7 @@ from supervisors import (
 
 _INTENSITY = 10
 _PERIOD = 30.0
+_MAX_JOBS = 16
 
 
 def new_id(prefix: str) -> str:
@@ -95,6 +102,7 @@ class App:
     picture: Callable[[], NodeInfo] | None = None
     """The tree's snapshot function, once the tree runs."""
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
+    _jobs: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("jobs"))
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
     _detection: Detection = attrs.field(factory=Detection)
@@ -107,7 +115,17 @@ class App:
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("audit", "events", "settings", "breakers", "quota", "session", "pipelines", "front"):
+        for name in (
+            "audit",
+            "events",
+            "settings",
+            "breakers",
+            "quota",
+            "outcomes",
+            "session",
+            "pipelines",
+            "front",
+        ):
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -120,7 +138,11 @@ class App:
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
-            children=[self._actor("breakers", self._breakers), self._actor("quota", self._quota)],
+            children=[
+                self._actor("breakers", self._breakers),
+                self._actor("quota", self._quota),
+                self._actor("outcomes", self._outcomes),
+            ],
         )
         work = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -142,6 +164,9 @@ class App:
                 self._actor("settings", self._settings),
                 supervisor_spec("watch", watch),
                 supervisor_spec("work", work),
+                dynamic_spec(
+                    "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
+                ),
                 self._actor("front", self._front),
             ],
         )
@@ -163,7 +188,24 @@ class App:
             audit=self.ref("audit"),
             events=self.ref("events"),
             clock=time.time,
+            jobs=Jobs(self._jobs, self._job_spec, new_id),
         )
+
+    def _job_spec(self, job: str, errand: Errand) -> ChildSpec:
+        """One temporary child a job: who wants it done once more asks once more."""
+        redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
+
+        def make() -> Job:
+            return Job(
+                job,
+                errand,
+                events=self.ref("events"),
+                settings=self.ref("settings"),
+                scrub=redactor.text,
+                clock=time.time,
+            )
+
+        return actor_spec(job, make, Slot(f"job {job}"), restart=Restart.TEMPORARY)
 
     def _read_config(self) -> Config:
         self.config = self.load_config()
@@ -182,6 +224,9 @@ class App:
             clients=quota_client,
             clock=time.time,
         )
+
+    def _outcomes(self) -> Outcomes:
+        return Outcomes(self.places, self.ref("events"))
 
     def _session(self) -> Session:
         return Session(self._session_parts)
@@ -255,6 +300,7 @@ class App:
             self.ref("settings"),
             self.ref("breakers"),
             self.ref("quota"),
+            self.ref("outcomes"),
             self.ref("audit"),
             self._snapshot,
             self._scrub,
@@ -278,9 +324,16 @@ class App:
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),
+            tools=ToolsApp(partial(self._own_api, server.token), clean),
             unix=self.places.root / Path(server.socket).expanduser() if server.socket else None,
         )
         return FrontEnd(door, self._listens)
+
+    def _own_api(self, token: str) -> Api:
+        """The way in for the tool server: the same door as for everybody."""
+        if self.bound is None:
+            raise HubError(Code.UNAVAILABLE, "The daemon is just starting.")
+        return Api(self.bound.port, socket=self.bound.socket, token=token, project=self.places.root)
 
     def _listens(self, bound: Bound) -> None:
         self.bound = bound

@@ -36,19 +36,28 @@ from hub.messages import (
     EventsSince,
     GetConfig,
     GetCost,
+    GetOutcomes,
     GetPipelineRun,
     GetPipelines,
+    GetProfiles,
     GetProspects,
     GetProviders,
     GetRedactions,
     GetSessionFacts,
     GetStatus,
+    GetVision,
     GetWallet,
+    Install,
+    LogIn,
     PatchProvider,
+    PatchVision,
+    ProviderChanged,
     ProvidersConfigured,
+    PutProfile,
     QuotaSeen,
     ReleaseRun,
     RemoveAccount,
+    RemoveProfile,
     ReplacePipelines,
     RequestHandoff,
     RequestPause,
@@ -99,6 +108,13 @@ def _edges() -> tuple[Edge, ...]:
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
     blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
+    blocking("front", "settings", GetProfiles, PutProfile, RemoveProfile, GetVision, PatchVision)
+    blocking("front", "outcomes", GetOutcomes)
+    blocking("outcomes", "events", EventsHead, Subscribe)
+    posting("outcomes", "events", "drop", Unsubscribe)
+    blocking("front", "settings", Install, LogIn)
+    blocking("job", "events", EventAppend)
+    posting("job", "settings", "drop", ProviderChanged)
     blocking("settings", "events", EventAppend)
     blocking("settings", "audit", AuditAppend)
     blocking("front", "breakers", BreakerSnapshots)

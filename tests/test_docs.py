@@ -13,11 +13,13 @@ from hub.domain.config import Config
 from hub.domain.handoff import document as handoff_document
 from hub.domain.schema import key_of
 from hub.errors import RULES
+from hub.mcp.tools import TOOLS
 from hub.message_map import document as message_document
 from hub.providers.registry import load_all
 from hub.web import openapi
 from hub.web.routes import table
 from hub.web.stream import SOCKET, SSE
+from hub.web.tools import TOOLS as MOUNTED
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -33,7 +35,7 @@ TABLES = (
     config_model.Vision,
 )
 _API = table(4748)
-ROUTES = {(route.method, route.path) for route in (*_API, SOCKET, SSE, openapi.route(_API))}
+ROUTES = {(route.method, route.path) for route in (*_API, SOCKET, SSE, MOUNTED, openapi.route(_API))}
 VARIABLE = re.compile(r"\bHUB_[A-Z][A-Z_]*[A-Z]\b")
 
 
@@ -48,7 +50,7 @@ def commands(group=cli, path=("hub",)):
         command = group.get_command(None, name)
         if isinstance(command, click.Group):
             yield from commands(command, (*path, name))
-        else:
+        if not isinstance(command, click.Group) or command.invoke_without_command:
             yield " ".join((*path, name)), command
 
 
@@ -129,6 +131,13 @@ def test_every_exit_status_is_in_the_readme():
     table = README.partition("### Exit statuses")[2].partition("\n## ")[0]
     told = {int(number) for number in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)}
     assert told == {rule.exit for rule in RULES.values()} | {0}
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_is_in_the_readme(tool):
+    """Each tool of the tool server with its arguments."""
+    told = [cell.strip() for cell in row(tool.name).split("|")]
+    assert told[2] == ", ".join(f"`{param.name}`" for param in tool.arguments)
 
 
 def test_every_provider_is_in_the_readme():

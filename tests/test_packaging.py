@@ -17,6 +17,7 @@ from hub.cli.main import main
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
+    "tomli-w": "tomli_w",
     "genai-prices": "genai_prices",
     "openapi-spec-validator": "openapi_spec_validator",
     "kingfisher-secret-scanner": "kingfisher_sdk",

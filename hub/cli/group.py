@@ -33,6 +33,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "history": ("hub.cli.history", "The audit timeline and the snapshots."),
     "rewind": ("hub.cli.history", "Make a branch at a snapshot; nothing is lost."),
     "audit": ("hub.cli.audit", "Check the tamper-evident audit log."),
+    "mcp": (
+        "hub.cli.mcp",
+        "The tools of hub for other agents and editors: serve them, or tell a client of them.",
+    ),
     "init": ("hub.cli.init", "Write a commented hub.toml."),
     "doctor": ("hub.cli.doctor", "Look for what keeps hub from working."),
 }

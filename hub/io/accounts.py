@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from hub.domain.account import Account
 from hub.domain.accounts import Book, plain, read
 from hub.domain.config import parse_toml
 from hub.errors import Code, HubError
@@ -83,6 +84,12 @@ def make_account_dir(place: str, home: Path, root: Path, taken: Iterable[Path]) 
     if wrong := _unsafe(real):
         raise _unfit(place, wrong)
     return real
+
+
+def make_home(account: Account) -> None:
+    """Some agents refuse to start where their directory is not there; the user's own is left as it is."""
+    if account.config_dir:
+        Path(account.config_dir).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def _misplaced(path: Path, home: Path, root: Path) -> str:

@@ -96,6 +96,7 @@ async def run_command(
     env: Mapping[str, str] | None = None,
     timeout: float = 600.0,  # noqa: ASYNC109  # a command that took too long is a result, not an exception
     cap: int = MIB,
+    on_output: Callable[[bytes], None] = lambda _: None,
 ) -> CommandResult:
     """Run a shell command in its own session, without input, until nothing of it is left.
 
@@ -109,15 +110,21 @@ async def run_command(
         env: Its whole environment; `command_env()` when not given.
         timeout: Seconds; then it is ended and `timed_out` is set.
         cap: Bytes of output that are kept.
+        on_output: Given all of it, as it comes.
 
     Raises:
         HubError: `worktree_missing` when `cwd` is not there, `verify_failed` when nothing could be started.
     """
     before = trio.current_time()
     output, report = Excerpt(cap), bytearray()
+
+    def take(data: bytes) -> None:
+        output.add(data)
+        on_output(data)
+
     process = await _start(command, cwd, command_env() if env is None else env)
     try:
-        timed_out = await _follow(process, timeout, output.add, report.extend)
+        timed_out = await _follow(process, timeout, take, report.extend)
     finally:
         await _end(process)
         for stream in (process.stdout, process.stderr):

@@ -134,6 +134,11 @@ class Places:
         return self.hub_dir / "run"
 
     @property
+    def jobs_dir(self) -> Path:
+        """One directory a command in a terminal."""
+        return self.hub_dir / "jobs"
+
+    @property
     def git_dir(self) -> Path:
         """Indexes of hub's own, one a session."""
         return self.hub_dir / "git"

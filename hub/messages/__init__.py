@@ -29,9 +29,17 @@ from hub.messages.agent import AgentEvent as AgentEvent
 from hub.messages.agent import Dispatch as Dispatch
 from hub.messages.settings import AddAccount as AddAccount
 from hub.messages.settings import GetConfig as GetConfig
+from hub.messages.settings import GetProfiles as GetProfiles
+from hub.messages.settings import GetVision as GetVision
+from hub.messages.settings import Install as Install
+from hub.messages.settings import LogIn as LogIn
 from hub.messages.settings import PatchProvider as PatchProvider
+from hub.messages.settings import PatchVision as PatchVision
+from hub.messages.settings import ProviderChanged as ProviderChanged
 from hub.messages.settings import ProvidersConfigured as ProvidersConfigured
+from hub.messages.settings import PutProfile as PutProfile
 from hub.messages.settings import RemoveAccount as RemoveAccount
+from hub.messages.settings import RemoveProfile as RemoveProfile
 from hub.messages.settings import SetKey as SetKey
 from hub.messages.settings import SwitchAccount as SwitchAccount
 
@@ -177,6 +185,14 @@ class BreakerClosed:
 @attrs.frozen
 class BreakerSnapshots:
     """Answers what `GET /api/circuit` serves."""
+
+
+# --- outcomes ---------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class GetOutcomes:
+    """Answers what `GET /api/outcomes` serves."""
 
 
 # --- quota ------------------------------------------------------------------------------------------------

@@ -23,6 +23,39 @@ class ProvidersConfigured:
 
 
 @attrs.frozen
+class GetProfiles:
+    """Answers what `GET /api/profiles` serves."""
+
+
+@attrs.frozen
+class PutProfile:
+    """Store a profile under its name. Answers it."""
+
+    profile: Mapping[str, Any]
+    """Its plain values, under the keys of `hub.toml`."""
+
+
+@attrs.frozen
+class RemoveProfile:
+    """Forget a stored profile. Answers `{name}`."""
+
+    name: str
+
+
+@attrs.frozen
+class GetVision:
+    """Answers what `GET /api/vision/config` serves."""
+
+
+@attrs.frozen
+class PatchVision:
+    """Change `[vision]` in `hub.toml`. Answers all of it as it then is."""
+
+    changes: Mapping[str, Any]
+    """Key of the table -> value; None removes it. What is not here stays."""
+
+
+@attrs.frozen
 class PatchProvider:
     """Change a provider's table in `hub.toml`. Answers `{name, enabled, declaredCap, model, baseUrl}` as they then are."""
 
@@ -65,3 +98,28 @@ class RemoveAccount:
 
     provider: str
     label: str
+
+
+@attrs.frozen
+class Install:
+    """Run the agent's documented install. Answers `{job, provider, command, terminal}` once it has begun."""
+
+    name: str
+    background: bool = False
+    """Without a terminal: what it prints goes to the event log alone."""
+
+
+@attrs.frozen
+class LogIn:
+    """Run the agent's own login in a terminal. Answers as `Install`, with the `account`."""
+
+    provider: str
+    label: str = ""
+    """"" = the active account."""
+
+
+@attrs.frozen
+class ProviderChanged:
+    """It was installed or logged in: what is known of its program is known no longer. Lost, it is known in a minute."""
+
+    name: str

@@ -1,4 +1,4 @@
-"""The ASGI application: the guard, then the streams, then Quart with the route table.
+"""The ASGI application: the guard, then the streams and the tool server, then Quart with the route table.
 
 Owns: how a route becomes an endpoint, and which application serves which path.
 Must not: hold a route, a rule of the guard, or an actor.
@@ -24,6 +24,7 @@ from hub.web.problem import Reply, as_hub_error, problem
 from hub.web.route import NoQuery, Route
 from hub.web.routes import table
 from hub.web.stream import SSE, Streams
+from hub.web.tools import TOOLS, Mount
 
 Redact = Callable[[str], str]
 Endpoint = Callable[..., Awaitable[Response]]
@@ -37,6 +38,7 @@ def create_app(
     drain: trio.Event,
     project: str = "",
     redact: Redact = str,
+    tools: App | None = None,
 ) -> App:
     """The whole application, guarded.
 
@@ -47,15 +49,16 @@ def create_app(
         drain: When set, open streams are ended with "come back".
         project: The root of the project that is served.
         redact: Applied to every text of an error document.
+        tools: The tool server; None = there is none.
     """
     routes = table(port, project)
     streams = Streams(backend, drain, redact)
-    return Guard(Dispatch(quart_app(routes, backend, redact), streams, policy), policy)
+    return Guard(Dispatch(quart_app(routes, backend, redact), streams, Mount(tools), policy), policy)
 
 
 @attrs.frozen
 class Dispatch:
-    """Streams to `Streams`, the rest to Quart; a host that is not ours to nobody, even if the guard fails.
+    """Each path to what serves it; a host that is not ours to nobody, even if the guard fails.
 
     Hypercorn's `server_names` would do the last, but it answers *before* the guard (404 where 421 is due),
     and it compares the case.
@@ -63,6 +66,7 @@ class Dispatch:
 
     quart: Any
     streams: Streams
+    tools: Mount
     policy: Policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: D102  # ASGI
@@ -77,6 +81,8 @@ class Dispatch:
             await refuse(scope, send, problem(error, headers=headers))
         elif scope["path"] == SSE.path:
             await self.streams.sse(scope, receive, send)
+        elif scope["path"] == TOOLS.path:
+            await self.tools(scope, receive, send)
         else:
             await self.quart(scope, receive, send)
 
@@ -110,7 +116,11 @@ def _endpoint(route: Route, backend: Backend, redact: Redact) -> Endpoint:
     async def endpoint(**path: str) -> Response:
         try:
             answer = await route.handle(backend, await _decode(route, path))
-            reply = Reply(route.status, {"Content-Type": route.media}, encode(answer))
+            reply = Reply(
+                route.status,
+                {"Content-Type": route.media},
+                answer if isinstance(answer, bytes) else encode(answer),
+            )
         except Exception as error:  # noqa: BLE001  # the edge: what is not foreseen is logged and told as a 500
             reply = problem(as_hub_error(error), redact=redact)
         return _response(reply)

@@ -77,6 +77,33 @@ class Backend(Protocol):
     async def remove_account(self, provider: str, label: str) -> JsonObject:
         """Forget a login; answers where its directory stays."""
 
+    async def profiles(self) -> JsonArray:
+        """All profiles."""
+
+    async def put_profile(self, profile: JsonObject) -> JsonObject:
+        """Store a profile under its name; answers it."""
+
+    async def remove_profile(self, name: str) -> JsonObject:
+        """Forget a stored profile; answers `{name}`."""
+
+    async def outcomes(self) -> JsonArray:
+        """How each profile has done."""
+
+    async def instructions(self) -> JsonArray:
+        """What tells agents how to work here: files, rules and skills."""
+
+    async def vision_config(self) -> JsonObject:
+        """`{enabled, provider, model, baseUrl, maxPixels}`."""
+
+    async def patch_vision(self, changes: JsonObject) -> JsonObject:
+        """Change `[vision]` in `hub.toml`; answers all of it. None removes a key."""
+
+    async def install(self, name: str, *, background: bool) -> JsonObject:
+        """Run the documented install; answers the job."""
+
+    async def log_in(self, provider: str, label: str) -> JsonObject:
+        """Run the agent's own login for an account, "" = the active one; answers the job."""
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session; answers `{sessionId, taskId, branch, worktree}`."""
 
@@ -142,6 +169,9 @@ class Backend(Protocol):
 
     async def audit_head(self) -> JsonObject:
         """`{seq, hash, bytes}` of the audit chain's newest record."""
+
+    async def figures(self) -> JsonObject:
+        """`session`, `providers`, `quota`, `breakers`, `audit` and `tree` together; null for one that did not answer."""
 
     async def tree(self) -> JsonObject:
         """The supervision tree as plain data."""

@@ -9,16 +9,19 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import attrs
 import msgspec
+import trio
 
 from hub.domain.event import Record
 from hub.domain.pipeline import read
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import read_bounded
+from hub.io.instructions import instructions
 from hub.io.places import Places
 from hub.messages import (
     AddAccount,
@@ -28,17 +31,26 @@ from hub.messages import (
     AuditHistory,
     BreakerSnapshots,
     EventsSince,
+    GetConfig,
     GetCost,
+    GetOutcomes,
     GetPipelineRun,
     GetPipelines,
+    GetProfiles,
     GetProviders,
     GetRedactions,
     GetSessionFacts,
     GetStatus,
+    GetVision,
     GetWallet,
+    Install,
+    LogIn,
     PatchProvider,
+    PatchVision,
     ProvidersConfigured,
+    PutProfile,
     RemoveAccount,
+    RemoveProfile,
     ReplacePipelines,
     RequestHandoff,
     RequestPause,
@@ -74,6 +86,7 @@ class Gateway:
     settings: Ref[Any]
     breakers: Ref[Any]
     quota: Ref[Any]
+    outcomes_ref: Ref[Any]
     audit: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
@@ -114,6 +127,44 @@ class Gateway:
         if facts["active"] and [provider, label] in facts["accounts"]:
             raise HubError(Code.ACCOUNT_IN_USE, f"The session that runs uses {provider}'s account {label!r}.")
         return await self.settings.call(RemoveAccount(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def profiles(self) -> JsonArray:
+        """All profiles."""
+        return await self.settings.call(GetProfiles(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def put_profile(self, profile: JsonObject) -> JsonObject:
+        """Store a profile."""
+        return await self.settings.call(PutProfile(profile), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def remove_profile(self, name: str) -> JsonObject:
+        """Forget a stored profile."""
+        return await self.settings.call(RemoveProfile(name), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def outcomes(self) -> JsonArray:
+        """How each profile has done."""
+        return await self.outcomes_ref.call(GetOutcomes(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def instructions(self) -> JsonArray:
+        """The instruction files of the project and of the user, and the skills the profiles name."""
+        config = await self.settings.call(GetConfig(), timeout=_TIMEOUT)
+        found = await trio.to_thread.run_sync(instructions, self.places.root, Path.home(), config.profiles)
+        return self.scrub(found)  # type: ignore[no-any-return]
+
+    async def vision_config(self) -> JsonObject:
+        """`[vision]`."""
+        return await self.settings.call(GetVision(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def patch_vision(self, changes: JsonObject) -> JsonObject:
+        """Change `[vision]` in `hub.toml`."""
+        return await self.settings.call(PatchVision(changes), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def install(self, name: str, *, background: bool) -> JsonObject:
+        """Run the documented install."""
+        return await self.settings.call(Install(name, background), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def log_in(self, provider: str, label: str) -> JsonObject:
+        """Run the agent's own login."""
+        return await self.settings.call(LogIn(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
@@ -245,6 +296,27 @@ class Gateway:
     async def audit_head(self) -> JsonObject:
         """The chain's newest record."""
         return await self.audit.call(AuditHead(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def figures(self) -> JsonObject:
+        """What a scrape shows; a part that is just restarting keeps no other from being seen."""
+        sources = {
+            "session": self.status,
+            "providers": self.providers,
+            "quota": self.quota_wallet,
+            "breakers": self.circuit,
+            "audit": self.audit_head,
+            "tree": self.tree,
+        }
+        found: JsonObject = dict.fromkeys(sources)
+
+        async def ask(name: str) -> None:
+            with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
+                found[name] = await sources[name]()
+
+        async with trio.open_nursery() as nursery:
+            for name in sources:
+                nursery.start_soon(ask, name)
+        return found
 
     async def tree(self) -> JsonObject:
         """The supervision tree."""

@@ -18,6 +18,7 @@ from hub.web.problem import MEDIA_TYPE
 from hub.web.route import NoQuery, Operation, Route, get
 from hub.web.schema import Nothing, Problem
 from hub.web.stream import SOCKET, SSE
+from hub.web.tools import TOOLS
 
 ANY_CODES = frozenset(
     {
@@ -50,14 +51,14 @@ def codes(operation: Operation) -> frozenset[Code]:
 
 
 def route(routes: Sequence[Route]) -> Route:
-    """The route that serves the description of `routes`, of the streams and of itself."""
+    """The route that serves the description of `routes`, of the streams, of the tool server and of itself."""
 
     async def openapi(_: Backend, __: NoQuery) -> JsonObject:
         """This description of the API."""
         return document
 
     own = get("/openapi.json", openapi, answer=dict[str, Any])
-    document = describe([*routes, SOCKET, SSE, own])
+    document = describe([*routes, SOCKET, SSE, TOOLS, own])
     return own
 
 

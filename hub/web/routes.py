@@ -12,12 +12,17 @@ from hub.web import (
     events,
     health,
     history,
+    instructions,
+    jobs,
+    metrics,
     observability,
     pipelines,
+    profiles,
     providers,
     quota,
     session,
     status,
+    vision,
 )
 from hub.web.route import Route
 
@@ -29,10 +34,15 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *status.ROUTES,
         *providers.ROUTES,
         *accounts.ROUTES,
+        *jobs.ROUTES,
         *session.ROUTES,
         *quota.ROUTES,
         *pipelines.ROUTES,
+        *profiles.ROUTES,
+        *instructions.ROUTES,
+        *vision.ROUTES,
         *events.ROUTES,
         *history.ROUTES,
         *observability.ROUTES,
+        *metrics.ROUTES,
     )

@@ -33,7 +33,7 @@ from hub.errors import Code, HubError
 from hub.web.app import create_app
 from hub.web.backend import Backend
 from hub.web.connection import Connection
-from hub.web.guard import MAX_HEADERS, Policy
+from hub.web.guard import MAX_HEADERS, App, Policy
 from hub.web.unix import bind_unix, may_talk
 
 GRACE = 3.0
@@ -74,6 +74,7 @@ async def serve(
     project: str = "",
     unix: Path | None = None,
     redact: Callable[[str], str] = str,
+    tools: App | None = None,
     task_status: trio.TaskStatus[Bound] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serves the API until `stop` is set, then drains and returns within `GRACE` and a little.
@@ -90,6 +91,7 @@ async def serve(
         project: The root of the project that is served.
         unix: Where the unix socket is to lie that is served beside the port.
         redact: Applied to every text of an error document.
+        tools: The tool server; None = there is none.
         task_status: Given the bound address.
 
     Raises:
@@ -102,7 +104,9 @@ async def serve(
         where = listening[0].getsockname()
         bound = Bound(where[0], where[1], os.fspath(unix) if unix is not None else "")
         policy = Policy.for_port(bound.port, origins, token=token, project=project)
-        app = create_app(backend, policy, port=bound.port, drain=stop, project=project, redact=redact)
+        app = create_app(
+            backend, policy, port=bound.port, drain=stop, project=project, redact=redact, tools=tools
+        )
         listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(sock)) for sock in listening]
         await _Server(ASGIWrapper(cast("Any", app)), listeners).run(stop, bound, task_status)
 

@@ -17,6 +17,7 @@ ACTOR_FILES = {
     "settings": [f"settings/{path.name}" for path in (ROOT / "hub/actors/settings").glob("*.py")],
     "breakers": ["breakers.py"],
     "adapter": ["adapter.py"],
+    "job": ["jobs.py"],
     "pipelines": [f"pipelines/{path.name}" for path in (ROOT / "hub/actors/pipelines").glob("*.py")],
     "session": [f"session/{path.name}" for path in (ROOT / "hub/actors/session").glob("*.py")],
 }

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import attrs
 import msgspec
 import trio
 
+from hub.actors.causes import coded_cause
 from hub.actors.session.board import LiveAgent
 from hub.actors.session.kit import Kit
 from hub.actors.trouble import shortage
 from hub.domain.handoff import State
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
+from hub.io.accounts import make_home
 from hub.io.atomic import read_bounded, write_atomic
 from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, inspect
 from hub.io.places import make_private_dir
@@ -57,7 +58,7 @@ class Desk:
         """
         if isinstance(inspect(assignment.run_dir), NeverClaimed):
             make_private_dir(assignment.run_dir)
-            _make_home(assignment.account)
+            make_home(assignment.account)
             write_atomic(assignment.run_dir / _ASSIGNMENT, _encode(assignment))
             if assignment.envelope_path is not None:
                 write_atomic(assignment.envelope_path, assignment.envelope.encode())
@@ -109,7 +110,7 @@ class Desk:
             await self.adapters.start_child(spec)
         except AdminError as error:
             live.adapter_up = False
-            raise _coded(error) from error
+            raise coded_cause(error) or HubError(Code.DISPATCH_FAILED, str(error)) from error
         ref.monitor(lambda down: self._lost(live, down.exit))
         if record.paused:
             live.paused = self.pause(on=True)
@@ -234,31 +235,12 @@ class Desk:
         return not isinstance(state, NeverClaimed | ClaimedNotStarted)
 
 
-def _make_home(account: Account) -> None:
-    """Some agents refuse to start where their directory is not there; the user's own is left as it is."""
-    if account.config_dir:
-        Path(account.config_dir).mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
 def _gone(live: LiveAgent) -> bool:
     return live.exit is not None or not live.adapter_up
 
 
 def _gone_or_full(live: LiveAgent) -> bool:
     return live.no_space or _gone(live)
-
-
-def _coded(error: AdminError) -> HubError:
-    """Why the adapter did not start."""
-    cause = error.exit.error if error.exit is not None else None
-    found = [leaf for leaf in _leaves(cause) if isinstance(leaf, HubError)]
-    return found[0] if found else HubError(Code.DISPATCH_FAILED, str(error))
-
-
-def _leaves(error: BaseException | None) -> list[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        return [leaf for part in error.exceptions for leaf in _leaves(part)]
-    return [error] if error is not None else []
 
 
 def owner(record: SessionRecord) -> tuple[str, str]:

@@ -163,7 +163,7 @@ class Ledger:
         state, verified = str(record.session_state), record.verified
         await self.note("session_ended", key, state=state, verified=verified, snapshot=record.snapshot_sha)
         msg = f"session {_ENDED[record.session_state]}{_SUFFIX[verified]}"
-        await self.say(Tag.SYSTEM, msg, source=key, verified=verified, ended=state)
+        await self.say(Tag.SYSTEM, msg, source=key, verified=verified, ended=state, profile=record.profile)
 
     async def note(self, event: str, key: str, **data: Any) -> dict[str, Any]:
         """Append one record to the audit log; durable when this returns. Answers `{seq, hash}`."""

@@ -12,19 +12,31 @@ from typing import Any
 
 import trio
 
+from hub.actors.errand import Jobs
 from hub.actors.settings.accounts import Accounts
-from hub.actors.settings.entries import Entries
+from hub.actors.settings.entries import Entries, vision
+from hub.actors.settings.errands import Errands
 from hub.actors.settings.probes import Probes, Question
+from hub.actors.settings.profiles import Profiles
 from hub.actors.settings.writer import Writer
 from hub.domain.config import Config
+from hub.domain.config_model import Profile
 from hub.errors import HubError
 from hub.io.places import Places
 from hub.messages import (
     AddAccount,
     GetConfig,
+    GetProfiles,
+    GetVision,
+    Install,
+    LogIn,
     PatchProvider,
+    PatchVision,
+    ProviderChanged,
     ProvidersConfigured,
+    PutProfile,
     RemoveAccount,
+    RemoveProfile,
     SetKey,
     SwitchAccount,
 )
@@ -49,17 +61,24 @@ class Settings(Actor[Any]):
         audit: Ref[Any],
         events: Ref[Any],
         clock: Callable[[], float],
+        jobs: Jobs,
     ) -> None:
-        self._files = (places.config, places.accounts)
+        self._files = (places.config, places.accounts, places.profiles)
         self._load = load
         self._providers = providers
         self._clock = clock
         self._seen: object = None
+        self._loaded = Config()
         self._config: Config | None = None
+        """What was loaded, and the stored profiles."""
         self._probes = Probes(clock)
         self._entries = Entries(places.dotenv, Path.home())
+        self._profiles = Profiles(places, providers, self._configured_profiles)
         accounts = Accounts(places, providers, self._current, self._entries, clock)
-        self._writer = Writer(places, providers, self._current, accounts, audit, events, clock)
+        errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
+        self._writer = Writer(
+            places, providers, self._current, accounts, self._profiles, errands, audit, events, clock
+        )
         self._writing = trio.Lock()
 
     async def handle(self, message: Any) -> Any:
@@ -69,17 +88,34 @@ class Settings(Actor[Any]):
                 return self._current()
             case ProvidersConfigured():
                 return self._beside(self._describe())
-            case PatchProvider() | SetKey() | AddAccount() | SwitchAccount() | RemoveAccount():
+            case GetProfiles():
+                return self._beside(trio.to_thread.run_sync(self._profiles.listed))
+            case GetVision():
+                return vision(self._current())
+            case PatchProvider() | SetKey() | PatchVision() | PutProfile() | RemoveProfile():
                 return self._beside(self._change(message))
+            case AddAccount() | SwitchAccount() | RemoveAccount():
+                return self._beside(self._change(message))
+            case Install():
+                return self._beside(self._writer.install(message))
+            case LogIn():
+                return self._beside(self._writer.log_in(message))
+            case ProviderChanged(name=name):
+                return self._probes.forget(name)
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the settings")
 
     def _current(self) -> Config:
         stamp = tuple(map(_stamp, self._files))
         if self._config is None or stamp != self._seen:
-            self._config = self._load()
-            self._seen = stamp
+            loaded = self._load()
+            self._config = self._profiles.within(loaded)
+            self._loaded, self._seen = loaded, stamp
         return self._config
+
+    def _configured_profiles(self) -> tuple[Profile, ...]:
+        self._current()
+        return self._loaded.profiles
 
     def _beside(self, work: Awaitable[Any]) -> Any:
         """Answer later: programs and disks take their time, and the configuration in force is asked for often."""

@@ -103,6 +103,18 @@ def chosen(config: Config, name: str) -> dict[str, Any]:
     }
 
 
+def vision(config: Config) -> dict[str, Any]:
+    """What `GET /api/vision/config` serves."""
+    found = config.vision
+    return {
+        "enabled": found.enabled,
+        "provider": found.provider,
+        "model": found.model,
+        "baseUrl": found.base_url,
+        "maxPixels": found.max_pixels,
+    }
+
+
 def account_row(account: Account, login: Login | None, now: float) -> dict[str, Any]:
     """An account as the API tells it."""
     return {

@@ -15,11 +15,14 @@ import attrs
 import trio
 
 from hub.actors.settings.accounts import Accounts
-from hub.actors.settings.entries import chosen
+from hub.actors.settings.entries import chosen, vision
+from hub.actors.settings.errands import Errands
+from hub.actors.settings.profiles import Profiles
 from hub.domain.config import Config
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
-from hub.io.config_patch import patch_provider
+from hub.io.config_file import Keys
+from hub.io.config_patch import patch, patch_provider
 from hub.io.dotenv import write_env
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
@@ -28,8 +31,13 @@ from hub.messages import (
     AuditAppend,
     AuditEntry,
     EventAppend,
+    Install,
+    LogIn,
     PatchProvider,
+    PatchVision,
+    PutProfile,
     RemoveAccount,
+    RemoveProfile,
     SetKey,
     SwitchAccount,
 )
@@ -48,6 +56,8 @@ class Writer:
     current: Callable[[], Config]
     """The configuration in force; read again when a file has changed."""
     accounts: Accounts
+    profiles: Profiles
+    errands: Errands
     audit: Ref[Any]
     events: Ref[Any]
     clock: Callable[[], float]
@@ -65,6 +75,10 @@ class Writer:
                 return await self._key(name, value)
             case AddAccount() | SwitchAccount() | RemoveAccount():
                 return await self._account(order)
+            case PutProfile() | RemoveProfile():
+                return await self._profile(order)
+            case PatchVision(changes=changes):
+                return await self._vision(changes)
             case _:
                 raise TypeError(f"{type(order).__name__} changes no setting")
 
@@ -106,6 +120,25 @@ class Writer:
         await self.told(text, event, name, account=label)
         return found
 
+    async def _profile(self, order: PutProfile | RemoveProfile) -> Mapping[str, Any]:
+        match order:
+            case PutProfile():
+                found = await trio.to_thread.run_sync(self.profiles.put, order)
+                verb = "stored"
+            case RemoveProfile():
+                found = await trio.to_thread.run_sync(self.profiles.remove, order)
+                verb = "deleted"
+        name = found["name"]
+        await self.told(f"the profile {name} was {verb}", f"profile_{verb}", profile=name)
+        return found
+
+    async def _vision(self, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+        keys: dict[Keys, Any] = {("vision", key): value for key, value in changes.items()}
+        await trio.to_thread.run_sync(patch, self.places.config, keys)
+        words = ", ".join(sorted(changes)) or "nothing"
+        await self.told(f"vision was configured: {words}", "vision_configured", changed=list(changes))
+        return vision(self.current())
+
     def provider(self, name: str) -> Provider:
         """The provider of this name.
 
@@ -134,14 +167,30 @@ class Writer:
     def _key_names(self) -> list[str]:
         return sorted({name for provider in self.providers.values() for name in provider.key_names})
 
-    async def told(self, text: str, event: str, provider: str, **data: Any) -> None:
+    async def install(self, order: Install) -> Mapping[str, Any]:
+        """Begin an install."""
+        begun = await self.errands.install(self.provider(order.name), background=order.background)
+        await self._recorded("install_started", begun)
+        return begun
+
+    async def log_in(self, order: LogIn) -> Mapping[str, Any]:
+        """Begin a login."""
+        provider = self.provider(order.provider)
+        account = await trio.to_thread.run_sync(self.accounts.find, provider, order.label)
+        begun = await self.errands.log_in(provider, account)
+        await self._recorded("login_started", begun)
+        return begun
+
+    async def told(self, text: str, event: str, provider: str = "", **data: Any) -> None:
         """Put on record what was done, and tell it; a part of the daemon that is just restarting costs the line."""
-        entry = AuditEntry(event, {"provider": provider, **data})
+        await self._recorded(event, {"provider": provider, **data})
         said = NewEvent(str(Tag.SYSTEM), text, {"provider": provider}, int(self.clock() * 1000))
         with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
-            await self.audit.call(AuditAppend([entry]), timeout=_TIMEOUT)
-        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
             await self.events.call(EventAppend([said]), timeout=_TIMEOUT)
+
+    async def _recorded(self, event: str, data: Mapping[str, Any]) -> None:
+        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
+            await self.audit.call(AuditAppend([AuditEntry(event, data)]), timeout=_TIMEOUT)
 
 
 def _allowed_names(names: list[str]) -> str:

@@ -27,7 +27,7 @@ import attrs
 
 from hub.providers import jsonline
 from hub.providers.aider.stream import AiderStream
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stream
 
 PROMPT_FILE = "prompt.md"
 CHAT_FILE = "aider.chat.md"
@@ -64,9 +64,11 @@ class Aider:
     name: str = "aider"
     display_name: str = "Aider"
     program: str = "aider"
-    capabilities: Capabilities = attrs.field(default=Capabilities(cost=True))
+    capabilities: Capabilities = attrs.field(default=Capabilities(cost=True, accounts=True))
     install_command: Sequence[str] = ("uv", "tool", "install", "aider-chat")
     login_command: Sequence[str] = ("aider",)
+    login_stores: Sequence[LoginStore] = ()
+    """It has no login: keys are all it knows."""
     version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = (
         "ANTHROPIC_API_KEY",

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream, approval_mode
 
 
@@ -34,10 +34,12 @@ class Copilot:
     display_name: str = "GitHub Copilot CLI"
     program: str = "copilot"
     capabilities: Capabilities = attrs.field(
-        default=Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
+        default=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True)
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "@github/copilot")
     login_command: Sequence[str] = ("copilot", "login")
+    login_stores: Sequence[LoginStore] = ()
+    """It keeps its login in the system's keychain."""
     version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = (
         "COPILOT_GITHUB_TOKEN",

@@ -42,11 +42,11 @@ def answer(body: Mapping[str, Any]) -> Sequence[Share]:
 
 
 CLIENT = QuotaClient(
-    home=".gemini",
+    home="",
     store="",
     mark=b"",
     record=record,
-    credentials="oauth_creds.json",
+    credentials=".gemini/oauth_creds.json",
     url="https://cloudcode-pa.googleapis.com",
     request=request,
     answer=answer,

@@ -8,8 +8,8 @@ first prompt, for `--append-system-prompt` would be an argument, and a contract 
 
 `DEFAULTS` are settings of the lowest rank, which the user's own settings outrank: they are a file of this dispatch
 that `QWEN_CODE_SYSTEM_DEFAULTS_PATH` names. A used-up quota is retried up to eleven times for 95 s each, in silence:
-waiting is hub's business, so one such round is enough. Its keeper of memories asks the model once more after each
-turn, at the user's cost, and the turn ends only then.
+waiting is hub's business, so one such round is enough. Its keeper of memories and its suggestions of what a person
+might type next ask the model once more each after every turn, at the user's cost and with the whole conversation.
 
 The launcher dies at a signal and leaves its child behind: signals go to the group, and the end is the end of the
 output (the runner does both).
@@ -30,16 +30,28 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.qwen.stream import QwenStream, approval_mode
 
 DEFAULTS_FILE = "qwen-defaults.json"
 DEFAULTS = {
     "general": {"enableAutoUpdate": False},
-    "memory": {"enableManagedAutoMemory": False},
+    "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False, "enableAutoSkill": False},
     "model": {"generationConfig": {"maxRetries": 0}},
+    "ui": {"enableFollowupSuggestions": False},
 }
 _OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
+
+LOGIN = (
+    LoginStore(
+        "QWEN_HOME",
+        "~/.qwen",
+        "oauth_creds.json",
+        token=("access_token",),
+        expires=("expiry_date",),
+        renews=("refresh_token",),
+    ),
+)
 
 
 @attrs.frozen
@@ -50,10 +62,11 @@ class Qwen:
     display_name: str = "Qwen Code"
     program: str = "qwen"
     capabilities: Capabilities = attrs.field(
-        default=Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
+        default=Capabilities(replies=True, interrupt=True, resume=True, accounts=True, approvals=True)
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "@qwen-code/qwen-code")
     login_command: Sequence[str] = ("qwen",)
+    login_stores: Sequence[LoginStore] = LOGIN
     version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = (
         "OPENAI_API_KEY",

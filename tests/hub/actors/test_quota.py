@@ -11,6 +11,7 @@ import pytest
 from trio.testing import wait_all_tasks_blocked
 
 from hub.actors.audit import AuditWriter
+from hub.actors.errand import Jobs
 from hub.actors.events import EventLog
 from hub.actors.quota.actor import Quota
 from hub.actors.quota.book import load
@@ -22,7 +23,7 @@ from hub.domain.quota import QuotaReading
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet
-from supervisors import Slot, SupervisorSpec, actor_spec
+from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
 from tests.waiting import answered, changed
 
@@ -120,7 +121,8 @@ async def bench_of(places, clock=None, config=TOML):
 
     def conf():
         read = partial(parse_config, config)
-        return Settings(places, read, {}, audit=audit.ref, events=log.ref, clock=clock)
+        nobody = Jobs(DynamicHandle("jobs"), lambda job, _: pytest.fail(f"{job} was started"), str)
+        return Settings(places, read, {}, audit=audit.ref, events=log.ref, clock=clock, jobs=nobody)
 
     spec = SupervisorSpec(
         intensity=10,

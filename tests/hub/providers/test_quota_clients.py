@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from hub.providers.quota import Share, document, instant, named, permille
-from hub.providers.registry import names, quota_client
+from hub.providers.registry import load, names, quota_client
 
 NOW = 1_795_236_000.0
 CLAUDE, CODEX, GEMINI = (quota_client(name) for name in ("claude", "codex", "gemini"))
@@ -125,3 +126,13 @@ def test_figures_that_are_none():
 def test_the_table_of_clients_is_of_known_providers():
     assert [name for name in names() if quota_client(name)] == ["claude", "codex", "gemini"]
     assert quota_client("nobody") is None
+
+
+def test_the_quota_is_asked_with_the_login_of_the_account():
+    """An account's directory is what the agent's variable is set to; the file below it is the same for all who look."""
+    for name in names():
+        client = quota_client(name)
+        if client is not None:
+            store = load(name).login_stores[0]
+            assert client.credentials == store.path, name
+            assert Path("~") / client.home == Path(store.default), name

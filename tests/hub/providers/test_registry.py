@@ -11,13 +11,17 @@ import pytest
 from hub.domain.config import AGENTS, Config, parse_config
 from hub.errors import Code, HubError
 from hub.providers import registry
-from hub.providers.base import Assignment, Provider, Stdin, Stream, install_hint
+from hub.providers.base import Account, Assignment, Provider, Stdin, Stream, install_hint
+
+_MEMBERS = [member for member in vars(Provider) if not member.startswith("_")]
+"""All that hub asks of an adapter; the registry imports by name, so no type checker sees one that is missing."""
 
 
 @pytest.mark.parametrize("name", registry.load_all())
 def test_each_provider_keeps_the_contract(name: str, tmp_path: Path) -> None:
     provider = registry.load(name)
     assert isinstance(provider.stream(_assignment(tmp_path)), Stream)
+    assert [member for member in _MEMBERS if not hasattr(provider, member)] == []
     assert provider.name == name
     assert provider.display_name
     assert provider.silent_after > 0
@@ -76,6 +80,17 @@ def test_a_changed_table_makes_another_agent_and_a_removed_one_stays_for_its_run
     assert known["goose"].name == "goose"
     with pytest.raises(KeyError):
         known["nobody"]
+
+
+def test_logins_are_kept_apart_only_where_a_variable_moves_the_agents_directory() -> None:
+    moved = GOOSE + 'homeEnv = "GOOSE_PATH_ROOT"\n'
+    found = [registry.load_all(lambda t=t: parse_config(t.format("m")))["goose"] for t in (GOOSE, moved)]  # type: ignore[misc]
+    assert [goose.capabilities.accounts for goose in found] == [False, True]
+    account = Account("a", "/acc", {"K": "v"})
+    assert [goose.account_env(account) for goose in found] == [
+        {"K": "v"},
+        {"GOOSE_PATH_ROOT": "/acc", "K": "v"},
+    ]
 
 
 def test_without_an_install_command_the_hint_names_the_setting() -> None:

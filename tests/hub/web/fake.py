@@ -9,9 +9,12 @@ from typing import Any
 import attrs
 import trio
 
+from hub.client.quick import Api
 from hub.domain.event import Record
 from hub.domain.pipeline import read
 from hub.domain.pipeline_run import begin, told
+from hub.domain.text import clean
+from hub.mcp.http import ToolsApp
 from hub.web.backend import RunRequest
 from hub.web.server import Bound, serve
 
@@ -21,6 +24,7 @@ ACCOUNT = {
     "provider": "claude", "label": "work", "active": False, "configDir": "/w", "loggedIn": False,
     "activeAccount": "default",
 }  # fmt: skip
+JOB = {"job": "login", "command": "claude auth login", "terminal": "tmux", "account": ""}
 RUN = told(begin("p-1", *read([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
@@ -93,6 +97,47 @@ class Fake:
     async def remove_account(self, provider: str, label: str) -> dict[str, Any]:
         self._asked("remove_account", provider, label)
         return {"provider": provider, "label": label, "configDir": "/w", "activeAccount": "default"}
+
+    async def profiles(self) -> list[Any]:
+        self._asked("profiles")
+        return [{"name": "p", "chain": ["claude"], "kinds": [], "skills": [], "contextHint": ""}]
+
+    async def put_profile(self, profile: dict[str, Any]) -> dict[str, Any]:
+        self._asked("put_profile", profile)
+        return profile
+
+    async def remove_profile(self, name: str) -> dict[str, Any]:
+        self._asked("remove_profile", name)
+        return {"name": name}
+
+    async def outcomes(self) -> list[Any]:
+        self._asked("outcomes")
+        return [
+            {"profile": "p", "runs": 2, "judged": 1, "successes": 1, "successRate": 1.0, "avgTokens": 10.5,
+             "avgCostUsd": None, "lastRun": "2026-01-01T00:00:00.000Z"},
+        ]  # fmt: skip
+
+    async def instructions(self) -> list[Any]:
+        self._asked("instructions")
+        return [
+            {"path": "AGENTS.md", "kind": "agents_md", "title": "t", "scope": "project", "bytes": 1, "sha256": "0" * 64}
+        ]  # fmt: skip
+
+    async def vision_config(self) -> dict[str, Any]:
+        self._asked("vision_config")
+        return {"enabled": False, "provider": "", "model": "", "baseUrl": "", "maxPixels": 1_500_000}
+
+    async def patch_vision(self, changes: dict[str, Any]) -> dict[str, Any]:
+        self._asked("patch_vision", changes)
+        return {"enabled": True, "provider": "", "model": "m", "baseUrl": "", "maxPixels": 1_500_000}
+
+    async def install(self, name: str, *, background: bool) -> dict[str, Any]:
+        self._asked("install", name, background)
+        return {**JOB, "job": f"install {name}", "provider": name}
+
+    async def log_in(self, provider: str, label: str) -> dict[str, Any]:
+        self._asked("log_in", provider, label)
+        return {**JOB, "provider": provider, "account": label or "default"}
 
     async def run(self, request: RunRequest) -> dict[str, Any]:
         self._asked("run", request)
@@ -193,9 +238,13 @@ class Fake:
         self._asked("audit_head")
         return {"seq": 0, "hash": "0" * 64, "bytes": 10}
 
+    async def figures(self) -> dict[str, Any]:
+        self._asked("figures")
+        return {"audit": {"seq": 0, "hash": "0" * 64, "bytes": 10}, "session": None}
+
     async def tree(self) -> dict[str, Any]:
         self._asked("tree")
-        return {"id": "root", "children": []}
+        return {"name": "root", "path": "root", "restarts": 0, "depth": 0, "children": []}
 
     @asynccontextmanager
     async def subscribe(self, since: int | None) -> AsyncIterator[FakeSubscription]:
@@ -261,6 +310,8 @@ async def running(backend: Fake | None = None, **options: Any) -> AsyncIterator[
     """A real server on a free port of 127.0.0.1, stopped at the end."""
     backend = Fake() if backend is None else backend
     stop, done = trio.Event(), trio.Event()
+    # As in the daemon: the tools go through the same door as everybody.
+    options.setdefault("tools", ToolsApp(lambda: Api(bound.port, token=options.get("token", "")), clean))
 
     async def run(*, task_status: trio.TaskStatus[Bound]) -> None:
         await serve(backend, stop, port=0, task_status=task_status, **options)

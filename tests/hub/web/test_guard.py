@@ -16,6 +16,7 @@ from hub.web.guard import BODY_TIMEOUT, MAX_BODY, MAX_HEADERS, SECURITY_HEADERS,
 from hub.web.routes import table
 from hub.web.server import bind
 from hub.web.stream import SOCKET, SSE
+from hub.web.tools import TOOLS
 from tests.hub.web.fake import Server, running
 from tests.hub.web.wire import Refused, Reply, ask, raw, read_reply, request, socket
 
@@ -267,7 +268,8 @@ async def test_a_websocket_of_ours_opens(server: Server, own: bool):
 
 def every_operation() -> list[tuple[str, str]]:
     routes = [(route.method, route.path) for route in table(1)]
-    return [*routes, ("GET", "/openapi.json"), ("GET", SOCKET.path), ("GET", SSE.path)]
+    streams = [("GET", SOCKET.path), ("GET", SSE.path)]
+    return [*routes, ("GET", "/openapi.json"), *streams, ("POST", TOOLS.path)]
 
 
 EVIL = [
@@ -306,7 +308,7 @@ async def test_gets_change_nothing(server: Server):
     reading = {
         "status", "providers", "config_providers", "session_diff", "session_cost", "events_since", "contract",
         "history", "history_commits", "history_diff", "circuit", "redactions", "audit_head", "tree", "subscribe",
-        "pipelines", "pipeline_run", "quota_wallet",
+        "pipelines", "pipeline_run", "quota_wallet", "profiles", "outcomes", "instructions", "vision_config", "figures",
     }  # fmt: skip
     for method, path in every_operation():
         if method == "GET" and path != SSE.path:

@@ -18,10 +18,11 @@ from hub.web.route import Operation, post
 from hub.web.routes import table
 from hub.web.schema import Body, Done, Sha
 from hub.web.stream import SOCKET, SSE
+from hub.web.tools import TOOLS
 from tests.hub.web.fake import Fake, Server
 from tests.hub.web.wire import ask
 
-OPERATIONS: list[Operation] = [*table(1), SOCKET, SSE]
+OPERATIONS: list[Operation] = [*table(1), SOCKET, SSE, TOOLS]
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ async def test_every_route_is_there_and_no_other(document: Any):
         for rule in quart.url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
-    assert described == served | {("GET", SOCKET.path), ("GET", SSE.path)}
+    assert described == served | {("GET", SOCKET.path), ("GET", SSE.path), ("POST", TOOLS.path)}
 
 
 async def test_every_status_of_every_operation_is_there(document: Any):

@@ -13,8 +13,11 @@ from typing import Any
 import attrs
 
 from hub.actors.audit import AuditWriter
+from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
+from hub.actors.jobs import Job
 from hub.actors.settings.actor import Settings
+from hub.app import new_id
 from hub.domain.config import Config
 from hub.domain.event import Record
 from hub.io.accounts import read_book
@@ -23,7 +26,7 @@ from hub.io.places import Places
 from hub.messages import AuditHistory, EventsSince
 from hub.providers.base import Provider
 from hub.providers.demo.agent import FIRST, SECOND
-from supervisors import Slot, SupervisorSpec, actor_spec
+from supervisors import ChildSpec, DynamicHandle, Restart, Slot, SupervisorSpec, actor_spec, dynamic_spec
 from supervisors.testing import running
 
 CALL = 30.0
@@ -57,18 +60,27 @@ async def settings(
 ) -> AsyncIterator[Asked]:
     """The actor for the length of the block."""
     audit, events, slot = Slot[Any]("audit"), Slot[Any]("events"), Slot[Any]("settings")
+    jobs = DynamicHandle("jobs")
 
     def made() -> Settings:
         def read() -> Config:
             return load(places.config, environ={}, flags={}, book=read_book(places.accounts))
 
         refs = {"audit": audit.ref, "events": events.ref}
-        return Settings(places, read, providers, **refs, clock=lambda: clock[0])
+        return Settings(places, read, providers, **refs, clock=lambda: clock[0], jobs=Jobs(jobs, job, new_id))
+
+    def job(name: str, errand: Errand) -> ChildSpec:
+        def carried() -> Job:
+            refs = {"events": events.ref, "settings": slot.ref}
+            return Job(name, errand, **refs, scrub=str, clock=lambda: clock[0])
+
+        return actor_spec(name, carried, Slot(name), restart=Restart.TEMPORARY)
 
     children = [
         actor_spec("audit", lambda: AuditWriter(places, b"k" * 32, print), audit),
         actor_spec("events", lambda: EventLog(places, audit.ref, lambda: clock[0]), events),
         actor_spec("settings", made, slot),
+        dynamic_spec("jobs", jobs),
     ]
     async with running(SupervisorSpec(children=children)):
         yield Asked(slot, events, audit)

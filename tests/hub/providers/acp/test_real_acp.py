@@ -58,9 +58,9 @@ def test_a_task_is_done_in_the_mode_that_was_wished(provider, models, repo, mine
     assert models.mains("key")[0].body["model"] == PROGRAMS["qwen"].model
 
 
-def test_without_a_mode_permissions_are_given_and_told(provider, models, repo, mine, env):
+def test_permissions_are_given_and_told_where_no_person_is_wanted(provider, models, repo, mine, env):
     models.script("key", Turn.write("hello.txt", "hi\n"), Turn.text("All done."))
-    run = drive(provider, mine(), env, timeout=PATIENCE)
+    run = drive(provider, mine(options={"mode": "default"}), env, timeout=PATIENCE)
     assert run.outcome.ending is Ending.DONE
     assert (repo / "hello.txt").exists()
     assert [event for event in run.of(EventType.SYSTEM) if event.meta.get("allowed")]

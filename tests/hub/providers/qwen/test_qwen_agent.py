@@ -57,7 +57,8 @@ def test_a_limit_is_told_after_one_round_of_retries_and_nothing_beside_the_task_
     """Settings of the lowest rank: what the user wrote into the account's own outranks them."""
     settings = json.loads(PROVIDER.launch(ASSIGNMENT).files[DEFAULTS_FILE])
     assert settings["model"]["generationConfig"]["maxRetries"] == 0
-    assert settings["memory"]["enableManagedAutoMemory"] is False
+    assert not any(settings["memory"].values())
+    assert settings["ui"]["enableFollowupSuggestions"] is False
     assert settings["general"]["enableAutoUpdate"] is False
 
 

@@ -1,0 +1,88 @@
+"""Jobs: what takes its time and is lost without harm; one temporary child each.
+
+Owns: the telling of a job's beginning, progress and end in the event log.
+Must not: know what a job does (`hub.actors.errand` tells its shape), or run one a second time.
+
+A job that is killed says so, and is not started again: whoever wanted it asks once more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import trio
+
+from hub.actors.errand import Errand
+from hub.domain.event import Tag
+from hub.domain.text import clean, clip
+from hub.errors import HubError
+from hub.io.sqlite import NewEvent
+from hub.messages import EventAppend, ProviderChanged
+from supervisors import Actor, ActorDied, Exit, Ref, Shutdown
+
+_SAY_TIMEOUT = 10.0
+_LINE = 2000
+
+
+class Job(Actor[Any]):
+    """One errand, from its beginning to its end."""
+
+    def __init__(
+        self,
+        job_id: str,
+        errand: Errand,
+        *,
+        events: Ref[Any],
+        settings: Ref[Any],
+        scrub: Callable[[str], str],
+        clock: Callable[[], float],
+    ) -> None:
+        self._id = job_id
+        self._errand = errand
+        self._events = events
+        self._settings = settings
+        self._scrub = scrub
+        self._clock = clock
+        self._over = False
+
+    async def started(self) -> None:
+        """Ready when the errand has begun.
+
+        Raises:
+            HubError: It cannot be done.
+        """
+        words = await self._errand.begin()
+        await self._say(words)
+        self.ctx.nursery.start_soon(self._carry)
+
+    async def handle(self, message: Any) -> None:
+        """A job takes no orders."""
+        raise TypeError(f"{type(message).__name__} is not for a job")
+
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002  # the supervisor's name for it
+        """Say so when it was cut off."""
+        if not self._over:
+            await self._say(f"{self._errand.title} was cut off; ask for it again", Tag.ERROR)
+
+    async def _carry(self) -> None:
+        try:
+            words = await self._errand.carry(self._say)
+        except HubError as error:
+            self._over = True
+            await self._say(f"{self._errand.title} failed: {error.detail} {error.hint}", Tag.ERROR)
+        else:
+            self._over = True
+            await self._say(words)
+        if self._errand.provider:
+            self._settings.try_cast(ProviderChanged(self._errand.provider))
+        raise Shutdown("done")
+
+    async def _say(self, text: str, tag: Tag = Tag.SYSTEM) -> None:
+        """A log that is just restarting costs the line, nothing else."""
+        meta = {"jobId": self._id, "provider": self._errand.provider}
+        words = clip(self._scrub(clean(text)), _LINE)
+        event = NewEvent(str(tag), words, meta, int(self._clock() * 1000))
+        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
+            await self._events.call(EventAppend([event]), timeout=_SAY_TIMEOUT)

@@ -1,0 +1,75 @@
+"""The profiles as the settings keep them.
+
+Owns: which profiles there are, and the change of those that are stored.
+Must not: change one of `hub.toml`, or decide what a profile may be (`hub.domain.profile_list` does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import attrs
+
+from hub.domain.config import Config
+from hub.domain.config_model import Profile
+from hub.domain.profile_list import read, removed, together, told, upserted
+from hub.errors import Code, HubError
+from hub.io.places import Places
+from hub.io.profiles import put_aside, read_stored, replace_stored
+from hub.messages import PutProfile, RemoveProfile
+
+
+@attrs.frozen
+class Profiles:
+    """Reads and writes `.hub/profiles.toml`; to be called in a thread, but for `within`."""
+
+    places: Places
+    providers: Collection[str]
+    configured: Callable[[], Sequence[Profile]]
+    """Those of `hub.toml` and of the user's own configuration."""
+
+    def within(self, config: Config) -> Config:
+        """The configuration with the stored profiles. A file that cannot be read keeps nothing else from working."""
+        try:
+            stored = read_stored(self.places)
+        except HubError:
+            return config
+        return attrs.evolve(config, profiles=together(config.profiles, stored))
+
+    def listed(self) -> list[dict[str, Any]]:
+        """What `GET /api/profiles` serves.
+
+        Raises:
+            HubError: STATE_CORRUPT; the file cannot be read.
+        """
+        return [told(profile) for profile in together(self.configured(), read_stored(self.places))]
+
+    def put(self, order: PutProfile) -> dict[str, Any]:
+        """Store a profile in the place of the one of its name, or beside the others.
+
+        Raises:
+            HubError: INVALID with every problem; nothing has changed.
+        """
+        given = read(order.profile, self.providers)
+        stored = self._stored_or_anew()
+        replace_stored(self.places, upserted(self.configured(), stored, given))
+        return told(given)
+
+    def remove(self, order: RemoveProfile) -> dict[str, Any]:
+        """Forget a profile.
+
+        Raises:
+            HubError: NOT_FOUND or INVALID; nothing has changed.
+        """
+        replace_stored(self.places, removed(self.configured(), read_stored(self.places), order.name))
+        return {"name": order.name}
+
+    def _stored_or_anew(self) -> tuple[Profile, ...]:
+        try:
+            return read_stored(self.places)
+        except HubError as error:
+            if error.code is not Code.STATE_CORRUPT:
+                raise
+            put_aside(self.places)
+            return ()

@@ -1,0 +1,1 @@
+"""The tool server: hub for whoever speaks the Model Context Protocol."""

@@ -1,0 +1,231 @@
+"""`POST /mcp`: the same tools over HTTP, behind the same guard, over a real server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+import trio
+
+from hub.errors import Code, HubError
+from hub.mcp.frames import MAX_FRAME
+from hub.mcp.tools import TOOLS
+from hub.web.guard import MAX_BODY
+from tests.hub.mcp.kit import HELLO
+from tests.hub.web.fake import Fake, Server, record, running
+from tests.hub.web.wire import ask, raw, request
+
+ACCEPT = ("Accept", "application/json, text/event-stream")
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+class Pliable(Fake):
+    """One whose methods a test may replace."""
+
+
+@pytest.fixture
+def backend() -> Fake:
+    return Pliable()
+
+
+@pytest.fixture
+async def server(backend):
+    async with running(backend) as server:
+        yield server
+
+
+async def rpc(server: Server, method: str, params=None, *headers: tuple[str, str]):
+    """One request of the protocol; its answer."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": method} | ({} if params is None else {"params": params})
+    reply = await ask(server.port, "POST", "/mcp", message, headers=[ACCEPT, *headers])
+    assert reply.headers["content-type"] == "application/json"
+    assert reply.json["id"] == 1
+    return reply.json
+
+
+async def call(server: Server, name: str, **arguments):
+    """One call of a tool; its result."""
+    return (await rpc(server, "tools/call", {"name": name, "arguments": arguments}))["result"]
+
+
+async def test_the_handshake_makes_no_session(server: Server):
+    """Nothing is kept between two requests, so nothing needs a name."""
+    reply = await ask(
+        server.port,
+        "POST",
+        "/mcp",
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
+        headers=[ACCEPT],
+    )
+    assert reply.json["result"]["protocolVersion"] == HELLO["protocolVersion"]
+    assert "mcp-session-id" not in reply.headers
+
+
+async def test_the_list_is_the_table(server: Server):
+    told = (await rpc(server, "tools/list"))["result"]["tools"]
+    assert [tool["name"] for tool in told] == [tool.name for tool in TOOLS]
+
+
+async def test_the_modern_protocol(server: Server):
+    headers = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")]
+    told = await rpc(server, "tools/list", {"_meta": MODERN}, *headers)
+    assert len(told["result"]["tools"]) == len(TOOLS)
+
+
+async def test_a_call_reaches_the_daemon_and_comes_back(server: Server, backend: Fake):
+    backend.publish(record(1, "\x1b[31mred\x1b[0m"))
+    result = await call(server, "hub_events", since=0)
+    assert not result.get("isError")
+    assert result["structuredContent"]["next"] == 1
+    assert result["structuredContent"]["events"][0]["msg"] == "red", "no escape sequence gets through"
+    assert "red" in result["content"][0]["text"]
+    assert backend.calls == [("events_since", 0, 200)]
+
+
+async def test_a_call_that_changes_something(server: Server, backend: Fake):
+    assert (await call(server, "hub_pause", pause=True))["structuredContent"]["ok"] is True
+    assert [name for name, *_ in backend.calls] == ["pause"]
+
+
+async def test_a_refusal_of_the_daemon_says_code_and_next_step(server: Server, backend: Fake, monkeypatch):
+    async def refuse(_):
+        raise HubError(Code.REPLY_UNSUPPORTED, "claude takes no replies now.")
+
+    monkeypatch.setattr(backend, "reply", refuse)
+    result = await call(server, "hub_send_reply", reply="yes")
+    assert result["isError"]
+    assert result["content"][0]["text"] == (
+        "reply_unsupported: claude takes no replies now.\nNext step: Hand over instead: hub handoff"
+    )
+
+
+async def test_a_field_that_the_daemon_refuses_is_named(server: Server, backend: Fake, monkeypatch):
+    async def refuse(_):
+        raise HubError(Code.INVALID, "1 field is wrong", errors=[{"path": "$.task", "message": "too dull"}])
+
+    monkeypatch.setattr(backend, "run", refuse)
+    assert "$.task: too dull" in (await call(server, "hub_run_task", task="x"))["content"][0]["text"]
+
+
+async def test_an_answer_the_api_does_not_promise_is_our_fault_and_tells_nothing(
+    server, backend, monkeypatch
+):
+    async def odd():
+        return "secret text"
+
+    monkeypatch.setattr(backend, "session_diff", odd)
+    result = await call(server, "hub_diff")
+    assert result["isError"]
+    assert result["content"][0]["text"].startswith("internal: ")
+    assert "secret" not in result["content"][0]["text"]
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+async def test_every_tool_asks_its_route_and_keeps_its_schema(server: Server, backend: Fake, tool):
+    """Each tool's structured answer is what its output schema says, or the coded error of a route that is not there."""
+    values = {"task": "x", "reply": "x", "pause": True, "q": "x"}
+    given = {param.name: values[param.name] for param in tool.params if param.required}
+    result = await call(server, tool.name, **given)
+    if result.get("isError"):
+        assert tool.name in {"hub_retrieve", "hub_list_profiles"}
+        assert result["content"][0]["text"].startswith("not_found: ")
+        return
+    answer, schema = result["structuredContent"], tool.output_schema
+    assert set(schema.get("required", ())) <= set(answer)
+    kinds = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list}
+    for name in set(answer) & set(schema["properties"]):
+        assert isinstance(answer[name], kinds[schema["properties"][name]["type"]]), name
+    assert len(backend.calls) == 1
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])
+async def test_only_post_is_served(server: Server, method: str):
+    """There is no session to end, and no stream to follow: the protocol then wants a 405."""
+    headers = [("Host", f"127.0.0.1:{server.port}"), ("Content-Type", "application/json")]
+    reply = await raw(server.port, request(method, "/mcp", headers), method=method)
+    assert (reply.status, reply.headers["allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{", -32700),
+        (b"[]", -32600),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600),
+        (b"", -32700),
+    ],
+)
+async def test_a_body_that_is_no_message(server: Server, body: bytes, code: int):
+    headers = [("Host", f"127.0.0.1:{server.port}"), ("Content-Type", "application/json"), ACCEPT]
+    reply = await raw(server.port, request("POST", "/mcp", headers, body))
+    assert (reply.status, reply.json["error"]["code"]) == (400, code)
+
+
+async def test_the_guard_stands_before_it(server: Server, backend: Fake):
+    """A web page must not call a tool; see also the generated cases of `test_guard`."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "hub_pause"}}
+    for header, status in [
+        (("Origin", "http://evil"), 403),
+        (("Host", "evil"), 421),
+        (("Content-Type", "text/plain"), 415),
+    ]:
+        headers = {"Host": f"127.0.0.1:{server.port}", "Content-Type": "application/json"} | dict([header])
+        reply = await raw(server.port, request("POST", "/mcp", headers.items(), json.dumps(message).encode()))
+        assert reply.status == status
+    assert backend.calls == []
+
+
+def test_both_transports_take_frames_of_the_same_size():
+    assert MAX_FRAME == MAX_BODY
+
+
+async def test_where_a_token_is_set_it_opens_the_tools_too():
+    token = "t" * 20
+    async with running(token=token) as server:
+        reply = await ask(server.port, "POST", "/mcp", {})
+        assert reply.status == 401
+        bearer = ("Authorization", f"Bearer {token}")
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "hub_status"}}
+        reply = await ask(server.port, "POST", "/mcp", message, headers=[ACCEPT, bearer])
+        assert "structuredContent" in reply.json["result"]
+
+
+async def test_a_stop_waits_for_the_calls_under_way(backend: Fake, monkeypatch):
+    """And for nothing else: there is no session that could outlive the server."""
+    begun, may_end = trio.Event(), trio.Event()
+
+    async def slow():
+        begun.set()
+        await may_end.wait()
+        return {"sessionId": "s"}
+
+    monkeypatch.setattr(backend, "status", slow)
+    found = []
+    async with running(backend) as server, trio.open_nursery() as nursery:
+        nursery.start_soon(_collect, server, found)
+        await begun.wait()
+        server.stop.set()
+        may_end.set()
+        with trio.fail_after(30):
+            await server.done.wait()
+    assert found[0]["structuredContent"] == {"sessionId": "s"}
+
+
+async def _collect(server, found):
+    found.append(await call(server, "hub_status"))
+
+
+def test_the_daemon_does_not_import_the_sdk_before_the_first_request():
+    """It takes half a second and some 40 MB."""
+    code = (
+        "import sys, trio; import hub.daemon, hub.app; from hub.mcp.http import ToolsApp; ToolsApp(None, str);"
+        "print([name for name in ('mcp', 'pydantic', 'starlette') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

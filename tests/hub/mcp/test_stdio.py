@@ -1,0 +1,296 @@
+"""`hub mcp` as a client meets it: a process that reads and writes one JSON object a line, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from hub import __version__
+from hub.mcp.frames import MAX_FRAME
+from hub.mcp.tools import TOOLS
+from tests.hub.cli.kit import environ
+from tests.hub.mcp.kit import HELLO, LIMIT, once, served
+
+START = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}).encode()
+PING = b'{"jsonrpc":"2.0","id":"p","method":"ping"}'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A project without a daemon. A free port is named, so that no daemon of this machine is meant."""
+    root = tmp_path_factory.mktemp("mcp") / "project"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def env(folder):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    return environ(folder.parent, HUB_PORT=str(port))
+
+
+@pytest.fixture(scope="module")
+def client(folder, env):
+    """One server for all tests that leave it as it was."""
+    with served(folder, env) as client:
+        client.hello()
+        yield client
+
+
+@pytest.fixture
+def own(folder, env):
+    """A server that the test may end."""
+    with served(folder, env) as client:
+        client.hello()
+        yield client
+
+
+def test_the_handshake(folder, env):
+    with served(folder, env) as client:
+        told = client.hello()
+    assert told["serverInfo"]["name"] == "hub"
+    assert told["serverInfo"]["version"] == __version__
+    assert "hub_status" in told["instructions"]
+    assert set(told["capabilities"]) <= {"tools", "experimental"}, "nothing is announced that is not there"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        ("2024-11-05", "2024-11-05"),
+        ("2025-03-26", "2025-03-26"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        ("1999-01-01", "2025-11-25"),
+        ("tomorrow", "2025-11-25"),
+    ],
+)
+def test_a_version_we_do_not_know_is_answered_with_one_we_do(folder, env, asked, answered):
+    """Servers that refuse one broke Claude Code."""
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {**HELLO, "protocolVersion": asked}}
+    answers, _, status = once(folder, json.dumps(hello).encode(), env=env)
+    assert [answer["result"]["protocolVersion"] for answer in answers] == [answered]
+    assert status == 0
+
+
+def test_the_modern_protocol_needs_no_handshake(folder, env):
+    """2026-07-28: each request says who asks."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"_meta": meta}}
+    answers, _, _ = once(folder, json.dumps(ask).encode(), json.dumps(listing).encode(), env=env)
+    assert answers[0]["result"]["supportedVersions"] == ["2026-07-28"]
+    assert len(answers[1]["result"]["tools"]) == len(TOOLS)
+
+
+def test_the_list_is_the_table_and_always_the_same(folder, env):
+    """Clients cache prompts by what was told before."""
+    with served(folder, env) as client:
+        client.hello()
+        first, second = client.ask("tools/list"), client.ask("tools/list", {})
+    assert first["result"] == second["result"]
+    told = first["result"]["tools"]
+    assert [tool["name"] for tool in told] == [tool.name for tool in TOOLS]
+    assert [tool["inputSchema"] for tool in told] == [tool.input_schema for tool in TOOLS]
+    assert [tool["annotations"] for tool in told] == [tool.annotations for tool in TOOLS]
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_without_a_daemon_every_tool_says_what_to_do(client, tool):
+    arguments = {"task": "x", "q": "x", "reply": "x", "pause": True}
+    needed = {param.name: arguments[param.name] for param in tool.params if param.required}
+    result = client.call(tool.name, **needed)
+    assert result["isError"]
+    assert "structuredContent" not in result
+    [content] = result["content"]
+    assert content["text"].startswith("daemon_not_running: ")
+    assert content["text"].endswith("Next step: Start it: hub daemon")
+
+
+def test_bad_arguments_are_told_what_is_allowed(client):
+    result = client.call("hub_pause", pause="yes")
+    assert result["isError"]
+    assert "pause must be true or false" in result["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("nope", None, -32601),
+        ("resources/list", {}, -32601),
+        ("prompts/get", {"name": "x"}, -32601),
+        ("tools/call", None, -32602),
+        ("tools/call", {"name": "hub_nope", "arguments": {}}, -32602),
+        ("tools/call", {"name": "hub_status", "arguments": []}, -32602),
+        ("tools/list", {"cursor": "x"}, -32602),
+    ],
+)
+def test_what_is_not_there_is_told_by_the_protocol(client, method, params, code):
+    assert client.ask(method, params)["error"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "id_"),
+    [
+        (b"{", -32700, None),
+        (b"not json", -32700, None),
+        (b"\xff\xfe", -32700, None),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":NaN}}', -32700, None),
+        (b"[" * 100_000, -32700, None),
+        (b"[]", -32600, None),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
+        (b'"ping"', -32600, None),
+        (b"{}", -32600, None),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, None),
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, None),
+        (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600, None),
+        (b'{"jsonrpc":"1.0","id":7,"method":"ping"}', -32600, 7),
+        (b'{"id":"x","method":"ping"}', -32600, "x"),
+        (b'{"jsonrpc":"2.0","id":8,"method":5}', -32600, 8),
+        (b'{"jsonrpc":"2.0","id":9,"method":"ping","params":[1]}', -32602, 9),
+        (b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * MAX_FRAME + b'"}', -32600, None),
+        (b"x" * (10 * MAX_FRAME), -32600, None),
+    ],
+)
+def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(client, line, code, id_):
+    """Each line has its answer, and none ends the server."""
+    client.send(line)
+    answer = client.read()
+    assert (answer["error"]["code"], answer["id"]) == (code, id_)
+    client.send(PING)
+    assert client.read() == {"jsonrpc": "2.0", "id": "p", "result": {}}
+
+
+def test_a_frame_of_the_largest_size_is_read(client):
+    head, tail = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"x":"', b'"}}}'
+    client.send(head + b"x" * (MAX_FRAME - len(head) - len(tail) - 1) + tail)
+    assert client.read()["result"] == {}
+
+
+def test_notifications_and_blank_lines_have_no_answer(client):
+    for _ in range(2000):
+        client.send(b'{"jsonrpc":"2.0","method":"notifications/whatever","params":{}}')
+    client.send(b"")
+    client.send(b'{"jsonrpc":"2.0","id":3,"result":{}}')  # an answer to nothing we asked
+    client.send(PING)
+    assert client.read()["id"] == "p"
+
+
+def test_each_request_has_one_answer_also_when_many_come_at_once(client):
+    """An id that comes twice is answered twice."""
+    ids = [*range(200), *range(5), "a", "b"]
+    for id_ in ids:
+        method = {"jsonrpc": "2.0", "id": id_, "method": "tools/call"}
+        client.send({**method, "params": {"name": "hub_pause", "arguments": {}}})
+    found = [client.read()["id"] for _ in ids]
+    assert sorted(map(str, found)) == sorted(map(str, ids))
+
+
+def test_all_that_is_piped_in_is_answered_before_the_end(folder, env):
+    """`printf ... | hub mcp`: the end of the input does not swallow answers under way."""
+    calls = [
+        json.dumps(
+            {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "hub_status"}}
+        ).encode()
+        for n in range(1, 20)
+    ]
+    answers, stderr, status = once(folder, START, *calls, env=env)
+    assert sorted(answer["id"] for answer in answers) == list(range(20))
+    assert (stderr, status) == ("", 0)
+
+
+def test_it_ends_within_a_second_of_its_client(own):
+    begun = time.monotonic()
+    assert own.leave(LIMIT) == 0
+    assert time.monotonic() - begun < 1.0 + OVERHEAD
+
+
+OVERHEAD = 1.0
+"""What the end of a Python process may take on a machine that is busy."""
+
+
+def test_it_does_not_wait_for_a_daemon_that_does_not_answer(folder):
+    """A call under way is given up; it would take 30 s."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        env = environ(folder.parent, HUB_PORT=str(silent.getsockname()[1]))
+        with served(folder, env) as client:
+            client.hello()
+            client.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "hub_status"}})
+            silent.settimeout(LIMIT)
+            connection, _ = silent.accept()
+            with connection:
+                begun = time.monotonic()
+                assert client.leave(LIMIT) == 0
+                assert time.monotonic() - begun < 1.0 + OVERHEAD
+
+
+def test_it_ends_when_nobody_reads(own):
+    own.process.stdout.close()
+    own.send(PING)
+    assert own.process.wait(LIMIT) == 0
+
+
+def test_ctrl_c_ends_it_with_no_traceback(own):
+    own.process.send_signal(signal.SIGINT)
+    assert own.process.wait(LIMIT) == -signal.SIGINT
+    assert b"Traceback" not in own.process.stderr.read()
+
+
+INTRUDER = """
+import os, subprocess, sys
+from hub.mcp.wires import Wires
+wires = Wires.claim()
+import pkgutil, importlib, hub
+for found in pkgutil.walk_packages(hub.__path__, "hub."):
+    if not found.name.endswith("__main__"):
+        importlib.import_module(found.name)
+print("print")
+sys.stdout.write("sys.stdout")
+os.write(1, b"fd 1")
+subprocess.run(["echo", "a child"])
+sys.stdout.flush()
+from hub.domain.text import clean
+from hub.client.quick import Api
+from hub.mcp.calling import Caller
+from hub.mcp.server import server
+from hub.mcp.stdio import run
+run(wires, lambda: server(Caller(lambda: Api(1), clean)))
+"""
+
+
+def test_nothing_but_the_protocol_comes_out(folder, env):
+    """Row 43 of the threats: all of hub is imported, and everything that can print does; the client sees none of it."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTRUDER],
+        cwd=folder,
+        env=env,
+        input=START + b"\n",
+        capture_output=True,
+        check=True,
+    )
+    [line] = done.stdout.splitlines()
+    assert json.loads(line)["id"] == 0
+    for said in (b"print", b"sys.stdout", b"fd 1", b"a child"):
+        assert said in done.stderr
+
+
+def test_a_short_command_does_not_import_the_sdk():
+    """It takes as long as all the rest of hub."""
+    code = (
+        "import sys; from hub.cli.group import cli; from hub.cli import mcp, status, daemon; import hub.app, hub.mcp.tools;"
+        "print([name for name in ('mcp', 'pydantic', 'starlette') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
