@@ -29,6 +29,9 @@ enabled = true
 
 [providers.demo-second]
 enabled = true
+
+[redaction]
+detection = false
 """
 _KEPT = frozenset({"HUB_DEBUG", "HUB_DEMO_PACE", "HUB_FAILPOINTS"})
 """The only variables of hub that change a demo; a user's settings are for the user's projects."""

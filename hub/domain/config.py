@@ -21,6 +21,7 @@ from hub.domain.config_model import (
     Pipeline,
     Profile,
     ProviderSettings,
+    Redaction,
     Server,
     Session,
     Terminal,
@@ -59,6 +60,7 @@ class Config:
     terminal: Terminal = setting(table(Terminal), Terminal)
     approvals: tuple[ApprovalRule, ...] = setting(each(table(ApprovalRule), "an array of tables"), ())
     vision: Vision = setting(table(Vision), Vision)
+    redaction: Redaction = setting(table(Redaction), Redaction)
 
     def provider(self, name: str) -> ProviderSettings:
         """The provider's settings, the defaults when it has none; `script` is among its `options`."""

@@ -238,6 +238,14 @@ class ApprovalRule:
 
 
 @attrs.frozen
+class Redaction:
+    """`[redaction]`: what is hidden beside the values hub holds and the forms its own rules know."""
+
+    detection: bool = setting(boolean, True)
+    """Whether a detection engine looks for secrets that nobody told hub: it takes memory and half a second."""
+
+
+@attrs.frozen
 class Vision:
     """`[vision]`: the model that looks at screenshots."""
 

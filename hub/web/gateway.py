@@ -177,7 +177,7 @@ class Gateway:
             verify=request.verify,
             on_limit=request.on_limit,
         )
-        return await self.session.call(order, timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.session.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
     async def handoff(self) -> JsonObject:
         """Hand over now."""

@@ -65,8 +65,8 @@ class Project:
         """What a scripted agent does."""
         (self.root.parent / f"{provider}.json").write_text(json.dumps({"steps": list(steps)}))
 
-    def configure(self, extra: str = "") -> None:
-        """`hub.toml` with both scripted agents."""
+    def configure(self, extra: str = "", *, detection: bool = False) -> None:
+        """`hub.toml` with both scripted agents; without the detection engine, half a second of a daemon's life."""
         folder = self.root.parent
         text = "".join(
             f'[providers.{name}]\nenabled = true\nscript = "{folder / name}.json"\n'
@@ -74,7 +74,8 @@ class Project:
             if (folder / f"{name}.json").exists()
         )
         session = '[session]\nchain = ["demo-first", "demo-second"]\norphanGrace = 20\n'
-        (self.root / "hub.toml").write_text(session + text + extra)
+        quick = f"[redaction]\ndetection = {str(detection).lower()}\n"
+        (self.root / "hub.toml").write_text(session + quick + text + extra)
 
     def environ(self, **more: str) -> dict[str, str]:
         """The daemon's environment."""

@@ -63,6 +63,7 @@ class Session(Actor[Any]):
         self._kit, self._driver = make()
         self._ends = Ends(self._kit)
         self._handoff_replies: list[Reply] = []
+        self._beginning = trio.Lock()
 
     async def started(self) -> None:
         """Read the record back, take hold of what runs, and go on where the record says."""
@@ -107,7 +108,8 @@ class Session(Actor[Any]):
             case GetSessionFacts():
                 return views.facts(self._kit)
             case StartRun():
-                return await self._start(message)
+                self.ctx.nursery.start_soon(self._begin, message, self.ctx.current_reply)
+                return DEFER
             case RequestHandoff():
                 return await self._handoff()
             case RequestPause(pause=pause):
@@ -134,6 +136,18 @@ class Session(Actor[Any]):
             reply.answer(found)
 
     # --- orders ---------------------------------------------------------------------------------------
+
+    async def _begin(self, order: StartRun, reply: Reply | None) -> None:
+        """Beside the inbox, one at a time: the detection engine is made ready first, some seconds on a new machine."""
+        async with self._beginning:
+            try:
+                found = await self._start(order)
+            except HubError as error:
+                if reply is not None:
+                    reply.fail(error)
+                return
+        if reply is not None:
+            reply.answer(found)
 
     async def _start(self, order: StartRun) -> dict[str, Any]:
         active = self._kit.ledger.record

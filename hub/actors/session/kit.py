@@ -79,7 +79,7 @@ class Kit:
 
     async def arm(self) -> None:
         """Load the detection engine, off the event loop; before anything of an agent or a task is read."""
-        if self.detection.engine is None:
+        if self.detection.engine is None and self.config.redaction.detection:
             await trio.to_thread.run_sync(self.detection.load)
 
     def redactor(self) -> EventRedactor:

@@ -14,7 +14,7 @@ from hub.web import server as web_server
 from hub.web.server import Bound, serve
 from supervisors import ActorDied
 from tests.hub.web.fake import Fake, record, running
-from tests.hub.web.wire import until
+from tests.waiting import eventually
 
 
 async def ids(batches: live.Batches, count: int) -> list[int]:
@@ -135,7 +135,7 @@ async def test_a_log_that_is_restarting_is_waited_for(monkeypatch: pytest.Monkey
     monkeypatch.setattr(live, "FIRST_DELAY", 0.001)
     backend = Fake(error=ActorDied("events"))
     async with running(backend) as server, follow(server.port, 0) as batches:
-        await until(lambda: len(backend.calls) > 2)
+        await eventually(lambda: len(backend.calls) > 2)
         backend.error = None
         backend.publish(record(1))
         assert await ids(batches, 1) == [1]
@@ -152,4 +152,4 @@ async def test_leaving_the_context_closes_the_connection():
     async with running() as server:
         async with follow(server.port, 0):
             await server.backend.subscribed.wait()
-        await until(lambda: server.backend.watching == 0)
+        await eventually(lambda: server.backend.watching == 0)

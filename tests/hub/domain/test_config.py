@@ -91,6 +91,9 @@ decision = "deny"
 severity = "critical"
 reason = "no"
 
+[redaction]
+detection = false
+
 [vision]
 enabled = true
 provider = "ollama"
@@ -122,6 +125,7 @@ def test_every_setting_is_read():
     assert config.pipelines[0].nodes[0].fallback == ("codex",)
     assert config.approvals[0].decision == "deny"
     assert config.vision.max_pixels == 1000
+    assert config.redaction.detection is False
 
 
 def test_every_setting_is_in_the_full_example():

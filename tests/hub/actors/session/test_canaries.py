@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -17,9 +18,11 @@ from functools import partial
 
 import pytest
 import trio
+import trio.testing
 
 from hub.errors import HubError
-from hub.messages import RequestHandoff, RequestReply, StartRun
+from hub.io.detection import Detection
+from hub.messages import GetStatus, RequestHandoff, RequestReply, StartRun
 from hub.web.routes import table
 from tests.faults.harness import git, project
 from tests.hub.actors.kit import daemon_of
@@ -76,7 +79,7 @@ def made(tmp_path, monkeypatch):
         ]
         found.script("demo-first", *script, {"limit": {"resetsIn": 3600, "text": said("openai")}})
         found.script("demo-second", *script, {"ask": f"is {said('github')} right?"}, {"crash": 3})
-        found.configure()
+        found.configure(detection=True)
         yield found
 
 
@@ -156,3 +159,38 @@ async def test_a_missing_engine_is_told_in_the_session(made, monkeypatch):
         events = await live.events()
     assert sum("no detection engine" in record.msg for record in events) == 1
     assert any("[REDACTED:google:" in record.msg for record in events)
+
+
+async def test_detection_may_be_switched_off(made, monkeypatch):
+    """A user's choice is no trouble: nothing is loaded, and nothing is said."""
+    monkeypatch.setattr(Detection, "load", lambda _: pytest.fail("loaded"))
+    made.script("demo-first", {"say": "done"})
+    made.configure(detection=False)
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        await live.until_ended()
+        assert not any("detection" in record.msg for record in await live.events())
+
+
+async def test_a_slow_engine_keeps_nobody_waiting_but_the_run(made, monkeypatch):
+    """Its rules take seconds the first time on a machine: the session answers others meanwhile, and starts one run."""
+    ready = threading.Event()
+    monkeypatch.setattr(Detection, "load", lambda _: ready.wait(60))
+    made.script("demo-first", {"say": "done"})
+    made.configure(detection=True)
+    answers = []
+    async with daemon_of(made, monkeypatch) as live, trio.open_nursery() as nursery:
+
+        async def start():
+            try:
+                answers.append(await live.ask("session", StartRun("write")))
+            except HubError as error:
+                answers.append(error.code)
+
+        nursery.start_soon(start)
+        nursery.start_soon(start)
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert (await live.ask("session", GetStatus()))["sessionState"] in ("none", "idle", "")
+        ready.set()
+        await live.until_ended()
+    assert sorted(isinstance(answer, dict) for answer in answers) == [False, True]

@@ -19,6 +19,7 @@ from hub.providers.base import Ending, Provider
 from tests.agents import Program
 from tests.drive import Run, drive
 from tests.model_server import Turn
+from tests.waiting import until
 
 CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
 PATIENCE = 240.0
@@ -121,9 +122,7 @@ class AcpSuite:
 
         def act(event: Event, run: Run) -> None:
             if event.type is EventType.TOOL_USE:
-                deadline = time.monotonic() + 30
-                while not (repo / "started").exists() and time.monotonic() < deadline:
-                    time.sleep(0.02)
+                until((repo / "started").exists, "the tool runs")
                 run.write(*run.stream.interrupt())
 
         run = drive(provider, assign(), env, on_event=act, timeout=PATIENCE)
