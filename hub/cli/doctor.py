@@ -122,6 +122,9 @@ def _space(places: Places) -> Finding:
 def _secrets(places: Places) -> Finding:
     if not places.dotenv.exists():
         return Finding("keys", ok=True, detail="no .hub/.env")
+    if _output(["git", "-C", str(places.root), "ls-files", "--", ".hub/.env"]):
+        hint = "Run: git rm --cached .hub/.env; and replace every key in it: they are in the history."
+        return Finding("keys", ok=False, detail=".hub/.env is tracked by git", hint=hint)
     mode = places.dotenv.stat().st_mode & 0o777
     if mode != 0o600:  # noqa: PLR2004
         return _keys(f"has mode {mode:o}", f"chmod 600 {places.dotenv}")

@@ -95,7 +95,7 @@ def make_home(account: Account) -> None:
 def _misplaced(path: Path, home: Path, root: Path) -> str:
     real_home, real_root = Path(os.path.realpath(home)), Path(os.path.realpath(root))
     if not path.is_absolute() or ".." in path.parts or not str(path).isprintable():
-        return "must be a printable absolute path, or one that begins with ~/, without .."
+        return "must be an absolute path, or one that begins with ~/, of printable characters and without .."
     if path.is_symlink():
         return "is a link: name the directory itself"
     if path.exists() and not path.is_dir():

@@ -16,6 +16,7 @@ from hub.actors.errand import Jobs
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries, vision
 from hub.actors.settings.errands import Errands
+from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
 from hub.actors.settings.profiles import Profiles
 from hub.actors.settings.writer import Writer
@@ -75,9 +76,10 @@ class Settings(Actor[Any]):
         self._entries = Entries(places.dotenv, Path.home())
         self._profiles = Profiles(places, providers, self._configured_profiles)
         accounts = Accounts(places, providers, self._current, self._entries, clock)
+        keys = KeyFile(places, providers)
         errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
         self._writer = Writer(
-            places, providers, self._current, accounts, self._profiles, errands, audit, events, clock
+            places, providers, self._current, accounts, keys, self._profiles, errands, audit, events, clock
         )
         self._writing = trio.Lock()
 

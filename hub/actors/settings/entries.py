@@ -67,12 +67,19 @@ class Entries:
         env = self._env(config, provider, account)
         if any(env.get(name) for name in provider.key_names):
             return KEY
-        found = [
+        found = self._kept(provider, env)
+        return max(found, key=lambda login: login.good(now), default=None)
+
+    def kept_login(self, config: Config, provider: Provider, account: Account) -> Login | None:
+        """The login the agent keeps itself; None where it has none that can be seen."""
+        return next(iter(self._kept(provider, self._env(config, provider, account))), None)
+
+    def _kept(self, provider: Provider, env: Mapping[str, str]) -> list[Login]:
+        return [
             login
             for store in provider.login_stores
             if (login := find_login(store, self.folder(store.home, store.default, env))) is not None
         ]
-        return max(found, key=lambda login: login.good(now), default=None)
 
     def folders(self, config: Config, provider: Provider, account: Account) -> list[Path]:
         """Where the logins of an account are kept."""

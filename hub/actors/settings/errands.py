@@ -45,18 +45,7 @@ class Errands:
         Raises:
             HubError: `invalid`, `agent_missing` (the installer), `no_terminal`, `job_running`.
         """
-        argv = tuple(provider.install_command)
-        if not argv or argv[0] not in INSTALLERS:
-            raise HubError(
-                Code.INVALID, f"hub knows no way to install {provider.name}.", hint=install_hint(provider)
-            )
-        if not which(argv[0]):
-            raise HubError(
-                Code.AGENT_MISSING,
-                f"{argv[0]} is not installed.",
-                hint=f"Install it, then run: {shlex.join(argv)}",
-            )
-        title, command = f"installing {provider.name}", Command(argv)
+        title, command = f"installing {provider.name}", install_command(provider)
 
         async def ended(code: int) -> str:
             return await self._installed(provider, code)
@@ -114,12 +103,29 @@ class Errands:
 
     def _logged_in(self, provider: Provider, label: str, code: int) -> str:
         config = self.current()
-        login = self.entries.login(config, provider, config.account(provider.name, label), self.clock())
-        if login is not None and login.good(self.clock()):
+        found = self.entries.kept_login(config, provider, config.account(provider.name, label))
+        if found is not None and found.good(self.clock()):
             return f"{provider.name} is logged in as {label}"
         if code == 0 and not provider.login_stores:
             return f"the login of {provider.name} as {label} has ended; hub cannot see whether it succeeded"
         raise HubError(Code.AUTH_NEEDED, f"{provider.name} is not logged in as {label}.", hint="Try again.")
+
+
+def install_command(provider: Provider) -> Command:
+    """The documented install.
+
+    Raises:
+        HubError: `invalid`; there is none. `agent_missing`; the installer is not installed.
+    """
+    argv = tuple(provider.install_command)
+    if not argv or argv[0] not in INSTALLERS:
+        raise HubError(
+            Code.INVALID, f"hub knows no way to install {provider.name}.", hint=install_hint(provider)
+        )
+    if not which(argv[0]):
+        hint = f"Install it, then run: {shlex.join(argv)}"
+        raise HubError(Code.AGENT_MISSING, f"{argv[0]} is not installed.", hint=hint)
+    return Command(argv)
 
 
 def login_command(config: Config, provider: Provider, account: Account) -> Command:
@@ -135,7 +141,10 @@ def login_command(config: Config, provider: Provider, account: Account) -> Comma
     if not program:
         raise HubError(Code.AGENT_MISSING, f"{provider.name} is not installed.", hint=install_hint(provider))
     env = provider.account_env(attrs.evolve(account, env={}))
-    return Command((program, *provider.login_command[1:]), env)
+    try:
+        return Command((program, *provider.login_command[1:]), env)
+    except ValueError as error:
+        raise HubError(Code.INVALID, f"{provider.name}: {error}.", hint="Correct it in hub.toml.") from error
 
 
 def _told(job: str, provider: Provider, command: Command, errand: Errand) -> dict[str, Any]:

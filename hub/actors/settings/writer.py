@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import attrs
@@ -17,13 +16,13 @@ import trio
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import chosen, vision
 from hub.actors.settings.errands import Errands
+from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.profiles import Profiles
 from hub.domain.config import Config
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
 from hub.io.config_file import Keys
 from hub.io.config_patch import patch, patch_provider
-from hub.io.dotenv import write_env
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
 from hub.messages import (
@@ -56,6 +55,7 @@ class Writer:
     current: Callable[[], Config]
     """The configuration in force; read again when a file has changed."""
     accounts: Accounts
+    keys: KeyFile
     profiles: Profiles
     errands: Errands
     audit: Ref[Any]
@@ -71,8 +71,8 @@ class Writer:
         match order:
             case PatchProvider(name=name, changes=changes):
                 return await self._patch(name, changes)
-            case SetKey(name=name, value=value):
-                return await self._key(name, value)
+            case SetKey():
+                return await self._key(order)
             case AddAccount() | SwitchAccount() | RemoveAccount():
                 return await self._account(order)
             case PutProfile() | RemoveProfile():
@@ -89,13 +89,12 @@ class Writer:
         await self.told(f"{name} was configured: {words}", "provider_configured", name, changed=list(changes))
         return chosen(self.current(), name)
 
-    async def _key(self, name: str, value: str) -> Mapping[str, Any]:
-        provider, variable = self._owner(name)
-        write = partial(write_env, self.places.dotenv, variable, value or None, self._key_names())
-        await trio.to_thread.run_sync(write)
-        verb = "set" if value else "removed"
-        await self.told(f"the key {variable} was {verb}", f"key_{verb}", provider.name, variable=variable)
-        return {"provider": provider.name, "name": variable, "set": bool(value)}
+    async def _key(self, order: SetKey) -> Mapping[str, Any]:
+        done = await trio.to_thread.run_sync(self.keys.put, order)
+        verb = "set" if done["set"] else "removed"
+        name = done["name"]
+        await self.told(f"the key {name} was {verb}", f"key_{verb}", done["provider"], variable=name)
+        return done
 
     async def _account(self, order: AddAccount | SwitchAccount | RemoveAccount) -> Mapping[str, Any]:
         name, label = order.provider, order.label
@@ -150,23 +149,6 @@ class Writer:
             raise HubError(Code.NOT_FOUND, f"There is no provider {name!r}.", hint=f"Known: {known}.")
         return self.providers[name]
 
-    def _owner(self, name: str) -> tuple[Provider, str]:
-        """Whose key is meant, and the variable it stands in; for a provider it is the first of its names."""
-        if name in self.providers:
-            provider = self.providers[name]
-            if not provider.key_names:
-                raise HubError(Code.INVALID, f"{name} takes no key.", hint=_allowed_names(self._key_names()))
-            return provider, provider.key_names[0]
-        for provider in self.providers.values():
-            if name in provider.key_names:
-                return provider, name
-        detail = f"{name[:64]!r} is no provider, and no name that a provider takes its key from."
-        errors = [{"path": "$.name", "message": _allowed_names(self._key_names())}]
-        raise HubError(Code.INVALID, detail, hint=_allowed_names(self._key_names()), errors=errors)
-
-    def _key_names(self) -> list[str]:
-        return sorted({name for provider in self.providers.values() for name in provider.key_names})
-
     async def install(self, order: Install) -> Mapping[str, Any]:
         """Begin an install."""
         begun = await self.errands.install(self.provider(order.name), background=order.background)
@@ -191,7 +173,3 @@ class Writer:
     async def _recorded(self, event: str, data: Mapping[str, Any]) -> None:
         with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
             await self.audit.call(AuditAppend([AuditEntry(event, data)]), timeout=_TIMEOUT)
-
-
-def _allowed_names(names: list[str]) -> str:
-    return f"Allowed: {', '.join(names)}."

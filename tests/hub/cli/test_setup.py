@@ -178,3 +178,15 @@ def test_a_missing_detection_engine_is_a_note(monkeypatch):
     assert "pip install kingfisher-secret-scanner" in found.hint
     monkeypatch.setattr("hub.io.detection.installed", lambda: True)
     assert doctor._detection().ok
+
+
+def test_a_tracked_file_of_keys_is_a_fault(repo):
+    """Security row 18: keys in a commit are keys of everybody."""
+    hub("init", cwd=repo)
+    (repo / ".hub" / ".env").write_text("OPENAI_API_KEY='x'\n")
+    (repo / ".hub" / ".env").chmod(0o600)
+    assert findings(repo)[0]["keys"]["ok"] is True
+    git(repo, "add", "-f", ".hub/.env")
+    checks, status = findings(repo)
+    assert (checks["keys"]["ok"], status) == (False, 1)
+    assert "git rm --cached" in checks["keys"]["hint"]

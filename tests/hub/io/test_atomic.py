@@ -16,7 +16,7 @@ import pytest
 
 from hub.errors import Code, HubError
 from hub.io import atomic, failpoints
-from hub.io.atomic import create_atomic, read_bounded, sweep_temps, write_atomic
+from hub.io.atomic import create_atomic, read_bounded, swap_atomic, sweep_temps, write_atomic
 
 
 @pytest.fixture(autouse=True)
@@ -197,3 +197,45 @@ def test_the_kernel_sees_the_recipe_in_order(tmp_path):
     for step in steps:
         at = next((i for i in range(at + 1, len(lines)) if re.search(step, lines[i])), -1)
         assert at > 0, f"missing or out of order: {step}"
+
+
+# --- compare and swap -------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_swapped_only_while_it_holds_what_was_read(tmp_path):
+    """hub.toml has two writers: hub and its user's editor."""
+    target = tmp_path / "hub.toml"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    assert swap_atomic(target, b"old", b"new")
+    assert target.read_bytes() == b"new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    for other in (b"old", b"ne", b"newer", b""):
+        assert not swap_atomic(target, other, b"lost")
+    assert target.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["hub.toml"]
+
+
+def test_a_file_that_changes_while_the_new_one_is_written_stays(tmp_path, monkeypatch):
+    """The comparison is the last step: an editor that saves during the fsync wins."""
+    target = tmp_path / "hub.toml"
+    target.write_bytes(b"old")
+    real = atomic.sync_file
+    monkeypatch.setattr(atomic, "sync_file", lambda fd: (real(fd), target.write_bytes(b"mine")))
+    assert not swap_atomic(target, b"old", b"new")
+    assert target.read_bytes() == b"mine"
+    assert os.listdir(tmp_path) == ["hub.toml"]
+
+
+def test_a_file_that_has_gone_is_not_made_again(tmp_path):
+    assert not swap_atomic(tmp_path / "hub.toml", b"", b"new")
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_is_no_file_is_not_swapped(tmp_path):
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with pytest.raises(HubError) as caught:
+        swap_atomic(tmp_path / "link", b"old", b"new")
+    assert caught.value.code is Code.NO_PERMISSION
+    assert (tmp_path / "real").read_bytes() == b"old"

@@ -120,9 +120,9 @@ async def test_a_terminal_that_is_closed_is_told(folder, tmux, tmp_path):
     assert await opened.status(PATIENCE) == 129
 
 
-async def test_no_word_within_the_patience_is_no_status(folder, terminal, autojump_clock):
-    opened = await open_terminal(Command(("sleep", "60")), folder, terminal)
-    assert await opened.status(0.5) is None
+async def test_no_word_within_the_patience_is_no_status(folder, terminal):
+    opened = await open_terminal(Command(("sleep", "5")), folder, terminal)
+    assert await opened.status(0) is None
 
 
 async def test_what_dead_daemons_left_is_taken_away(folder, terminal):

@@ -11,9 +11,7 @@ from tests.hub.actors.kit import daemon_of
 
 
 @pytest.fixture
-def made(tmp_path, monkeypatch):
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+def made(tmp_path):
     with project(tmp_path) as found:
         found.script("demo-first", {"ask": "go on?"}, {"done": "ok"})
         found.configure()

@@ -1,0 +1,55 @@
+"""The agents' keys in `.hub/.env`.
+
+Owns: which name a key is kept under.
+Must not: read a key, or let its value into an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from hub.errors import Code, HubError
+from hub.io.dotenv import write_env
+from hub.io.places import Places
+from hub.messages import SetKey
+from hub.providers.base import Provider
+
+
+@attrs.frozen
+class KeyFile:
+    """Reads and writes a file: to be called in a thread."""
+
+    places: Places
+    providers: Mapping[str, Provider]
+
+    def put(self, order: SetKey) -> dict[str, Any]:
+        """Keep a key, or take it out.
+
+        Raises:
+            HubError: `invalid`; no agent takes a key by that name, or the value has a line break or NUL in it.
+        """
+        provider, variable = self._owner(order.name)
+        write_env(self.places.dotenv, variable, order.value or None, self._names())
+        return {"provider": provider.name, "name": variable, "set": bool(order.value)}
+
+    def _owner(self, name: str) -> tuple[Provider, str]:
+        """Whose key is meant, and the variable it stands in; for a provider it is the first of its names."""
+        if name in self.providers:
+            provider = self.providers[name]
+            if not provider.key_names:
+                raise self._refused(f"{name} takes no key.")
+            return provider, provider.key_names[0]
+        for provider in self.providers.values():
+            if name in provider.key_names:
+                return provider, name
+        raise self._refused(f"{name[:64]!r} is no provider, and no name that a provider takes its key from.")
+
+    def _refused(self, why: str) -> HubError:
+        allowed = f"Allowed: {', '.join(self._names())}."
+        return HubError(Code.INVALID, why, hint=allowed, errors=[{"path": "$.name", "message": allowed}])
+
+    def _names(self) -> list[str]:
+        return sorted({name for provider in self.providers.values() for name in provider.key_names})

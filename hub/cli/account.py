@@ -1,0 +1,151 @@
+"""`hub account`: the logins of the agents.
+
+Owns: the words for these, and how accounts are shown.
+Must not: read a login, or delete a directory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from hub.cli.context import json_option, show
+
+
+@click.group()
+def account() -> None:
+    """The logins of the agents: several of one agent, each in a directory of its own."""
+
+
+@account.command(name="list")
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, *, as_json: bool) -> None:
+    """Every account of every enabled agent; the active one is used next. Needs no daemon.
+
+    Example: hub account list
+    """
+    from hub.cli.offline import described
+
+    rows = [
+        {"provider": entry["name"], **account}
+        for entry in described(ctx)
+        if entry["enabled"]
+        for account in entry["accounts"]
+    ]
+    show(rows, as_json=as_json, text=_table)
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    wide = max((len(row["provider"]) for row in rows), default=0)
+    long = max((len(row["label"]) for row in rows), default=0)
+    return "\n".join(
+        f"{'*' if row['active'] else ' '} {row['provider']:<{wide}}  {row['label']:<{long}}  "
+        f"{'logged in' if row['loggedIn'] else '-':<9}  {row['configDir']}".rstrip()
+        for row in rows
+    )
+
+
+@account.command()
+@click.argument("provider")
+@click.argument("label")
+@click.option("--config-dir", default="", metavar="DIR", help="Where the login lives; default: one is made.")
+@json_option
+@click.pass_context
+def add(ctx: click.Context, *, provider: str, label: str, config_dir: str, as_json: bool) -> None:
+    """Register another login of an agent. Needs no daemon.
+
+    Example: hub account add claude work
+    """
+    from hub.cli.offline import ordered
+    from hub.messages import AddAccount
+
+    body = {"provider": provider, "label": label, "configDir": config_dir}
+    made = ordered(
+        ctx,
+        "/api/providers/account/add",
+        body,
+        lambda here: here.accounts.add(AddAccount(provider, label, config_dir), here.provider(provider)),
+    )
+    text = f"{provider} has the account {label} in {made['configDir']}"
+    show(made, as_json=as_json, text=lambda _: f"{text}\nnext: hub account login {provider} {label}")
+
+
+@account.command()
+@click.argument("provider")
+@click.argument("label")
+@json_option
+@click.pass_context
+def switch(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> None:
+    """Make an account the active one: the next session or handoff uses it. Needs no daemon.
+
+    Example: hub account switch claude work
+    """
+    from hub.cli.offline import ordered
+    from hub.messages import SwitchAccount
+
+    made = ordered(
+        ctx,
+        "/api/providers/account",
+        {"provider": provider, "label": label},
+        lambda here: here.accounts.switch(SwitchAccount(provider, label), here.provider(provider)),
+    )
+    show(made, as_json=as_json, text=lambda _: f"the next session or handoff of {provider} uses {label}")
+
+
+@account.command()
+@click.argument("provider")
+@click.argument("label")
+@json_option
+@click.pass_context
+def remove(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> None:
+    """Forget a login; its directory stays. Needs no daemon.
+
+    Example: hub account remove claude work
+    """
+    from hub.cli.offline import ordered
+    from hub.messages import RemoveAccount
+
+    gone = ordered(
+        ctx,
+        "/api/providers/account/remove",
+        {"provider": provider, "label": label},
+        lambda here: here.accounts.remove(RemoveAccount(provider, label), here.provider(provider)),
+    )
+    kept = f"; its directory stays: {gone['configDir']}" if gone["configDir"] else ""
+    show(gone, as_json=as_json, text=lambda _: f"{provider} no longer has {label}{kept}")
+
+
+@account.command()
+@click.argument("provider")
+@click.argument("label", default="")
+@json_option
+@click.pass_context
+def login(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> None:
+    """Run the agent's own login here, for an account; without a LABEL for the active one. Needs no daemon.
+
+    Example: hub account login claude work
+    """
+    from hub.actors.settings.errands import login_command
+    from hub.cli.foreground import run_here
+    from hub.cli.offline import project
+    from hub.errors import Code, HubError
+    from hub.io.accounts import make_home
+
+    mine = project(ctx)
+    agent = mine.provider(provider)
+    chosen = mine.account(agent, label)
+    command = login_command(mine.config(), agent, chosen)
+    make_home(chosen)
+    code = run_here(command, as_json=as_json)
+    found = mine.entries.kept_login(mine.config(), agent, chosen)
+    known = bool(agent.login_stores)
+    if code or (known and found is None):
+        detail = f"{provider} is not logged in as {chosen.label}: its login ended with status {code}."
+        raise HubError(
+            Code.AUTH_NEEDED, detail, hint=f"Try again: hub account login {provider} {chosen.label}"
+        )
+    told = {"ok": True, "provider": provider, "label": chosen.label, "loggedIn": found is not None}
+    words = "is logged in as" if known else "has ended its login as"
+    show(told, as_json=as_json, text=lambda _: f"{provider} {words} {chosen.label}")

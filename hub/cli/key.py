@@ -1,0 +1,73 @@
+"""`hub key`: the agents' keys in `.hub/.env`.
+
+Owns: how a key gets in without being seen.
+Must not: take a key as an argument (every process of the machine could read it), or show one.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from hub.cli.context import json_option, show
+from hub.errors import Code, HubError
+
+_LIMIT = 65_536
+
+
+@click.group()
+def key() -> None:
+    """Keys for agents that work with one."""
+
+
+@key.command(name="set")
+@click.argument("name")
+@json_option
+@click.pass_context
+def set_(ctx: click.Context, *, name: str, as_json: bool) -> None:
+    """Keep a key, read from stdin or asked for unseen. NAME: a provider, or the variable. Needs no daemon.
+
+    Example: hub key set claude < key.txt
+    """
+    value = _asked(name) if sys.stdin.isatty() else sys.stdin.read(_LIMIT)
+    if not value.strip():
+        raise HubError(Code.USAGE, "No key was given.", hint=f"Give it on stdin: hub key set {name} < file")
+    _put(ctx, name, value.strip(), as_json=as_json)
+
+
+@key.command()
+@click.argument("name")
+@json_option
+@click.pass_context
+def remove(ctx: click.Context, *, name: str, as_json: bool) -> None:
+    """Take a key out of .hub/.env. Needs no daemon.
+
+    Example: hub key remove OPENAI_API_KEY
+    """
+    _put(ctx, name, "", as_json=as_json)
+
+
+def _asked(name: str) -> str:
+    value: str = click.prompt(f"Key for {name}", hide_input=True, err=True)
+    return value
+
+
+def _put(ctx: click.Context, name: str, value: str, *, as_json: bool) -> None:
+    from hub.cli.offline import ordered
+    from hub.messages import SetKey
+
+    done = ordered(
+        ctx,
+        "/api/providers/api-key",
+        {"name": name, "value": value},
+        lambda here: here.keys.put(SetKey(name, value)),
+    )
+    show(done, as_json=as_json, text=_words)
+
+
+def _words(done: dict[str, Any]) -> str:
+    if done["set"]:
+        return f"{done['name']} is kept in .hub/.env; the next run of an agent that takes it has it"
+    return f"{done['name']} is no longer in .hub/.env"

@@ -1,0 +1,81 @@
+"""`hub providers` and `hub install`: which agents there are, and how one gets here.
+
+Owns: how providers are shown, and the install in the user's own terminal.
+Must not: install by any command but the maker's, as the adapter has it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from hub.cli.context import json_option, show
+
+
+@click.command()
+@json_option
+@click.pass_context
+def providers(ctx: click.Context, *, as_json: bool) -> None:
+    """Every agent hub knows: installed or not, logged in or not, under which account. Needs no daemon.
+
+    Example: hub providers
+    """
+    from hub.cli.offline import described
+
+    show(described(ctx), as_json=as_json, text=_table)
+
+
+def _table(entries: list[dict[str, Any]]) -> str:
+    wide = max(len(entry["name"]) for entry in entries)
+    return "\n".join(_row(entry, wide) for entry in entries)
+
+
+def _row(entry: dict[str, Any], wide: int) -> str:
+    state, colour, next_step = _state(entry)
+    version = entry["install"]["version"].partition(" (")[0][:24]
+    row = f"{entry['name']:<{wide}}  {state:<14}  {version:<24}  {entry['activeAccount']:<12}  {next_step}"
+    return click.style(row.rstrip(), fg=colour)
+
+
+def _state(entry: dict[str, Any]) -> tuple[str, str | None, str]:
+    """A word, its colour, and the next step."""
+    name = entry["name"]
+    if not entry["enabled"]:
+        return "off", "bright_black", ""
+    if not entry["install"]["installed"]:
+        return "not installed", "bright_black", f"hub install {name}" if entry["install"]["command"] else ""
+    if entry["auth"]["loggedIn"]:
+        return "ready", "green", ""
+    if entry["auth"]["loginCommand"]:
+        return "no login seen", "yellow", f"hub account login {name}, or: hub key set {name}"
+    return "ready", "green", ""
+
+
+@click.command()
+@click.argument("provider")
+@json_option
+@click.pass_context
+def install(ctx: click.Context, *, provider: str, as_json: bool) -> None:
+    """Install an agent by its maker's own command, which is shown and run here. Needs no daemon.
+
+    Example: hub install claude
+    """
+    from hub.actors.settings.errands import install_command
+    from hub.cli.foreground import run_here
+    from hub.cli.offline import project
+    from hub.errors import Code, HubError
+    from hub.io.probe import which
+
+    mine = project(ctx)
+    agent = mine.provider(provider)
+    code = run_here(install_command(agent), as_json=as_json)
+    path = which(mine.config().provider(provider).program or agent.program)
+    if code or not path:
+        why = f"the install ended with status {code}" if code else f"{agent.program} is not on PATH"
+        raise HubError(Code.AGENT_MISSING, f"{provider} is not installed: {why}.", hint="See: hub doctor")
+    show(
+        {"ok": True, "provider": provider, "path": path},
+        as_json=as_json,
+        text=lambda told: f"{provider} is installed: {told['path']}\nnext: hub account login {provider}",
+    )
