@@ -26,6 +26,7 @@ from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import Job
 from hub.actors.launch import agent_launch
+from hub.actors.models.actor import Models
 from hub.actors.outcomes import Outcomes
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
@@ -122,6 +123,7 @@ class App:
             "breakers",
             "quota",
             "outcomes",
+            "models",
             "session",
             "pipelines",
             "front",
@@ -167,6 +169,7 @@ class App:
                 dynamic_spec(
                     "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
                 ),
+                self._actor("models", self._models),
                 self._actor("front", self._front),
             ],
         )
@@ -227,6 +230,10 @@ class App:
 
     def _outcomes(self) -> Outcomes:
         return Outcomes(self.places, self.ref("events"))
+
+    def _models(self) -> Models:
+        jobs = Jobs(self._jobs, self._job_spec, new_id)
+        return Models(self.places, self.ref("settings"), self.providers, jobs, time.time)
 
     def _session(self) -> Session:
         return Session(self._session_parts)
@@ -301,6 +308,7 @@ class App:
             self.ref("breakers"),
             self.ref("quota"),
             self.ref("outcomes"),
+            self.ref("models"),
             self.ref("audit"),
             self._snapshot,
             self._scrub,

@@ -41,6 +41,9 @@ class Code(StrEnum):
     CONFIG_CHANGED = "config_changed"
     ACCOUNT_IN_USE = "account_in_use"
     JOB_RUNNING = "job_running"
+    PROGRAM_MISSING = "program_missing"
+    UPSTREAM_FAILED = "upstream_failed"
+    VISION_OFF = "vision_off"
     NOT_A_REPOSITORY = "not_a_repository"
     NO_COMMIT = "no_commit"
     NO_PERMISSION = "no_permission"
@@ -143,6 +146,18 @@ RULES: dict[Code, Rule] = {
         409, 1, "The session that runs uses this account", "Hand over first, or stop it: hub stop"
     ),
     Code.JOB_RUNNING: Rule(409, 1, "That is under way already", "Watch it: hub logs -f"),
+    Code.PROGRAM_MISSING: Rule(
+        409, 1, "A program that this needs is not installed", "Install it: hub doctor"
+    ),
+    Code.UPSTREAM_FAILED: Rule(
+        424,
+        1,
+        "The model server did not do as it should",
+        "See that it runs and what it says, then try again.",
+    ),
+    Code.VISION_OFF: Rule(
+        409, 1, "No vision model is configured", "Set enabled and model in [vision] of hub.toml."
+    ),
     Code.NOT_A_REPOSITORY: Rule(
         422, 2, "This is not a git repository", "Run: git init && git commit --allow-empty -m start"
     ),

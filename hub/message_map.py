@@ -29,6 +29,7 @@ from hub.messages import (
     BreakerFailure,
     BreakerSnapshots,
     BreakerSuccess,
+    CancelPull,
     Detach,
     EventAppend,
     EventsHead,
@@ -48,11 +49,15 @@ from hub.messages import (
     GetVision,
     GetWallet,
     Install,
+    LaunchModel,
+    ListModels,
     LogIn,
+    Look,
     PatchProvider,
     PatchVision,
     ProviderChanged,
     ProvidersConfigured,
+    PullModel,
     PutProfile,
     QuotaSeen,
     ReleaseRun,
@@ -109,6 +114,8 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
     blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
     blocking("front", "settings", GetProfiles, PutProfile, RemoveProfile, GetVision, PatchVision)
+    blocking("front", "models", ListModels, PullModel, CancelPull, LaunchModel, Look)
+    blocking("models", "settings", GetConfig)
     blocking("front", "outcomes", GetOutcomes)
     blocking("outcomes", "events", EventsHead, Subscribe)
     posting("outcomes", "events", "drop", Unsubscribe)

@@ -13,7 +13,7 @@ import attrs
 
 from hub.actors.causes import coded_cause
 from hub.errors import Code, HubError
-from supervisors import AdminCode, AdminError, ChildSpec, DynamicHandle
+from supervisors import AdminCode, AdminError, ChildSpec, DynamicHandle, ExitKind
 
 Say = Callable[[str], Awaitable[None]]
 """Puts a line about the job into the event log."""
@@ -66,10 +66,22 @@ class Jobs:
         except AdminError as error:
             raise _coded(error, errand) from error
 
+    async def cancel(self, job: str) -> bool:
+        """End a job; whether there was one."""
+        try:
+            await self.handle.terminate_child(job)
+        except AdminError as error:
+            if error.code is not AdminCode.NOT_FOUND:
+                raise HubError(Code.TIMEOUT, "The job does not end.") from error
+            return False
+        return True
+
 
 def _coded(error: AdminError, errand: Errand) -> HubError:
     if error.code in {AdminCode.ALREADY_STARTED, AdminCode.ALREADY_PRESENT}:
         return HubError(Code.JOB_RUNNING, f"{errand.title} is under way already.")
     if error.code is AdminCode.MAX_CHILDREN:
         return HubError(Code.JOB_RUNNING, "As many jobs run as hub carries at once.")
+    if error.exit is None or error.exit.kind is ExitKind.SHUTDOWN:
+        return HubError(Code.INTERRUPTED, f"{errand.title} was cut off before it began.", hint="Ask again.")
     return coded_cause(error) or HubError(Code.INTERNAL, f"{errand.title} could not be begun.")

@@ -3,7 +3,8 @@
 Owns: the message types, all frozen values.
 Must not: hold behaviour, references to actors, or anything that is not plain data (a subscription's channel
 is the one exception: it is how events reach a client). Who may send what to whom is in `hub.message_map`. Those
-between a session and its agent are in `agent`, those of the settings in `settings`; all are imported from here.
+between a session and its agent are in `agent`, those of the settings in `settings`, those of
+models in `models`; all are imported from here.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ from hub.messages.agent import AdapterStop as AdapterStop
 from hub.messages.agent import AgentBatch as AgentBatch
 from hub.messages.agent import AgentEvent as AgentEvent
 from hub.messages.agent import Dispatch as Dispatch
+from hub.messages.models import CancelPull as CancelPull
+from hub.messages.models import LaunchModel as LaunchModel
+from hub.messages.models import ListModels as ListModels
+from hub.messages.models import Look as Look
+from hub.messages.models import PullModel as PullModel
 from hub.messages.settings import AddAccount as AddAccount
 from hub.messages.settings import GetConfig as GetConfig
 from hub.messages.settings import GetProfiles as GetProfiles

@@ -104,6 +104,21 @@ class Backend(Protocol):
     async def log_in(self, provider: str, label: str) -> JsonObject:
         """Run the agent's own login for an account, "" = the active one; answers the job."""
 
+    async def look(self, prompt: str, image: str, url: str) -> JsonObject:
+        """Let the vision model look at the image (base64), or else at the page; answers what it says."""
+
+    async def local_models(self, base_url: str) -> JsonObject:
+        """What an Ollama has, and what may be pulled; "" is its usual place."""
+
+    async def pull_model(self, base_url: str, tag: str) -> JsonObject:
+        """Begin a pull; answers `{job, tag, baseUrl}`."""
+
+    async def cancel_pull(self, base_url: str, tag: str) -> JsonObject:
+        """End a pull; `not_found` when there is none."""
+
+    async def launch_model(self, provider: str, model: str) -> JsonObject:
+        """Start an agent on a local model in a terminal; answers the job."""
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session; answers `{sessionId, taskId, branch, worktree}`."""
 

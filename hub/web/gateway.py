@@ -30,6 +30,7 @@ from hub.messages import (
     AuditHead,
     AuditHistory,
     BreakerSnapshots,
+    CancelPull,
     EventsSince,
     GetConfig,
     GetCost,
@@ -44,10 +45,14 @@ from hub.messages import (
     GetVision,
     GetWallet,
     Install,
+    LaunchModel,
+    ListModels,
     LogIn,
+    Look,
     PatchProvider,
     PatchVision,
     ProvidersConfigured,
+    PullModel,
     PutProfile,
     RemoveAccount,
     RemoveProfile,
@@ -72,6 +77,8 @@ _TIMEOUT = 10.0
 _WRITE_TIMEOUT = 30.0
 _STOP_TIMEOUT = 300.0
 _BEGIN_TIMEOUT = 120.0
+_LOOK_TIMEOUT = 240.0
+"""Longer than a picture and a model may take together, so that it is them who say what went wrong."""
 _CONTRACT_LIMIT = 64 * 1024 * 1024
 
 
@@ -87,6 +94,7 @@ class Gateway:
     breakers: Ref[Any]
     quota: Ref[Any]
     outcomes_ref: Ref[Any]
+    models: Ref[Any]
     audit: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
@@ -165,6 +173,27 @@ class Gateway:
     async def log_in(self, provider: str, label: str) -> JsonObject:
         """Run the agent's own login."""
         return await self.settings.call(LogIn(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def look(self, prompt: str, image: str, url: str) -> JsonObject:
+        """Let the vision model look."""
+        found = await self.models.call(Look(prompt, image, url), timeout=_LOOK_TIMEOUT)
+        return self.scrub({**found})  # type: ignore[no-any-return]
+
+    async def local_models(self, base_url: str) -> JsonObject:
+        """What an Ollama has."""
+        return await self.models.call(ListModels(base_url), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def pull_model(self, base_url: str, tag: str) -> JsonObject:
+        """Begin a pull."""
+        return await self.models.call(PullModel(base_url, tag), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def cancel_pull(self, base_url: str, tag: str) -> JsonObject:
+        """End a pull."""
+        return await self.models.call(CancelPull(base_url, tag), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def launch_model(self, provider: str, model: str) -> JsonObject:
+        """Start an agent on a local model."""
+        return await self.models.call(LaunchModel(provider, model), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""

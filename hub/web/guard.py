@@ -46,7 +46,8 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 UNIX = ("unix", 0)
 """The peer of a connection over the unix socket; whose process it is was asked when it was accepted."""
 _BEARER = "bearer."
-_BODY_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_BODY_METHODS = frozenset({"POST"})
+"""Those that are served. What another one brings is not read: it is told that it is not served."""
 _REFUSED_METHODS = frozenset({"TRACE", "CONNECT"})
 
 

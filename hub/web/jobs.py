@@ -65,6 +65,7 @@ _CODES = frozenset(
         Code.NO_TERMINAL,
         Code.AGENT_MISSING,
         Code.JOB_RUNNING,
+        Code.INTERRUPTED,
     }
 )
 

@@ -141,6 +141,7 @@ async def cost(backend: Backend, _: NoQuery) -> JsonObject:
 
 
 _ACTIVE = frozenset({Code.NO_ACTIVE_SESSION})
+_CHANGING = frozenset({Code.HANDOFF_IN_PROGRESS})
 _STARTING = frozenset(
     {
         Code.SESSION_ALREADY_RUNNING,
@@ -157,7 +158,13 @@ ROUTES = (
     post("/api/run", run, body=Run, answer=Started, status=202, codes=_STARTING),
     post("/api/handoff", handoff, answer=Done, codes=_ACTIVE | {Code.HANDOFF_IN_PROGRESS, Code.NO_FALLBACK}),
     post("/api/session/pause", pause, body=Pause, answer=Done, codes=_ACTIVE | {Code.HANDOFF_IN_PROGRESS}),
-    post("/api/session/reply", reply, body=TextReply, answer=Done, codes=_ACTIVE | {Code.REPLY_UNSUPPORTED}),
+    post(
+        "/api/session/reply",
+        reply,
+        body=TextReply,
+        answer=Done,
+        codes=_ACTIVE | _CHANGING | {Code.REPLY_UNSUPPORTED},
+    ),
     post("/api/session/stop", stop, answer=Done, codes=_ACTIVE),
     get("/api/session/diff", diff, answer=Diff, codes=_ACTIVE),
     get("/api/session/cost", cost, answer=Cost, codes=_ACTIVE),

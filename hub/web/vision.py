@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from hub.errors import Code
 from hub.web.backend import Backend, JsonObject
+from hub.web.guard import MAX_BODY
 from hub.web.providers import BaseUrl, Model
 from hub.web.route import NoQuery, get, post
 from hub.web.schema import MAX_SAFE_INTEGER, Answer, Body, Name
@@ -36,6 +37,42 @@ class VisionDone(VisionConfig, frozen=True, kw_only=True):
     ok: bool
 
 
+Prompt = Annotated[str, Meta(min_length=1, max_length=10_000)]
+Encoded = Annotated[
+    str, Meta(max_length=MAX_BODY, description="PNG, JPEG, GIF or WebP as base64 or as a data URL.")
+]
+Page = Annotated[
+    str,
+    Meta(
+        max_length=2000,
+        pattern=r"^(https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?([/?#][!-~]*)?)?$(?!\n)",
+        description="A page on this machine; an installed Chromium takes a picture of it.",
+    ),
+]
+
+
+class LookOrder(Body, frozen=True, kw_only=True):
+    """What to look at: `image` or `url`, one of them; and what to ask."""
+
+    prompt: Prompt
+    image: Encoded = ""
+    url: Page = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.image) == bool(self.url):
+            raise ValueError("needs either `image` or `url`")
+
+
+class Seen(Answer, frozen=True, kw_only=True):
+    """What the model says."""
+
+    text: str
+    model: str
+    width: int
+    height: int
+    latency_ms: int
+
+
 class VisionPatch(Body, frozen=True, kw_only=True):
     """What to change; what is left out stays, null goes back to what is built in."""
 
@@ -57,6 +94,12 @@ async def patch(backend: Backend, body: VisionPatch) -> JsonObject:
     return {"ok": True, **await backend.patch_vision(changes)}
 
 
+async def probe(backend: Backend, body: LookOrder) -> JsonObject:
+    """Let the vision model look at an image, or at a page on this machine."""
+    return await backend.look(body.prompt, body.image, body.url)
+
+
+_LOOK = frozenset({Code.VISION_OFF, Code.PROGRAM_MISSING, Code.UPSTREAM_FAILED})
 _FILES = frozenset({Code.NO_PERMISSION, Code.CONFIG_INVALID})
 
 ROUTES = (
@@ -68,4 +111,5 @@ ROUTES = (
         answer=VisionDone,
         codes=_FILES | {Code.CONFIG_CHANGED},
     ),
+    post("/api/vision/probe", probe, body=LookOrder, answer=Seen, codes=_FILES | _LOOK),
 )

@@ -14,8 +14,8 @@ from typing import Any
 import attrs
 
 from hub.actors.errand import Errand, Jobs
+from hub.actors.runs import InBackground, InTerminal
 from hub.actors.settings.entries import Entries
-from hub.actors.settings.runs import InBackground, InTerminal
 from hub.domain.account import Account
 from hub.domain.config import Config
 from hub.domain.terminal import Command

@@ -139,6 +139,29 @@ class Fake:
         self._asked("log_in", provider, label)
         return {**JOB, "provider": provider, "account": label or "default"}
 
+    async def look(self, prompt: str, image: str, url: str) -> dict[str, Any]:
+        self._asked("look", prompt, image, url)
+        return {"text": "a button", "model": "m", "width": 1, "height": 1, "latencyMs": 5}
+
+    async def local_models(self, base_url: str) -> dict[str, Any]:
+        self._asked("local_models", base_url)
+        model = {"name": "m", "bytes": 1, "modifiedAt": "", "family": "clip", "parameters": "7B",
+                 "quantization": "Q4_0", "vision": True}  # fmt: skip
+        return {"baseUrl": base_url, "reachable": True, "detail": "", "models": [model],
+                "curated": [{"tag": "t", "title": "T", "gigabytes": 1.5}]}  # fmt: skip
+
+    async def pull_model(self, base_url: str, tag: str) -> dict[str, Any]:
+        self._asked("pull_model", base_url, tag)
+        return {"job": f"pull {tag}", "tag": tag, "baseUrl": base_url}
+
+    async def cancel_pull(self, base_url: str, tag: str) -> dict[str, Any]:
+        self._asked("cancel_pull", base_url, tag)
+        return {"tag": tag, "baseUrl": base_url}
+
+    async def launch_model(self, provider: str, model: str) -> dict[str, Any]:
+        self._asked("launch_model", provider, model)
+        return {**JOB, "provider": provider}
+
     async def run(self, request: RunRequest) -> dict[str, Any]:
         self._asked("run", request)
         return {"sessionId": "s-1", "taskId": "t-1", "branch": "hub/s-1", "worktree": "/w/s-1"}

@@ -1,0 +1,1 @@
+"""The models actor and its parts: pulls, launches and looks."""

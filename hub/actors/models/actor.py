@@ -1,0 +1,146 @@
+"""The models actor: local models over Ollama, and the looks of a vision model.
+
+Owns: which pulls go on, by server and tag, and how many looks there are at a time.
+Must not: keep a model or an image, or write a setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from hub.actors.errand import Jobs
+from hub.actors.models.curated import CURATED, TOOLS
+from hub.actors.models.looks import Looks
+from hub.actors.models.pulling import Pulling
+from hub.actors.runs import InTerminal
+from hub.domain.config import Config
+from hub.domain.terminal import Command
+from hub.errors import Code, HubError
+from hub.io.ollama import base_of, reachable
+from hub.io.places import Places
+from hub.io.probe import which
+from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, Look, PullModel
+from hub.providers.base import Provider
+from supervisors import DEFER, Actor, ActorDied, Ref, Reply
+
+_TIMEOUT = 10.0
+_PROGRAM = "ollama"
+
+
+class Models(Actor[Any]):
+    """Everything it does takes its time, so every answer is given later."""
+
+    answers = (HubError,)
+
+    def __init__(
+        self,
+        places: Places,
+        settings: Ref[Any],
+        providers: Mapping[str, Provider],
+        jobs: Jobs,
+        clock: Callable[[], float],
+    ) -> None:
+        self._folder: Path = places.jobs_dir
+        self._settings = settings
+        self._providers = providers
+        self._jobs = jobs
+        self._looks = Looks(places.dotenv, providers, clock)
+
+    async def handle(self, message: Any) -> Any:
+        """Begin what is asked; the answer comes when it is done, or under way."""
+        match message:
+            case ListModels(base_url=base_url):
+                work = self._list(base_of(base_url))
+            case PullModel(base_url=base_url, tag=tag):
+                work = self._pull(base_of(base_url), tag)
+            case CancelPull(base_url=base_url, tag=tag):
+                work = self._cancel(base_of(base_url), tag)
+            case LaunchModel(provider=provider, model=model):
+                work = self._launch(provider, model)
+            case Look():
+                work = self._look(message)
+            case _:
+                raise TypeError(f"{type(message).__name__} is not for the models")
+        self.ctx.nursery.start_soon(_answer, work, self.ctx.current_reply)
+        return DEFER
+
+    async def _list(self, base: str) -> Mapping[str, Any]:
+        models, trouble = await reachable(base)
+        return {
+            "baseUrl": base,
+            "reachable": not trouble,
+            "detail": trouble,
+            "models": models,
+            "curated": list(CURATED),
+        }
+
+    async def _pull(self, base: str, tag: str) -> Mapping[str, Any]:
+        job = _job(base, tag)
+        await self._jobs.start(job, Pulling(base, tag))
+        return {"job": job, "tag": tag, "baseUrl": base}
+
+    async def _cancel(self, base: str, tag: str) -> Mapping[str, Any]:
+        if not await self._jobs.cancel(_job(base, tag)):
+            raise HubError(Code.NOT_FOUND, f"{tag} is not being pulled.", hint="See: hub logs")
+        return {"tag": tag, "baseUrl": base}
+
+    async def _launch(self, provider: str, model: str) -> Mapping[str, Any]:
+        tool = TOOLS.get(provider)
+        if tool is None:
+            raise HubError(
+                Code.INVALID,
+                f"Ollama starts no {provider}.",
+                hint=f"It starts: {', '.join(TOOLS)}.",
+                errors=[{"path": "$.provider", "message": f"must be one of {', '.join(TOOLS)}"}],
+            )
+        program = which(_PROGRAM)
+        if not program:
+            raise HubError(Code.PROGRAM_MISSING, "Ollama is not installed.", hint="See https://ollama.com")
+        config = await self._config()
+        command = Command((program, "launch", tool, "--model", model))
+        title = f"running {provider} on {model}"
+        folder = self._folder / self._jobs.new_id("job")
+        errand = InTerminal(title, "", command, folder, config.terminal.command, _left(title))
+        job = f"launch {provider} {model}"
+        await self._jobs.start(job, errand)
+        opened = errand.opened.program if errand.opened is not None else ""
+        return {
+            "job": job,
+            "provider": provider,
+            "account": "",
+            "command": command.text(),
+            "terminal": opened,
+        }
+
+    async def _look(self, order: Look) -> Mapping[str, Any]:
+        return await self._looks.look(await self._config(), order)
+
+    async def _config(self) -> Config:
+        found: Config = await self._settings.call(GetConfig(), timeout=_TIMEOUT)
+        return found
+
+
+def _job(base: str, tag: str) -> str:
+    return f"pull {tag} {base}"
+
+
+def _left(title: str) -> Callable[[int], Awaitable[str]]:
+    async def ended(code: int) -> str:
+        return f"{title} has ended with status {code}"
+
+    return ended
+
+
+async def _answer(work: Awaitable[Any], reply: Reply | None) -> None:
+    try:
+        answer = await work
+    except (HubError, ActorDied, trio.TooSlowError) as error:
+        if reply is not None:
+            reply.fail(error)
+        return
+    if reply is not None:
+        reply.answer(answer)
