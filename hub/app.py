@@ -53,6 +53,7 @@ from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.client.quick import Api
 from hub.domain.config import Config
+from hub.domain.plain import plain_value
 from hub.domain.redaction import KnownSecrets, Redactor
 from hub.domain.text import clean
 from hub.errors import Code, HubError
@@ -321,7 +322,7 @@ class App:
         """A text or JSON value for a sink outside the session: with all the session's kit knows, once there is one."""
         if self._kit is not None:
             return self._kit.scrub_value(value)
-        return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(value)
+        return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
