@@ -96,6 +96,11 @@ class Edge:
     """What happens when the inbox is full: `wait`, `refuse` (the sender is told) or `drop` (it is repeated later)."""
 
 
+_SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFacts)
+_SESSION_ORDERS = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
+_AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
+
+
 def _edges() -> tuple[Edge, ...]:
     rows: list[Edge] = []
 
@@ -111,9 +116,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("pipelines", "events", EventAppend)
     blocking("pipelines", "audit", AuditAppend)
     blocking("pipelines", "settings", GetConfig)
-    session_views = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFacts)
-    session_orders = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
-    blocking("front", "session", *session_orders, *session_views)
+    blocking("front", "session", *_SESSION_ORDERS, *_SESSION_VIEWS)
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
@@ -149,8 +152,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("approvals", "settings", GetConfig)
     blocking("approvals", "events", EventAppend)
     blocking("approvals", "audit", AuditAppend)
-    orders = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
-    posting("session", "adapter", "refuse", *orders)
+    posting("session", "adapter", "refuse", *_AGENT_ORDERS)
     posting("root", "session", "refuse", Detach)
     return tuple(rows)
 
