@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
 from hub.domain.approval import request_id
 from hub.errors import Code, HubError
-from hub.messages import GetApprovals, RequestHandoff, RequestStop, ResolveApproval, StartRun
+from hub.messages import (
+    GetApprovals,
+    GetProviders,
+    RequestHandoff,
+    RequestReply,
+    RequestStop,
+    ResolveApproval,
+    StartRun,
+)
 from supervisors import ActorDied, faults
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
@@ -195,16 +204,28 @@ async def test_a_damaged_record_is_kept_aside_and_the_agent_is_asked_about_again
 
 async def test_rules_that_cannot_be_read_leave_it_to_a_person(made, monkeypatch):
     """Fail closed: a mistake in hub.toml allows nothing."""
-    made.configure('\n[[approvals]]\ncommand = "other*"\n')
+    made.script("demo-first", {"ask": "ready?"}, {"approve": "deploy it"}, {"done": "finished"})
+    made.configure('\n[[approvals]]\ndecision = "allow"\n')
     async with daemon_of(made, monkeypatch) as live:
-        live.daemon.app.load_config = _broken
-        faults.kill(live.daemon.app.picture.__self__, "settings")
-        with pytest.raises(HubError):
-            await live.ask("session", StartRun("ship it"))
+        await live.ask("session", StartRun("ship it"))
+        await live.until(lambda s: s["needsInput"], "it asks")
+        (made.root / "hub.toml").write_text("[[approvals]]\ndecision = 7\n")
+        await live.ask("session", RequestReply("yes"))
+        [found] = await pending(live)
+        assert found["reason"].startswith("the rules cannot be read")
+        await resolve(live, found["id"])
+        assert (await live.until_ended())["sessionState"] == "completed"
 
 
-def _broken():
-    raise HubError(Code.CONFIG_INVALID, "hub.toml does not parse.")
+async def test_an_agent_that_cannot_ask_is_not_started_where_a_rule_wants_it_to(made, monkeypatch):
+    """Permissions never widen: it is refused by name, and shown as unfit."""
+    made.configure(f'\n[providers.aider]\nenabled = true\nprogram = "{sys.executable}"\n\n[[approvals]]\n')
+    async with daemon_of(made, monkeypatch) as live:
+        with pytest.raises(HubError, match="aider cannot ask"):
+            await live.ask("session", StartRun("ship it", provider="aider"))
+        shown = {one["name"]: one for one in await live.ask("session", GetProviders())}
+        assert (shown["aider"]["status"], "cannot ask" in shown["aider"]["reason"]) == ("error", True)
+        assert shown["demo-first"]["status"] == "standby"
 
 
 # --- hub's own actions ------------------------------------------------------------------------------------
