@@ -19,6 +19,9 @@ import attrs
 import trio
 
 from hub.actors.adapter import Adapter
+from hub.actors.approvals.actor import Approvals
+from hub.actors.approvals.shelf import Shelf
+from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
 from hub.actors.errand import Errand, Jobs
@@ -33,6 +36,7 @@ from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
 from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import Session
+from hub.actors.session.asks import Asks
 from hub.actors.session.board import Board
 from hub.actors.session.desk import Desk
 from hub.actors.session.driver import Driver
@@ -49,6 +53,7 @@ from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.client.quick import Api
 from hub.domain.config import Config
+from hub.domain.plain import plain_value
 from hub.domain.redaction import KnownSecrets, Redactor
 from hub.domain.text import clean
 from hub.errors import Code, HubError
@@ -74,6 +79,10 @@ from supervisors import (
     supervisor_spec,
 )
 
+_NAMED = (
+    *("audit", "events", "settings", "breakers", "quota", "outcomes", "models", "approvals"),
+    *("session", "pipelines", "front"),
+)
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
@@ -115,18 +124,7 @@ class App:
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in (
-            "audit",
-            "events",
-            "settings",
-            "breakers",
-            "quota",
-            "outcomes",
-            "models",
-            "session",
-            "pipelines",
-            "front",
-        ):
+        for name in _NAMED:
             self._slots[name] = Slot(name)
 
     def ref(self, name: str) -> Ref[Any]:
@@ -164,6 +162,7 @@ class App:
                 self._actor("events", self._events),
                 self._actor("settings", self._settings),
                 supervisor_spec("watch", watch),
+                self._actor("approvals", self._approvals),
                 supervisor_spec("work", work),
                 dynamic_spec(
                     "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
@@ -227,6 +226,10 @@ class App:
             clock=time.time,
         )
 
+    def _approvals(self) -> Approvals:
+        teller = Teller(self.ref("audit"), self.ref("events"), time.time, self._scrub)
+        return Approvals(Shelf(self.places, time.time), teller, self.ref("settings"), time.time)
+
     def _outcomes(self) -> Outcomes:
         return Outcomes(self.places, self.ref("events"))
 
@@ -248,6 +251,7 @@ class App:
             breakers=self.ref("breakers"),
             quota=self.ref("quota"),
             settings=self.ref("settings"),
+            approvals=self.ref("approvals"),
             providers=self.providers,
             keys=Keys(*map(load_or_create_key, ("contract", "redaction", "audit"))),
             config=self.config,
@@ -260,11 +264,11 @@ class App:
         )
         self._kit = kit
         desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
-        targets, orders, evidence = Targets(kit), Orders(kit), Evidence(kit)
-        passing = Passing(kit, desk, targets, orders, evidence)
-        ending = Ending(kit, desk, targets, evidence, passing)
-        work = Work(kit, desk, targets, orders, ending)
-        return kit, Driver(kit, desk, work, passing, ending)
+        targets, orders, evidence, asks = Targets(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
+        passing = Passing(kit, desk, targets, orders, evidence, asks)
+        ending = Ending(kit, desk, targets, evidence, passing, asks)
+        work = Work(kit, desk, targets, orders, ending, asks)
+        return kit, Driver(kit, desk, work, passing, ending, asks)
 
     def _pipelines(self) -> Pipelines:
         return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
@@ -306,6 +310,7 @@ class App:
             self.ref("settings"),
             self.ref("breakers"),
             self.ref("quota"),
+            self.ref("approvals"),
             self.ref("outcomes"),
             self.ref("models"),
             self.ref("audit"),
@@ -317,7 +322,7 @@ class App:
         """A text or JSON value for a sink outside the session: with all the session's kit knows, once there is one."""
         if self._kit is not None:
             return self._kit.scrub_value(value)
-        return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(value)
+        return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port

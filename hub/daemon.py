@@ -28,6 +28,7 @@ from hub.io import failpoints
 from hub.io.atomic import sweep_temps, write_atomic
 from hub.io.child import Dead, inspect
 from hub.io.lock import project_lock
+from hub.io.log import scrubbed_log
 from hub.io.places import Places
 from hub.io.processes import sweep
 from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
@@ -88,12 +89,13 @@ async def run_daemon(
     """
     os.umask(0o077)
     order.places.ensure()
-    with project_lock(order.places.lock, port=order.port) as lock:
+    with project_lock(order.places.lock, port=order.port) as lock, contextlib.ExitStack() as log:
         failpoints.hit("recover.lock")
         sweep_temps(order.places.hub_dir)
         await sweep(_dead_runs(order.places.run_dir))
         failpoints.hit("recover.sweep")
         app = App(order.places, order.config, order.load_config, order.host, order.port)
+        log.enter_context(scrubbed_log(app.gateway().scrub))
         async with trio.open_nursery() as nursery:
             root = await _start(nursery, app, order)
             await app.listening.wait()

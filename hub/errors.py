@@ -29,6 +29,8 @@ class Code(StrEnum):
     NO_ACTIVE_SESSION = "no_active_session"
     HANDOFF_IN_PROGRESS = "handoff_in_progress"
     REPLY_UNSUPPORTED = "reply_unsupported"
+    APPROVAL_RESOLVED = "approval_resolved"
+    APPROVAL_DENIED = "approval_denied"
     NO_FALLBACK = "no_fallback"
     NO_TERMINAL = "no_terminal"
     UNAVAILABLE = "unavailable"
@@ -123,6 +125,12 @@ RULES: dict[Code, Rule] = {
     Code.HANDOFF_IN_PROGRESS: Rule(409, 1, "A handoff is under way", "Watch it: hub logs -f"),
     Code.REPLY_UNSUPPORTED: Rule(
         409, 1, "The active agent takes no replies", "Hand over instead: hub handoff"
+    ),
+    Code.APPROVAL_RESOLVED: Rule(
+        409, 1, "The request has its answer already", "See what waits: hub approvals"
+    ),
+    Code.APPROVAL_DENIED: Rule(
+        409, 1, "It was not approved", "Change the rule in hub.toml, or run the task again: hub run"
     ),
     Code.NO_FALLBACK: Rule(
         409, 6, "There is nobody to hand the work to", "Enable another provider in hub.toml."

@@ -14,12 +14,14 @@ from __future__ import annotations
 import attrs
 
 from hub.messages import (
+    AdapterAnswer,
     AdapterInterrupt,
     AdapterPause,
     AdapterReply,
     AdapterStop,
     AddAccount,
     AgentBatch,
+    AskApproval,
     AuditAppend,
     AuditHead,
     AuditHistory,
@@ -35,6 +37,7 @@ from hub.messages import (
     EventsHead,
     EventsOfSession,
     EventsSince,
+    GetApprovals,
     GetConfig,
     GetCost,
     GetOutcomes,
@@ -68,6 +71,7 @@ from hub.messages import (
     RequestPause,
     RequestReply,
     RequestStop,
+    ResolveApproval,
     RunPipeline,
     SessionEnd,
     SetKey,
@@ -76,6 +80,7 @@ from hub.messages import (
     Subscribe,
     SwitchAccount,
     Unsubscribe,
+    WithdrawApprovals,
 )
 
 
@@ -89,6 +94,11 @@ class Edge:
     blocking: bool
     overflow: str
     """What happens when the inbox is full: `wait`, `refuse` (the sender is told) or `drop` (it is repeated later)."""
+
+
+_SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFacts)
+_SESSION_ORDERS = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
+_AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
 
 
 def _edges() -> tuple[Edge, ...]:
@@ -106,9 +116,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("pipelines", "events", EventAppend)
     blocking("pipelines", "audit", AuditAppend)
     blocking("pipelines", "settings", GetConfig)
-    session_views = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFacts)
-    session_orders = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
-    blocking("front", "session", *session_orders, *session_views)
+    blocking("front", "session", *_SESSION_ORDERS, *_SESSION_VIEWS)
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
@@ -139,7 +147,12 @@ def _edges() -> tuple[Edge, ...]:
     blocking("quota", "settings", GetConfig)
     posting("quota", "session", "drop", QuotaSeen)
     blocking("events", "audit", AuditAppend, AuditLastEvent)
-    posting("session", "adapter", "refuse", AdapterReply, AdapterInterrupt, AdapterStop, AdapterPause)
+    blocking("front", "approvals", GetApprovals, ResolveApproval)
+    blocking("session", "approvals", AskApproval, WithdrawApprovals)
+    blocking("approvals", "settings", GetConfig)
+    blocking("approvals", "events", EventAppend)
+    blocking("approvals", "audit", AuditAppend)
+    posting("session", "adapter", "refuse", *_AGENT_ORDERS)
     posting("root", "session", "refuse", Detach)
     return tuple(rows)
 

@@ -46,6 +46,7 @@ from hub.io.child import (
 from hub.io.framing import Line, LineFramer
 from hub.io.replies import untaken
 from hub.messages import (
+    AdapterAnswer,
     AdapterInterrupt,
     AdapterPause,
     AdapterReply,
@@ -135,12 +136,14 @@ class Adapter(Actor[Any]):
         self.ctx.nursery.start_soon(self._deliver)
 
     async def handle(self, message: Any) -> None:
-        """Pass an order on to the agent. One that has ended needs none."""
+        """Pass an order on to the agent. One that has ended needs none; what is answered, the fold has read."""
         with contextlib.suppress(RunnerLost):
             match message:
                 case AdapterReply(text=text, key=key):
                     self._replies[key] = text
                     await self._pass_replies()
+                case AdapterAnswer(native_id=native_id, approved=approved, note=note):
+                    await self._write(self._stream.answer(native_id, approved, note))
                 case AdapterInterrupt():
                     await self._write(self._stream.interrupt())
                 case AdapterStop():

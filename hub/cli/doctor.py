@@ -20,6 +20,7 @@ import click
 from hub.cli.context import json_option, project_dir
 from hub.client.place import token_for
 from hub.domain.config import Config
+from hub.domain.text import clean
 from hub.errors import HubError
 from hub.io.config_file import load
 from hub.io.places import Places, find_project
@@ -125,7 +126,24 @@ def _secrets(places: Places) -> Finding:
         hint = "Run: git rm --cached .hub/.env; and replace every key in it: they are in the history."
         return Finding("keys", ok=False, detail=".hub/.env is tracked by git", hint=hint)
     mode = places.dotenv.stat().st_mode & 0o777
-    return Finding("keys", mode == 0o600, f".hub/.env has mode {mode:o}", f"Run: chmod 600 {places.dotenv}")  # noqa: PLR2004
+    if mode != 0o600:  # noqa: PLR2004
+        return _keys(f"has mode {mode:o}", f"chmod 600 {places.dotenv}")
+    if _agrees(places, "ls-files", "--error-unmatch"):
+        return _keys("is tracked by git", "git rm --cached .hub/.env")
+    if not _agrees(places, "check-ignore", "-q"):
+        return _keys("is not ignored by git", "echo /.hub/ >> .git/info/exclude")
+    return _keys("is yours alone and ignored by git")
+
+
+def _keys(found: str, command: str = "") -> Finding:
+    return Finding("keys", not command, f".hub/.env {found}", f"Run: {command}" if command else "")
+
+
+def _agrees(places: Places, *question: str) -> bool:
+    """Whether git says yes about the file of the keys."""
+    argv = ["git", "-C", str(places.root), *question, "--", str(places.dotenv)]
+    done = subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - constant
+    return done.returncode == 0
 
 
 def _detection() -> Finding:
@@ -222,4 +240,5 @@ def _output(argv: list[str]) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip().splitlines()[0] if done.stdout.strip() else ""
+    lines = clean(done.stdout).strip().splitlines()
+    return lines[0] if lines else ""

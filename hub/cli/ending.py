@@ -66,14 +66,14 @@ def coded(error: BaseException) -> HubError:
 
 
 def _fail(error: HubError, *, as_json: bool) -> int:
+    from hub.domain.text import clean
+
     if as_json:
         click.echo(json.dumps({"error": error.problem()}))
     else:
-        click.echo(f"hub: {error.detail}", err=True)
-        for line in _each(error):
-            click.echo(f"     {line}", err=True)
-        if error.hint:
-            click.echo(f"     {error.hint}", err=True)
+        click.echo(f"hub: {clean(error.detail)}", err=True)
+        for line in filter(None, (*_each(error), error.hint)):
+            click.echo(f"     {clean(line)}", err=True)
     return error.exit_status
 
 

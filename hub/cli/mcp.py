@@ -1,6 +1,6 @@
 """`hub mcp`: the tool server on standard input and output.
 
-Owns: that the process's standard output is the protocol's alone, and which project is meant.
+Owns: that the process's standard output is the protocol's alone, which project is meant, and the words about clients.
 Must not: know a tool, or import the protocol's SDK before the wires are claimed.
 """
 
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hub.cli.context import client
+from hub.cli.context import client, json_option, show
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
+
+NAMES = ("claude", "codex", "gemini", "opencode", "qwen", "cursor")
 
 
 @click.group(invoke_without_command=True)
@@ -39,6 +41,61 @@ def serve(ctx: click.Context) -> None:
     from hub.mcp.stdio import run
 
     run(wires, lambda: _server(ctx))
+
+
+@mcp.command()
+@click.argument("client_name", metavar="CLIENT", type=click.Choice(NAMES))
+@click.option(
+    "--print", "only_print", is_flag=True, help="Show what would be written, and where; change nothing."
+)
+@json_option
+@click.pass_context
+def install(ctx: click.Context, *, client_name: str, only_print: bool, as_json: bool) -> None:
+    """Tell a CLIENT of the tools: claude, codex, gemini, opencode, qwen or cursor.
+
+    The server is for whatever project the client works in; with --project before the command, for that one alone.
+
+    Example: hub mcp install claude
+    """
+    from hub.cli.clients import CLIENTS, server_command
+    from hub.cli.clients import install as tell
+
+    client, command = CLIENTS[client_name], server_command(ctx.obj["project"])
+    if not only_print:
+        tell(client, command)
+    told = {
+        "client": client_name,
+        "installed": not only_print,
+        "command": command,
+        "file": str(client.file),
+        "snippet": client.snippet(command),
+    }
+    show(told, as_json=as_json, text=_snippet if only_print else _installed)
+
+
+@mcp.command()
+@click.argument("client_name", metavar="CLIENT", type=click.Choice(NAMES))
+@json_option
+def uninstall(*, client_name: str, as_json: bool) -> None:
+    """Take the tools out of a CLIENT's configuration again.
+
+    Example: hub mcp uninstall claude
+    """
+    from hub.cli.clients import CLIENTS
+    from hub.cli.clients import uninstall as forget
+
+    client = CLIENTS[client_name]
+    forget(client)
+    told = {"client": client_name, "installed": False, "file": str(client.file)}
+    show(told, as_json=as_json, text=lambda item: f"{item['client']} no longer has the tools of hub")
+
+
+def _snippet(told: dict[str, Any]) -> str:
+    return f"{told['file']}:\n{told['snippet']}"
+
+
+def _installed(told: dict[str, Any]) -> str:
+    return f"{told['client']} has the tools of hub; they need a daemon: hub daemon"
 
 
 def _server(ctx: click.Context) -> Server[Any]:

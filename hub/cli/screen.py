@@ -56,5 +56,10 @@ def gauge(permille: int, cells: int = 10) -> str:
 
 
 def shown(record: dict[str, Any]) -> bool:
-    """Whether a live view shows it: pieces of streamed text are shown when they are whole."""
-    return not record.get("meta", {}).get("delta")
+    """Whether a live view shows it: pieces of streamed text are shown when they are whole.
+
+    An agent's request for permission is shown once, as what hub makes of it.
+    """
+    meta = record.get("meta", {})
+    request = meta.get("type") == "waiting" and meta.get("approvalId") and not meta.get("needsInput")
+    return not (meta.get("delta") or request)

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from hub.cli.approvals import listed
 from hub.cli.context import client, json_option, show
 
 
@@ -21,7 +22,11 @@ def status(ctx: click.Context, *, as_json: bool) -> None:
 
     Example: hub status --json
     """
-    show(client(ctx).get("/api/status"), as_json=as_json, text=picture)
+    api = client(ctx)
+    state = api.get("/api/status")
+    show(state, as_json=as_json, text=picture)
+    if state["needsApproval"] and not as_json:
+        click.echo(waiting(api.get("/api/approvals")))
 
 
 def picture(state: dict[str, Any]) -> str:
@@ -41,9 +46,14 @@ def picture(state: dict[str, Any]) -> str:
         lines.append("verified  " + ("yes" if state["verified"] else "no - no acceptance command said so"))
     if state["waitUntil"]:
         lines.append(f"waiting   until {state['waitUntil']}: {state['waitReason']}")
-    if state["needsInput"]:
+    if state["needsInput"] and not state["needsApproval"]:
         lines.append('input     the agent asks: hub reply "..."')
     if state["error"]:
         lines.append(f"error     {state['error']['code']}: {state['error']['detail']}")
         lines.append(f"next      {state['error']['hint']}")
     return "\n".join(lines)
+
+
+def waiting(approvals: list[dict[str, Any]]) -> str:
+    """What waits for the user's word, and how it is given."""
+    return f"approval  is needed: hub approve ID, or hub deny ID\n{listed(approvals)}"

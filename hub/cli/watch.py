@@ -58,11 +58,16 @@ def show_batch(batch: list[dict[str, Any]]) -> None:
     for record in batch:
         if shown(record):
             click.echo(line(record), err=True)
-        if record.get("meta", {}).get("needsInput"):
-            click.echo(
-                click.style('the agent waits; answer it from another terminal: hub reply "..."', bold=True),
-                err=True,
-            )
+        if how := how_to_answer(record.get("meta", {})):
+            click.echo(click.style(f"answer it from another terminal: {how}", bold=True), err=True)
+
+
+def how_to_answer(meta: dict[str, Any]) -> str:
+    """The command that answers what an event asks; "" when it asks nothing."""
+    if meta.get("needsApproval"):
+        number = meta["approvalId"]
+        return f'hub approve {number}   or: hub deny {number} --note "..."'
+    return 'hub reply "..."' if meta.get("needsInput") else ""
 
 
 def _ends(meta: dict[str, Any], session_id: str) -> bool:

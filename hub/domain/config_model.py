@@ -226,8 +226,12 @@ class Terminal:
 
 @attrs.frozen
 class ApprovalRule:
-    """`[[approvals]]`: what is asked, allowed or denied; the first rule that matches wins."""
+    """`[[approvals]]`: what is asked, allowed or denied; the first rule that matches wins (`hub.domain.approval`)."""
 
+    action: Literal["tool", "start", "handoff"] = setting(choice("tool", "start", "handoff"), "tool")
+    """An agent's use of a tool, the start of an agent with a task, or its start with another one's work."""
+    provider: str = setting(_text, "")
+    """Whose tool, or who is to start: a name, or a pattern with * and ?; "" = everybody's."""
     tool: str = setting(_text, "")
     """A tool's name, or a pattern with * and ?; "" = every tool."""
     command: str = setting(_text, "")
@@ -235,6 +239,8 @@ class ApprovalRule:
     decision: Literal["ask", "allow", "deny"] = setting(choice("ask", "allow", "deny"), "ask")
     severity: Literal["info", "warn", "critical"] = setting(choice("info", "warn", "critical"), "warn")
     reason: str = setting(_text, "")
+    timeout: float | None = setting(_positive, None)
+    """Seconds after which nobody's answer is a no; None = it waits."""
 
 
 @attrs.frozen

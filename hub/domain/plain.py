@@ -1,6 +1,6 @@
-"""An agent's event as plain text, whatever the agent wrote.
+"""Events and answers as plain text, whatever an agent wrote.
 
-Owns: cleaning every string of an event.
+Owns: cleaning every string of an event, or of any JSON value.
 Must not: know what a character does (`hub.domain.text` does), or redact.
 """
 
@@ -19,15 +19,16 @@ def plain(event: Event) -> Event:
 
     To be done before redaction: a secret that was cut up by such characters is one again.
     """
-    meta = {key: _plain(value) for key, value in event.meta.items()}
+    meta = {key: plain_value(value) for key, value in event.meta.items()}
     return attrs.evolve(event, content=clean(event.content), meta=meta)
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """A JSON value with every string in it cleaned, keys too; what is no JSON is left as it is."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain_value(item) for item in value]
     if isinstance(value, dict):
-        return {clean(str(key)): _plain(item) for key, item in value.items()}
+        return {clean(str(key)): plain_value(item) for key, item in value.items()}
     return value

@@ -26,6 +26,7 @@ import trio
 
 from hub.io.atomic import coded_errors
 from hub.io.git_env import effective_config, git
+from hub.io.git_programs import note_programs
 from hub.io.places import make_private_dir
 
 _CARRIED = (
@@ -76,7 +77,7 @@ async def open_shadow(worktree: Path, common: Path, index: Path) -> Shadow:
     git_dir = index.with_name(f"{index.name}.gitdir")
     config = git_dir / "config"
     if not config.is_file():  # one stat
-        await _make_shadow(worktree, git_dir, config)
+        await _make_shadow(worktree, common, git_dir, config)
     settings = config.read_text(encoding="utf-8")  # a few bytes
     with coded_errors(git_dir):
         exclude = common / "info" / "exclude"
@@ -94,7 +95,7 @@ async def open_shadow(worktree: Path, common: Path, index: Path) -> Shadow:
     )
 
 
-async def _make_shadow(worktree: Path, git_dir: Path, config: Path) -> None:
+async def _make_shadow(worktree: Path, common: Path, git_dir: Path, config: Path) -> None:
     settings = await effective_config(worktree)
     lines = ["[core]", "repositoryFormatVersion = 1", "bare = false"]
     known = {key: settings[key] for key in _CARRIED if re.fullmatch(r"[a-z]+", settings.get(key, ""))}
@@ -107,6 +108,7 @@ async def _make_shadow(worktree: Path, git_dir: Path, config: Path) -> None:
             make_private_dir(directory)
         (git_dir / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
         (git_dir / "info" / "attributes").write_text("* -filter -diff -merge\n", encoding="utf-8")
+        await note_programs(git_dir, worktree, common)
         temp = config.with_name("config.new")
         temp.write_text("\n".join(lines) + "\n", encoding="utf-8")
         temp.replace(config)

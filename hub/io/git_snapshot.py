@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,7 @@ import trio
 from hub.errors import Code, HubError
 from hub.io.git_digest import Content, look
 from hub.io.git_env import together
+from hub.io.git_programs import planted_programs
 from hub.io.git_refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
 from hub.io.git_scan import Entry, Skipped, Work, gather, scan, show, tree_diff
 from hub.io.git_shadow import copy_index
@@ -43,6 +44,7 @@ from hub.io.git_view import (
 
 _ATTEMPTS = 3
 _SHORT = 12
+_NAMED = 10
 
 
 class Change(NamedTuple):
@@ -109,6 +111,7 @@ async def snapshot(
     ground = await open_ground(worktree, root, kept_index)
     taken: list[Snapshot] = []
     odd: list[Skipped] = []
+    planted: list[str] = []
 
     async def take() -> None:
         taken.append(await _take(ground, plan))
@@ -116,9 +119,21 @@ async def snapshot(
     async def look_aside() -> None:
         odd.extend(await specials(ground.shadow))
 
-    await together(take, look_aside)
+    async def look_at_programs() -> None:
+        planted.extend(await planted_programs(ground.shadow.git_dir, ground.root, ground.link.common))
+
+    await together(take, look_aside, look_at_programs)
     skipped = sorted({*taken[0].skipped, *odd}, key=lambda item: item.path)
-    return attrs.evolve(taken[0], skipped=tuple(skipped))
+    notes = (*taken[0].notes, *_warnings(planted))
+    return attrs.evolve(taken[0], skipped=tuple(skipped), notes=notes)
+
+
+def _warnings(planted: Sequence[str]) -> tuple[str, ...]:
+    """Of what the user's git would obey; hub's does not."""
+    if not planted:
+        return ()
+    names = ", ".join(planted[:_NAMED]) + (", ..." if len(planted) > _NAMED else "")
+    return (f"the repository's configuration names programs it did not name at the start: {names}",)
 
 
 async def tree_hash(worktree: Path, kept_index: Path | None = None, *, root: Path | None = None) -> str:

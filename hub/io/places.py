@@ -99,6 +99,11 @@ class Places:
         return self.hub_dir / "pipelines.json"
 
     @property
+    def approvals(self) -> Path:
+        """The requests that wait for a person's word, and how those of the present run were decided."""
+        return self.hub_dir / "approvals.json"
+
+    @property
     def pipeline_run(self) -> Path:
         """The record of the pipeline run that goes on, else of the last one."""
         return self.hub_dir / "pipeline-run.json"

@@ -3,8 +3,8 @@
 Owns: the message types, all frozen values.
 Must not: hold behaviour, references to actors, or anything that is not plain data (a subscription's channel
 is the one exception: it is how events reach a client). Who may send what to whom is in `hub.message_map`. Those
-between a session and its agent are in `agent`, those of the settings in `settings`, those of
-models in `models`; all are imported from here.
+between a session and its agent are in `agent`, those of the settings in `settings`, those of the approvals in
+`approvals`, those of models in `models`; all are imported from here.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from hub.domain.failure import Failure
 from hub.domain.quota import QuotaReading
 from hub.domain.session import ErrorNote, SessionState
 from hub.io.sqlite import NewEvent
+from hub.messages.agent import AdapterAnswer as AdapterAnswer
 from hub.messages.agent import AdapterInterrupt as AdapterInterrupt
 from hub.messages.agent import AdapterPause as AdapterPause
 from hub.messages.agent import AdapterReply as AdapterReply
@@ -28,6 +29,11 @@ from hub.messages.agent import AdapterStop as AdapterStop
 from hub.messages.agent import AgentBatch as AgentBatch
 from hub.messages.agent import AgentEvent as AgentEvent
 from hub.messages.agent import Dispatch as Dispatch
+from hub.messages.approvals import AskApproval as AskApproval
+from hub.messages.approvals import Decision as Decision
+from hub.messages.approvals import GetApprovals as GetApprovals
+from hub.messages.approvals import ResolveApproval as ResolveApproval
+from hub.messages.approvals import WithdrawApprovals as WithdrawApprovals
 from hub.messages.models import CancelPull as CancelPull
 from hub.messages.models import LaunchModel as LaunchModel
 from hub.messages.models import ListModels as ListModels

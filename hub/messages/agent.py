@@ -49,6 +49,15 @@ class AdapterReply:
 
 
 @attrs.frozen
+class AdapterAnswer:
+    """Answer the agent's request for permission."""
+
+    native_id: str
+    approved: bool
+    note: str = attrs.field(repr=False)
+
+
+@attrs.frozen
 class AdapterInterrupt:
     """Use the agent's own interrupt."""
 

@@ -87,6 +87,8 @@ class Assignment:
     account: Account = _DEFAULT_ACCOUNT
     options: Mapping[str, Any] = attrs.field(factory=dict)
     """The provider's own table in `hub.toml` (for `demo`: `script`)."""
+    asks: bool = False
+    """Whether the agent must ask before it acts, as far as its own options do not say otherwise: rules wait for that."""
 
 
 @attrs.frozen

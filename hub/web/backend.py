@@ -155,6 +155,12 @@ class Backend(Protocol):
     async def quota_wallet(self) -> JsonArray:
         """Quota wallet entries: one a provider and account."""
 
+    async def approvals(self) -> JsonArray:
+        """Approvals that are pending, oldest first."""
+
+    async def resolve_approval(self, number: str, *, approved: bool, note: str) -> JsonObject:
+        """Answer one, once; answers `{id, approved}`. `not_found`, `approval_resolved`."""
+
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         """Records with a greater id, oldest first, at most `limit`."""
 

@@ -19,6 +19,7 @@ from urllib.parse import unquote_to_bytes
 import msgspec
 
 from hub.domain.canonical import StrictJsonError, parse_strict
+from hub.domain.plain import plain_value
 from hub.errors import Code, HubError
 
 T = TypeVar("T")
@@ -26,13 +27,22 @@ MAX_PROBLEMS = 100
 """A body wrong in more places than this is told the first so many."""
 
 _encoder = msgspec.json.Encoder()
+_UNPLAIN = (b"\\u00", b"\\b", b"\\f", b"\\r", b"\x7f")
+"""How JSON writes control characters but newline and tab, as ASCII."""
 _INTEGER = re.compile(r"-?[0-9]{1,100}")
 _AT = re.compile(r" - at `\$(?P<path>.*)`$", re.DOTALL)
 
 
 def encode(answer: Any) -> bytes:
-    """The JSON of an answer."""
-    return _encoder.encode(answer)
+    """The JSON of an answer, without anything that a terminal would act on or a reader cannot see.
+
+    What comes from git, from files and from agents is shown here for the first time. Nearly every answer is seen
+    to be plain from its bytes, a hundred times faster than by looking at each string.
+    """
+    data = _encoder.encode(answer)
+    if data.isascii() and not any(mark in data for mark in _UNPLAIN):
+        return data
+    return _encoder.encode(plain_value(answer))
 
 
 def decode_body(data: bytes, kind: type[T], path: Mapping[str, str]) -> T:

@@ -32,6 +32,7 @@ from hub.messages import (
     BreakerSnapshots,
     CancelPull,
     EventsSince,
+    GetApprovals,
     GetConfig,
     GetCost,
     GetOutcomes,
@@ -61,6 +62,7 @@ from hub.messages import (
     RequestPause,
     RequestReply,
     RequestStop,
+    ResolveApproval,
     RunPipeline,
     SetKey,
     StartRun,
@@ -93,6 +95,7 @@ class Gateway:
     settings: Ref[Any]
     breakers: Ref[Any]
     quota: Ref[Any]
+    approvals_ref: Ref[Any]
     outcomes_ref: Ref[Any]
     models: Ref[Any]
     audit: Ref[Any]
@@ -276,6 +279,15 @@ class Gateway:
     async def quota_wallet(self) -> JsonArray:
         """What every account has left."""
         return await self.quota.call(GetWallet(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def approvals(self) -> JsonArray:
+        """What waits for a person's word."""
+        return await self.approvals_ref.call(GetApprovals(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def resolve_approval(self, number: str, *, approved: bool, note: str) -> JsonObject:
+        """Answer one of them."""
+        order = ResolveApproval(number, approved, note)
+        return await self.approvals_ref.call(order, timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         """Records newer than `since`."""

@@ -75,6 +75,9 @@ def describe(operations: Iterable[Operation]) -> JsonObject:
     for operation in operations:
         described = _operation(operation, answers[id(operation)], given.get(id(operation)), components)
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
+    for operation in posts:
+        if operation.parameters:  # such a body is described in its place, without what the path gives
+            components.pop(operation.given.__name__, None)
     return {
         "openapi": "3.1.0",
         "info": {"title": "hub", "version": hub.__version__, "description": _ABOUT},

@@ -15,6 +15,7 @@ import attrs
 import msgspec
 import trio
 
+from hub.domain.text import clean
 from hub.errors import Code, HubError
 from supervisors import ActorDied
 
@@ -58,7 +59,7 @@ class Reply:
 def problem(
     error: HubError, *, redact: Callable[[str], str] = str, headers: Mapping[str, str] | None = None
 ) -> Reply:
-    """The problem document of `error`, every text in it redacted."""
+    """The problem document of `error`, every text in it plain and redacted."""
     more = {"Retry-After": str(RETRY_AFTER)} if error.code is Code.UNAVAILABLE else {}
     return Reply(
         status=error.status,
@@ -69,7 +70,7 @@ def problem(
 
 def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return redact(value)
+        return redact(clean(value))
     if isinstance(value, Mapping):
         return {key: _redacted(item, redact) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from hub.web import (
     accounts,
+    approvals,
     events,
     health,
     history,
@@ -39,6 +40,7 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *session.ROUTES,
         *quota.ROUTES,
         *pipelines.ROUTES,
+        *approvals.ROUTES,
         *profiles.ROUTES,
         *instructions.ROUTES,
         *vision.ROUTES,

@@ -30,6 +30,7 @@ class Status(Answer, frozen=True, kw_only=True):
     session_state: SessionState
     account: str
     needs_input: bool
+    needs_approval: bool
 
 
 async def status(backend: Backend, _: NoQuery) -> JsonObject:

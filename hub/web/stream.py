@@ -20,7 +20,6 @@ from contextlib import asynccontextmanager, suppress
 from typing import Annotated
 
 import attrs
-import msgspec
 import trio
 from msgspec import Meta
 
@@ -28,7 +27,7 @@ from hub.domain.canonical import StrictJsonError, parse_strict
 from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.web.backend import Backend, Subscription
-from hub.web.codec import decode_query
+from hub.web.codec import decode_query, encode
 from hub.web.events import EventRecord
 from hub.web.guard import Message, Receive, Scope, Send, refuse
 from hub.web.problem import as_hub_error, problem
@@ -107,7 +106,6 @@ class Encoder:
 
     def __init__(self) -> None:
         self._cache: dict[int, tuple[Record, bytes, bytes]] = {}
-        self._encoder = msgspec.json.Encoder()
 
     def json(self, record: Record) -> bytes:
         """The record as in `GET /api/events`."""
@@ -121,7 +119,7 @@ class Encoder:
         slot = record.id % CACHED
         known = self._cache.get(slot)
         if known is None or known[0] is not record:
-            json = self._encoder.encode(record.to_json())
+            json = encode(record.to_json())
             known = self._cache[slot] = (record, json, text_frame(json))
         return known
 

@@ -77,13 +77,12 @@ class Team:
         """A file's bytes on the session's branch."""
         return self.made.show(f"hub/{self.made.fsm()['sessionId']}:{path}")
 
-    def contract_seen(self, member: str) -> bool:
-        """Whether the continuation contract was in a request this account sent."""
+    def contract_seen(self, member: str, contract: str = "") -> bool:
+        """Whether a continuation contract, the newest unless one is named, was in a request this account sent."""
+        contract = contract or self.made.fsm()["contractId"]
         name, _, label = member.partition(":")
         mains = self.models.mains(f"{name}-{label or 'default'}")
-        return any(
-            "hub" in str(seen.body) and self.made.fsm()["contractId"] in str(seen.body) for seen in mains
-        )
+        return any("hub" in str(seen.body) and contract in str(seen.body) for seen in mains)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from tests.waiting import eventually
 
 __all__ = ["work"]
 
-ACTORS = ("audit", "events", "settings", "breakers", "session", "pipelines", "front")
+ACTORS = ("audit", "events", "settings", "breakers", "approvals", "session", "pipelines", "front")
 
 
 class Watched(Ledger):

@@ -16,6 +16,7 @@ ACTOR_FILES = {
     "events": ["events.py"],
     "settings": [f"settings/{path.name}" for path in (ROOT / "hub/actors/settings").glob("*.py")],
     "breakers": ["breakers.py"],
+    "approvals": [f"approvals/{path.name}" for path in (ROOT / "hub/actors/approvals").glob("*.py")],
     "adapter": ["adapter.py"],
     "job": ["jobs.py"],
     "pipelines": [f"pipelines/{path.name}" for path in (ROOT / "hub/actors/pipelines").glob("*.py")],

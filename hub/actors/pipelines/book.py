@@ -42,7 +42,7 @@ class Book:
     audit: Ref[Any]
     events: Ref[Any]
     clock: Callable[[], float]
-    scrub: Callable[[str], str]
+    scrub: Callable[[Any], Any]
     """Hides secrets; every text passes it that did not come from a session's own record."""
     run: PipelineRun | None = None
     _told: set[str] = attrs.field(factory=set)
@@ -146,13 +146,13 @@ class Book:
         if key in self._told:
             return
         about = {"runId": run.run_id, "pipeline": run.pipeline.name, **meta}
-        data = {name: value for name, value in about.items() if value not in ("", None)}
+        data = self.scrub({name: value for name, value in about.items() if value not in ("", None)})
         try:
             await insist(self.audit, AuditAppend([AuditEntry(audited, data, key=key)]))
         except HubError as error:
             if error.code not in UNAUDITED:  # a session says it too, and starts none without its audit log
                 raise
-        await self._log(tag, self.scrub(words), data, key)
+        await self._log(tag, words, data, key)
         self._told.add(key)
 
     async def say_trouble(self, error: HubError) -> None:
@@ -161,7 +161,9 @@ class Book:
 
     async def _log(self, tag: Tag, words: str, meta: dict[str, Any], key: str) -> None:
         at_ms = int(self.clock() * 1000)
-        event = NewEvent(str(tag), words, meta, at_ms, dispatch_id=key, offset=0 if key else -1)
+        event = NewEvent(
+            str(tag), self.scrub(words), self.scrub(meta), at_ms, dispatch_id=key, offset=0 if key else -1
+        )
         await insist(self.events, EventAppend([event]))
 
 

@@ -77,6 +77,8 @@ class Session(Actor[Any]):
         record = self._kit.ledger.record
         if record is not None and record.session_state.active:
             await self._kit.arm()
+        elif record is not None:
+            await self._driver.asks.over(record.session_id)
         await self._recount()
         self.ctx.nursery.start_soon(self._driver.run)
         self.ctx.nursery.start_soon(self._ends.run)
@@ -256,7 +258,8 @@ class Session(Actor[Any]):
         await self._kit.ledger.say(Tag.TEXT, self._kit.scrub(text), role="user")
         if not self._driver.desk.reply(text, self._kit.new_id("r")):
             raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
-        if record.needs_input:
+        live.question = False
+        if record.needs_input and not live.needs_input:
             await self._kit.ledger.update(needs_input=False)
         return {"sessionId": record.session_id}
 
@@ -280,6 +283,7 @@ class Session(Actor[Any]):
         if record is None or live is None or live.dispatch_id != batch.dispatch_id:
             return
         try:
+            requests = await self._driver.asks.put(record, batch, live)
             if batch.events:
                 logged = [self._logged(record, batch, item) for item in batch.events]
                 for number, event in zip(
@@ -301,6 +305,8 @@ class Session(Actor[Any]):
         live.no_space = batch.no_space
         live.heard_at = trio.current_time()
         live.batches += 1
+        for request in requests:
+            self.ctx.nursery.start_soon(self._driver.asks.see_through, live, request)
         self._kit.board.touch()
 
     def _logged(self, record: SessionRecord, batch: AgentBatch, item: AgentEvent) -> NewEvent:
@@ -319,14 +325,12 @@ class Session(Actor[Any]):
 
     async def _account(self, record: SessionRecord, batch: AgentBatch, live: LiveAgent) -> None:
         """Keep the native session id and the question to the user, durably, and look at the quota."""
-        waiting = record.needs_input
         for item in batch.events:
             if item.event.type is EventType.QUOTA:
                 reading = reading_of(item.event, *owner(record), item.at_ms / 1000)
                 await self._watch_quota(record, live, reading)
             if not item.event.meta.get("delta"):
-                waiting = bool(item.event.meta.get("needsInput"))
-        live.needs_input = waiting
+                live.question = bool(item.event.meta.get("needsInput"))
         changes: dict[str, Any] = {}
         if (
             batch.native_session
@@ -334,8 +338,8 @@ class Session(Actor[Any]):
             and batch.native_session != record.native_id
         ):
             changes["native_id"] = batch.native_session
-        if waiting != record.needs_input:
-            changes["needs_input"] = waiting
+        if live.needs_input != record.needs_input:
+            changes["needs_input"] = live.needs_input
         if changes:
             await self._kit.ledger.update(**changes)
 

@@ -49,11 +49,19 @@ class LiveAgent:
     breach: QuotaReading | None = None
     breach_muted: bool = False
     """A forecast that led nowhere once is not looked at again for this dispatch."""
-    needs_input: bool = False
+    question: bool = False
+    """Whether the last thing it said was a question."""
+    asks: set[str] = attrs.field(factory=set)
+    """Ids of the approvals that it waits for."""
     no_space: bool = False
     """Whether its last words, and its end, wait for space on the disk."""
     takes_replies: bool = True
     """Whether words can reach it while it runs; an agent that got its prompt as a file has no way in."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether it waits for a person: its silence has a reason."""
+        return self.question or bool(self.asks)
 
 
 @attrs.define
@@ -64,6 +72,8 @@ class Board:
     wish: Wish | None = None
     denied: HubError | None = None
     """Why the last wish for a handoff came to nothing."""
+    held: bool = False
+    """Whether hub itself waits for somebody's word before it starts an agent."""
     detached: bool = False
     trouble: ErrorNote | None = None
     """What keeps the session from going on at this moment; it may be a disk too full to write that down."""

@@ -27,7 +27,7 @@ from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, inspect
 from hub.io.places import make_private_dir
 from hub.io.processes import sweep
 from hub.io.replies import Reply, keep
-from hub.messages import AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, Dispatch
+from hub.messages import AdapterAnswer, AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, Dispatch
 from hub.providers.base import Account, Assignment, Stdin
 from supervisors import AdminError, ChildSpec, DynamicHandle, Exit, ExitKind, Ref
 
@@ -102,6 +102,7 @@ class Desk:
             adapter_up=True,
             heard_at=trio.current_time(),
             takes_replies=provider.launch(assignment).stdin is Stdin.PIPE,
+            question=record.needs_input,  # until its first event says something else
         )
         self.kit.board.agent = live
         spec, ref = self.adapter_spec(Dispatch(assignment, owner(record)[0], attach))
@@ -156,6 +157,10 @@ class Desk:
         keep(self.kit.places.run_dir / live.dispatch_id, Reply(key, text))
         self._send(AdapterReply(text, key))
         return True
+
+    def answer(self, native_id: str, *, approved: bool, note: str) -> bool:
+        """Answer a request for permission; False when the adapter has no room, or is not there."""
+        return self._send(AdapterAnswer(native_id, approved, note))
 
     def pause(self, *, on: bool) -> bool:
         """Stop or continue the agent's processes."""

@@ -12,6 +12,7 @@ import logging
 import attrs
 import trio
 
+from hub.actors.session.asks import Asks
 from hub.actors.session.board import Wish
 from hub.actors.session.desk import Desk
 from hub.actors.session.ending import Ending
@@ -39,6 +40,7 @@ class Driver:
     work: Work
     passing: Passing
     ending: Ending
+    asks: Asks
     _told: Code | None = None
 
     async def run(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from hub.actors.clock import iso
+from hub.actors.session.asks import Asks
 from hub.actors.session.desk import Desk
 from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
@@ -32,6 +33,7 @@ class Ending:
     targets: Targets
     evidence: Evidence
     passing: Passing
+    asks: Asks
 
     async def judge(self, record: SessionRecord) -> None:
         """The agent says it is done: let the acceptance commands say whether it is."""
@@ -118,6 +120,7 @@ class Ending:
             await self.kit.ledger.tell()
         else:
             await self.kit.ledger.advance(Trigger.ABANDONED, **changes)
+        await self.asks.over(record.session_id)
 
 
 def _ended(state: SessionState, now: float, error: ErrorNote | None) -> dict[str, Any]:

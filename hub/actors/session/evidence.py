@@ -15,6 +15,7 @@ import trio
 
 from hub.actors.insist import insist
 from hub.actors.session.kit import Kit
+from hub.domain.acceptance import orders_of
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.contract import EvidenceKind
 from hub.domain.event import Record, Tag
@@ -22,6 +23,7 @@ from hub.domain.intent import Intent, IntentFold
 from hub.domain.session import SessionRecord
 from hub.io import git
 from hub.io.commands import run_command
+from hub.io.git_since import changed_since_start
 from hub.messages import EventsOfSession
 
 _SHOWN = 4000
@@ -40,6 +42,8 @@ class Check:
     timed_out: bool
     source: int = 0
     """Event id of the result."""
+    changed: tuple[str, ...] = ()
+    """Files the command is made of that are not what the session began with."""
 
     @property
     def passed(self) -> bool:
@@ -114,19 +118,24 @@ class Evidence:
             await self.kit.ledger.say(
                 Tag.SYSTEM, f"verify: {shown}", source=f"{key}:{number}:start", command=shown
             )
+            changed = await self._changed(record, command)
             run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
             result = await self.kit.board.unless_stopped(run)
             # Only its end is shown; what is cut off before it is more than any secret's length.
             output = self.kit.scrub(result.output[-_SCRUBBED:])[-_SHOWN:]
-            check = Check(shown, result.exit_code, output, result.duration_ms, result.timed_out)
+            check = Check(
+                shown, result.exit_code, output, result.duration_ms, result.timed_out, changed=changed
+            )
             verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
+            doubt = f" (changed since the start: {', '.join(changed)})" if changed else ""
             source = await self.kit.ledger.say(
                 Tag.SYSTEM if check.passed else Tag.ERROR,
-                f"verify {verdict}: {shown}",
+                f"verify {verdict}: {shown}{doubt}",
                 command=shown,
                 exitCode=check.exit_code,
                 output=check.output,
                 durationMs=check.duration_ms,
+                changed=list(changed) or None,
             )
             checks.append(attrs.evolve(check, source=source))
         tree = await git.tree_hash(Path(record.worktree), root=self.kit.places.root)
@@ -139,5 +148,11 @@ class Evidence:
                 passed=check.passed,
                 timedOut=check.timed_out,
                 tree=tree,
+                changed=list(check.changed),
             )
         return Gate(tuple(checks), tree)
+
+    async def _changed(self, record: SessionRecord, command: str) -> tuple[str, ...]:
+        """What the command is made of and the session has changed: it judges all the same, and that is said beside it."""
+        root, worktree = self.kit.places.root, Path(record.worktree)
+        return await changed_since_start(root, worktree, record.session_id, record.base, orders_of(command))

@@ -20,6 +20,7 @@ from hub.actors.session.tally import Tallies
 from hub.actors.stumbles import Stumbles
 from hub.domain.account import Account
 from hub.domain.config import Config
+from hub.domain.plain import plain_value
 from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
 from hub.domain.session import SessionRecord
 from hub.domain.text import clean
@@ -55,6 +56,7 @@ class Kit:
     breakers: Ref[Any]
     quota: Ref[Any]
     settings: Ref[Any]
+    approvals: Ref[Any]
     providers: Mapping[str, Provider]
     keys: Keys
     config: Config
@@ -90,8 +92,19 @@ class Kit:
         return self._redactor().text(clean(text))
 
     def scrub_value(self, value: Any) -> Any:
-        """A JSON value for any sink."""
-        return self._redactor().value(value)
+        """A JSON value for any sink: no control characters, no secret."""
+        return self._redactor().value(plain_value(value))
+
+    def holds_secret(self, text: str) -> bool:
+        """Whether a value that hub keeps secret stands in the text, in any form."""
+        found, _ = self._secrets().scan(text, 0, final=True)
+        return bool(found)
+
+    def count_secrets(self, text: str) -> dict[str, int]:
+        """How many secrets of each kind are in the text."""
+        redactor = self._redactor()
+        redactor.text(text)
+        return redactor.take_counts()
 
     def task(self, record: SessionRecord) -> str:
         """The user's task as everyone but the first agent may see it: a secret in it was for that agent."""
@@ -136,9 +149,6 @@ class Kit:
         for title, key in attrs.asdict(self.keys).items():
             values += [key, key.hex()]
             names += [f"{title}-key"] * 2
-        if self.config.server.token:
-            values.append(self.config.server.token)
-            names.append("server-token")
         if self.config.server.token:
             values.append(self.config.server.token)
             names.append("server-token")

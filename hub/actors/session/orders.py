@@ -12,6 +12,7 @@ from pathlib import Path
 import attrs
 
 from hub.actors.session.kit import Kit
+from hub.domain.approval import asks
 from hub.domain.session import SessionRecord
 from hub.providers.base import Assignment
 
@@ -65,4 +66,5 @@ class Orders:
             base_url=settings.base_url,
             account=self.kit.account(record.provider, record.account),
             options=settings.options,
+            asks=asks(self.kit.config.approvals, record.provider),
         )

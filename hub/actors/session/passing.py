@@ -17,14 +17,17 @@ import attrs
 import trio
 
 from hub.actors.insist import insist
+from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
 from hub.actors.session.evidence import Evidence, Gate
+from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
 from hub.actors.trouble import UNAUDITED, passes
+from hub.domain.approval import Action
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign, verify
 from hub.domain.contract import Evidence as ContractEvidence
@@ -55,6 +58,7 @@ class Passing:
     targets: Targets
     orders: Orders
     evidence: Evidence
+    asks: Asks
     _looked: dict[str, bool] = attrs.field(factory=dict)
     """Whether the worktree was still what was snapshotted, by handoff: looked at while its contract was written."""
 
@@ -125,7 +129,9 @@ class Passing:
             digest = await self._write_contract(record, target, gate)
 
         # The acceptance commands are over and no agent runs: nothing moves in the worktree until the dispatch.
-        await together(write, partial(self._look_early, record))
+        await together(
+            write, partial(self._look_early, record), partial(warn_of_secrets, self.kit, record, target)
+        )
         effect(State.SNAPSHOTTED, "done")
         await self.kit.ledger.advance(
             Trigger.SNAPSHOT_DONE,
@@ -139,8 +145,9 @@ class Passing:
         """Build, sign and write the contract; it is on the audit log when its SHA-256 is returned."""
         contract = sign(await self._contract(record, target, gate), self.kit.keys.contract)
         effect(State.SNAPSHOTTED, "mid")
-        write_atomic(self.kit.places.envelope_md, render_envelope(contract).encode())
-        data = encode(contract)
+        data, text = encode(contract), render_envelope(contract)
+        refuse_known_secrets(self.kit, data.decode(), text)
+        write_atomic(self.kit.places.envelope_md, text.encode())
         write_atomic(self.kit.places.envelope_json, data)
         digest = hashlib.sha256(data).hexdigest()
         await self.kit.ledger.note(
@@ -153,6 +160,9 @@ class Passing:
         intent = await self.evidence.intent(record)
         head = await insist(self.kit.audit, AuditHead())
         files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
+        hide = self.kit.redactor().text
+        if hide(names := "\n".join(entry.path for entry in files)) != names:
+            files = tuple(attrs.evolve(entry, path=hide(entry.path)) for entry in files)
         evidence: tuple[ContractEvidence, ...] = gate.evidence() if gate is not None else ()
         if record.safe_point == "interrupted":
             said = "no safe point came in time: a tool call was interrupted"
@@ -183,6 +193,9 @@ class Passing:
             if found is None:
                 raise HubError(Code.NO_FALLBACK, "Nobody else may go on with the task.")
             target = found
+        if not await self.asks.permitted(record, Action.HANDOFF, record.handoff_id, target):
+            await self._not_permitted(record, target)
+            return
         effect(State.ENVELOPE_BUILT, "done")
         await self.kit.ledger.advance(
             Trigger.CONTRACT_WRITTEN,
@@ -191,6 +204,11 @@ class Passing:
             dispatch_id=self.kit.new_id("d"),
             attempt=record.attempt + 1,
         )
+
+    async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
+        """Somebody said no to this receiver: the next one is asked about."""
+        left = Attempt(target.provider, target.account, "denied", record.at)
+        await self.kit.ledger.update(tried=(*record.tried, left), to_provider="", to_account="")
 
     def _verified(self, record: SessionRecord) -> Contract:
         """The contract on disk, if it is the one this handoff signed.

@@ -19,6 +19,7 @@ from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.session.desk import owner
 from hub.actors.session.kit import Kit
+from hub.domain.approval import asks
 from hub.domain.config import Config
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
@@ -33,6 +34,7 @@ from supervisors import ActorDied
 
 _PATIENCE = 5.0
 """Seconds to wait for a forecast: without one the threshold alone decides."""
+_MUTE = "cannot ask for permission, which a rule of [[approvals]] wants."
 _NEVER_AGAIN = frozenset({"auth", "dispatch_failed", "verify_failed"})
 """Ways to leave a task after which the same provider and account is not asked again within it."""
 
@@ -65,13 +67,20 @@ class Targets:
         program = self.kit.config.provider(name).program or provider.program
         return shutil.which(program) is not None
 
+    def mute(self, name: str) -> bool:
+        """Whether a rule wants its agent to ask before it acts, and it has no way to."""
+        return asks(self.kit.config.approvals, name) and not self.kit.providers[name].capabilities.approvals
+
+    def _fit(self, name: str) -> bool:
+        return self.installed(name) and not self.mute(name)
+
     def known(self) -> list[ProviderStatus]:
-        """Every enabled provider; one that is not installed is in error."""
+        """Every enabled provider; one that is not installed, or must ask and cannot, is in error."""
         config = self.kit.config
         return [
             ProviderStatus(
                 name,
-                Status.STANDBY if self.installed(name) else Status.ERROR,
+                Status.STANDBY if self._fit(name) else Status.ERROR,
                 tuple(account.label for account in config.accounts(name)),
             )
             for name in config.enabled_providers(self.kit.providers)
@@ -88,13 +97,17 @@ class Targets:
         config = self.kit.config
         named = (provider, *fallback) if fallback else config.profile_chain(profile)
         order = chain(named, config.session.chain, self.known())
-        names = [target.provider for target in order if self.installed(target.provider)]
+        names = [target.provider for target in order if self._fit(target.provider)]
         if provider:
             if provider not in self.kit.providers:
                 raise HubError(Code.INVALID, f"There is no provider {provider!r}.", hint="See: hub doctor")
             if not self.installed(provider):
                 raise HubError(
                     Code.AGENT_MISSING, f"{provider} is not installed.", hint=self._install_hint(provider)
+                )
+            if self.mute(provider):
+                raise HubError(
+                    Code.INVALID, f"{provider} {_MUTE}", hint="Name the rule's provider in hub.toml."
                 )
             names = [provider, *(n for n in names if n != provider)]
         if not names:
@@ -188,6 +201,8 @@ class Targets:
             breaker = shut.get((name, account))
             if not self.installed(name):
                 status, reason = Status.ERROR, "not installed"
+            elif self.mute(name):
+                status, reason = Status.ERROR, f"it {_MUTE}"
             elif working == Target(name, account):
                 status, reason = Status.ACTIVE, ""
             elif breaker is not None and breaker.limited:

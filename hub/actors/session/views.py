@@ -46,6 +46,7 @@ def status(kit: Kit) -> dict[str, Any]:
         "sessionState": str(_seen_state(record)),
         "account": record.account,
         "needsInput": record.needs_input,
+        "needsApproval": kit.board.held or bool(kit.board.agent and kit.board.agent.asks),
         "paused": record.paused,
         "verified": record.verified,
         "runId": record.run_id,

@@ -14,6 +14,7 @@ import attrs
 
 from hub.actors.clock import iso
 from hub.actors.insist import insist
+from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
 from hub.actors.session.ending import Ending as SessionEnding
@@ -22,9 +23,11 @@ from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.targets import Targets
 from hub.actors.trouble import passes
+from hub.domain.approval import Action
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
+from hub.domain.profile import Target
 from hub.domain.retry import HandOff, Surface, Wait, decide
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
@@ -62,6 +65,7 @@ class Work:
     targets: Targets
     orders: Orders
     ending: SessionEnding
+    asks: Asks
 
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""
@@ -70,9 +74,21 @@ class Work:
         elif not record.worktree_ready:
             await self._prepare(record)
         elif not record.dispatch_id:
+            await self._permitted(record)
             await self.kit.ledger.update(dispatch_id=self.kit.new_id("d"), attempt=record.attempt + 1)
         else:
             await self._run(record)
+
+    async def _permitted(self, record: SessionRecord) -> None:
+        """The first start of a session may need somebody's word; another try of the same agent does not.
+
+        Raises:
+            HubError: `approval_denied`, `interrupted`.
+        """
+        target = Target(record.provider, record.account)
+        if record.attempt or await self.asks.permitted(record, Action.START, "start", target):
+            return
+        raise HubError(Code.APPROVAL_DENIED, f"{record.provider} was not allowed to start.")
 
     async def _prepare(self, record: SessionRecord) -> None:
         tree = await git.add_worktree(

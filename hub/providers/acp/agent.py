@@ -72,7 +72,7 @@ class AcpAgent:
         """A fresh fold."""
         model = "" if self.model_env else assignment.model
         wishes = Wishes(jsonline.text(assignment.options.get("mode")), model)
-        people = assignment.options.get("ask") is True
+        people = assignment.options.get("ask", assignment.asks) is True
         return AcpStream(assignment, title=self.display_name, people=people, wishes=wishes)
 
     def _env(self, assignment: Assignment) -> dict[str, str]:

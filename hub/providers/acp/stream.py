@@ -175,10 +175,13 @@ class AcpStream(Fold):
             return ()
         return [self._peer.request(key, _NOTHING, {}, request_id=f"{key}{_SPLIT}{text}")]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001, ARG002 - the contract's
-        """Allows or denies; () when nothing of that id waits."""
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+        """Allows or denies; () when nothing of that id waits. The answer has no words: they are the next prompt."""
         asked = self._permissions.pop(approval_id, None)
-        return [] if asked is None else [self._peer.answer(asked, choice(asked.params, allow=approved))]
+        if asked is None:
+            return ()
+        answer = self._peer.answer(asked, choice(asked.params, allow=approved))
+        return [answer, *(self.reply(note, f"note-{approval_id}") if note else ())]
 
     def interrupt(self) -> Sequence[Write]:
         """Cancels the turn; a running tool is stopped and told as such."""
@@ -344,7 +347,7 @@ class AcpStream(Fold):
             events.append(Event(EventType.SYSTEM, f"Allowed by policy: {title}", {"allowed": True}))
             return Step(events, [self._peer.answer(asked, choice(asked.params, allow=True))])
         self._permissions[asked.key] = asked
-        meta = {**describe(call), "approvalId": asked.key, "needsInput": True}
+        meta = {**describe(call), "approvalId": asked.key}
         return Step([*events, Event(EventType.WAITING, f"Asks for permission: {title}", meta)])
 
     def _updated(self, update: Mapping[str, Any], line: bytes) -> Step:

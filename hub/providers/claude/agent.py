@@ -8,9 +8,10 @@ interrupts and permission answers; the prompt goes over standard input and the c
 argv. A resumed session would keep its recorded system prompt, so `--system-prompt-snapshot off` goes with a
 contract.
 
-Options in `hub.toml`, all optional: `permission_mode` (default `bypassPermissions`; any other mode asks over
-the protocol), `partial` (stream text as it is written), `args` (more arguments), `env` (more environment, for
-instance `IS_SANDBOX = "1"`, without which root may not bypass permissions).
+Options in `hub.toml`, all optional: `permission_mode` (default `bypassPermissions`, or `default` where a rule of
+`[[approvals]]` is about its tools; any mode but the first asks over the protocol), `partial` (stream text as it is
+written), `args` (more arguments), `env` (more environment, for instance `IS_SANDBOX = "1"`, without which root may not
+bypass permissions).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginS
 from hub.providers.claude.stream import ClaudeStream
 
 BYPASS = "bypassPermissions"
+ASKS = "default"
 ENVELOPE_FILE = "envelope.md"
 
 
@@ -64,7 +66,7 @@ class Claude:
     login_command: Sequence[str] = ("claude", "auth", "login")
     login_stores: Sequence[LoginStore] = LOGIN
     version_args: Sequence[str] = ("--version",)
-    key_names: Sequence[str] = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TABLE", "ANTHROPIC_AUTH_TABLE")
+    key_names: Sequence[str] = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
     silent_after: float = 300.0
 
     def account_env(self, account: Account) -> Mapping[str, str]:
@@ -105,7 +107,7 @@ class Claude:
 
 
 def _permissions(assignment: Assignment) -> list[str]:
-    mode = jsonline.text(assignment.options.get("permission_mode")) or BYPASS
+    mode = jsonline.text(assignment.options.get("permission_mode")) or (ASKS if assignment.asks else BYPASS)
     if mode == BYPASS:
         return ["--dangerously-skip-permissions"]
     return ["--permission-mode", mode, "--permission-prompt-tool", "stdio"]

@@ -16,6 +16,8 @@ from hub.providers import jsonline
 from hub.providers.claude.inbox import line
 
 QUESTION_TOOL = "AskUserQuestion"
+_PATHS = ("file_path", "notebook_path", "path")
+_COMMAND_CAP = 65_536
 
 
 @attrs.frozen
@@ -56,7 +58,8 @@ class Asks:
         }
         if tool == QUESTION_TOOL:
             return Event(EventType.WAITING, "\n".join(ask.questions), {**meta, "needsInput": True})
-        what = jsonline.text(request.get("description")) or jsonline.text(ask.given.get("command"))
+        meta |= {name: found for name, found in _subject(ask.given).items() if found}
+        what = jsonline.text(request.get("description")) or meta.get("command") or meta.get("path", "")
         return Event(EventType.WAITING, f"{tool} {what}".strip(), meta)
 
     def answer(self, request_id: str, *, approved: bool, note: str) -> bytes | None:
@@ -87,6 +90,12 @@ class Asks:
         """A tool call has its result: nothing about it waits any more."""
         for request_id in [ask.request_id for ask in self._open.values() if ask.call == call]:
             del self._open[request_id]
+
+
+def _subject(given: Mapping[str, Any]) -> dict[str, str]:
+    """The command or the file that the tool is to be used on."""
+    path = next((found for name in _PATHS if (found := jsonline.text(given.get(name)))), "")
+    return {"command": jsonline.cap(jsonline.text(given.get("command")), _COMMAND_CAP), "path": path}
 
 
 def _response(body: Mapping[str, Any]) -> bytes:

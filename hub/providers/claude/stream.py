@@ -140,7 +140,11 @@ class ClaudeStream:
     def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
         """Allows or denies a tool call that waits; () when nothing of that id waits."""
         data = self._asks.answer(approval_id, approved=approved, note=note)
-        return [] if data is None else [Write(f"answer-{approval_id}", data)]
+        if data is None:
+            return []
+        writes = [Write(f"answer-{approval_id}", data)]
+        # A yes has no room for words: they join the turn that runs.
+        return [*writes, self._inbox.message(f"note-{approval_id}", note)] if approved and note else writes
 
     def interrupt(self) -> Sequence[Write]:
         """Ends the turn and drops queued messages; the partial text comes with it, the process stays."""
@@ -324,8 +328,11 @@ class ClaudeStream:
         return Step(writes=[Write(f"answer-{jsonline.text(message.get('request_id'))}", asked)])
 
     def _control_cancel(self, message: Mapping[str, Any]) -> Step:
-        withdrawn = self._asks.withdraw(jsonline.text(message.get("request_id")))
-        return Step([Event(EventType.SYSTEM, "The permission request was withdrawn")] if withdrawn else ())
+        number = jsonline.text(message.get("request_id"))
+        if not self._asks.withdraw(number):
+            return Step()
+        meta = {"approvalId": number, "withdrawn": True}
+        return Step([Event(EventType.SYSTEM, "The permission request was withdrawn", meta)])
 
     def _control_response(self, message: Mapping[str, Any]) -> Step:
         response = jsonline.mapping(message.get("response"))

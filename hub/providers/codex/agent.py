@@ -11,8 +11,9 @@ The app-server ignores `CODEX_API_KEY` and `OPENAI_API_KEY` (its requests go out
 reads them): so an account with a key, or a `base_url`, makes a model provider `hub` that names the key's
 variable. Without either, Codex's own login in the account's directory is used.
 
-Options in `hub.toml`, all optional: `mode` (`app-server`, `exec`), `approval_policy` (default `never`; any
-other asks over the protocol), `sandbox` (default `danger-full-access`), `env_key` (the key's variable for
+Options in `hub.toml`, all optional: `mode` (`app-server`, `exec`), `approval_policy` (default `never`, or
+`untrusted` where a rule of `[[approvals]]` is about its tools, which also rules out `exec`; any but the first asks over
+the protocol), `sandbox` (default `danger-full-access`), `env_key` (the key's variable for
 `base_url`; "" = none is needed), `partial` (text as it is written), `args` (more arguments), `env` (more
 environment).
 """
@@ -128,7 +129,8 @@ class Codex:
 
 
 def _is_exec(assignment: Assignment) -> bool:
-    return assignment.options.get("mode") == EXEC
+    # `exec` has no way to ask: a rule that waits for requests is worth more than the wish for it.
+    return assignment.options.get("mode") == EXEC and not assignment.asks
 
 
 def _freedom(assignment: Assignment) -> list[str]:

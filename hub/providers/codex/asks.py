@@ -9,6 +9,7 @@ agent that waits for an answer nobody gives would look alive for ever.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,8 +18,10 @@ import attrs
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.base import Step, Write
+from hub.providers.codex.items import unwrap
 from hub.providers.rpc import Asked, Peer
 
+_COMMAND_CAP = 65_536
 QUESTION = "item/tool/requestUserInput"
 _Answer = Callable[[bool], Mapping[str, Any]]
 
@@ -105,17 +108,21 @@ def _question(asked: Asked) -> Event:
 
 def _permission(asked: Asked) -> Event:
     params = asked.params
-    command = params.get("command")
     said = (
-        jsonline.text(command)
-        or " ".join(jsonline.texts(command))
+        _command(params.get("command"))
         or jsonline.text(params.get("reason"))
         or jsonline.text(params.get("grantRoot"))
     )
-    meta: dict[str, Any] = {"approvalId": asked.key, "needsInput": True}
+    meta: dict[str, Any] = {"approvalId": asked.key}
     if item := jsonline.text(params.get("itemId")):
         meta["toolId"] = item
     if asked.method in ("item/commandExecution/requestApproval", "execCommandApproval"):
-        meta["command"] = jsonline.cap(said, 4_096)
+        meta["command"] = jsonline.cap(said, _COMMAND_CAP)
     what = "a command" if "command" in meta else "a file change"
-    return Event(EventType.WAITING, f"Asks for permission for {what}: {said}".rstrip(": "), meta)
+    words = f"Asks for permission for {what}: {said}".rstrip(": ")
+    return Event(EventType.WAITING, jsonline.cap(words, 4_096), meta)
+
+
+def _command(told: Any) -> str:
+    """The command as the model wrote it, without the shell around it: rules are written for that."""
+    return unwrap(jsonline.text(told) or shlex.join(jsonline.texts(told)))

@@ -35,6 +35,8 @@ from hub.providers.fold import Fold, failure_event, how_it_ended
 from hub.providers.rpc import Answered, Asked, Peer, Told
 
 NEVER = "never"
+UNTRUSTED = "untrusted"
+"""Asks before everything but what Codex knows to change nothing."""
 _SANDBOX = "danger-full-access"
 _VERSION = "1"
 _KNOWN = (
@@ -53,7 +55,8 @@ class CodexStream(Fold):
     def __init__(self, assignment: Assignment) -> None:
         super().__init__()
         self._assignment = assignment
-        self._policy = jsonline.text(assignment.options.get("approval_policy")) or NEVER
+        chosen = jsonline.text(assignment.options.get("approval_policy"))
+        self._policy = chosen or (UNTRUSTED if assignment.asks else NEVER)
         self._deltas = assignment.options.get("partial") is True
         self._peer = Peer(version=False)
         self._asks = Asks(self._peer, people=self._policy != NEVER)
@@ -100,10 +103,12 @@ class CodexStream(Fold):
         params = {"threadId": self._session, "expectedTurnId": self._turn, "input": [_text(text)]}
         return [self._peer.request(key, "turn/steer", params)]
 
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001, ARG002 - the contract's
-        """Allows or declines; () when nothing of that id waits."""
+    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: FBT001 - the contract's
+        """Allows or declines; () when nothing of that id waits. The protocol's answer has no words: they steer."""
         write = self._asks.answer(approval_id, approved=approved)
-        return [] if write is None else [write]
+        if write is None:
+            return ()
+        return [write, *(self.reply(note, f"note-{approval_id}") if note else ())]
 
     def interrupt(self) -> Sequence[Write]:
         """Ends the running turn; the process stays."""

@@ -11,8 +11,9 @@ included (`COPILOT_PROVIDER_BASE_URL`, which needs a `model`). More of that kind
 `COPILOT_PROVIDER_TYPE` (openai, azure, anthropic), `COPILOT_PROVIDER_WIRE_API` (completions, responses),
 `COPILOT_OFFLINE = "true"` (no word to GitHub at all).
 
-Options in `hub.toml`, all optional: `approval_mode` (default `allow-all`; with any other a person is asked),
-`partial` (text as it is written), `args` (more arguments), `env` (more environment).
+Options in `hub.toml`, all optional: `approval_mode` (default `allow-all`, or `ask` where a rule of `[[approvals]]`
+is about its tools; with any but the first it asks), `partial` (text as it is written), `args` (more arguments), `env`
+(more environment).
 """
 
 from __future__ import annotations

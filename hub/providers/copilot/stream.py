@@ -26,6 +26,7 @@ from hub.providers.base import Assignment, Step
 from hub.providers.copilot import failures
 
 ALLOW_ALL = "allow-all"
+ASKS = "ask"
 _ASIDE = re.compile(r"(Error|Info|Warning): (.+)", re.DOTALL)
 
 
@@ -60,5 +61,5 @@ class CopilotStream(AcpStream):
 
 
 def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose; `allow-all` by default."""
-    return jsonline.text(assignment.options.get("approval_mode")) or ALLOW_ALL
+    """The approval mode the user chose; by default `allow-all`, or `ask` where rules wait for its requests."""
+    return jsonline.text(assignment.options.get("approval_mode")) or (ASKS if assignment.asks else ALLOW_ALL)

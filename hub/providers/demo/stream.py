@@ -169,8 +169,9 @@ class DemoStream:
     def _approve(self, message: Mapping[str, Any]) -> Step:
         approval = jsonline.text(message.get("id"))
         self._approvals.add(approval)
+        action = jsonline.text(message.get("action"))
         return Step(
-            [Event(EventType.WAITING, jsonline.text(message.get("action")), {"approvalId": approval})]
+            [Event(EventType.WAITING, action, {"approvalId": approval, "tool": "approve", "command": action})]
         )
 
     def _answered(self, message: Mapping[str, Any]) -> Step:

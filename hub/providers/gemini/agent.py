@@ -11,8 +11,9 @@ launch itself a second time (`GEMINI_CLI_NO_RELAUNCH`), for the first process sw
 `GEMINI_API_KEY` is enough where the account has no `security.auth.selectedType`; ACP's `authenticate` would
 write one, and clear an OAuth login, so it is never sent.
 
-Options in `hub.toml`, all optional: `approval_mode` (default `yolo`; with any other a person is asked),
-`partial` (text as it is written), `args` (more arguments), `env` (more environment).
+Options in `hub.toml`, all optional: `approval_mode` (default `yolo`, or `default` where a rule of `[[approvals]]` is
+about its tools; with any but the first it asks), `partial` (text as it is written), `args` (more arguments), `env`
+(more environment).
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from hub.providers.gemini.retries import Retries
 from hub.providers.rpc import Fault
 
 YOLO = "yolo"
+ASKS = "default"
 _MODE_UPDATE = re.compile(r"\[MODE_UPDATE\] \w{1,32}")
 
 
@@ -86,5 +87,5 @@ class GeminiStream(AcpStream):
 
 
 def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose; `yolo` by default."""
-    return jsonline.text(assignment.options.get("approval_mode")) or YOLO
+    """The approval mode the user chose; by default `yolo`, or `default` where rules wait for its requests."""
+    return jsonline.text(assignment.options.get("approval_mode")) or (ASKS if assignment.asks else YOLO)

@@ -13,7 +13,8 @@ A `model` is `provider/model`, as OpenCode writes it; `base_url` is where that p
 An account with a directory gets all four XDG directories inside it, so its login (`data/opencode/auth.json`), its
 sessions and its settings are its own. The shell commands of such an agent see the same XDG directories.
 
-Options in `hub.toml`, all optional: `permission` (default `allow`; `ask`, or OpenCode's own table, asks a person),
+Options in `hub.toml`, all optional: `permission` (default `allow`, or `ask` where a rule of `[[approvals]]` is about
+its tools; OpenCode's own table is taken too),
 `agent` (the name of one of its agents), `config` (a table laid over the settings above), `partial` (text as it is
 written), `args` (more arguments for `opencode serve`), `env` (more environment).
 """
@@ -31,6 +32,7 @@ import attrs
 from hub.domain.login import ANY
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.opencode.asks import permission
 from hub.providers.opencode.stream import OpenCodeStream, model_of
 
 _BRIDGE = (sys.executable, "-I", "-S", str(Path(__file__).resolve().parent))
@@ -103,8 +105,7 @@ class OpenCode:
 
 def _config(assignment: Assignment) -> dict[str, Any]:
     """OpenCode's settings for this dispatch; the user's own table wins, key by key."""
-    permission = assignment.options.get("permission") or "allow"
-    config: dict[str, Any] = {**_BASE, "permission": permission}
+    config: dict[str, Any] = {**_BASE, "permission": permission(assignment)}
     provider, model = model_of(assignment)
     if provider:
         config["model"] = assignment.model

@@ -11,8 +11,16 @@ from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
-from hub.providers.base import Step, Write
+from hub.providers.base import Assignment, Step, Write
 from hub.providers.opencode import rest
+
+ALLOW = "allow"
+_SUBJECT_CAP = 65_536
+
+
+def permission(assignment: Assignment) -> Any:
+    """The `permission` setting: the user's own; by default `allow`, or `ask` where rules wait for requests."""
+    return assignment.options.get("permission") or ("ask" if assignment.asks else ALLOW)
 
 
 class Asks:
@@ -34,7 +42,9 @@ class Asks:
             return Step([event], [rest.permission(name, approved=True, note="")])
         self._permissions.add(name)
         call = jsonline.text(jsonline.mapping(asked.get("tool")).get("callID"))
-        meta = {"approvalId": name, "tool": what, "toolId": call, "needsInput": True}
+        meta = {"approvalId": name, "tool": what, "toolId": call}
+        if patterns:
+            meta["command" if what == "bash" else "path"] = jsonline.cap(patterns, _SUBJECT_CAP)
         more = {"input": jsonline.excerpt(dict(jsonline.mapping(asked.get("metadata"))))}
         return Step([Event(EventType.WAITING, f"Asks for permission: {said}", {**meta, **more})])
 

@@ -27,10 +27,9 @@ from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
 from hub.providers.opencode import failures, rest
-from hub.providers.opencode.asks import Asks
+from hub.providers.opencode.asks import ALLOW, Asks, permission
 from hub.providers.opencode.parts import PartBook, plan_event
 
-ALLOW = "allow"
 _TURN = "turn-1"
 _CUT_SHORT = "cut-short"
 _OWN = frozenset({"new", "load", _TURN, _CUT_SHORT})
@@ -54,7 +53,7 @@ class OpenCodeStream:
         self._assignment = assignment
         options = assignment.options
         self._parts = PartBook(deltas=options.get("partial") is True)
-        self._asks = Asks(people=(options.get("permission") or ALLOW) != ALLOW)
+        self._asks = Asks(people=permission(assignment) != ALLOW)
         self._session = ""
         self._family: set[str] = set()
         self._alive = False

@@ -18,8 +18,9 @@ A key, or a `base_url`, means the OpenAI protocol (`--auth-type openai`); withou
 say where its model is. A local model runner takes any key, but the program insists on one:
 `env = { OPENAI_API_KEY = "local" }`.
 
-Options in `hub.toml`, all optional: `approval_mode` (default `yolo`; with any other a person is asked),
-`partial` (text as it is written), `args` (more arguments), `env` (more environment).
+Options in `hub.toml`, all optional: `approval_mode` (default `yolo`, or `default` where a rule of `[[approvals]]` is
+about its tools; with any but the first it asks), `partial` (text as it is written), `args` (more arguments), `env`
+(more environment).
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from hub.providers.qwen import failures
 from hub.providers.rpc import Fault
 
 YOLO = "yolo"
+ASKS = "default"
 
 
 class QwenStream(AcpStream):
@@ -49,5 +50,5 @@ class QwenStream(AcpStream):
 
 
 def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose; `yolo` by default."""
-    return jsonline.text(assignment.options.get("approval_mode")) or YOLO
+    """The approval mode the user chose; by default `yolo`, or `default` where rules wait for its requests."""
+    return jsonline.text(assignment.options.get("approval_mode")) or (ASKS if assignment.asks else YOLO)

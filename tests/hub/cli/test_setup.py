@@ -97,6 +97,26 @@ def test_the_doctor_is_content_with_a_ready_project(repo, tmp_path):
     assert hub("doctor", "--json", cwd=repo, env=env).returncode == 0
 
 
+def test_keys_that_git_would_take_along_are_a_fault(repo, tmp_path):
+    """Whether `.hub/` is not ignored or the file is tracked: the next commit must not hold the keys."""
+    hub("init", cwd=repo)
+    keys = repo / ".hub/.env"
+    keys.write_text("ANTHROPIC_API_KEY=x\n")
+    keys.chmod(0o600)
+    path = agent(tmp_path / "one")
+    checks, status = findings(repo, PATH=path)
+    assert (checks["keys"]["ok"], status) == (True, 0)
+    exclude = repo / ".git/info/exclude"
+    kept = exclude.read_text()
+    exclude.write_text("")
+    checks, status = findings(repo, PATH=path)
+    assert (checks["keys"]["detail"], status) == (".hub/.env is not ignored by git", 1)
+    exclude.write_text(kept)
+    git(repo, "add", "-f", ".hub/.env")
+    checks, status = findings(repo, PATH=path)
+    assert (checks["keys"]["hint"], status) == ("Run: git rm --cached .hub/.env", 1)
+
+
 def test_outside_a_repository_the_doctor_says_what_to_do(tmp_path):
     """No project is a finding, not an error."""
     where = tmp_path / "empty"

@@ -85,6 +85,9 @@ verify = ["true"]
 command = "kitty -e 'a b'"
 
 [[approvals]]
+action = "tool"
+provider = "claude"
+timeout = 60
 tool = "Bash"
 command = "rm *"
 decision = "deny"

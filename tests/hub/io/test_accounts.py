@@ -53,7 +53,7 @@ def test_a_directory_that_is_there_is_taken_as_it_is(home, root):
 @pytest.mark.parametrize(
     "place",
     ["/", "~/", "{home}", "{home}/..", "{home}/x/../y", "relative", "./x", "", "{root}", "{root}/.hub/x", "{root}/x",
-     "{home}/link", "{home}/file", "{home}/link/into/repo", "{home}/a\0b", "{home}/a\nb"],
+     "{home}/link", "{home}/file", "{home}/link/into/repo", "{home}/a\0b", "{home}/a\x1b[2J", "{home}/a\nb"],
 )  # fmt: skip
 def test_a_place_that_is_not_fit_is_refused_and_nothing_is_made(home, root, place):
     (home / "file").write_text("")

@@ -218,6 +218,23 @@ async def test_nothing_that_was_planted_runs_and_bytes_stay_exact(root, tmp_path
     assert marker.exists(), "the control did not run: the trap is broken"
 
 
+async def test_programs_planted_since_the_start_are_named(root, tmp_path):
+    """hub runs none of them, the user's own git would: a new one, and an old one's new value; nothing of the user's."""
+    sh(root, "config", "filter.lfs.clean", "git-lfs clean -- %f")
+    sh(root, "config", "core.editor", "vi")
+    wt = await session(root)
+    assert (await take(wt)).notes == ()
+    sh(root, "config", "user.name", "somebody")
+    assert (await take(wt, "h2")).notes == ()
+    sh(root, "config", "core.fsmonitor", "/tmp/evil")
+    sh(root, "config", "filter.lfs.clean", "/tmp/evil")
+    (tmp_path / "more").write_text("[diff]\n\texternal = /tmp/evil\n")
+    sh(root, "config", "include.path", str(tmp_path / "more"))
+    (note,) = (await take(wt, "h3")).notes
+    names = "core.fsmonitor, diff.external, filter.lfs.clean, include.path"
+    assert note == f"the repository's configuration names programs it did not name at the start: {names}"
+
+
 def test_no_command_that_loses_work_is_in_the_source():
     """P3: no reset, clean, stash or forced removal, ever. Read from the calls themselves."""
     forbidden = {"reset", "clean", "stash", "checkout", "switch", "restore", "rm", "remove", "prune", "gc", "rebase",

@@ -18,6 +18,11 @@ from hub.mcp.http import ToolsApp
 from hub.web.backend import RunRequest
 from hub.web.server import Bound, serve
 
+APPROVAL = {
+    "id": "a-1f2e3d4c5b6a", "action": "Bash: git push", "reason": "claude asks", "severity": "warn",
+    "createdAt": "2026-01-01T00:00:00.000Z", "expiresAt": None, "kind": "tool", "sessionId": "s-1",
+    "provider": "claude", "account": "default", "tool": "Bash", "context": {"command": "git push"},
+}  # fmt: skip
 NODE = {"id": "a", "provider": "claude", "task": "x", "dependsOn": [], "fallback": [], "verify": []}
 PIPELINE = {"name": "p", "nodes": [NODE]}
 ACCOUNT = {
@@ -55,7 +60,7 @@ class Fake:
         return {
             "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
             "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "fsmState": "RUNNING",
-            "sessionState": "idle", "account": "", "needsInput": False,
+            "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False,
         }  # fmt: skip
 
     async def providers(self) -> list[Any]:
@@ -216,6 +221,14 @@ class Fake:
             "etaHighMinutes": 150.0, "forecast": "ready",
         }  # fmt: skip
         return [{"provider": "claude", "account": "default", **window, "windows": [window]}]
+
+    async def approvals(self) -> list[Any]:
+        self._asked("approvals")
+        return [APPROVAL]
+
+    async def resolve_approval(self, number: str, *, approved: bool, note: str) -> dict[str, Any]:
+        self._asked("resolve_approval", number, approved, note)
+        return {"id": number, "approved": approved}
 
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         self._asked("events_since", since, limit)

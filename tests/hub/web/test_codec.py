@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
 
+from hub.domain.plain import plain_value
 from hub.errors import Code, HubError
-from hub.web.codec import MAX_PROBLEMS, decode_body, decode_query
+from hub.web.codec import MAX_PROBLEMS, decode_body, decode_query, encode
 from hub.web.schema import Body, EventId, Nothing, Query
 from hub.web.session import Run
 
@@ -171,3 +172,23 @@ def test_any_json_is_read_or_refused_never_a_crash(value: Any):
         assert isinstance(decode_body(json.dumps(value).encode(), Tree, {}), Tree)
     except HubError as error:
         assert error.code in (Code.INVALID, Code.MALFORMED)  # noqa: PT017  # either is an answer
+
+
+HOSTILE = st.text(
+    st.one_of(
+        st.sampled_from('\x1b\x9b\x00\x07\x08\x0c\r\x7f\x90\u202e\u200b\ufeff[]0;mJ\\"a\n\t'),
+        st.characters(codec="utf-8"),
+    )
+)
+
+
+@given(
+    st.recursive(
+        HOSTILE | st.integers(-9, 9), lambda inner: st.lists(inner) | st.dictionaries(HOSTILE, inner)
+    )
+)
+def test_no_answer_has_anything_a_terminal_acts_on(value: Any):
+    """Whatever is answered: what is plain already is left alone, the rest is made plain."""
+    told = json.loads(encode({"answer": value}))
+    assert told == plain_value(told)
+    assert told == {"answer": plain_value(value)}

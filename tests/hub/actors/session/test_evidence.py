@@ -10,6 +10,7 @@ import trio
 from hub.actors.session.board import Wish
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
+from hub.io.git import add_worktree
 from hub.io.sqlite import NewEvent
 from hub.messages import EventAppend
 from tests.faults.harness import git
@@ -138,3 +139,45 @@ async def test_a_long_log_is_read_in_pages(two, monkeypatch):
         await parts.evidence.each(record, pages.append)
     assert [len(page) for page in pages] == [PAGE, PAGE, 10]
     assert [item.msg for page in pages for item in page] == [str(n) for n in range(count)]
+
+
+async def test_the_commands_are_those_of_the_start_whatever_the_agent_writes(two, monkeypatch):
+    """An agent cannot choose its own judge: the worktree's hub.toml is a file like any other."""
+    async with parts_of(two, monkeypatch) as parts:
+        record = await parts.begin(verify=("false",))
+        (Path(record.worktree) / "hub.toml").write_text('[session]\nverify = ["true"]\n')
+        gate = await parts.evidence.gate(parts.ledger.now, "final:d-1")
+        assert [(check.command, check.passed) for check in gate.checks] == [("false", False)]
+
+
+async def test_a_command_the_session_has_changed_is_said_to_be(two, monkeypatch):
+    """It judges all the same; whoever relies on it sees what of it is the agent's, in the log and on the audit log."""
+    (two.root / "check.sh").write_text("exit 1\n")
+    git(two.root, "add", ".")
+    git(two.root, "commit", "-q", "-m", "a check")
+    (two.root / "package.json").write_text("{}")
+    async with parts_of(two, monkeypatch) as parts:
+        record = await parts.begin(verify=("sh check.sh", "true # npm test", "true"))
+        worktree = Path(record.worktree)
+        (worktree / "check.sh").unlink()
+        (worktree / "check.sh").symlink_to("/bin/true")
+        gate = await parts.evidence.gate(record, "final:d-1")
+        assert [check.changed for check in gate.checks] == [("check.sh",), (), ()]
+        assert any("sh check.sh (changed since the start: check.sh)" in msg for msg in await parts.told())
+        (worktree / "package.json").write_text('{"scripts": {"test": "true"}}')
+        gate = await parts.evidence.gate(record, "final:d-2")
+        assert [check.changed for check in gate.checks] == [("check.sh",), ("package.json",), ()]
+        noted = [entry["data"]["changed"] for entry in parts.audited("verify")]
+        assert noted[-3:] == [["check.sh"], ["package.json"], []]
+
+
+async def test_the_users_uncommitted_check_is_the_users(two, monkeypatch):
+    """What the session began with counts, not what was last committed."""
+    (two.root / "check.sh").write_text("exit 0\n")
+    async with parts_of(two, monkeypatch) as parts:
+        places = parts.kit.places
+        record = parts.record(verify=("sh check.sh",), base=git(two.root, "rev-parse", "HEAD"))
+        await add_worktree(places.root, Path(record.worktree), record.branch, record.base, carry_dirty=True)
+        await parts.ledger.begin(record)
+        gate = await parts.evidence.gate(parts.ledger.now, "final:d-1")
+        assert [(check.passed, check.changed) for check in gate.checks] == [(True, ())]

@@ -7,10 +7,14 @@ import sys
 import pytest
 
 from hub.actors.session import passing
+from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
+from hub.domain.profile import Target
+from hub.errors import Code, HubError
 from hub.io.git_check import tree_matches
 from hub.messages import RequestHandoff, StartRun
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.session.parts import parts_of
 
 
 @pytest.fixture
@@ -88,3 +92,69 @@ async def test_a_second_receiver_gets_a_look_of_its_own(made, monkeypatch, looks
     status = await handed_over(made, monkeypatch, f'program = "{program}"\n{accounts}')
     assert status["handoffsDone"] == 1
     assert looks == [True, False]
+
+
+GITHUB = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+HELD = "account-token-93hf7fj2kd"
+
+
+def holding(made):
+    """Both agents are there, and hub holds a token for one of them."""
+    made.script("demo-first", {"say": "working"}, {"limit": {}})
+    made.script("demo-second", {"done": "finished"})
+    made.configure(f'[providers.demo-first.env]\nDEMO_TOKEN = "{HELD}"\n')
+
+
+async def test_another_provider_is_not_given_secrets_in_the_work_unsaid(made, monkeypatch):
+    """Snapshots are the work, byte for byte: what they give away is told before, once, by kind and not by value.
+
+    The user's uncommitted work came along, and in it the token of his hub.toml.
+    """
+    holding(made)
+    made.script("demo-first", {"write": {"path": "notes.txt", "text": f"use {GITHUB}\n"}}, {"limit": {}})
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        status = await live.until_ended()
+        told = [record.msg for record in await live.events()]
+    assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1)
+    (warning,) = [msg for msg in told if "looks like secrets" in msg]
+    kinds = "demo-token:1, github:1"
+    assert warning == f"the work holds what looks like secrets ({kinds}), and demo-second is given it"
+    (given,) = [number for number, msg in enumerate(told) if msg.startswith("ENVELOPE_BUILT -> DISPATCHED")]
+    assert told.index(warning) < given
+    assert GITHUB not in "".join(told)
+
+
+async def test_the_same_provider_and_clean_work_are_no_reason_to_warn(made, monkeypatch):
+    """Another account of the one who wrote it sees nothing new; a secret that was there before is the user's."""
+    (made.root / "old.txt").write_text(f"{GITHUB}\n")
+    holding(made)
+    async with parts_of(made, monkeypatch) as parts:
+        record = await parts.begin()
+        await warn_of_secrets(parts.kit, record, Target("demo-first", "b"))
+        await warn_of_secrets(parts.kit, record, Target("demo-second", "default"))
+        assert not [msg for msg in await parts.told() if "secrets" in msg]
+
+
+async def test_a_contract_with_a_key_of_hub_is_given_to_nobody(made, monkeypatch):
+    """Redaction comes before; should it ever fail, the handoff stops in words and not in a leak."""
+    holding(made)
+    async with parts_of(made, monkeypatch) as parts:
+        refuse_known_secrets(parts.kit, "a plain text", GITHUB)
+        for text in (HELD, HELD[::-1], HELD.encode().hex(), parts.kit.keys.contract.hex()):
+            with pytest.raises(HubError) as caught:
+                refuse_known_secrets(parts.kit, "plain", f"so {text} is")
+            assert caught.value.code is Code.CONTRACT_INVALID
+
+
+async def test_a_file_named_like_a_key_does_not_carry_it_into_the_contract(made, monkeypatch):
+    """The names of files are an agent's words too."""
+    holding(made)
+    made.script("demo-first", {"write": {"path": f"{HELD}.txt", "text": "x"}}, {"limit": {}})
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        status = await live.until_ended()
+    assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1)
+    contract = (made.hub / "envelope.json").read_text()
+    assert HELD not in contract + (made.hub / "envelope.md").read_text()
+    assert "[REDACTED:demo-token:" in contract

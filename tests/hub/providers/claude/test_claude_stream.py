@@ -475,12 +475,30 @@ class TestConversation:
         stream = ClaudeStream(ASSIGNMENT)
         [event] = stream.feed(line(type="control_request", request_id="q", request=request), NOW).events
         assert event.type is EventType.WAITING
-        assert event.meta["approvalId"] == "q"
+        assert (event.meta["approvalId"], event.meta["command"]) == ("q", "rm x")
         [write] = stream.answer("q", True, "")
         assert write.key == "answer-q"
         answer = json.loads(write.data)["response"]["response"]
         assert answer == {"behavior": "allow", "updatedInput": {"command": "rm x"}}
         assert stream.answer("q", True, "") == []
+
+    def test_a_yes_with_words_is_followed_by_them(self):
+        """The protocol's yes has no room for a note: it joins the running turn."""
+        request = {"subtype": "can_use_tool", "tool_name": "Write", "input": {"file_path": "/w/a"}}
+        stream = ClaudeStream(ASSIGNMENT)
+        [event] = stream.feed(line(type="control_request", request_id="q", request=request), NOW).events
+        assert event.meta["path"] == "/w/a"
+        answer, note = stream.answer("q", True, "only once")
+        assert (answer.key, note.key) == ("answer-q", "note-q")
+        assert json.loads(note.data)["message"]["content"] == [{"type": "text", "text": "only once"}]
+
+    def test_a_request_that_is_taken_back_says_which(self):
+        """Whoever was asked about it need not answer."""
+        stream = ClaudeStream(ASSIGNMENT)
+        request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
+        stream.feed(line(type="control_request", request_id="q", request=request), NOW)
+        [event] = stream.feed(line(type="control_cancel_request", request_id="q"), NOW).events
+        assert (event.meta["approvalId"], event.meta["withdrawn"]) == ("q", True)
 
     def test_a_denial_tells_why(self):
         request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}

@@ -294,7 +294,8 @@ def test_a_permission_waits_for_a_person_under_another_policy():
     assignment = attrs.evolve(ASSIGNMENT, options={"approval_policy": "untrusted"})
     folded = run("approval", assignment=assignment, end=None)
     [waiting] = folded.of(EventType.WAITING)
-    assert waiting.meta["needsInput"] is True
+    assert waiting.meta["approvalId"]
+    assert "needsInput" not in waiting.meta
     assert not [key for key in folded.writes if key.startswith("answer-")]
 
 
@@ -306,6 +307,30 @@ def test_the_answer_to_a_permission(approved, decision):
     [write] = stream.answer("4", approved, "")
     assert json.loads(write.data) == {"id": 4, "result": {"decision": decision}}
     assert list(stream.answer("4", approved, "")) == []
+
+
+@pytest.mark.parametrize(
+    "command", ["/bin/bash -lc 'rm x'", ["bash", "-lc", "rm x"], "rm x", ["rm", "x"]], ids=str
+)
+def test_a_permission_tells_the_command_as_the_model_wrote_it(command):
+    """Rules are written for commands, not for the shell that Codex wraps around them."""
+    assignment = attrs.evolve(ASSIGNMENT, asks=True)
+    ask = rpc(id=4, method="execCommandApproval", params={"command": command})
+    [waiting] = told(ask, assignment=assignment).of(EventType.WAITING)
+    assert waiting.meta["command"] == "rm x"
+
+
+def test_a_note_steers_the_turn_behind_the_answer():
+    """The answer of the protocol has no room for words; without a note there is no second write."""
+    assignment = attrs.evolve(ASSIGNMENT, asks=True)
+    ask = rpc(id=4, method="execCommandApproval", params={"command": ["rm", "x"]})
+    begun = rpc(method="turn/started", params={"threadId": THREAD, "turn": {"id": "t"}})
+    answer, note = told(begun, ask, assignment=assignment).stream.answer("4", False, "not that one")
+    assert (answer.key, note.key) == ("answer-4", "note-4")
+    steer = json.loads(note.data)
+    assert steer["method"] == "turn/steer"
+    assert steer["params"]["input"] == [{"type": "text", "text": "not that one"}]
+    assert len(told(begun, ask, assignment=assignment).stream.answer("4", False, "")) == 1
 
 
 def test_a_permission_that_was_resolved_elsewhere_waits_no_more():

@@ -300,11 +300,24 @@ def test_a_permission_waits_for_a_person_in_another_mode(approved, option):
     ask = next(number for number, line in enumerate(LINES["denied"]) if b"request_permission" in line)
     stream = fold(PROVIDER, PEOPLE, LINES["denied"][: ask + 1])
     [waiting] = stream.of(EventType.WAITING)
-    assert waiting.meta["needsInput"] is True
+    assert "needsInput" not in waiting.meta
     assert stream.stream.tools_in_flight == 1
     [write] = stream.stream.answer(waiting.meta["approvalId"], approved, "")
     assert json.loads(write.data)["result"]["outcome"]["optionId"] == option
     assert list(stream.stream.answer(waiting.meta["approvalId"], approved, "")) == []
+
+
+def test_a_note_is_the_next_prompt():
+    """The protocol's answer has no room for words; a prompt in the running turn would cancel it (trap 5)."""
+    ask = next(number for number, line in enumerate(LINES["denied"]) if b"request_permission" in line)
+    stream = fold(PROVIDER, PEOPLE, LINES["denied"][: ask + 1])
+    [waiting] = stream.of(EventType.WAITING)
+    answer, note = stream.stream.answer(waiting.meta["approvalId"], False, "not that one")
+    assert (answer.key, note.key) == (
+        f"answer-{waiting.meta['approvalId']}",
+        f"note-{waiting.meta['approvalId']}",
+    )
+    assert json.loads(note.data)["id"].endswith("not that one")
 
 
 def test_a_denied_tool_has_no_end_and_is_not_in_flight_for_ever():

@@ -293,7 +293,8 @@ def test_a_permission_is_allowed_where_nobody_is_to_be_asked():
     assert folded.writes["answer-per_1"]["body"] == {"reply": "once"}
     assert not folded.of(EventType.WAITING)
     waits = told(asked, assignment=ASKS)
-    assert waits.of(EventType.WAITING)[0].meta["approvalId"] == "per_1"
+    [waiting] = waits.of(EventType.WAITING)
+    assert (waiting.meta["approvalId"], waiting.meta["path"]) == ("per_1", "a.txt")
     assert "answer-per_1" not in waits.writes
 
 

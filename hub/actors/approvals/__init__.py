@@ -1,0 +1,1 @@
+"""The approvals: what waits for a person, and the one answer of each."""

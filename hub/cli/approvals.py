@@ -1,0 +1,91 @@
+"""`hub approvals`, `hub approve`, `hub deny`: what waits for a person's word, and the answer.
+
+Owns: the words a user answers with, and how what waits is shown.
+Must not: decide whether a request may still be answered; the daemon does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from hub.cli.context import client, json_option, show
+from hub.client.quick import Api
+from hub.errors import Code, HubError
+
+_ID = click.argument("number", metavar="[ID]", default="")
+_NOTE = click.option("--note", default="", metavar="TEXT", help="Words for the agent.")
+_COLOURS = {"info": "blue", "warn": "yellow", "critical": "red"}
+
+
+@click.command()
+@json_option
+@click.pass_context
+def approvals(ctx: click.Context, *, as_json: bool) -> None:
+    """What waits for your word.
+
+    Example: hub approvals
+    """
+    show(client(ctx).get("/api/approvals"), as_json=as_json, text=listed)
+
+
+@click.command()
+@_ID
+@_NOTE
+@json_option
+@click.pass_context
+def approve(ctx: click.Context, number: str, note: str, *, as_json: bool) -> None:
+    """Allow what waits; the ID may be left out when it is the only one.
+
+    Example: hub approve a-1f2e3d4c5b6a --note "only this once"
+    """
+    _answer(client(ctx), number, note, approved=True, as_json=as_json)
+
+
+@click.command()
+@_ID
+@_NOTE
+@json_option
+@click.pass_context
+def deny(ctx: click.Context, number: str, note: str, *, as_json: bool) -> None:
+    """Refuse what waits; the agent is told, with your words, and goes on.
+
+    Example: hub deny --note "use the staging database"
+    """
+    _answer(client(ctx), number, note, approved=False, as_json=as_json)
+
+
+def _answer(api: Api, number: str, note: str, *, approved: bool, as_json: bool) -> None:
+    path = f"/api/approvals/{number or only(api.get('/api/approvals'))}"
+    answer = api.post(path, {"approved": approved, "note": note})
+    show(answer, as_json=as_json, text=lambda _: "approved" if approved else "denied")
+
+
+def only(waiting: list[dict[str, Any]]) -> str:
+    """The id of the one that waits.
+
+    Raises:
+        HubError: Nothing waits, or several do.
+    """
+    if not waiting:
+        raise HubError(Code.NOT_FOUND, "Nothing waits for an answer.", hint="See: hub status")
+    if len(waiting) > 1:
+        raise HubError(Code.USAGE, f"{len(waiting)} requests wait: say which.\n{listed(waiting)}")
+    number: str = waiting[0]["id"]
+    return number
+
+
+def listed(waiting: list[dict[str, Any]]) -> str:
+    """What waits, for people."""
+    return "\n".join(map(picture, waiting)) or "nothing waits for an answer"
+
+
+def picture(approval: dict[str, Any]) -> str:
+    """One request in two or three lines."""
+    mark = click.style(approval["severity"], fg=_COLOURS.get(approval["severity"]))
+    lines = [f"{approval['id']}  {mark}  {approval['provider']}  {approval['action']}"]
+    lines.append(f"  {approval['reason']}")
+    if approval["expiresAt"]:
+        lines.append(f"  denied at {approval['expiresAt']}, unless it is answered before")
+    return "\n".join(lines)

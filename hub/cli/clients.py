@@ -1,0 +1,209 @@
+"""The clients that can be told of the tool server, and how each is told.
+
+Owns: the table of clients: the client's own command where it has one, else the file it documents.
+Must not: touch anything of a client but the one entry.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hub.errors import Code, HubError
+from hub.io.atomic import write_atomic
+from hub.io.jsonc import put, take
+
+NAME = "hub"
+"""What the server is called by its clients."""
+COMMAND = "{command}"
+"""Stands for the words of the server's command."""
+_LIMIT = 120.0
+
+
+@attrs.frozen(kw_only=True)
+class Client:
+    """One client.
+
+    Attributes:
+        program: Its executable; "" = it has no command of its own for this.
+        add: What adds the server.
+        remove: What removes it; () = it has no such command, and the file is edited.
+        home: Its configuration: a folder of the user's home, unless the variable `home_env` names another.
+        files: Names of the file in there; the first that exists is meant, else the first.
+        path: Where the entry stands in the file.
+        toml: Whether the file is TOML.
+    """
+
+    program: str = ""
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+    home: str
+    home_env: str = ""
+    files: tuple[str, ...]
+    path: tuple[str, ...] = ("mcpServers", NAME)
+    toml: bool = False
+    whole: bool = False
+    """Whether program and arguments are one list."""
+
+    @property
+    def file(self) -> Path:
+        """The file that holds the entry."""
+        named = os.environ.get(self.home_env, "") if self.home_env else ""
+        home = Path(named) if named else Path.home() / self.home
+        if named and self.home_env == "XDG_CONFIG_HOME":
+            home = home / Path(self.home).name
+        return next((home / name for name in self.files if (home / name).exists()), home / self.files[0])
+
+    def entry(self, command: list[str]) -> dict[str, Any]:
+        """The server as the client's file has it."""
+        if self.whole:
+            return {"type": "local", "command": command}
+        return {"command": command[0], "args": command[1:]}
+
+    def snippet(self, command: list[str]) -> str:
+        """The entry with its place, as it would be written by hand."""
+        if self.toml:
+            entry = self.entry(command)
+            lines = (f"{name} = {json.dumps(value)}" for name, value in entry.items())
+            return "\n".join([f"[{'.'.join(self.path)}]", *lines])
+        value: Any = self.entry(command)
+        for key in reversed(self.path):
+            value = {key: value}
+        return json.dumps(value, indent=2)
+
+
+CLIENTS = {
+    "claude": Client(
+        program="claude",
+        add=("mcp", "add", "--scope", "user", NAME, "--", COMMAND),
+        remove=("mcp", "remove", "--scope", "user", NAME),
+        home=".",
+        home_env="CLAUDE_CONFIG_DIR",
+        files=(".claude.json",),
+    ),
+    "codex": Client(
+        program="codex",
+        add=("mcp", "add", NAME, "--", COMMAND),
+        remove=("mcp", "remove", NAME),
+        home=".codex",
+        home_env="CODEX_HOME",
+        files=("config.toml",),
+        path=("mcp_servers", NAME),
+        toml=True,
+    ),
+    "gemini": Client(
+        program="gemini",
+        add=("mcp", "add", "--scope", "user", NAME, COMMAND),
+        remove=("mcp", "remove", "--scope", "user", NAME),
+        home=".gemini",
+        files=("settings.json",),
+    ),
+    "opencode": Client(
+        program="opencode",
+        add=("mcp", "add", NAME, "--", COMMAND),
+        home=".config/opencode",
+        home_env="XDG_CONFIG_HOME",
+        files=("opencode.jsonc", "opencode.json"),
+        path=("mcp", NAME),
+        whole=True,
+    ),
+    "qwen": Client(
+        program="qwen",
+        add=("mcp", "add", "--scope", "user", NAME, COMMAND),
+        remove=("mcp", "remove", "--scope", "user", NAME),
+        home=".qwen",
+        files=("settings.json",),
+    ),
+    "cursor": Client(home=".cursor", files=("mcp.json",)),
+}
+"""Name -> client."""
+
+
+def server_command(project: str) -> list[str]:
+    """The words that start the tool server: of the project around the client's folder, or of the one that is named."""
+    words = ["hub"] if shutil.which("hub") else [sys.executable, "-m", "hub"]
+    return [*words, *(["--project", str(Path(project).absolute())] if project else []), "mcp"]
+
+
+def install(client: Client, command: list[str]) -> None:
+    """Tells a client of the server. Doing it again changes nothing, or brings the entry up to date.
+
+    Raises:
+        HubError: `agent_missing`, `agent_exited`, `config_invalid`, or what a disk can refuse.
+    """
+    if not client.program:
+        _edit(client.file, lambda text: put(text, client.path, client.entry(command)))
+        return
+    words = [word for part in client.add for word in (command if part == COMMAND else [part])]
+    done = _run(client, words)
+    if done.returncode and client.remove:  # Claude Code refuses a name that is taken
+        _run(client, list(client.remove))
+        done = _run(client, words)
+    if done.returncode:
+        raise _refused(client, done)
+
+
+def uninstall(client: Client) -> None:
+    """Takes the server out of a client's configuration, if it is in it.
+
+    Raises:
+        HubError: As `install`.
+    """
+    if not client.remove:
+        _edit(client.file, lambda text: take(text, client.path))
+        return
+    done = _run(client, list(client.remove))
+    if done.returncode and NAME not in done.stdout + done.stderr:  # that names it says that it is not there
+        raise _refused(client, done)
+
+
+def _run(client: Client, words: list[str]) -> subprocess.CompletedProcess[str]:
+    program = shutil.which(client.program)
+    if program is None:
+        hint = "Install it, or put this server into it by hand: see --print"
+        raise HubError(Code.AGENT_MISSING, f"{client.program} is not on PATH.", hint=hint)
+    try:
+        return subprocess.run(  # noqa: S603  # words of our table
+            [program, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise HubError(Code.TIMEOUT, f"{client.program} mcp did not end within {_LIMIT:g} s.") from None
+
+
+def _refused(client: Client, done: subprocess.CompletedProcess[str]) -> HubError:
+    said = (done.stderr.strip() or done.stdout.strip())[-300:]
+    hint = f"Put it in by hand: hub mcp install {client.program} --print"
+    return HubError(
+        Code.AGENT_EXITED, f"{client.program} mcp ended with {done.returncode}: {said}", hint=hint
+    )
+
+
+def _edit(path: Path, change: Callable[[str], str]) -> None:
+    path = path.resolve()  # people keep such files elsewhere, under version control
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        text = ""
+    except UnicodeDecodeError:
+        raise HubError(Code.CONFIG_INVALID, f"{path} is not UTF-8.", hint="Correct the file.") from None
+    try:
+        changed = change(text)
+    except HubError as error:
+        raise HubError(error.code, f"{path}: {error.detail}", hint=error.hint, **error.extra) from None
+    if changed != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, changed.encode())

@@ -1,0 +1,327 @@
+"""Requests that wait for a person's word: what is asked, what the rules of `hub.toml` say to it, and how it ends.
+
+Owns: the request, its states, the matching of `[[approvals]]`, and the bytes of the record that is kept.
+Must not: ask anybody, look at a clock, or know an agent's protocol.
+
+Rules:
+ 1. The first rule that matches decides. Where no rule is about an agent's tools, what the agent asks is asked of a
+    person; where one is, what no rule matches is allowed: the rules name the exceptions.
+ 2. A start or a handoff is only held up where a rule says so.
+ 3. A shell command is judged by its parts: one part is enough for `ask` and `deny`, while `allow` needs all of them.
+    It is cut at every character that could begin another command, also within quotes (`bash -c 'rm x'`): rather asked
+    too often.
+ 4. A request is decided once. Nobody's answer within the rule's `timeout` is a no.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Literal
+
+import attrs
+import msgspec
+
+from hub.domain.config_model import ApprovalRule
+from hub.domain.event import Event, EventType
+from hub.domain.text import clip
+from hub.domain.wallclock import iso
+from hub.errors import Code, HubError
+
+_PARTS = re.compile(r"[;&|\n`(){}]+")
+_QUOTES = re.compile(r"[;&|\n`(){}'\"]+")
+_DUPLICATED = re.compile(r"\d?[<>]&\d")
+"""`2>&1` begins no command."""
+_ACTION = 4_096
+MAX_SUBJECT = 65_536
+"""Longer ones were cut on their way, and what is not seen is not allowed."""
+
+
+class Action(StrEnum):
+    """What is asked about."""
+
+    TOOL = "tool"
+    """An agent wants to use one of its tools."""
+    START = "start"
+    """An agent is to be started with a task: by a run, or as a pipeline's node."""
+    HANDOFF = "handoff"
+    """The work is to go to another account or another vendor's agent."""
+
+
+class State(StrEnum):
+    """Where a request stands. All but the first are final."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    DENIED = "denied"
+    WITHDRAWN = "withdrawn"
+    """Nobody waits for the answer any more: the agent ended, or the session did."""
+
+
+class By(StrEnum):
+    """Who decided."""
+
+    USER = "user"
+    POLICY = "policy"
+    TIMEOUT = "timeout"
+    HUB = "hub"
+
+
+@attrs.frozen
+class Request:
+    """One thing that somebody wants to do. Every text is redacted."""
+
+    id: str
+    """Derived from what is asked, so that the same request is the same however often it is told."""
+    kind: Action
+    session_id: str
+    provider: str
+    """Whose tool it is; else who is to start, or to take over."""
+    account: str = ""
+    dispatch_id: str = ""
+    """The run of the agent that asks; "" when hub itself does."""
+    native_id: str = ""
+    """The agent's own id of its request."""
+    tool: str = ""
+    subject: str = ""
+    """The command or the path that the tool is used on; for hub's own actions who is meant, `provider/account`."""
+    said: str = ""
+    """The agent's own words."""
+    context: Mapping[str, Any] = attrs.field(factory=dict)
+    """What else is known: `input`, `path`, `command`; JSON values."""
+
+    @property
+    def action(self) -> str:
+        """What is asked, in one line for people."""
+        match self.kind:
+            case Action.START:
+                return f"start {self.subject}"
+            case Action.HANDOFF:
+                return f"hand the work to {self.subject}"
+        words = f"{self.tool}: {self.subject}" if self.tool and self.subject else self.tool or self.subject
+        return clip(words or self.said or "use a tool", _ACTION)
+
+
+@attrs.frozen
+class Verdict:
+    """What the rules say to a request."""
+
+    decision: Literal["ask", "allow", "deny"]
+    severity: Literal["info", "warn", "critical"] = "warn"
+    reason: str = ""
+    timeout: float | None = None
+    """Seconds after which nobody's answer is a no; None = it waits."""
+
+
+@attrs.frozen
+class Approval:
+    """A request and how it stands."""
+
+    request: Request
+    severity: str
+    reason: str
+    created_ms: int
+    expires_ms: int = 0
+    """Epoch milliseconds; 0 = it waits for ever."""
+    state: State = State.PENDING
+    note: str = ""
+    """The user's words, not redacted: they are for the agent."""
+    by: str = ""
+    decided_ms: int = 0
+    told: bool = False
+    """Whether the decision is on the audit log: nobody hears of it before."""
+
+    @property
+    def id(self) -> str:
+        """The request's id."""
+        return self.request.id
+
+    @property
+    def pending(self) -> bool:
+        """Whether it waits for an answer."""
+        return self.state is State.PENDING
+
+
+def asked(event: Event, *, session_id: str, dispatch_id: str, provider: str, account: str) -> Request | None:
+    """The request for permission in an agent's event; None in any other.
+
+    A question has `needsInput`, and is answered by a reply.
+    """
+    meta = event.meta
+    native = meta.get("approvalId")
+    if event.type is not EventType.WAITING or not isinstance(native, str) or meta.get("needsInput"):
+        return None
+    subject = meta.get("command") or meta.get("path") or ""
+    given = {name: meta[name] for name in ("command", "path", "input") if meta.get(name)}
+    return Request(
+        id=request_id(dispatch_id, native),
+        kind=Action.TOOL,
+        session_id=session_id,
+        provider=provider,
+        account=account,
+        dispatch_id=dispatch_id,
+        native_id=native,
+        tool=str(meta.get("tool", "")),
+        subject=clip(str(subject), MAX_SUBJECT),
+        said=clip(event.content, _ACTION),
+        context=given,
+    )
+
+
+def own(kind: Action, *, session_id: str, occasion: str, provider: str, account: str) -> Request:
+    """What hub itself asks before it starts an agent; `occasion` tells one such start from another."""
+    return Request(
+        id=request_id(session_id, f"{kind}:{occasion}:{provider}/{account}"),
+        kind=kind,
+        session_id=session_id,
+        provider=provider,
+        account=account,
+        subject=f"{provider}/{account}",
+    )
+
+
+def request_id(owner: str, what: str) -> str:
+    """The id of a request: short, the same every time, fit for a path."""
+    return "a-" + hashlib.sha256(f"{owner}\0{what}".encode()).hexdigest()[:12]
+
+
+def asks(rules: Iterable[ApprovalRule], provider: str) -> bool:
+    """Whether an agent of this provider has to be started so that it asks before it acts."""
+    return any(Action(rule.action) is Action.TOOL and _like(rule.provider, provider) for rule in rules)
+
+
+def judge(rules: Sequence[ApprovalRule], request: Request) -> Verdict | None:
+    """What the rules say; see the rules of this module. None: it is nobody's business, and needs no record."""
+    found = next((rule for rule in rules if _matches(rule, request)), None)
+    if found is not None and found.decision != "allow":
+        return Verdict(found.decision, found.severity, found.reason, found.timeout)
+    if len(request.subject) >= MAX_SUBJECT:
+        return Verdict("ask", reason="It is too long to be judged by rules.")
+    if found is not None:
+        return Verdict("allow", found.severity, found.reason)
+    if request.kind is not Action.TOOL:
+        return None
+    return Verdict("allow") if asks(rules, request.provider) else Verdict("ask")
+
+
+def _matches(rule: ApprovalRule, request: Request) -> bool:
+    about = Action(rule.action) is request.kind and _like(rule.provider, request.provider)
+    if not about or not _like(rule.tool, request.tool):
+        return False
+    if not rule.command:
+        return True
+    if rule.decision == "allow":
+        return all(_like(rule.command, part) for part in _parts(request, _PARTS) or [request.subject])
+    return any(_like(rule.command, part) for part in (request.subject, *_parts(request, _QUOTES)))
+
+
+def _parts(request: Request, at: re.Pattern[str]) -> list[str]:
+    """The commands within a shell command; none in anything else."""
+    if "command" not in request.context:
+        return []
+    cut = at.split(_DUPLICATED.sub("", request.subject))
+    return [part.strip() for part in cut if part.strip()]
+
+
+def _like(pattern: str, text: str) -> bool:
+    """Whether a text fits a pattern with * and ?; "" is every text."""
+    if not pattern:
+        return True
+    regex = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern)
+    return re.fullmatch(regex, text, re.DOTALL) is not None
+
+
+def raised(request: Request, verdict: Verdict, now: float) -> Approval:
+    """The record of a request as it begins: already decided where a rule decides."""
+    at = int(now * 1000)
+    reason = verdict.reason or request.said or f"{request.provider} asks"
+    expires = at + int(verdict.timeout * 1000) if verdict.timeout is not None else 0
+    found = Approval(request, verdict.severity, reason, at, expires)
+    if verdict.decision == "ask":
+        return found
+    state = State.APPROVED if verdict.decision == "allow" else State.DENIED
+    return attrs.evolve(found, state=state, by=By.POLICY, note=verdict.reason, decided_ms=at, expires_ms=0)
+
+
+def decided(approval: Approval, state: State, by: By, note: str, now: float) -> Approval:
+    """The same with its answer.
+
+    Raises:
+        HubError: `approval_resolved`; it has one already.
+    """
+    if not approval.pending:
+        raise HubError(Code.APPROVAL_RESOLVED, _HOW[approval.state].format(by=approval.by))
+    return attrs.evolve(approval, state=state, by=by, note=note, decided_ms=int(now * 1000))
+
+
+_HOW = {
+    State.APPROVED: "The request was approved already (by {by}).",
+    State.DENIED: "The request was denied already (by {by}).",
+    State.WITHDRAWN: "Nobody waits for the answer any more: the agent or its session has ended.",
+}
+
+
+def overdue(approvals: Iterable[Approval], now: float) -> list[Approval]:
+    """The pending ones whose time is over."""
+    return [one for one in approvals if one.pending and one.expires_ms and one.expires_ms <= now * 1000]
+
+
+def next_deadline(approvals: Iterable[Approval]) -> float | None:
+    """Epoch seconds at which the next pending one's time is over; None when none has a limit."""
+    times = [one.expires_ms for one in approvals if one.pending and one.expires_ms]
+    return min(times) / 1000 if times else None
+
+
+def spare(approval: Approval) -> Approval:
+    """What is kept of a request that has been decided and told: enough to give the same answer again."""
+    request = attrs.evolve(approval.request, said="", subject="", context={})
+    return attrs.evolve(approval, request=request, reason="", told=True)
+
+
+def history(approval: Approval, request: Request) -> bool:
+    """Whether no agent can ask for this decision again, now that `request` is there."""
+    if not approval.told:
+        return False
+    mine = approval.request
+    another_run = mine.kind is request.kind is Action.TOOL and mine.dispatch_id != request.dispatch_id
+    return another_run or mine.session_id != request.session_id
+
+
+def view(approval: Approval) -> dict[str, Any]:
+    """The Approval resource, with its context."""
+    request = approval.request
+    return {
+        "id": approval.id,
+        "action": request.action,
+        "reason": approval.reason,
+        "severity": approval.severity,
+        "createdAt": iso(approval.created_ms / 1000),
+        "expiresAt": iso(approval.expires_ms / 1000) if approval.expires_ms else None,
+        "kind": str(request.kind),
+        "sessionId": request.session_id,
+        "provider": request.provider,
+        "account": request.account,
+        "tool": request.tool,
+        "context": dict(request.context),
+    }
+
+
+def encode(approvals: Sequence[Approval]) -> bytes:
+    """The bytes that are kept."""
+    return msgspec.json.encode({"v": 1, "approvals": list(approvals)})
+
+
+def decode(data: bytes) -> list[Approval]:
+    """What `encode` wrote.
+
+    Raises:
+        ValueError: It is not that.
+    """
+    return msgspec.json.decode(data, type=_Kept).approvals
+
+
+class _Kept(msgspec.Struct):
+    v: Literal[1]
+    approvals: list[Approval]

