@@ -30,7 +30,7 @@ STAMP = ".installed"
 
 @attrs.frozen
 class Program:
-    """One agent: where it comes from, pinned, and what it needs to talk to the model server."""
+    """One agent: where it comes from, pinned, and what it needs to talk to the model server. A checker needs nothing."""
 
     name: str
     """The provider's name: its folder under `hub/providers` and `tests/hub/providers`."""
@@ -38,10 +38,10 @@ class Program:
     version: str
     binary: str
     """Name of the executable."""
-    url: str
+    url: str = ""
     """The attribute of `ModelServer` with the address of this agent's wire protocol."""
-    model: str
-    key: str
+    model: str = ""
+    key: str = ""
     """The variable that holds an account's key."""
     env: Mapping[str, str] = attrs.field(factory=dict)
     """What the user of such a machine would set in the provider's `env` table."""
@@ -145,6 +145,15 @@ PROGRAMS = {
     )
 }
 
+CHECKERS = {
+    program.name: program
+    for program in (
+        Program("inspector", "@modelcontextprotocol/inspector", "2.12.0", "mcp-inspector"),
+        Program("conformance", "@modelcontextprotocol/conformance", "0.2.0-alpha.12", "conformance"),
+    )
+}
+"""Programs that are no agents: the protocol's own checks of a tool server. They want Node 22."""
+
 
 def cache_dir() -> Path:
     """Where the programs live, one folder each."""
@@ -153,7 +162,7 @@ def cache_dir() -> Path:
 
 def program_path(name: str) -> Path:
     """Path of an agent's executable; installs it on first use, skips the test where that is impossible."""
-    program = PROGRAMS[name]
+    program = (PROGRAMS | CHECKERS)[name]
     prefix = cache_dir() / name
     if not _installed(prefix, program):
         installer = shutil.which(program.installer)
