@@ -1,6 +1,6 @@
 """Thousands of generated requests, by the API's own description: none is answered by a mistake of hub's.
 
-`HUB_FUZZ_EXAMPLES` is the number of generated requests an operation gets besides the fixed ones (some 25 each); it runs
+`HUB_TEST_FUZZ_EXAMPLES` is the number of generated requests an operation gets besides the fixed ones (some 25 each); it runs
 where that is set: `nox -s fuzz` makes more than 10,000 in all.
 """
 
@@ -20,7 +20,7 @@ import pytest
 from hub.client.quick import Api
 from tests.faults.harness import HUB, project
 
-EXAMPLES = int(os.environ.get("HUB_FUZZ_EXAMPLES", "0"))
+EXAMPLES = int(os.environ.get("HUB_TEST_FUZZ_EXAMPLES", "0"))
 HERE = Path(__file__).parent
 RUN = "from schemathesis.cli import schemathesis; schemathesis()"
 EXCLUDED = ("/ws", "/api/events/stream", "/api/providers/install")
