@@ -55,6 +55,13 @@ def e2e(session: nox.Session) -> None:
 
 
 @nox.session
+def fuzz(session: nox.Session) -> None:
+    """More than 10,000 generated requests against a real daemon; `-- -s` shows the tally."""
+    _install(session, "test")
+    session.run("pytest", "-s", "tests/fuzz", *session.posargs, env={"HUB_TEST_FUZZ_EXAMPLES": "250"})
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """The table of all measurements beside their peers; never fails on a clock. `-- --scale 0.01`: do they work?"""
     _install(session, "test")

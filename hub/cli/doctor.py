@@ -122,14 +122,12 @@ def _space(places: Places) -> Finding:
 def _secrets(places: Places) -> Finding:
     if not places.dotenv.exists():
         return Finding("keys", ok=True, detail="no .hub/.env")
-    if _output(["git", "-C", str(places.root), "ls-files", "--", ".hub/.env"]):
-        hint = "Run: git rm --cached .hub/.env; and replace every key in it: they are in the history."
-        return Finding("keys", ok=False, detail=".hub/.env is tracked by git", hint=hint)
+    if _agrees(places, "ls-files", "--error-unmatch"):
+        again = "git rm --cached .hub/.env; and replace every key in it: they are in the history."
+        return _keys("is tracked by git", again)
     mode = places.dotenv.stat().st_mode & 0o777
     if mode != 0o600:  # noqa: PLR2004
         return _keys(f"has mode {mode:o}", f"chmod 600 {places.dotenv}")
-    if _agrees(places, "ls-files", "--error-unmatch"):
-        return _keys("is tracked by git", "git rm --cached .hub/.env")
     if not _agrees(places, "check-ignore", "-q"):
         return _keys("is not ignored by git", "echo /.hub/ >> .git/info/exclude")
     return _keys("is yours alone and ignored by git")

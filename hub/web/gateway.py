@@ -263,7 +263,13 @@ class Gateway:
         facts = await self._facts()
         if not facts["sessionId"]:
             raise HubError(Code.NO_ACTIVE_SESSION)
-        diff = await git.session_diff(self.places.root, facts["mainBranch"] or facts["base"], facts["branch"])
+        main = facts["mainBranch"] or facts["base"]
+        try:
+            diff = await git.session_diff(self.places.root, main, facts["branch"])
+        except HubError as error:
+            if error.code is not Code.BRANCH_MISSING or not facts["active"] or facts["begun"]:
+                raise
+            return {"summary": "", "diff": ""}  # accepted, and its branch is still being made
         return self.scrub({**diff})  # type: ignore[no-any-return]
 
     async def session_cost(self) -> JsonObject:

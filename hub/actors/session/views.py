@@ -103,6 +103,7 @@ def facts(kit: Kit) -> dict[str, Any]:
         "mainBranch": record.main_branch,
         "base": record.base,
         "active": record.session_state.active,
+        "begun": record.worktree_ready,
         "accounts": [[record.provider, record.account], [record.to_provider, record.to_account]],
     }
 

@@ -1,0 +1,139 @@
+"""Orders to a session in any order, over HTTP: each is done or refused with a code that is described.
+
+A machine of Hypothesis' against a real daemon with the scripted agents. Whatever is asked: the user's branch does not
+move, one session runs at a time, the event log has no gap, and nothing is a mistake of hub's.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from hub.client.quick import Api
+from hub.errors import Code, HubError
+from tests.faults.harness import Project, git, project
+
+STEPS = (
+    {"write": {"path": "a.txt", "text": "x\n"}}, {"usage": {"tokensIn": 5, "tokensOut": 6}},
+    {"ask": "go on?"}, {"append": {"path": "a.txt", "text": "y\n"}}, {"done": "ok"},
+)  # fmt: skip
+MAY = {
+    "/api/run": {Code.SESSION_ALREADY_RUNNING, Code.NO_FALLBACK},
+    "/api/session/pause": {Code.NO_ACTIVE_SESSION, Code.HANDOFF_IN_PROGRESS},
+    "/api/handoff": {Code.NO_ACTIVE_SESSION, Code.HANDOFF_IN_PROGRESS, Code.NO_FALLBACK},
+    "/api/session/reply": {Code.NO_ACTIVE_SESSION, Code.REPLY_UNSUPPORTED, Code.HANDOFF_IN_PROGRESS},
+    "/api/session/stop": {Code.NO_ACTIVE_SESSION},
+    "/api/history/rewind": {Code.NOT_FOUND},
+}
+"""What may be refused, and how."""
+ENDED = ("completed", "failed", "stopped")
+
+
+class Control(RuleBasedStateMachine):
+    """The user, who presses everything."""
+
+    made: Project
+    api: Api
+    head: str
+
+    def ask(self, path: str, **body: Any) -> Any:
+        """One order; None when it was refused as it may be."""
+        answer, refusal = self.tried(lambda: self.api.post(path, body))
+        assert refusal is None or refusal.code in MAY[path], (path, refusal)
+        assert refusal is not None or answer["ok"] is True
+        return answer
+
+    def tried(self, call: Callable[[], Any]) -> tuple[Any, HubError | None]:
+        """What it answers, and how it was refused."""
+        try:
+            return call(), None
+        except HubError as error:
+            return None, error
+
+    @rule(verify=st.sampled_from([[], ["true"], ["false"]]))
+    def run(self, verify: list[str]) -> None:
+        before = self.api.get("/api/status")
+        started = self.ask("/api/run", task="write", verify=verify, maxHandoffs=50)
+        if started is not None:
+            assert before["sessionState"] in ("idle", *ENDED)
+            assert started["sessionId"] != before["sessionId"]
+            assert started["branch"] == f"hub/{started['sessionId']}"
+
+    @rule(on=st.booleans())
+    def pause(self, on: bool) -> None:
+        self.ask("/api/session/pause", pause=on)
+
+    @rule()
+    def handoff(self) -> None:
+        self.ask("/api/handoff")
+
+    @rule(text=st.sampled_from(["yes", "\u0000no", "x" * 1000]))
+    def reply(self, text: str) -> None:
+        self.ask("/api/session/reply", reply=text)
+
+    @rule()
+    def stop(self) -> None:
+        self.ask("/api/session/stop")
+        assert self.api.get("/api/status")["sessionState"] in ("idle", *ENDED)
+
+    @rule(data=st.data())
+    def rewind(self, data: st.DataObject) -> None:
+        known = [commit["sha"] for commit in self.api.get("/api/history/commits")]
+        sha = data.draw(st.sampled_from([*sorted(known)[:3], "0" * 40]))
+        made = self.ask("/api/history/rewind", sha=sha)
+        assert (made is not None) == (sha in known)
+        if made is not None:
+            assert git(self.made.root, "rev-parse", made["branch"]) == sha
+
+    @invariant()
+    def nothing_of_the_users_moves(self) -> None:
+        assert git(self.made.root, "rev-parse", "HEAD") == self.head
+        assert git(self.made.root, "status", "--porcelain", "--", "README.md") == ""
+
+    @invariant()
+    def the_views_answer(self) -> None:
+        status = self.api.get("/api/status")
+        for path in ("/api/providers", "/api/session/cost", "/api/quota/wallet", "/api/circuit"):
+            _, refusal = self.tried(lambda path=path: self.api.get(path))
+            assert refusal is None or refusal.code is Code.NO_ACTIVE_SESSION
+        if status["sessionId"]:
+            assert self.api.get("/api/session/diff")["diff"] is not None
+
+    def teardown(self) -> None:
+        self.ask("/api/session/stop")
+        ids = [event["id"] for event in self.made.events()]
+        assert ids == list(range(1, len(ids) + 1))
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[Project]:
+    with tempfile.TemporaryDirectory() as folder, project(Path(folder)) as found:
+        for name in ("demo-first", "demo-second"):
+            found.script(name, *STEPS)
+        found.configure()
+        found.start()
+        yield found
+        log = (Path(folder) / "daemon.log").read_text()
+        assert "Traceback" not in log, log[-3000:]
+
+
+def test_orders_in_any_order(made: Project):
+    Control.made, Control.api, Control.head = made, Api(made.port), git(made.root, "rev-parse", "HEAD")
+    run_state_machine_as_test(
+        Control,
+        settings=settings(
+            max_examples=6,
+            stateful_step_count=10,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
