@@ -90,7 +90,7 @@ class Request:
     said: str = ""
     """The agent's own words."""
     context: Mapping[str, Any] = attrs.field(factory=dict)
-    """What else is known: `input`, `path`, `command`; JSON values."""
+    """What else is known: `input`, `path`, `paths` of a change to several files, `command`; JSON values."""
 
     @property
     def action(self) -> str:
@@ -154,7 +154,7 @@ def asked(event: Event, *, session_id: str, dispatch_id: str, provider: str, acc
     if event.type is not EventType.WAITING or not isinstance(native, str) or meta.get("needsInput"):
         return None
     subject = meta.get("command") or meta.get("path") or ""
-    given = {name: meta[name] for name in ("command", "path", "input") if meta.get(name)}
+    given = {name: meta[name] for name in ("command", "path", "paths", "input") if meta.get(name)}
     return Request(
         id=request_id(dispatch_id, native),
         kind=Action.TOOL,
@@ -218,9 +218,9 @@ def _matches(rule: ApprovalRule, request: Request) -> bool:
 
 
 def _parts(request: Request, at: re.Pattern[str]) -> list[str]:
-    """The commands within a shell command; none in anything else."""
+    """The commands within a shell command, or the files of a change to several; none in anything else."""
     if "command" not in request.context:
-        return []
+        return [str(path) for path in request.context.get("paths", ())]
     cut = at.split(_DUPLICATED.sub("", request.subject))
     return [part.strip() for part in cut if part.strip()]
 

@@ -10,7 +10,7 @@ agent that waits for an answer nobody gives would look alive for ever.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -18,7 +18,7 @@ import attrs
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.base import Step, Write
-from hub.providers.codex.items import unwrap
+from hub.providers.codex.items import TOOLS, unwrap
 from hub.providers.rpc import Asked, Peer
 
 _COMMAND_CAP = 65_536
@@ -43,10 +43,14 @@ _DECLINED: Mapping[str, Mapping[str, Any]] = {
 
 @attrs.define
 class Asks:
-    """The open requests of one run. `people` tells whether permissions are asked of a person."""
+    """The open requests of one run. `people` tells whether permissions are asked of a person.
+
+    `paths` gives the files of a file change by its item's id: a request names the item only.
+    """
 
     peer: Peer
     people: bool
+    paths: Callable[[str], Sequence[str]]
     _open: dict[str, Asked] = attrs.field(factory=dict)
 
     def ask(self, asked: Asked) -> Step:
@@ -56,7 +60,7 @@ class Asks:
             return Step([_question(asked)])
         if asked.method in _ANSWERS and self.people:
             self._open[asked.key] = asked
-            return Step([_permission(asked)])
+            return Step([_permission(asked, self.paths)])
         event = Event(EventType.SYSTEM, f"Declined {asked.method}", {"declined": asked.method})
         return Step([event], [self._decline(asked)])
 
@@ -106,7 +110,7 @@ def _question(asked: Asked) -> Event:
     return Event(EventType.WAITING, said, {"needsInput": True})
 
 
-def _permission(asked: Asked) -> Event:
+def _permission(asked: Asked, paths: Callable[[str], Sequence[str]]) -> Event:
     params = asked.params
     said = (
         _command(params.get("command"))
@@ -114,11 +118,19 @@ def _permission(asked: Asked) -> Event:
         or jsonline.text(params.get("grantRoot"))
     )
     meta: dict[str, Any] = {"approvalId": asked.key}
-    if item := jsonline.text(params.get("itemId")):
+    item = jsonline.text(params.get("itemId"))
+    if item:
         meta["toolId"] = item
     if asked.method in ("item/commandExecution/requestApproval", "execCommandApproval"):
-        meta["command"] = jsonline.cap(said, _COMMAND_CAP)
-    what = "a command" if "command" in meta else "a file change"
+        what = "a command"
+        meta |= {"tool": TOOLS["command_execution"], "command": jsonline.cap(said, _COMMAND_CAP)}
+    else:
+        what = "a file change"
+        meta["tool"] = TOOLS["file_change"]
+        # The older request carries its changes, by path; the newer one names an item that was told as started.
+        if touched := [*jsonline.mapping(params.get("fileChanges"))] or list(paths(item)):
+            meta |= {"path": touched[0], "paths": touched}
+            said = said or ", ".join(touched)
     words = f"Asks for permission for {what}: {said}".rstrip(": ")
     return Event(EventType.WAITING, jsonline.cap(words, 4_096), meta)
 

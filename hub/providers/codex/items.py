@@ -27,7 +27,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FAILED = frozenset({"failed", "declined"})
 _DONE = frozenset({"completed"})
 _QUIET = frozenset({"user_message", "hook_prompt", "function_call_output"})
-_TOOLS: Mapping[str, str] = {
+TOOLS: Mapping[str, str] = {
     "command_execution": "exec_command",
     "file_change": "apply_patch",
     "mcp_tool_call": "mcp",
@@ -45,6 +45,11 @@ class ItemBook:
 
     def __init__(self) -> None:
         self._open: dict[str, str] = {}
+        self._changes: dict[str, list[str]] = {}
+
+    def paths(self, call: str) -> list[str]:
+        """The files that the file change `call`, told as started, is about."""
+        return self._changes.get(call, [])
 
     @property
     def in_flight(self) -> int:
@@ -54,23 +59,28 @@ class ItemBook:
     def clear(self, thread: str | None = None) -> None:
         """A turn is over: what has not completed by then never will. None = of every thread."""
         self._open = {} if thread is None else {i: t for i, t in self._open.items() if t != thread}
+        self._changes = {call: paths for call, paths in self._changes.items() if call in self._open}
 
     def started(self, item: Mapping[str, Any], thread: str = "") -> list[Event]:
         """The events of `item/started`: a tool call begins; anything else waits for its completion."""
         kind = kind_of(item)
-        if kind not in _TOOLS:
+        if kind not in TOOLS:
             return []
         call = jsonline.text(item.get("id"))
         self._open[call] = thread
-        return _uses(kind, item, call)
+        events = _uses(kind, item, call)
+        if found := [event.meta["path"] for event in events if "path" in event.meta]:
+            self._changes[call] = found
+        return events
 
     def completed(self, item: Mapping[str, Any], thread: str = "") -> list[Event]:
         """The events of `item/completed`. A tool that was never seen to start gets both its events here."""
         kind = kind_of(item)
-        if kind in _TOOLS:
+        if kind in TOOLS:
             call = jsonline.text(item.get("id"))
             opening = [] if call in self._open else self.started(item, thread)
             self._open.pop(call, None)
+            self._changes.pop(call, None)
             return [*opening, _result(kind, item, call)]
         return [] if kind in _QUIET else [event for event in (_said(kind, item),) if event]
 
@@ -125,7 +135,7 @@ def _words(kind: EventType, said: str) -> Event | None:
 
 def _uses(kind: str, item: Mapping[str, Any], call: str) -> list[Event]:
     if kind == "file_change":
-        meta = {"tool": _TOOLS[kind], "toolId": call}
+        meta = {"tool": TOOLS[kind], "toolId": call}
         changes = [jsonline.mapping(change) for change in jsonline.items(item.get("changes"))]
         found = [
             Event(
@@ -140,7 +150,7 @@ def _uses(kind: str, item: Mapping[str, Any], call: str) -> list[Event]:
 
 
 def _meta(kind: str, item: Mapping[str, Any], call: str) -> dict[str, Any]:
-    meta: dict[str, Any] = {"tool": _TOOLS[kind], "toolId": call}
+    meta: dict[str, Any] = {"tool": TOOLS[kind], "toolId": call}
     if kind == "command_execution":
         meta["command"] = unwrap(jsonline.text(item.get("command")))
     elif kind == "web_search":

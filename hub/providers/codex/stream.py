@@ -59,8 +59,8 @@ class CodexStream(Fold):
         self._policy = chosen or (UNTRUSTED if assignment.asks else NEVER)
         self._deltas = assignment.options.get("partial") is True
         self._peer = Peer(version=False)
-        self._asks = Asks(self._peer, people=self._policy != NEVER)
         self._items = ItemBook()
+        self._asks = Asks(self._peer, people=self._policy != NEVER, paths=self._items.paths)
         self._windows = Windows()
         self._turn = ""
         self._model = assignment.model

@@ -190,6 +190,17 @@ def test_what_was_cut_is_not_allowed_unseen():
     assert decision([Rule(decision="allow")], found) == "ask"
 
 
+def test_each_file_of_a_change_to_several_is_judged():
+    """One forbidden file is enough to forbid the change; all must be allowed for it to be allowed."""
+    both = {"approvalId": "r", "tool": "apply_patch", "path": "/w/a", "paths": ["/w/a", "/w/.github/ci.yml"]}
+    request = asked(Event(EventType.WAITING, "", both), **OF)
+    assert request is not None
+    forbidden = Rule(command="*/.github/*", decision="deny")
+    assert decision([forbidden, Rule(decision="allow")], request) == "deny"
+    assert decision([Rule(command="/w/a", decision="allow"), Rule()], request) == "ask"
+    assert decision([Rule(command="/w/*", decision="allow"), Rule()], request) == "allow"
+
+
 def test_a_path_is_judged_whole():
     request = Request(
         "a", Action.TOOL, "s", "claude", tool="Write", subject="/w/a;b", context={"path": "/w/a;b"}

@@ -299,6 +299,23 @@ def test_a_permission_waits_for_a_person_under_another_policy():
     assert not [key for key in folded.writes if key.startswith("answer-")]
 
 
+def test_a_permission_for_a_file_change_names_tool_and_files():
+    """The request names an item only: without its files no rule on a path would hold for Codex."""
+    changes = [
+        {"path": path, "kind": {"type": "update"}, "diff": ""} for path in ("/w/a", "/w/.github/ci.yml")
+    ]
+    item = {"type": "fileChange", "id": "c", "changes": changes, "status": "inProgress"}
+    begun = rpc(method="item/started", params={"item": item, "threadId": "t", "turnId": "u"})
+    ask = rpc(id=4, method="item/fileChange/requestApproval", params={"itemId": "c", "reason": None})
+    old = {"fileChanges": {"/w/b": {"add": {"content": ""}}}, "callId": "d"}
+    assignment = attrs.evolve(ASSIGNMENT, options={"approval_policy": "untrusted"})
+    folded = told(begun, ask, rpc(id=5, method="applyPatchApproval", params=old), assignment=assignment)
+    first, second = folded.of(EventType.WAITING)
+    assert (first.meta["tool"], first.meta["paths"]) == ("apply_patch", ["/w/a", "/w/.github/ci.yml"])
+    assert first.meta["path"] == "/w/a"
+    assert second.meta["paths"] == ["/w/b"]
+
+
 @pytest.mark.parametrize(("approved", "decision"), [(True, "accept"), (False, "decline")])
 def test_the_answer_to_a_permission(approved, decision):
     assignment = attrs.evolve(ASSIGNMENT, options={"approval_policy": "on-request"})
