@@ -58,7 +58,7 @@ def e2e(session: nox.Session) -> None:
 def fuzz(session: nox.Session) -> None:
     """More than 10,000 generated requests against a real daemon; `-- -s` shows the tally."""
     _install(session, "test")
-    session.run("pytest", "-s", "tests/fuzz", *session.posargs, env={"HUB_TEST_FUZZ_EXAMPLES": "250"})
+    session.run("pytest", "-s", "tests/fuzz", *session.posargs, env={"HUB_TEST_FUZZ_EXAMPLES": "340"})
 
 
 @nox.session

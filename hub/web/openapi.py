@@ -42,6 +42,7 @@ POST_CODES = frozenset(
 )
 """What may be answered besides to an operation that has a body and writes."""
 
+_ERRORS = 400
 _REF = "#/components/schemas/{name}"
 
 
@@ -158,7 +159,15 @@ def _responses(operation: Operation, answer: JsonObject) -> JsonObject:
     for code in sorted(codes(operation)):
         by_status.setdefault(RULES[code].status, []).append(code)
     problems = {str(status): _problem(status, found) for status, found in sorted(by_status.items())}
-    return {str(operation.status): done, **problems}
+    described = {str(operation.status): done, **problems}
+    for status, words in operation.protocol.items():
+        spoken = described.setdefault(str(status), {"description": words})
+        if status >= _ERRORS:
+            spoken["content"] = {
+                **spoken.get("content", {}),
+                "application/json": {"schema": {"description": words}},
+            }
+    return described
 
 
 def _problem(status: int, found: list[Code]) -> JsonObject:

@@ -10,7 +10,7 @@ same for all, so what is left to write is the call.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 import attrs
@@ -40,6 +40,7 @@ class Operation:
         status: Of the response when all went well.
         codes: Errors of this operation besides those any operation may give.
         media: The response's media type.
+        protocol: What another protocol that is spoken here answers besides, by status.
     """
 
     method: str
@@ -50,6 +51,7 @@ class Operation:
     status: int = 200
     codes: frozenset[Code] = frozenset()
     media: str = "application/json"
+    protocol: Mapping[int, str] = attrs.field(factory=dict)
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ TOOLS = Operation(
     summary="hub's tools over the Model Context Protocol: Streamable HTTP without sessions, one message a request.",
     given=RpcMessage,
     answer=dict[str, Any],
+    protocol={202: "A notification was taken", 400: "A JSON-RPC error"},
 )
 
 

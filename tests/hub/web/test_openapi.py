@@ -46,11 +46,13 @@ async def test_every_status_of_every_operation_is_there(document: Any):
     for operation in OPERATIONS:
         responses = document["paths"][operation.path][operation.method.lower()]["responses"]
         expected = {operation.status} | {RULES[code].status for code in codes(operation)}
+        expected |= set(operation.protocol)
         assert {int(status) for status in responses} == expected, operation.path
         for status, response in responses.items():
             assert response["description"]
             if int(status) >= 400:
-                assert list(response["content"]) == ["application/problem+json"]
+                spoken = ["application/json"] if int(status) in operation.protocol else []
+                assert list(response["content"]) == ["application/problem+json", *spoken]
 
 
 async def test_the_statuses_of_the_guard_are_there(document: Any):
