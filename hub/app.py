@@ -228,7 +228,8 @@ class App:
 
     def _approvals(self) -> Approvals:
         teller = Teller(self.ref("audit"), self.ref("events"), time.time, self._scrub)
-        return Approvals(Shelf(self.places, time.time), teller, self.ref("settings"), time.time)
+        shelf, known = Shelf(self.places, time.time), self.config.approvals
+        return Approvals(shelf, teller, self.ref("settings"), time.time, known)
 
     def _outcomes(self) -> Outcomes:
         return Outcomes(self.places, self.ref("events"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -22,6 +22,7 @@ from hub.actors.approvals.teller import Teller
 from hub.actors.insist import insist
 from hub.domain import approval as rules
 from hub.domain.approval import Approval, By, State, Verdict
+from hub.domain.config_model import ApprovalRule
 from hub.errors import Code, HubError
 from hub.messages import (
     AskApproval,
@@ -56,8 +57,17 @@ class Approvals(Actor[Any]):
 
     answers = (HubError,)
 
-    def __init__(self, shelf: Shelf, teller: Teller, settings: Ref[Any], clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        shelf: Shelf,
+        teller: Teller,
+        settings: Ref[Any],
+        clock: Callable[[], float],
+        known: Sequence[ApprovalRule],
+    ) -> None:
         self._shelf = shelf
+        self._known = known
+        """The last rules that could be read."""
         self._teller = teller
         self._settings = settings
         self._clock = clock
@@ -104,12 +114,17 @@ class Approvals(Actor[Any]):
         return DEFER
 
     async def _verdict(self, request: rules.Request) -> Verdict | None:
-        """What the rules in force say; while `hub.toml` cannot be read a person decides."""
+        """What the rules in force say; while `hub.toml` cannot be read a person decides what an agent may do.
+
+        For hub's own acts the last rules that could be read go on: a mistake in the file holds up no handoff that
+        no rule was ever about.
+        """
         try:
-            config = await insist(self._settings, GetConfig())
+            self._known = (await insist(self._settings, GetConfig())).approvals
         except HubError as error:
-            return Verdict("ask", reason=f"the rules cannot be read: {error.detail}")
-        return rules.judge(config.approvals, request)
+            if request.kind is rules.Action.TOOL:
+                return Verdict("ask", reason=f"the rules cannot be read: {error.detail}")
+        return rules.judge(self._known, request)
 
     def _resolve(self, message: ResolveApproval) -> Any:
         found = self._shelf.find(message.id)

@@ -39,6 +39,7 @@ GOOD: dict[str, Any] = {
     "/api/localmodel/pull/cancel": {"tag": "qwen3-vl:8b"},
     "/api/localmodel/launch": {"provider": "claude", "model": "qwen3-coder"},
     "/api/run": {"task": "x"},
+    "/api/approvals/{id}": {"approved": True},
     "/api/session/pause": {"pause": True},
     "/api/session/reply": {"reply": "yes"},
     "/api/history/rewind": {"sha": SHA},
@@ -52,7 +53,8 @@ def names(routes: list[Route]) -> list[str]:
 
 
 async def call(server: Server, route: Route) -> Any:
-    target = route.path + (f"?sha={SHA}" if route.path == "/api/history/diff" else "")
+    target = route.path.replace("{id}", "a-1f2e3d4c5b6a")
+    target += f"?sha={SHA}" if route.path == "/api/history/diff" else ""
     return await ask(
         server.port, route.method, target, GOOD.get(route.path, {}) if route.method == "POST" else None
     )
