@@ -38,7 +38,8 @@ def tests(session: nox.Session) -> None:
     """All tests but those with real agent programs; full branch coverage of the pure parts."""
     _install(session, "test")
     whole = ["--cov", "--cov-branch", "--cov-report="]
-    session.run("pytest", *PARALLEL, "-m", "not agents and not bench", *whole, *session.posargs)
+    few = {"HUB_TEST_FUZZ_EXAMPLES": "2"}  # some 1,500 generated requests; `fuzz` makes more
+    session.run("pytest", *PARALLEL, "-m", "not agents and not bench", *whole, *session.posargs, env=few)
     if session.posargs:
         return  # a part of the tests covers a part of the code
     for part in FULLY_COVERED:

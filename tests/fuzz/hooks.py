@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import schemathesis
 
 CALLS = Path(os.environ["HUB_FUZZ_CALLS"]).open("a", buffering=1)  # noqa: SIM115  # until the process ends
+
+URL = re.compile(r"https?://[^\s/?#@]{1,200}([/?#]\S{0,1000})?")
+NOBODY = "http://127.0.0.1:9"
+"""Where nobody answers."""
 
 
 @schemathesis.hook
@@ -23,8 +28,20 @@ def after_call(context: Any, case: Any, response: Any) -> None:
 
 
 @schemathesis.hook
+def map_query(context: Any, query: Any) -> Any:
+    """No generated server is asked anything: a URL that is one becomes one of this machine."""
+    return _here(query)
+
+
+def _here(fields: Any) -> Any:
+    url = fields.get("baseUrl") if isinstance(fields, dict) else None
+    return {**fields, "baseUrl": NOBODY} if isinstance(url, str) and URL.fullmatch(url) else fields
+
+
+@schemathesis.hook
 def map_body(context: Any, body: Any) -> Any:
     """A generated acceptance command is a program of nobody's choosing; it becomes one that does nothing."""
+    body = _here(body)
     if isinstance(body, dict) and "task" in body and isinstance(body.get("verify"), list):
         return {
             **body,
