@@ -29,9 +29,11 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
-from hub.io import failpoints, runner_files, runner_wire
-from hub.io.runner_launch import AgentLaunch, StdinMode, StopGraces, prepare
-from hub.io.runner_view import (
+from hub.io import failpoints
+from hub.io.runner import files as runner_files
+from hub.io.runner import wire as runner_wire
+from hub.io.runner.launch import AgentLaunch, StdinMode, StopGraces, prepare
+from hub.io.runner.view import (
     KILLED,
     ClaimedNotStarted,
     Dead,
@@ -81,7 +83,7 @@ __all__ = [
     "spawn_runner",
 ]
 
-_PROGRAM = Path(__file__).with_name("runner.py")
+_PROGRAM = Path(__file__).parent / "runner" / "main.py"
 _TAKEN = 75
 _SHORT = frozenset({errno.EMFILE, errno.ENFILE})
 _RECEIVE = 256 * 1024

@@ -20,7 +20,7 @@ import trio
 from hub.errors import Code, HubError
 
 MIB = 1024 * 1024
-_PROGRAM = Path(__file__).with_name("runner_command.py")
+_PROGRAM = Path(__file__).parent / "runner" / "command.py"
 _STOP_SECONDS = 8.0
 """The program's own graces and a reserve; then it is killed itself."""
 _NAMES = frozenset({"PATH", "HOME", "LANG", "TERM", "TMPDIR", "SHELL", "USER"})

@@ -18,7 +18,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.io import runner_proc
+from hub.io.runner import proc as runner_proc
 
 RUN_ID = "HUB_RUN_ID"
 _SWEEP_SECONDS = 2.0

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from hub.io.atomic import read_bounded, write_atomic
-from hub.io.runner_files import KEYS
+from hub.io.runner.files import KEYS
 
 _NAME = "replies.json"
 _LIMIT = 256 * 1024 * 1024

@@ -26,7 +26,7 @@ from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import coded_errors, read_bounded, write_atomic
-from hub.io.runner_proc import boot_id
+from hub.io.runner.proc import boot_id
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS events (

@@ -19,7 +19,7 @@ from hub.io import processes
 from hub.io.child import Output, RunnerClient, StdinMode, spawn_runner
 from hub.io.commands import run_command
 from tests.bench.table import Row, at_least, run
-from tests.hub.io.runner_kit import DAEMON, claim_of, lines, script
+from tests.hub.io.runner.kit import DAEMON, claim_of, lines, script
 from tests.waiting import changed, ends
 
 PEER = "`posix_spawn` of the same, waited for"

@@ -19,7 +19,7 @@ from hub.domain.config_model import Pipeline
 from hub.domain.pipeline_run import NodeState, PipelineRun, begin, taken_up, told
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
-from hub.io.git_merge import run_base
+from hub.io.git.merge import run_base
 from hub.io.pipelines import read_stored, replace_stored
 from hub.io.places import Places
 from hub.messages import (

@@ -38,7 +38,7 @@ from hub.domain.pipeline_run import (
 from hub.domain.session import ErrorNote, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
-from hub.io.git_merge import merge_bases
+from hub.io.git.merge import merge_bases
 from hub.messages import Ended, GetSessionFacts, ReleaseRun, RequestStop, SessionEnd, StartRun
 from supervisors import Ref
 

@@ -23,7 +23,7 @@ from hub.domain.intent import Intent, IntentFold
 from hub.domain.session import SessionRecord
 from hub.io import git
 from hub.io.commands import run_command
-from hub.io.git_since import changed_since_start
+from hub.io.git.since import changed_since_start
 from hub.messages import EventsOfSession
 
 _SHOWN = 4000

@@ -41,9 +41,9 @@ from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import read_bounded, write_atomic
-from hub.io.git_check import tree_matches
-from hub.io.git_env import together
-from hub.io.git_manifest import manifest
+from hub.io.git.check import tree_matches
+from hub.io.git.env import together
+from hub.io.git.manifest import manifest
 from hub.messages import AuditHead, AuditIntact, BreakerFailure, BreakerSuccess
 
 _CONTRACT_LIMIT = 64 * 1024 * 1024

@@ -29,7 +29,7 @@ from hub.providers.demo.agent import FIRST as DEMO
 from hub.providers.demo.stream import DemoStream
 from supervisors import Actor, Restart, Slot, SupervisorSpec, actor_spec, faults
 from supervisors.testing import running
-from tests.hub.io.runner_kit import QUICK
+from tests.hub.io.runner.kit import QUICK
 from tests.hub.providers.captured import lines_of
 from tests.waiting import changed, eventually
 

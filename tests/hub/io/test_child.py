@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 import trio
 
-from hub.io import runner_wire
 from hub.io.child import (
     Ended,
     Output,
@@ -29,7 +28,8 @@ from hub.io.child import (
     inspect,
     spawn_runner,
 )
-from tests.hub.io.runner_kit import (
+from hub.io.runner import wire as runner_wire
+from tests.hub.io.runner.kit import (
     DAEMON,
     claim_of,
     gone,

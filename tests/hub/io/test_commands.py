@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hub.errors import Code, HubError
 from hub.io.commands import Excerpt, base_env, command_env, run_command
-from tests.hub.io.runner_kit import DAEMON, gone
+from tests.hub.io.runner.kit import DAEMON, gone
 from tests.waiting import changed, ends
 
 

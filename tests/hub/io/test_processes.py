@@ -14,8 +14,9 @@ from pathlib import Path
 import attrs
 import pytest
 
-from hub.io import processes, runner_proc
-from tests.hub.io.runner_kit import DAEMON, gone
+from hub.io import processes
+from hub.io.runner import proc as runner_proc
+from tests.hub.io.runner.kit import DAEMON, gone
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from hub.io.replies import Reply, keep, untaken
-from hub.io.runner_files import KEYS
+from hub.io.runner.files import KEYS
 
 BLUE, LARGE = Reply("r-1", "blue\n\u2028"), Reply("r-2", "large")
 

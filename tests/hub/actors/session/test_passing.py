@@ -10,7 +10,7 @@ from hub.actors.session import passing
 from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
 from hub.domain.profile import Target
 from hub.errors import Code, HubError
-from hub.io.git_check import tree_matches
+from hub.io.git.check import tree_matches
 from hub.messages import RequestHandoff, StartRun
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of

@@ -1,0 +1,222 @@
+"""What hub asks of git.
+
+Owns: the state of the user's repository, diffs, the list of snapshots, and rewinding. The larger parts live
+beside it (`worktree`, `snapshot`) and are offered here too, so that callers import one module.
+Must not: move the user's HEAD, branch or index, or pass a name from outside to git without its full form.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TypedDict
+
+import attrs
+
+from hub.errors import Code, HubError
+from hub.io.git.dirs import check_worktree, common_dir
+from hub.io.git.env import effective_config, filter_overrides, git, git_capped
+from hub.io.git.refs import BASE, INDEX_SUFFIX, KEPT, kept_ref, move_refs, resolve
+from hub.io.git.scan import Skipped
+from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
+from hub.io.git.worktree import Worktree, add_worktree
+
+DIFF_LIMIT = 1 << 20
+_STAT_LIMIT = 1 << 18
+_SHORT = 12
+_REWINDS = 1000
+_SAFE_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
+
+
+@attrs.frozen
+class RepoState:
+    """The user's repository as a session would find it."""
+
+    head_sha: str
+    """"" when there is no commit."""
+    branch: str
+    """"" when HEAD is detached."""
+    has_commit: bool
+    dirty: bool
+    """Uncommitted changes, untracked files included."""
+    main_branch: str
+    """What a session's diff is taken against: the current branch, else the repository's main one, else HEAD."""
+
+
+class Diff(TypedDict):
+    """A diff for people."""
+
+    summary: str
+    diff: str
+    truncated: bool
+
+
+class SnapshotEntry(TypedDict):
+    """One snapshot of the list."""
+
+    sha: str
+    short: str
+    subject: str
+    when: str
+    sessionId: str
+    handoffId: str
+
+
+async def repo_state(root: Path) -> RepoState:
+    """The state of the repository.
+
+    Raises:
+        HubError: NOT_A_REPOSITORY, GIT_MISSING, NO_PERMISSION when hub could not write to it.
+    """
+    common = common_dir(root)
+    if not (os.access(common / "objects", os.W_OK) and os.access(common / "refs", os.W_OK)):
+        raise HubError(Code.NO_PERMISSION, f"The repository {common} may not be written.")
+    named = await git("symbolic-ref", "-q", "--short", "HEAD", cwd=root, accept=(0, 1))
+    head = await git("rev-parse", "--verify", "-q", "HEAD^{commit}", cwd=root, accept=(0, 1, 128))
+    branch = named.text if named.code == 0 else ""
+    sha = head.text if head.code == 0 else ""
+    settings = await effective_config(root)
+    status = await git(
+        "status", "--porcelain", "-z", "--ignore-submodules=dirty", "--no-renames",
+        cwd=root, config=filter_overrides(settings),
+    )  # fmt: skip
+    main = branch or await _main_branch(root, settings.get("init.defaultbranch", "")) or sha
+    return RepoState(sha, branch, bool(sha), bool(status.out), main)
+
+
+async def _main_branch(root: Path, configured: str) -> str:
+    """The repository's main branch by convention; "" when there is none."""
+    remote = await git(
+        "symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD", cwd=root, accept=(0, 1, 128)
+    )
+    names = [remote.text.removeprefix("origin/"), configured, "main", "master"]
+    for name in filter(None, names):
+        done = await git(
+            "rev-parse", "--verify", "-q", f"refs/heads/{name}^{{commit}}", cwd=root, accept=(0, 1, 128)
+        )
+        if done.code == 0:
+            return name
+    return ""
+
+
+async def session_diff(root: Path, main_branch: str, branch: str) -> Diff:
+    """What `branch` changed since it left `main_branch`: `main...branch`.
+
+    Raises:
+        HubError: BRANCH_MISSING when the session's branch is gone.
+    """
+    new = await _tip(root, branch)
+    if not new:
+        raise HubError(Code.BRANCH_MISSING, f"The branch {branch} is gone.")
+    old = await _tip(root, main_branch)
+    if not old:
+        old = await _commit_of(root, f"{kept_ref(branch.removeprefix('hub/'), BASE)}")
+    if not old:
+        raise HubError(Code.BRANCH_MISSING, f"The branch {main_branch} is gone.")
+    base = await git("merge-base", old, new, cwd=root, accept=(0, 1))
+    return await _diff(root, base.text.split("\n")[0] or old, new)
+
+
+async def commit_diff(root: Path, sha: str) -> Diff:
+    """What one snapshot changed against its first parent.
+
+    Raises:
+        HubError: NOT_FOUND.
+    """
+    full = await resolve(root, sha)
+    parent = await _commit_of(root, f"{full}^1")
+    if not parent:
+        parent = (await git("hash-object", "-t", "tree", "--stdin", cwd=root)).text
+    return await _diff(root, parent, full)
+
+
+async def snapshots(root: Path, session_id: str | None = None) -> list[SnapshotEntry]:
+    """The kept snapshots, newest first; of one session or of all."""
+    under = f"{KEPT}/{session_id}/" if session_id else f"{KEPT}/"
+    if session_id is not None:
+        kept_ref(session_id, BASE)
+    fields = "%(refname)%00%(objectname)%00%(contents:subject)%00%(committerdate:iso-strict)"
+    done = await git(
+        "for-each-ref", "--sort=-refname", "--sort=-committerdate", f"--format={fields}", under, cwd=root
+    )
+    found: list[SnapshotEntry] = []
+    for line in done.text.splitlines():
+        ref, sha, subject, when = line.split("\0")
+        session, _, name = ref.removeprefix(f"{KEPT}/").partition("/")
+        if name != BASE and not name.endswith(INDEX_SUFFIX):
+            found.append(
+                SnapshotEntry(
+                    sha=sha,
+                    short=sha[:_SHORT],
+                    subject=subject,
+                    when=_utc(when),
+                    sessionId=session,
+                    handoffId=name,
+                )
+            )
+    return found
+
+
+async def branch_exists(root: Path, branch: str) -> bool:
+    """Whether there is a branch of that name."""
+    return bool(await _tip(root, branch))
+
+
+async def rewind(root: Path, sha: str) -> str:
+    """Makes a branch `hub/rewind/<short>-<n>` at a snapshot; nothing else moves.
+
+    Raises:
+        HubError: NOT_FOUND.
+    """
+    full = await resolve(root, sha)
+    for number in range(1, _REWINDS):
+        name = f"hub/rewind/{full[:_SHORT]}-{number}"
+        if await _commit_of(root, f"refs/heads/{name}"):
+            continue
+        if await move_refs(
+            [(f"refs/heads/{name}", full, "0" * len(full))], "hub: rewind", cwd=root, where={}
+        ):
+            return name
+    raise HubError(Code.GIT_FAILED, f"There are {_REWINDS} rewinds of {full[:_SHORT]} already.")
+
+
+async def _diff(root: Path, old: str, new: str) -> Diff:
+    stat, cut = await git_capped(
+        "diff", *_SAFE_DIFF, "--stat=120,80", old, new, "--", cwd=root, limit=_STAT_LIMIT
+    )
+    patch, truncated = await git_capped(
+        "diff", *_SAFE_DIFF, "--patch", old, new, "--", cwd=root, limit=DIFF_LIMIT
+    )
+    summary, text = (part.decode("utf-8", "replace") for part in (stat, patch))
+    if cut:
+        summary = f"{summary.rpartition(chr(10))[0]}\n... (more files changed than can be shown)\n"
+    if truncated:
+        more = f"... (cut at {DIFF_LIMIT} bytes; see: git diff {old[:_SHORT]} {new[:_SHORT]})"
+        text = f"{text.rpartition(chr(10))[0]}\n{more}\n"
+    return Diff(summary=summary, diff=text, truncated=truncated or cut)
+
+
+async def _tip(root: Path, branch: str) -> str:
+    """The commit of a branch given by name, or of a full id; "" when there is none."""
+    if re.fullmatch(r"[0-9a-f]{40,64}", branch):
+        return await _commit_of(root, branch)
+    return await _commit_of(root, f"refs/heads/{branch}")
+
+
+async def _commit_of(root: Path, name: str) -> str:
+    done = await git(
+        "rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}", cwd=root, accept=(0, 1, 128)
+    )
+    return done.text if done.code == 0 else ""
+
+
+def _utc(when: str) -> str:
+    """Times of hub's commits are UTC; git writes that as an offset."""
+    return re.sub(r"\+00:00$", "Z", when)
+
+
+__all__ = [
+    "Change", "Diff", "RepoState", "Skipped", "Snapshot", "SnapshotEntry", "Worktree", "add_worktree", "branch_exists",
+    "check_worktree", "commit_diff", "repo_state", "rewind", "session_diff", "snapshot", "snapshots", "tree_hash",
+]  # fmt: skip

@@ -1,0 +1,63 @@
+"""Which files the work has touched, and what they hold.
+
+Owns: the list of paths between two commits, with the SHA-256 of what each holds in the newer one.
+Must not: read a file through a link, or follow a path out of the worktree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import trio
+
+from hub.domain.contract import ManifestEntry
+from hub.io.git.env import git
+
+MAX_FILES = 10_000
+_GROUP = 256
+"""Objects read by one git: bounds what is held at once."""
+
+
+async def manifest(root: Path, base: str, sha: str) -> tuple[tuple[ManifestEntry, ...], int]:
+    """The files that differ between `base` and `sha`, in the order of their names, and how many more there are.
+
+    A deleted file has no SHA-256. A link's is that of its target's name, a submodule has none.
+    """
+    done = await git("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", base, sha, cwd=root)
+    parts = done.out.split(b"\0")
+    rows = [(parts[i].decode().split(), parts[i + 1]) for i in range(0, len(parts) - 1, 2)]
+    kept = rows[:MAX_FILES]
+    hashes = await _hashes(root, [row[0][3] for row in kept if _is_blob(row[0][1])])
+    entries = tuple(
+        ManifestEntry(path.decode("utf-8", "replace"), hashes.get(meta[3], ""), modified=True)
+        for meta, path in kept
+    )
+    return entries, len(rows) - len(kept)
+
+
+def _is_blob(mode: str) -> bool:
+    return mode.startswith(("100", "120"))
+
+
+async def _hashes(root: Path, oids: list[str]) -> dict[str, str]:
+    """SHA-256 of each object."""
+    found: dict[str, str] = {}
+    unique = list(dict.fromkeys(oids))
+    for start in range(0, len(unique), _GROUP):
+        names = "".join(f"{oid}\n" for oid in unique[start : start + _GROUP]).encode()
+        done = await git("cat-file", "--batch", cwd=root, stdin=names)
+        found |= await trio.to_thread.run_sync(_digest_all, done.out)
+    return found
+
+
+def _digest_all(data: bytes) -> dict[str, str]:
+    found: dict[str, str] = {}
+    at = 0
+    while (end := data.find(b"\n", at)) >= 0:
+        header = data[at:end].split()
+        size = int(header[2])
+        body = memoryview(data)[end + 1 : end + 1 + size]
+        found[header[0].decode()] = hashlib.sha256(body).hexdigest()
+        at = end + 1 + size + 1
+    return found

@@ -1,0 +1,64 @@
+"""Programs that a repository's configuration names.
+
+Owns: which settings name one, and what of them is new since a session began.
+Must not: run one, or keep git busy while nobody has touched the configuration.
+
+hub takes all of them away wherever it runs git. They are named because the user's own git obeys them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from hub.io.git.env import git
+
+NOTE = "programs"
+"""The file in a shadow that remembers them as they were at the start."""
+_PROGRAM = re.compile(
+    r"core\.(?:fsmonitor|hookspath|pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)"
+    r"|include\.path|includeif\..*\.path|alias\..*|pager\..*|sequence\.editor|interactive\.difffilter"
+    r"|gpg\.(?:.*\.)?program|gpg\.ssh\.defaultkeycommand|credential\.(?:.*\.)?helper"
+    r"|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|filter\..*\.(?:clean|smudge|process)"
+    r"|(?:merge|diff)tool\..*\.cmd|remote\..*\.(?:uploadpack|receivepack|vcs|proxy)|uploadpack\.packobjectshook"
+    r"|protocol\.ext\.allow|submodule\..*\.update|trailer\..*\.(?:command|cmd)|tar\..*\.command",
+    re.DOTALL,
+)
+
+
+async def note_programs(git_dir: Path, root: Path, common: Path) -> None:
+    """Remember what the configuration of `root` names, in `git_dir`."""
+    stamp = _stamp(common)
+    text = json.dumps({"stamp": stamp, "programs": await _programs(root)})
+    (git_dir / NOTE).write_text(text, encoding="utf-8")
+
+
+async def planted_programs(git_dir: Path, root: Path, common: Path) -> tuple[str, ...]:
+    """The settings that name a program they did not name when it was noted; () when nothing was noted."""
+    with contextlib.suppress(OSError, ValueError):
+        noted = json.loads((git_dir / NOTE).read_text("utf-8"))
+        if noted["stamp"] != _stamp(common):
+            known = noted["programs"]
+            return tuple(key for key, value in (await _programs(root)).items() if known.get(key) != value)
+    return ()
+
+
+async def _programs(root: Path) -> dict[str, str]:
+    """Each such setting of the repository itself, with a digest of its values."""
+    done = await git("config", "--show-scope", "--list", "-z", "--includes", cwd=root)
+    parts = done.out.split(b"\0")
+    found: dict[str, hashlib._Hash] = {}
+    for scope, entry in zip(parts[::2], parts[1::2], strict=False):
+        key = entry.partition(b"\n")[0].decode("utf-8", "replace")
+        if scope in {b"local", b"worktree"} and _PROGRAM.fullmatch(key):
+            found.setdefault(key, hashlib.sha256()).update(entry + b"\0")
+    return {key: digest.hexdigest() for key, digest in sorted(found.items())}
+
+
+def _stamp(common: Path) -> list[int]:
+    """By which the configuration's file is known again."""
+    found = (common / "config").stat()
+    return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]

@@ -1,0 +1,159 @@
+"""Commits and refs, read and moved.
+
+Owns: reading commits in one git, moving refs with compare-and-swap, and the names hub gives its refs.
+Must not: move a ref without saying from where.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from hub.errors import Code, HubError
+from hub.io.git.env import OID, git
+
+ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+KEPT = "refs/hub"
+BASE = "base"
+"""`refs/hub/<session>/base`: where the session began."""
+INDEX_SUFFIX = "-index"
+"""`refs/hub/<session>/<handoff>-index`: what the agent had staged and was nowhere else."""
+
+Where = Mapping[str, str]
+
+
+@attrs.frozen
+class Commit:
+    """What hub needs to know of a commit."""
+
+    sha: str
+    tree: str
+    parents: tuple[str, ...]
+    when: int
+    """Committer's date, epoch seconds."""
+    message: str
+
+
+def branch_of(session_id: str) -> str:
+    """The branch of a session.
+
+    Raises:
+        ValueError: Not an id that hub made.
+    """
+    return f"hub/{_checked(session_id)}"
+
+
+def kept_ref(session_id: str, name: str) -> str:
+    """The ref that keeps a session's snapshot.
+
+    Raises:
+        ValueError: Not ids that hub made.
+    """
+    return f"{KEPT}/{_checked(session_id)}/{_checked(name)}"
+
+
+def _checked(name: str) -> str:
+    if not ID.fullmatch(name):
+        raise ValueError(f"{name!r} is not an id")
+    return name
+
+
+async def read_commits(names: Sequence[str], *, cwd: Path, where: Where) -> list[Commit | None]:
+    """The commits that names resolve to, in one git; None for a name that resolves to none."""
+    stdin = "".join(f"{name}^{{commit}}\n" for name in names).encode()
+    done = await git("cat-file", "--batch", cwd=cwd, where=where, stdin=stdin)
+    found: list[Commit | None] = []
+    rest = done.out
+    for _ in names:
+        head, _, rest = rest.partition(b"\n")
+        words = head.split(b" ")
+        if words[-1] == b"missing" or len(words) != 3 or not words[2].isdigit():  # noqa: PLR2004  # id, type, size
+            found.append(None)
+            continue
+        size = int(words[2])
+        found.append(_parse(words[0].decode(), rest[:size]))
+        rest = rest[size + 1 :]
+    return found
+
+
+def _parse(sha: str, body: bytes) -> Commit:
+    head, _, message = body.decode("utf-8", "replace").partition("\n\n")
+    tree, parents, when = "", [], 0
+    for line in head.split("\n"):
+        key, _, value = line.partition(" ")
+        if key == "tree":
+            tree = value
+        elif key == "parent":
+            parents.append(value)
+        elif key == "committer":
+            when = int(value.rsplit(" ", 2)[-2])
+    return Commit(sha, tree, tuple(parents), when, message)
+
+
+async def is_ancestor(old: str, new: str, *, cwd: Path, where: Where) -> bool:
+    """Whether `old` is `new` or one of its ancestors."""
+    if old == new:
+        return True
+    done = await git("merge-base", "--is-ancestor", old, new, cwd=cwd, where=where, accept=(0, 1))
+    return done.code == 0
+
+
+async def commit_tree(
+    tree: str, parents: Sequence[str], message: str, when: int, *, cwd: Path, where: Where
+) -> str:
+    """Makes a commit; moves nothing."""
+    stamp = {"GIT_AUTHOR_DATE": f"@{when} +0000", "GIT_COMMITTER_DATE": f"@{when} +0000"}
+    args = [word for parent in parents for word in ("-p", parent)]
+    done = await git("commit-tree", tree, *args, cwd=cwd, where={**where, **stamp}, stdin=message.encode())
+    return done.text
+
+
+async def move_refs(moves: Sequence[tuple[str, str, str]], why: str, *, cwd: Path, where: Where) -> bool:
+    """Moves refs (name, new, old) in one transaction; False when one of them was not at `old`.
+
+    `old` all zeros = the ref must not exist.
+    """
+    stdin = "".join(f"update {name}\0{new}\0{old}\0" for name, new, old in moves).encode()
+    done = await git(
+        "update-ref",
+        "-m",
+        why,
+        "--create-reflog",
+        "-z",
+        "--stdin",
+        cwd=cwd,
+        where=where,
+        stdin=stdin,
+        accept=(0, 128),
+    )
+    if done.code == 0:
+        return True
+    if "cannot lock ref" in done.err and (
+        "is at" in done.err or "already exists" in done.err or "expected" in done.err
+    ):
+        return False
+    raise HubError(Code.GIT_FAILED, f"git update-ref: {done.err.strip()[:400]}")
+
+
+async def resolve(root: Path, name: str) -> str:
+    """The full id of a commit given as an id, whole or shortened.
+
+    Raises:
+        HubError: NOT_FOUND, also for anything that does not look like an id.
+    """
+    if re.fullmatch(r"[0-9a-f]{7,64}", name):
+        done = await git(
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            f"{name}^{{commit}}",
+            cwd=root,
+            accept=(0, 1, 128),
+        )
+        if done.code == 0 and OID.fullmatch(done.text):
+            return done.text
+    raise HubError(Code.NOT_FOUND, "There is no such snapshot.", hint="See the list: hub history")

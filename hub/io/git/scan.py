@@ -1,0 +1,178 @@
+"""What a working tree holds against the kept index.
+
+Owns: finding the paths that may differ, looking at them, and saying what a tree of the working tree changes.
+Must not: write anything.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+
+import attrs
+import trio
+
+from hub.io.git.digest import SUBMODULE, Absent, Content, Found, Unstorable, look
+from hub.io.git.env import git, together
+from hub.io.git.shadow import Shadow
+
+Entry = tuple[str, str]
+"""Mode and object id."""
+
+
+@attrs.frozen
+class Skipped:
+    """A path that is not in a tree, or not wholly, and why."""
+
+    path: str
+    reason: str
+
+
+@attrs.frozen
+class Scan:
+    """Paths that may differ from the kept index."""
+
+    paths: Mapping[bytes, Entry | None]
+    """Path -> what the index has there."""
+    nested: tuple[bytes, ...]
+    """Repositories inside the tree."""
+
+
+@attrs.frozen
+class Work:
+    """What the tree of a working tree changes against the kept index's."""
+
+    entries: Mapping[bytes, Entry | None]
+    """Path -> what is there; None = nothing any more."""
+    contents: Mapping[bytes, Content]
+    """What was read, by path."""
+    skipped: tuple[Skipped, ...]
+
+    @property
+    def fresh(self) -> dict[bytes, Content]:
+        """The contents that are in `entries`: what may not be stored yet."""
+        return {path: self.contents[path] for path in self.entries if path in self.contents}
+
+
+def show(path: bytes) -> str:
+    """A path for people and for JSON; bytes that are no UTF-8 are escaped."""
+    return path.decode("utf-8", "backslashreplace")
+
+
+async def scan(shadow: Shadow) -> Scan:
+    """Two looks at once: tracked files by their stat data, and untracked files."""
+    paths: dict[bytes, Entry | None] = {}
+    untracked: list[bytes] = []
+    nested: list[bytes] = []
+
+    async def tracked() -> None:
+        args = ("--raw", "-z", "--no-renames", "--ignore-submodules=dirty")
+        done = await git("diff-files", *args, cwd=shadow.worktree, where=shadow.where)
+        paths.update({path: old for path, (old, _) in raw_diff(done.out).items()})
+
+    async def others() -> None:
+        files, inner = await _untracked(shadow)
+        untracked.extend(files)
+        nested.extend(inner)
+
+    await together(tracked, others)
+    for path in untracked:
+        paths.setdefault(path, None)
+    return Scan(paths, tuple(nested))
+
+
+async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Work:
+    """Looks at what a scan found.
+
+    Args:
+        shadow: The working tree's.
+        found: The scan.
+        also: More paths that belong to the tree when they are there, ignored or not.
+    """
+    paths = {**dict.fromkeys(also), **found.paths}
+    looked = await trio.to_thread.run_sync(
+        partial(look, shadow.worktree, sorted(paths), shadow.algorithm, executable_bit=shadow.executable_bit)
+    )
+    why = "the history of a nested repository; its files are kept"
+    skipped = [Skipped(show(path + b".git"), why) for path in found.nested]
+    entries: dict[bytes, Entry | None] = {}
+    for path, what in looked.items():
+        old = paths[path]
+        if old is not None and old[0] == SUBMODULE and isinstance(what, Absent):
+            new = await _submodule(shadow, path)
+            skipped += [Skipped(show(path), "a submodule: only its commit is kept")] if new else []
+        else:
+            new = _entry(what, old)
+        if isinstance(what, Unstorable):
+            skipped.append(Skipped(show(path), what.reason))
+        if new != old:
+            entries[path] = new
+    contents = {path: what for path, what in looked.items() if isinstance(what, Content)}
+    return Work(entries, contents, tuple(sorted(set(skipped), key=lambda item: item.path)))
+
+
+def _entry(what: Found, old: Entry | None) -> Entry | None:
+    """What a tree has for a path. A file that cannot be read keeps what was there before."""
+    if isinstance(what, Content):
+        return what.mode, what.oid
+    if isinstance(what, Unstorable) and not what.special:
+        return old
+    return None
+
+
+def raw_diff(out: bytes) -> dict[bytes, tuple[Entry | None, Entry | None]]:
+    """The paths of a raw diff with what stands on either side; an id of zeros where git did not look."""
+    fields = out.split(b"\0")
+    found: dict[bytes, tuple[Entry | None, Entry | None]] = {}
+    for head, path in zip(fields[0:-1:2], fields[1::2], strict=True):
+        old_mode, new_mode, old, new, _ = head[1:].decode("ascii").split(" ")
+        found[path] = (
+            (old_mode, old) if old_mode != "000000" else None,
+            (new_mode, new) if new_mode != "000000" else None,
+        )
+    return found
+
+
+async def tree_diff(shadow: Shadow, old: str, new: str) -> dict[bytes, tuple[Entry | None, Entry | None]]:
+    """What differs between two trees."""
+    if old == new:
+        return {}
+    args = ("-r", "-z", "--raw", "--no-renames", old, new)
+    done = await git("diff-tree", *args, cwd=shadow.worktree, where=shadow.where)
+    return raw_diff(done.out)
+
+
+async def _untracked(shadow: Shadow, prefix: bytes = b"") -> tuple[list[bytes], list[bytes]]:
+    """Untracked files that are not ignored, those of nested repositories too, and where these are."""
+    inside = _below(shadow.worktree, prefix)
+    where = shadow.where
+    if prefix:
+        where |= {"GIT_WORK_TREE": str(inside), "GIT_INDEX_FILE": str(shadow.git_dir / "no-index")}
+    done = await git("ls-files", "-o", "-z", "--exclude-standard", cwd=inside, where=where)
+    files: list[bytes] = []
+    nested: list[bytes] = []
+    for name in done.out.split(b"\0")[:-1]:
+        if not name.endswith(b"/"):
+            files.append(prefix + name)
+            continue
+        nested.append(prefix + name)
+        inner, deeper = await _untracked(shadow, prefix + name)
+        files += inner
+        nested += deeper
+    return files, nested
+
+
+async def _submodule(shadow: Shadow, path: bytes) -> Entry | None:
+    """The commit a submodule stands at; when it is not filled, the one it is known by."""
+    inside = _below(shadow.worktree, path)
+    if (inside / ".git").exists():
+        done = await git("rev-parse", "--verify", "-q", "HEAD^{commit}", cwd=inside, accept=(0, 1, 128))
+        if done.code == 0:
+            return SUBMODULE, done.text
+    return None
+
+
+def _below(root: Path, path: bytes) -> Path:
+    return Path(os.fsdecode(os.path.join(os.fsencode(root), path)))  # noqa: PTH118  # bytes

@@ -1,0 +1,162 @@
+"""hub's own git directory and index for a working tree.
+
+Owns: the *shadow*: a git directory that shares the objects of the repository and nothing else, and the index kept
+in it.
+Must not: touch the working tree, its own index, HEAD or any ref of the repository.
+
+Why: the shadow's configuration is hub's, so no filter, no fsmonitor and no include of the repository exists in
+it, not even for the moment between a check and its use. The kept index is the one that the checkout wrote: it
+knows every file as it was checked out by its stat data, so only what changed since is read. It is never written
+to again. What changed since the checkout is read at each snapshot: slower than trusting a timestamp, and never
+fooled by one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import attrs
+import trio
+
+from hub.io.atomic import coded_errors
+from hub.io.git.env import effective_config, git
+from hub.io.git.programs import note_programs
+from hub.io.places import make_private_dir
+
+_CARRIED = (
+    "core.filemode",
+    "core.symlinks",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.trustctime",
+    "core.checkstat",
+    "core.autocrlf",
+    "core.eol",
+)
+"""Plain words of the repository's configuration by which git compares a file with its index entry."""
+_CHUNK = 1 << 20
+
+
+@attrs.frozen
+class Shadow:
+    """hub's git directory for one working tree."""
+
+    worktree: Path
+    git_dir: Path
+    index: Path
+    objects: Path
+    algorithm: str
+    """The repository's object format, `sha1` or `sha256`."""
+    executable_bit: bool
+    """False where the file system has none."""
+
+    @property
+    def where(self) -> dict[str, str]:
+        """The environment that names it."""
+        return {
+            "GIT_DIR": str(self.git_dir),
+            "GIT_WORK_TREE": str(self.worktree),
+            "GIT_INDEX_FILE": str(self.index),
+            "GIT_OBJECT_DIRECTORY": str(self.objects),
+        }
+
+    @property
+    def zero(self) -> str:
+        """The id that stands for nothing."""
+        return "0" * (64 if self.algorithm == "sha256" else 40)
+
+
+async def open_shadow(worktree: Path, common: Path, index: Path) -> Shadow:
+    """The shadow beside `index`, made on first use; the index itself may not be there yet."""
+    git_dir = index.with_name(f"{index.name}.gitdir")
+    config = git_dir / "config"
+    if not config.is_file():  # one stat
+        await _make_shadow(worktree, common, git_dir, config)
+    settings = config.read_text(encoding="utf-8")  # a few bytes
+    with coded_errors(git_dir):
+        exclude = common / "info" / "exclude"
+        if exclude.is_file():
+            shutil.copyfile(exclude, git_dir / "info" / "exclude")
+        for report in git_dir.glob("fast_import_crash_*"):
+            report.unlink(missing_ok=True)
+    return Shadow(
+        worktree,
+        git_dir,
+        index,
+        common / "objects",
+        "sha256" if "objectFormat = sha256" in settings else "sha1",
+        executable_bit='filemode = "false"' not in settings,
+    )
+
+
+async def _make_shadow(worktree: Path, common: Path, git_dir: Path, config: Path) -> None:
+    settings = await effective_config(worktree)
+    lines = ["[core]", "repositoryFormatVersion = 1", "bare = false"]
+    known = {key: settings[key] for key in _CARRIED if re.fullmatch(r"[a-z]+", settings.get(key, ""))}
+    lines += [f'{key.removeprefix("core.")} = "{value}"' for key, value in known.items()]
+    if settings.get("extensions.objectformat") == "sha256":
+        lines += ["[extensions]", "objectFormat = sha256"]
+    inner = [git_dir / name for name in ("refs", "objects", "info")]
+    with coded_errors(git_dir):
+        for directory in (git_dir.parent.parent, git_dir.parent, git_dir, *inner):
+            make_private_dir(directory)
+        (git_dir / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
+        (git_dir / "info" / "attributes").write_text("* -filter -diff -merge\n", encoding="utf-8")
+        await note_programs(git_dir, worktree, common)
+        temp = config.with_name("config.new")
+        temp.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        temp.replace(config)
+
+
+async def seed_index(shadow: Shadow, tree: str) -> None:
+    """Makes the kept index from a tree; files that equal it are then known by their stat data."""
+    async with scratch(shadow) as spare:
+        await git("read-tree", tree, cwd=shadow.worktree, where=spare.where)
+        await git("update-index", "-q", "--refresh", cwd=shadow.worktree, where=spare.where, accept=(0, 1))
+        await trio.to_thread.run_sync(copy_index, spare.index, shadow.index)
+
+
+async def base_tree(shadow: Shadow) -> str:
+    """The tree of the kept index; asked of git once and noted beside the index it was true for."""
+    note = shadow.git_dir / "base-tree"
+    found = shadow.index.stat()  # one stat
+    stamp = f"{found.st_mtime_ns} {found.st_size}"
+    with contextlib.suppress(OSError, ValueError):
+        noted, _, tree = note.read_text(encoding="ascii").strip().rpartition(" ")
+        if noted == stamp and tree:
+            return tree
+    async with scratch(shadow, shadow.index) as spare:
+        done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=spare.where)
+    temp = note.with_name("base-tree.new")
+    temp.write_text(f"{stamp} {done.text}\n", encoding="ascii")
+    temp.replace(note)
+    return done.text
+
+
+def copy_index(source: Path, target: Path) -> None:
+    """Copies an index with its modification time, by which git tells entries it may trust from those it may not."""
+    temp = target.with_name(f"{target.name}.hub-new")
+    with coded_errors(target):
+        temp.unlink(missing_ok=True)
+        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with source.open("rb") as file, os.fdopen(fd, "wb") as copy:
+            shutil.copyfileobj(file, copy, _CHUNK)
+            found = os.fstat(file.fileno())
+        os.utime(temp, ns=(found.st_atime_ns, found.st_mtime_ns))
+        temp.replace(target)
+
+
+@contextlib.asynccontextmanager
+async def scratch(shadow: Shadow, source: Path | None = None) -> AsyncIterator[Shadow]:
+    """The same shadow with a throw-away index: a copy of `source`, or none yet."""
+    with tempfile.TemporaryDirectory(prefix="index-", dir=shadow.git_dir) as directory:
+        index = Path(directory) / "index"
+        if source is not None:
+            await trio.to_thread.run_sync(copy_index, source, index)
+        yield attrs.evolve(shadow, index=index)

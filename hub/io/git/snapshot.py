@@ -1,0 +1,326 @@
+"""A session's work as a commit, by plumbing alone.
+
+Owns: the snapshot: its commit, its refs, and bringing the agent's own index in line with it.
+Must not: change a file of the worktree, move HEAD to another branch, drop anything the agent had staged, or run
+what the agent planted.
+
+See `design/decisions/0003-snapshots-by-plumbing.md` for why not `git add` and `git commit`.
+"""
+
+from __future__ import annotations
+
+import errno
+import stat
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import attrs
+import trio
+
+from hub.errors import Code, HubError
+from hub.io.git.digest import Content, look
+from hub.io.git.env import together
+from hub.io.git.programs import planted_programs
+from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
+from hub.io.git.scan import Entry, Skipped, Work, gather, scan, show, tree_diff
+from hub.io.git.shadow import copy_index
+from hub.io.git.specials import specials
+from hub.io.git.store import Draft, MovingError, Stored, apply, store, would_be
+from hub.io.git.view import (
+    Ground,
+    Pair,
+    Refs,
+    View,
+    next_index,
+    note_diff,
+    note_index,
+    open_ground,
+    tracked_paths,
+    view,
+)
+
+_ATTEMPTS = 3
+_SHORT = 12
+_NAMED = 10
+
+
+class Change(NamedTuple):
+    """One path that a snapshot changed against its first parent."""
+
+    path: str
+    sha256: str | None
+    """Of its content; None for a deleted path or a submodule."""
+    status: str
+    """`A` added, `M` changed, `D` deleted, `T` changed its type."""
+
+
+@attrs.frozen
+class Snapshot:
+    """A snapshot that is durable and referenced."""
+
+    sha: str
+    short: str
+    tree: str
+    parent: str
+    """Its first parent: the commit the worktree's HEAD was at."""
+    files: tuple[Change, ...]
+    skipped: tuple[Skipped, ...]
+    """What is not in it, and why."""
+    reused: bool = False
+    """True when this handoff's snapshot of the same tree was there already."""
+    staged: str = ""
+    """The commit that keeps what the agent had staged, where that was nowhere else."""
+    notes: tuple[str, ...] = ()
+    """What was found out of order and how it was met."""
+
+
+async def snapshot(
+    worktree: Path,
+    session_id: str,
+    handoff_id: str,
+    trailers: Mapping[str, str],
+    kept_index: Path | None = None,
+    *,
+    root: Path | None = None,
+    subject: str = "",
+) -> Snapshot:
+    """Commits the worktree as it stands to `hub/<session_id>`, also when nothing changed.
+
+    Guarantees: every byte of every file that is not ignored is in the commit or named in `skipped`; the branch
+    only ever moves forward, from where it was read; what it pointed to stays reachable; a second call for the
+    same handoff and the same files gives the same commit, whether or not the first one lived to its end.
+
+    Args:
+        worktree: The session's worktree.
+        session_id: Its session.
+        handoff_id: The handoff; kept under `refs/hub/<session>/<handoff>`.
+        trailers: More trailers (`Hub-Audit`); session and handoff are put in here.
+        kept_index: hub's index for this worktree; the usual place when None.
+        root: The project, when the worktree is not in its usual place.
+        subject: First line of the message.
+
+    Raises:
+        HubError: WORKTREE_MISSING, WORKTREE_TAMPERED, BRANCH_MISSING (and nothing to make it anew from),
+            NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
+    """
+    text = _message(subject or f"hub: snapshot {handoff_id}", session_id, handoff_id, trailers)
+    plan = _Plan(session_id, branch_of(session_id), kept_ref(session_id, handoff_id), text)
+    ground = await open_ground(worktree, root, kept_index)
+    taken: list[Snapshot] = []
+    odd: list[Skipped] = []
+    planted: list[str] = []
+
+    async def take() -> None:
+        taken.append(await _take(ground, plan))
+
+    async def look_aside() -> None:
+        odd.extend(await specials(ground.shadow))
+
+    async def look_at_programs() -> None:
+        planted.extend(await planted_programs(ground.shadow.git_dir, ground.root, ground.link.common))
+
+    await together(take, look_aside, look_at_programs)
+    skipped = sorted({*taken[0].skipped, *odd}, key=lambda item: item.path)
+    notes = (*taken[0].notes, *_warnings(planted))
+    return attrs.evolve(taken[0], skipped=tuple(skipped), notes=notes)
+
+
+def _warnings(planted: Sequence[str]) -> tuple[str, ...]:
+    """Of what the user's git would obey; hub's does not."""
+    if not planted:
+        return ()
+    names = ", ".join(planted[:_NAMED]) + (", ..." if len(planted) > _NAMED else "")
+    return (f"the repository's configuration names programs it did not name at the start: {names}",)
+
+
+async def tree_hash(worktree: Path, kept_index: Path | None = None, *, root: Path | None = None) -> str:
+    """The tree a snapshot of the worktree would have. Moves nothing and leaves nothing behind.
+
+    Raises:
+        HubError: As `snapshot`.
+    """
+    ground = await open_ground(worktree, root, kept_index)
+    work = await gather(ground.shadow, await scan(ground.shadow), await tracked_paths(ground))
+    return await would_be(ground.shadow, work.entries)
+
+
+@attrs.frozen
+class _Plan:
+    """What a snapshot is to be called."""
+
+    session_id: str
+    branch: str
+    kept: str
+    """The ref that keeps it."""
+    message: str
+
+
+async def _take(ground: Ground, plan: _Plan) -> Snapshot:
+    """Looks, stores and publishes; again while files or the branch move under it."""
+    for attempt in range(_ATTEMPTS):
+        seen = await view(ground, plan.session_id, plan.kept)
+        work = await gather(ground.shadow, seen.found, seen.tracked)
+        try:
+            done = await _round(ground, plan, seen, work, settle=attempt == _ATTEMPTS - 1)
+        except MovingError:
+            continue
+        if done.sha:
+            _install(ground, seen, done.made)
+            if not done.made.moved:
+                note_diff(ground.shadow, seen.base, done.made.tree, _against_base(seen, work))
+            return await _report(ground, seen, work, done)
+    raise HubError(Code.GIT_FAILED, f"{ground.link.worktree} does not hold still long enough to be stored.")
+
+
+@attrs.frozen
+class _Done:
+    """What one round led to."""
+
+    made: Stored
+    staged: str
+    """The commit that keeps what was staged; "" when there was no need."""
+    sha: str
+    """The commit the refs are on; "" when the branch moved meanwhile."""
+
+
+async def _round(ground: Ground, plan: _Plan, seen: View, work: Work, *, settle: bool) -> _Done:
+    """Stores the work and moves the refs while, beside that, the agent's next index is made ready."""
+    refs, done = seen.refs, list[_Done]()
+    when = max(int(time.time()), refs.head.when, refs.tip.when)
+    draft = Draft(seen.base, refs.parents, plan.message, when)
+
+    async def commit() -> None:
+        made = await store(ground.shadow, draft, work, settle=settle)
+        staged = await _save_staged(ground, seen, made.tree, plan.kept)
+        done.append(_Done(made, staged, await _publish(ground, refs, made, plan)))
+
+    await together(commit, partial(_ready_index, ground, seen, work))
+    return done[0]
+
+
+async def _ready_index(ground: Ground, seen: View, work: Work) -> None:
+    """The index the agent will find, beside its own until the refs have moved."""
+    if seen.refs.on_branch:
+        spare = attrs.evolve(ground.shadow, index=next_index(ground))
+        await apply(spare, work.entries, seen.index.conflicts)
+
+
+def _install(ground: Ground, seen: View, made: Stored) -> None:
+    """Gives the worktree the readied index, so that its status is true of the branch's new tip.
+
+    On another branch or none HEAD did not move, and the agent's index is as true as it was. Where everything was
+    staged already the agent keeps its own, which knows more about the files.
+    """
+    if not seen.refs.on_branch or seen.index.tree == made.tree:
+        return
+    index, target = next_index(ground), ground.link.admin / "index"
+    try:
+        index.replace(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        copy_index(index, target)
+    if not seen.index.conflicts and not made.moved:
+        note_index(ground.shadow, target, made.tree)
+
+
+async def _save_staged(ground: Ground, seen: View, tree: str, kept: str) -> str:
+    """Keeps what the agent had staged when it is neither in HEAD nor in the snapshot."""
+    staged, head = seen.index.tree, seen.refs.head
+    if not seen.refs.on_branch or staged in {"", head.tree, tree}:
+        return ""
+    root, where, name = ground.root, ground.link.where, kept + INDEX_SUFFIX
+    (old,) = await read_commits([name], cwd=root, where=where)
+    if old is not None and old.tree == staged:
+        return old.sha
+    when = max(int(time.time()), head.when)
+    sha = await commit_tree(staged, [head.sha], "hub: what was staged\n", when, cwd=root, where=where)
+    await move_refs([(name, sha, old.sha if old else "0" * len(sha))], "hub: staged", cwd=root, where=where)
+    return sha
+
+
+def _message(subject: str, session_id: str, handoff_id: str, trailers: Mapping[str, str]) -> str:
+    lines = {"Hub-Session": session_id, "Hub-Handoff": handoff_id, **trailers}
+    if any("\n" in text for pair in lines.items() for text in pair) or "\n" in subject:
+        raise ValueError("a subject and a trailer are one line each")
+    return f"{subject}\n\n" + "".join(f"{name}: {value}\n" for name, value in lines.items())
+
+
+async def _publish(ground: Ground, refs: Refs, made: Stored, plan: _Plan) -> str:
+    """Puts branch and kept ref on the commit, or on an earlier one that says the same; "" when the branch moved."""
+    sha = _earlier(refs, made.tree) or made.commit
+    moves = [(f"refs/heads/{plan.branch}", sha, refs.tip.sha)]
+    moves.append((plan.kept, sha, refs.kept.sha if refs.kept else "0" * len(sha)))
+    moves = [move for move in moves if move[1] != move[2]]
+    if not moves or await move_refs(moves, "hub: snapshot", cwd=ground.root, where=ground.link.where):
+        return sha
+    return ""
+
+
+def _earlier(refs: Refs, tree: str) -> str:
+    """This handoff's earlier snapshot, when it is of the same tree and stands where a new one would."""
+    kept = refs.kept
+    if kept is None or kept.tree != tree:
+        return ""
+    at_tip = kept.sha == refs.tip.sha and refs.head.sha in {kept.sha, *kept.parents}
+    return kept.sha if at_tip or kept.parents == refs.parents else ""
+
+
+async def _report(ground: Ground, seen: View, work: Work, done: _Done) -> Snapshot:
+    made, sha = done.made, done.sha
+    refs, notes = seen.refs, list(seen.refs.notes)
+    parent, pairs = refs.head.sha, _against_head(seen, work)
+    if sha == refs.head.sha:
+        # The snapshot was made before: HEAD is the snapshot, and what it changed is told against what came before.
+        (before,) = await read_commits([f"{sha}^1"], cwd=ground.root, where=ground.link.where)
+        if before is not None:
+            parent = before.sha
+            pairs = await tree_diff(ground.shadow, before.tree, made.tree)
+    if (ground.link.admin / "index.lock").exists():
+        notes.append("the agent left an index.lock behind; it was left in place")
+    files = await _changes(ground, pairs, {**work.contents, **made.moved})
+    reused = sha != made.commit
+    return Snapshot(
+        sha, sha[:_SHORT], made.tree, parent, files, work.skipped, reused, done.staged, tuple(notes)
+    )
+
+
+def _against_base(seen: View, work: Work) -> dict[bytes, Pair]:
+    """What the snapshot changes against the base tree."""
+    return {path: (seen.found.paths.get(path), new) for path, new in work.entries.items()}
+
+
+def _against_head(seen: View, work: Work) -> dict[bytes, Pair]:
+    """What the snapshot changes against HEAD: both are known by how they differ from the base."""
+    pairs: dict[bytes, Pair] = {}
+    for path in {**seen.head_diff, **work.entries}:
+        base, head = seen.head_diff.get(path) or (seen.found.paths.get(path),) * 2
+        new = work.entries.get(path, base)
+        if head != new:
+            pairs[path] = (head, new)
+    return pairs
+
+
+async def _changes(
+    ground: Ground, pairs: Mapping[bytes, Pair], read: Mapping[bytes, Content]
+) -> tuple[Change, ...]:
+    unread = sorted(path for path, (_, new) in pairs.items() if new and path not in read)
+    shadow = ground.shadow
+    more = await trio.to_thread.run_sync(
+        partial(look, shadow.worktree, unread, shadow.algorithm, executable_bit=shadow.executable_bit)
+    )
+    known = {**more, **read}
+    return tuple(_change(path, *pairs[path], known.get(path)) for path in sorted(pairs))
+
+
+def _change(path: bytes, old: Entry | None, new: Entry | None, found: object) -> Change:
+    if new is None:
+        return Change(show(path), None, "D")
+    sha256 = found.sha256 if isinstance(found, Content) else None
+    if old is None:
+        return Change(show(path), sha256, "A")
+    same_kind = stat.S_IFMT(int(old[0], 8)) == stat.S_IFMT(int(new[0], 8))
+    return Change(show(path), sha256, "M" if same_kind else "T")

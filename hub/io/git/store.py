@@ -1,0 +1,182 @@
+"""Putting a working tree's changes into the object database.
+
+Owns: the one stream that makes blobs, trees and the commit of a snapshot, and the same changes in an index.
+Must not: move a ref of the repository, or read a file otherwise than byte for byte.
+
+`git fast-import` takes the place of `hash-object`, `update-index`, `write-tree` and `commit-tree`: one process
+and one fsync of one pack, whatever the number of files. hub reads the files itself, so no filter can come
+between, and no link can lead out of the tree.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+import attrs
+
+from hub.errors import Code, HubError
+from hub.io.git.digest import Content, reread
+from hub.io.git.env import EMAIL, NAME, git, git_fed
+from hub.io.git.scan import Entry, Work
+from hub.io.git.shadow import Shadow, scratch
+
+_PLAIN = re.compile(rb"[A-Za-z0-9._/+@=,-]+")
+_PRINTABLE = range(0x23, 0x7F)
+_BATCH = 1 << 22
+_CONFIG = (("fastimport.unpackLimit", "0"), ("core.fsync", "objects,reference"))
+
+
+class MovingError(Exception):
+    """A file changed between two looks at it."""
+
+
+@attrs.frozen
+class Stored:
+    """What a stream made."""
+
+    commit: str
+    tree: str
+    moved: Mapping[bytes, Content]
+    """Files that were being written to: what was stored of them in the end."""
+
+
+@attrs.frozen
+class Draft:
+    """A commit to be made."""
+
+    base: str
+    """The tree that the work is relative to."""
+    parents: tuple[str, ...]
+    message: str
+    when: int
+    """Its date, epoch seconds."""
+
+
+async def store(shadow: Shadow, draft: Draft, work: Work, *, settle: bool) -> Stored:
+    """Makes a commit of the base tree with the work on top; moves nothing.
+
+    Args:
+        shadow: The working tree's.
+        draft: The commit.
+        work: What changes.
+        settle: Whether a file that changed since it was looked at is taken as it is now.
+
+    Raises:
+        MovingError: A file changed since it was looked at.
+        HubError: NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
+    """
+    moved: dict[bytes, Content] = {}
+    read = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
+    args = ("--quiet", "--force", "--done", "--date-format=raw")
+    done = await git_fed(
+        "fast-import", *args, cwd=shadow.worktree, where=shadow.where, config=_CONFIG, read=read
+    )
+    lines = done.text.split("\n")
+    if len(lines) != 2:  # noqa: PLR2004  # the commit and its tree
+        raise HubError(Code.GIT_FAILED, f"git fast-import: unexpected answer {done.text[:200]!r}")
+    return Stored(lines[0], lines[1].split(" ")[2].partition("\t")[0], moved)
+
+
+def _batch(pieces: Iterator[bytes]) -> bytes:
+    """Some megabytes of the stream; b"" at its end. Blocking."""
+    held: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= _BATCH:
+            break
+    return b"".join(held)
+
+
+def _stream(
+    shadow: Shadow, draft: Draft, work: Work, moved: dict[bytes, Content], *, settle: bool
+) -> Iterator[bytes]:
+    text = draft.message.encode()
+    who = f"{NAME} <{EMAIL}> {draft.when} +0000"
+    yield b"feature done\ncommit refs/heads/snapshot\nmark :1\n"
+    yield f"author {who}\ncommitter {who}\ndata {len(text)}\n".encode() + text + b"\n"
+    words = ("from", *["merge"] * len(draft.parents))
+    yield "".join(f"{word} {parent}\n" for word, parent in zip(words, draft.parents, strict=False)).encode()
+    yield f'M 040000 {draft.base} ""\n'.encode()
+    # Removals first: a path may have become a directory of others.
+    gone = [path for path, entry in work.entries.items() if entry is None]
+    yield b"".join(b"D %b\n" % quoted(path) for path in gone)
+    for path, entry in work.entries.items():
+        if entry is None:
+            continue
+        content = work.contents.get(path)
+        if content is None:
+            yield b"M %b %b %b\n" % (entry[0].encode(), entry[1].encode(), quoted(path))
+        else:
+            yield from _inline(shadow, path, content, moved, settle=settle)
+    yield b'\nget-mark :1\nls :1 ""\ndone\n'
+
+
+def _inline(
+    shadow: Shadow, path: bytes, content: Content, moved: dict[bytes, Content], *, settle: bool
+) -> Iterator[bytes]:
+    yield b"M %b inline %b\ndata %d\n" % (content.mode.encode(), quoted(path), content.size)
+    if content.target is not None:
+        yield content.target
+    else:
+        check = reread(shadow.worktree, path, content, shadow.algorithm)
+        left = content.size
+        while left:
+            piece = next(check.pieces, b"")
+            if not piece:
+                raise MovingError
+            left -= len(piece)
+            yield piece
+        now = check.content()
+        if now.oid != content.oid:
+            if not settle:
+                raise MovingError
+            moved[path] = now
+    yield b"\n"
+
+
+async def apply(spare: Shadow, entries: Mapping[bytes, Entry | None], conflicts: bytes = b"") -> None:
+    """Brings a throw-away index in line with the changes; conflicts (as `ls-files -u -z` gives) stay conflicts."""
+    gone = b"0 " + spare.zero.encode() + b"\t"
+    lines = [gone + path for path, entry in entries.items() if entry is None]
+    lines += [
+        b"%b %b\t%b" % (entry[0].encode(), entry[1].encode(), path)
+        for path, entry in entries.items()
+        if entry is not None
+    ]
+    unmerged = conflicts.split(b"\0")[:-1]
+    lines += [gone + path for path in dict.fromkeys(line.partition(b"\t")[2] for line in unmerged)]
+    lines += unmerged
+    if lines:
+        stdin = b"".join(line + b"\0" for line in lines)
+        await git("update-index", "-z", "--index-info", cwd=spare.worktree, where=spare.where, stdin=stdin)
+
+
+async def would_be(shadow: Shadow, entries: Mapping[bytes, Entry | None]) -> str:
+    """The tree that the changes would make. Nothing stays behind: its trees go to a throw-away database."""
+    with tempfile.TemporaryDirectory(prefix="objects-", dir=shadow.git_dir) as directory:
+        info = Path(directory) / "info"
+        info.mkdir()
+        (info / "alternates").write_bytes(os.fsencode(shadow.objects) + b"\n")
+        async with scratch(shadow, shadow.index) as spare:
+            aside = attrs.evolve(spare, objects=Path(directory))
+            await apply(aside, entries)
+            done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=aside.where)
+    return done.text
+
+
+def quoted(path: bytes) -> bytes:
+    """A path as git reads it in a stream: quoted as in C, so any byte can be said."""
+    if _PLAIN.fullmatch(path):
+        return path
+    plain = (b"%c" % byte if byte in _PRINTABLE and byte != ord("\\") else b"\\%03o" % byte for byte in path)
+    return b'"' + b"".join(plain) + b'"'
+
+
+__all__ = ["Draft", "MovingError", "Stored", "apply", "quoted", "store", "would_be"]

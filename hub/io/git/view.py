@@ -1,0 +1,301 @@
+"""A session's worktree as a snapshot finds it.
+
+Owns: reading, all at once, where HEAD, branch and refs stand, what the agent has staged, and what changed; and
+making a deleted session branch anew.
+Must not: write to the worktree or its index, or move a ref that exists.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+
+import attrs
+import trio
+
+from hub.errors import Code, HubError
+from hub.io.atomic import read_bounded
+from hub.io.git.digest import SUBMODULE
+from hub.io.git.dirs import Linked, check_worktree, project_of
+from hub.io.git.env import git, together
+from hub.io.git.refs import INDEX_SUFFIX, KEPT, Commit, branch_of, is_ancestor, move_refs, read_commits
+from hub.io.git.scan import Entry, Scan, raw_diff, scan, tree_diff
+from hub.io.git.shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
+from hub.io.places import Places
+
+_HEAD_LIMIT = 8192
+
+Pair = tuple[Entry | None, Entry | None]
+
+
+@attrs.frozen
+class Ground:
+    """Where a session's work stands."""
+
+    root: Path
+    link: Linked
+    shadow: Shadow
+
+
+@attrs.frozen
+class Refs:
+    """Where things point."""
+
+    head: Commit
+    """What the worktree's HEAD is at."""
+    tip: Commit
+    """What the session's branch is at."""
+    on_branch: bool
+    """Whether HEAD is that branch."""
+    kept: Commit | None
+    """This handoff's earlier snapshot."""
+    parents: tuple[str, ...]
+    """What a new snapshot comes after: HEAD, and the tip where HEAD does not hold it."""
+    notes: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Index:
+    """The agent's own index."""
+
+    tree: str = ""
+    """What is staged; "" when the index is missing, unreadable or has conflicts."""
+    conflicts: bytes = b""
+    """Its unmerged entries, as `ls-files -u -z` gives them."""
+
+
+@attrs.frozen
+class View:
+    """All that a snapshot is made from."""
+
+    base: str
+    """The kept index's tree."""
+    found: Scan
+    refs: Refs
+    index: Index
+    head_diff: Mapping[bytes, Pair]
+    """How HEAD's tree differs from the base."""
+    tracked: frozenset[bytes]
+    """Paths the agent tracks and the base does not know: they belong to the tree, ignored or not."""
+
+
+async def open_ground(worktree: Path, root: Path | None, kept_index: Path | None) -> Ground:
+    """Checks the worktree and opens hub's index for it, made anew from HEAD when it is gone.
+
+    Raises:
+        HubError: WORKTREE_MISSING, WORKTREE_TAMPERED, BRANCH_MISSING when HEAD points nowhere.
+    """
+    root = root or project_of(worktree)
+    link = check_worktree(root, worktree)
+    index = kept_index or Places(root).kept_index(worktree.name)
+    shadow = await open_shadow(worktree, link.common, index)
+    if not index.is_file():  # one stat
+        await seed_index(shadow, (await head_of(root, link)).tree)
+    return Ground(root, link, shadow)
+
+
+async def head_of(root: Path, link: Linked) -> Commit:
+    """The commit HEAD is at.
+
+    Raises:
+        HubError: BRANCH_MISSING.
+    """
+    (head,) = await read_commits(["HEAD"], cwd=root, where=link.where)
+    if head is None:
+        raise HubError(Code.BRANCH_MISSING, f"The HEAD of {link.worktree} points nowhere.")
+    return head
+
+
+async def view(ground: Ground, session_id: str, kept: str) -> View:
+    """Reads everything at once.
+
+    Raises:
+        HubError: BRANCH_MISSING when the branch is gone and nothing tells where it was.
+    """
+    base = await base_tree(ground.shadow)
+    found: list[Scan] = []
+    known: list[tuple[Refs, Index, dict[bytes, Pair], frozenset[bytes]]] = []
+
+    async def files() -> None:
+        found.append(await scan(ground.shadow))
+
+    async def repository() -> None:
+        refs = await read_refs(ground, session_id, kept)
+        index = await read_index(ground)
+        head_diff, tracked = await _tracked(ground.shadow, base, refs.head.tree, index.tree)
+        known.append((refs, index, head_diff, tracked))
+
+    await together(files, repository, partial(ready_copy, ground))
+    return View(base, found[0], *known[0])
+
+
+async def ready_copy(ground: Ground) -> None:
+    """A copy of the kept index, on its way to become the agent's."""
+    index = next_index(ground)
+    index.with_name(f"{index.name}.lock").unlink(
+        missing_ok=True
+    )  # of a git that was killed; only hub is here
+    await trio.to_thread.run_sync(copy_index, ground.shadow.index, index)
+
+
+def next_index(ground: Ground) -> Path:
+    """Where the agent's next index is made ready."""
+    return ground.shadow.git_dir / "next-index"
+
+
+async def tracked_paths(ground: Ground) -> frozenset[bytes]:
+    """`View.tracked` alone, found without writing a tree of what is staged."""
+    shadow, base = ground.shadow, await base_tree(ground.shadow)
+    pairs = await tree_diff(shadow, base, (await head_of(ground.root, ground.link)).tree)
+    source = ground.link.admin / "index"
+    stamp = index_stamp(source)
+    if noted := _noted(shadow, stamp):
+        pairs = {**pairs, **await tree_diff(shadow, base, noted)}
+    elif stamp:
+        async with scratch(shadow, source) as copy:
+            args = ("--cached", "--raw", "-z", "--no-renames", base)
+            done = await git("diff-index", *args, cwd=shadow.worktree, where=copy.where, accept=(0, 128))
+            pairs = {**pairs, **(raw_diff(done.out) if done.code == 0 else {})}
+    return _new_paths(pairs.items())
+
+
+async def _tracked(
+    shadow: Shadow, base: str, head: str, staged: str
+) -> tuple[dict[bytes, Pair], frozenset[bytes]]:
+    head_diff = _noted_diff(shadow, base, head)
+    if head_diff is None:
+        head_diff = await tree_diff(shadow, base, head)
+    staged_diff = await tree_diff(shadow, base, staged) if staged not in {"", head} else {}
+    return head_diff, _new_paths((*head_diff.items(), *staged_diff.items()))
+
+
+def _new_paths(pairs: Iterable[tuple[bytes, Pair]]) -> frozenset[bytes]:
+    """Files that the right side has and the left side does not."""
+    return frozenset(path for path, (old, new) in pairs if old is None and new and new[0] != SUBMODULE)
+
+
+async def read_refs(ground: Ground, session_id: str, kept: str) -> Refs:
+    """Where HEAD, the session's branch and the handoff's snapshot stand."""
+    link, root = ground.link, ground.root
+    branch = f"refs/heads/{branch_of(session_id)}"
+    head, tip, last = await read_commits(["HEAD", branch, kept], cwd=root, where=link.where)
+    named = await _head_name(ground)
+    notes: tuple[str, ...] = ()
+    if tip is None:
+        tip = await _recover_branch(ground, session_id, branch)
+        notes = (f"the branch {branch_of(session_id)} was gone; it was made anew at {tip.sha[:12]}",)
+        head = tip if named == branch else head
+    head = head or tip
+    parents: tuple[str, ...] = (head.sha,)
+    if not await is_ancestor(tip.sha, head.sha, cwd=root, where=link.where):
+        parents = (head.sha, tip.sha)
+    return Refs(head, tip, named == branch, last, parents, notes)
+
+
+async def _head_name(ground: Ground) -> str:
+    """The ref that HEAD is; "" when it is a commit. A file says it, except where refs live in a table."""
+    with contextlib.suppress(OSError, HubError):
+        text = read_bounded(ground.link.admin / "HEAD", _HEAD_LIMIT).decode("utf-8", "replace").strip()
+        if not text.endswith("/.invalid"):
+            return text.removeprefix("ref: ") if text.startswith("ref: ") else ""
+    done = await git(
+        "symbolic-ref", "-q", "HEAD", cwd=ground.root, where=ground.link.where, accept=(0, 1, 128)
+    )
+    return done.text
+
+
+async def _recover_branch(ground: Ground, session_id: str, branch: str) -> Commit:
+    """Makes a deleted session branch anew: where its worktree last was, else at the newest kept snapshot."""
+    cwd, where = ground.root, ground.link.where
+    args = ("--sort=-committerdate", "--format=%(refname)", f"{KEPT}/{session_id}/")
+    names = [
+        name
+        for name in (await git("for-each-ref", *args, cwd=cwd)).text.split()
+        if not name.endswith(INDEX_SUFFIX)
+    ]
+    kept = [commit for commit in await read_commits(names, cwd=cwd, where=where) if commit]
+    if not kept:
+        why = f"The branch {branch_of(session_id)} is gone, and no snapshot is kept."
+        raise HubError(Code.BRANCH_MISSING, why)
+    newest = kept[0]
+    for other in kept[1:]:
+        if other.when == newest.when and await is_ancestor(newest.sha, other.sha, cwd=cwd, where=where):
+            newest = other
+    (seen,) = await read_commits([_last_seen(ground.link)], cwd=cwd, where=where)
+    if seen and await is_ancestor(newest.sha, seen.sha, cwd=cwd, where=where):
+        newest = seen
+    await move_refs([(branch, newest.sha, "0" * len(newest.sha))], "hub: made anew", cwd=cwd, where=where)
+    return newest
+
+
+def _last_seen(link: Linked) -> str:
+    """The last commit the worktree's HEAD log tells of; a name that is none when there is no log."""
+    with contextlib.suppress(OSError, IndexError):
+        text = (link.admin / "logs" / "HEAD").read_text("utf-8", "replace")
+        return text.splitlines()[-1].split(" ")[1]
+    return "0" * 40
+
+
+async def read_index(ground: Ground) -> Index:
+    """What is staged, read from a copy: a lock that was left behind does not matter."""
+    shadow, source = ground.shadow, ground.link.admin / "index"
+    stamp = index_stamp(source)
+    if not stamp:
+        return Index()
+    if noted := _noted(shadow, stamp):
+        return Index(noted)
+    async with scratch(shadow, source) as copy:
+        done = await git("write-tree", "--missing-ok", cwd=shadow.worktree, where=copy.where, accept=(0, 128))
+        if done.code == 0:
+            return Index(done.text)
+        unmerged = await git("ls-files", "-u", "-z", cwd=shadow.worktree, where=copy.where, accept=(0, 128))
+        return Index(conflicts=unmerged.out)
+
+
+def note_diff(shadow: Shadow, base: str, tree: str, pairs: Mapping[bytes, Pair]) -> None:
+    """Remembers how a snapshot's tree differs from the base: HEAD at the next one, unless the agent commits."""
+    none = ("000000", shadow.zero)
+    lines = [b"%b %b" % (base.encode(), tree.encode())]
+    for path, (old, new) in pairs.items():
+        (old_mode, old_oid), (new_mode, new_oid) = old or none, new or none
+        lines += [f":{old_mode} {new_mode} {old_oid} {new_oid} M".encode(), path]
+    temp = shadow.git_dir / "head-diff.new"
+    temp.write_bytes(b"\0".join(lines) + b"\0")
+    temp.replace(shadow.git_dir / "head-diff")
+
+
+def _noted_diff(shadow: Shadow, base: str, tree: str) -> dict[bytes, Pair] | None:
+    with contextlib.suppress(OSError, ValueError):
+        which, _, diff = (shadow.git_dir / "head-diff").read_bytes().partition(b"\0")
+        if which == f"{base} {tree}".encode():
+            return raw_diff(diff)
+    return None
+
+
+def note_index(shadow: Shadow, index: Path, tree: str) -> None:
+    """Remembers what the agent's index holds, so that it is not read again while nobody touched it."""
+    temp = _note(shadow).with_suffix(".new")
+    temp.write_text(f"{index_stamp(index)} {tree}\n", encoding="ascii")
+    temp.replace(_note(shadow))
+
+
+def _noted(shadow: Shadow, stamp: str) -> str:
+    """The tree that was noted for an index with this stamp; "" when none was."""
+    with contextlib.suppress(OSError):
+        noted, _, tree = _note(shadow).read_text("ascii").strip().rpartition(" ")
+        return tree if stamp and noted == stamp else ""
+    return ""
+
+
+def index_stamp(index: Path) -> str:
+    """By which an index file is known again; "" when there is none."""
+    if not index.is_file() or index.is_symlink():
+        return ""
+    found = index.stat()
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+
+
+def _note(shadow: Shadow) -> Path:
+    return shadow.git_dir / "agent-index"

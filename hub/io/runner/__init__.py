@@ -1,0 +1,1 @@
+"""The program every agent runs under, its parts, and what the daemon writes and reads of a run."""

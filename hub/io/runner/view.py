@@ -1,0 +1,297 @@
+"""What a daemon sees of a run: the typed messages of a live runner, and the files of a dead one.
+
+Owns: the message and verdict values, `inspect` (the question of every recovery) and `SpoolReader`.
+Must not: start, signal or connect to anything.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import attrs
+import trio
+
+from hub.io.processes import Identity, is_alive
+from hub.io.runner import files as runner_files
+
+_BATCH_CHUNKS = 512
+_BATCH_BYTES = 1024 * 1024
+
+
+@attrs.frozen
+class Output:
+    """Bytes of the agent's standard output."""
+
+    offset: int
+    data: bytes
+    at: float
+    """When the runner read them, epoch seconds; the same in every replay."""
+
+
+@attrs.frozen
+class ErrorOutput:
+    """Bytes of the agent's standard error."""
+
+    offset: int
+    data: bytes
+    at: float
+
+
+@attrs.frozen
+class Status:
+    """How the run stands. Sent on each change, and whole each time; it may overtake output."""
+
+    state: str
+    """`running`, `draining`, `killing`, `final` or `ended`."""
+    paused: bool = False
+    no_space: bool = False
+    """The disk is full: the agent is held back until there is space, and nothing is lost."""
+    stopping: str = ""
+    """Why it is being stopped; "" when it is not."""
+    exec_errno: int = 0
+
+
+@attrs.frozen
+class Taken:
+    """The answer to a write."""
+
+    key: str
+    result: str
+    """`accepted`, `duplicate` (taken before: nothing was written), or why it was not taken and may be sent
+    again: `closed`, `full`, `no_space`."""
+
+    @property
+    def taken(self) -> bool:
+        """Whether the agent gets the bytes, by this write or by an earlier one of the same key."""
+        return self.result in {"accepted", "duplicate"}
+
+
+@attrs.frozen
+class Stray:
+    """A process the agent left behind, which was ended."""
+
+    pid: int
+    name: str
+
+
+@attrs.frozen
+class Verdict:
+    """How the run ended. The last message; every byte of output came before it."""
+
+    code: int | None
+    signal: int | None
+    asked: bool
+    """Whether it was stopped on request (by a daemon, for want of one, or by the runner's own limits)."""
+    reason: str
+    """`exited`, `exec_failed`, the reason a stop was given, `orphaned`, `spool_full`, `io_error`,
+    `terminated` or `guardian_killed`."""
+    started_at: float
+    ended_at: float
+    stdout_bytes: int
+    stderr_bytes: int
+    stderr_dropped: int = 0
+    stderr_tail: str = ""
+    """The last 64 KiB, decoded."""
+    strays: tuple[Stray, ...] = ()
+    orphaned: bool = False
+    exec_errno: int = 0
+
+
+KILLED = Verdict(
+    code=None,
+    signal=9,
+    asked=False,
+    reason="runner_killed",
+    started_at=0,
+    ended_at=0,
+    stdout_bytes=0,
+    stderr_bytes=0,
+)
+"""The verdict of a run whose runner died before it could give one."""
+Message = Output | ErrorOutput | Status | Taken | Verdict
+
+
+@attrs.frozen
+class Hello:
+    """What a runner says of itself to a daemon that has attached."""
+
+    run_id: str
+    pid: int
+    agent_pid: int
+    started_at: float
+    stdout_bytes: int
+    stderr_bytes: int
+    contained: bool
+    """Whether the system lets the runner reach every descendant of the agent (Linux), or its group only."""
+    status: Status
+
+
+@attrs.frozen
+class NeverClaimed:
+    """No runner has ever taken this directory: nothing was started."""
+
+
+@attrs.frozen
+class ClaimedNotStarted:
+    """A runner took the directory and died before the agent could run: certainly nothing was executed."""
+
+
+@attrs.frozen
+class Running:
+    """The runner lives: attach to it."""
+
+    runner: Identity
+
+
+@attrs.frozen
+class Ended:
+    """The agent has ended in order; its spool is whole."""
+
+    verdict: Verdict
+
+
+@attrs.frozen
+class Dead:
+    """The runner died under its agent, and took it along. With an empty spool nobody knows what it did."""
+
+    started: bool
+    """Always true here: the agent was let go."""
+    spool_bytes: int
+    settled: bool
+    """Whether the guardian is gone too; while it lives it is still ending the last processes (under a
+    second)."""
+
+
+RunState = NeverClaimed | ClaimedNotStarted | Running | Ended | Dead
+
+
+def status_from(value: dict[str, Any]) -> Status:
+    """A status from its JSON."""
+    return Status(
+        state=str(value.get("state", "running")),
+        paused=bool(value.get("paused")),
+        no_space=bool(value.get("noSpace")),
+        stopping=str(value.get("stopping", "")),
+        exec_errno=int(value.get("execErrno", 0)),
+    )
+
+
+def verdict_from(value: dict[str, Any]) -> Verdict:
+    """A verdict from its JSON."""
+    return Verdict(
+        code=value.get("code"),
+        signal=value.get("signal"),
+        asked=bool(value.get("asked")),
+        reason=str(value.get("reason", "")),
+        started_at=int(value.get("startedAt", 0)) / 1000,
+        ended_at=int(value.get("endedAt", 0)) / 1000,
+        stdout_bytes=int(value.get("stdoutBytes", 0)),
+        stderr_bytes=int(value.get("stderrBytes", 0)),
+        stderr_dropped=int(value.get("stderrDropped", 0)),
+        stderr_tail=str(value.get("stderrTail", "")),
+        strays=tuple(Stray(int(one["pid"]), str(one["name"])) for one in value.get("strays", ())),
+        orphaned=bool(value.get("orphaned")),
+        exec_errno=int(value.get("execErrno", 0)),
+    )
+
+
+def inspect(run_dir: Path) -> RunState:
+    """What became of a run, from its files and the process table alone.
+
+    Raises:
+        ValueError: A file of the runner is damaged (they are written whole, so somebody else did that).
+    """
+    claim = _read(run_dir / runner_files.CLAIM)
+    if claim is None:
+        return NeverClaimed()
+    verdict = _read(run_dir / runner_files.VERDICT)
+    if verdict is not None:
+        return Ended(verdict_from(verdict))
+    runner = _identity(claim, "pid", "starttime")
+    if is_alive(runner):
+        return Running(runner)
+    # It may have ended between the two looks.
+    verdict = _read(run_dir / runner_files.VERDICT)
+    if verdict is not None:
+        return Ended(verdict_from(verdict))
+    if _read(run_dir / runner_files.AGENT) is None:
+        return ClaimedNotStarted()
+    settled = not is_alive(_identity(claim, "guardianPid", "guardianStarttime"))
+    return Dead(started=True, spool_bytes=_size(run_dir / runner_files.STDOUT), settled=settled)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    return runner_files.read_json(str(path))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _identity(claim: dict[str, Any], pid: str, starttime: str) -> Identity:
+    return Identity(int(claim[pid]), int(claim[starttime] or 0), str(claim["bootId"]))
+
+
+class SpoolReader:
+    """Reads a spool whose runner is dead, in the order and with the times of the first play.
+
+    `async with SpoolReader(run_dir) as chunks: async for chunk in chunks: ...`
+    """
+
+    def __init__(self, run_dir: Path, from_offset: int = 0, from_stderr: int = 0) -> None:
+        self._run_dir = run_dir
+        self._from = (from_offset, from_stderr)
+        self._open: list[int] = []
+        self._cursor: runner_files.Cursor | None = None
+        self._batch: list[Output | ErrorOutput] = []
+
+    async def __aenter__(self) -> Self:
+        for name in (runner_files.STDOUT, runner_files.STDERR, runner_files.INDEX):
+            try:
+                self._open.append(os.open(self._run_dir / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW))
+            except FileNotFoundError:
+                return self  # the runner died before it made them: an empty spool
+        self._cursor = runner_files.Cursor(self._open[:2], self._open[2], *self._from)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._cursor = None
+        while self._open:
+            os.close(self._open.pop())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Output | ErrorOutput:
+        if not self._batch and self._cursor is not None:
+            self._batch = await trio.to_thread.run_sync(self._next_batch, self._cursor)
+            self._batch.reverse()
+        if not self._batch:
+            raise StopAsyncIteration
+        return self._batch.pop()
+
+    def _next_batch(self, cursor: runner_files.Cursor) -> list[Output | ErrorOutput]:
+        """A thread hop costs more than reading a small chunk: take many at once."""
+        batch: list[Output | ErrorOutput] = []
+        size = 0
+        while size < _BATCH_BYTES and len(batch) < _BATCH_CHUNKS:
+            chunk = cursor.next(_BATCH_BYTES) or cursor.rest(_BATCH_BYTES)
+            if chunk is None:
+                break
+            stream, offset, at, data = chunk
+            batch.append((ErrorOutput if stream else Output)(offset, data, at / 1000))
+            size += len(data)
+        return batch
+
+
+def read_spool(run_dir: Path, from_offset: int = 0, from_stderr: int = 0) -> SpoolReader:
+    """The spool of a dead runner from these offsets on; an async context manager to iterate over."""
+    return SpoolReader(run_dir, from_offset, from_stderr)

@@ -1,0 +1,138 @@
+"""A real repository with a session's worktree, and ways to look at both without hub."""
+
+# ruff: noqa: PTH114, PTH115, PTH118, PTH123  # paths of bytes
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+from hub.io.git import Worktree, add_worktree
+from hub.io.places import Places
+
+IDENTITY = ("-c", "user.name=agent", "-c", "user.email=agent@x", "-c", "commit.gpgSign=false")
+
+
+def sh(where: Path, *args: str, check: bool = True) -> str:
+    """Plain git, as a user or an agent runs it."""
+    done = subprocess.run(["git", *IDENTITY, *args], cwd=where, check=False, capture_output=True)
+    if check and done.returncode:
+        raise AssertionError(f"git {args}: {done.stderr.decode()}")
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def make_repo(root: Path, *init: str) -> Path:
+    """A repository with one commit: `a.txt`, `d/b.txt`, an executable, a link, and `*.o` ignored."""
+    root.mkdir()
+    sh(root, "init", "-q", "-b", "main", *init)
+    (root / "a.txt").write_text("a\n")
+    (root / "d").mkdir()
+    (root / "d/b.txt").write_text("b\n")
+    (root / "run.sh").write_text("#!/bin/sh\n")
+    (root / "run.sh").chmod(0o755)
+    (root / "link").symlink_to("a.txt")
+    (root / ".gitignore").write_text("*.o\n")
+    sh(root, "add", "-A")
+    sh(root, "commit", "-q", "-m", "first")
+    Places(root).ensure()
+    return root
+
+
+async def session(root: Path, name: str = "s1", *, carry_dirty: bool = False) -> Worktree:
+    """A session's worktree at HEAD."""
+    base = sh(root, "rev-parse", "HEAD").strip()
+    return await add_worktree(root, Places(root).worktree(name), f"hub/{name}", base, carry_dirty=carry_dirty)
+
+
+def on_disk(tree: Path) -> dict[bytes, tuple[str, bytes]]:
+    """Every file below `tree` as git would hold it: path -> (mode, bytes)."""
+    found: dict[bytes, tuple[str, bytes]] = {}
+    base = os.fsencode(tree)
+    for folder, folders, files in os.walk(base):
+        if b".git" in folders:
+            folders.remove(b".git")
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        for name in (*files, *links):
+            path = os.path.join(folder, name)
+            mode = os.lstat(path).st_mode
+            key = os.path.relpath(path, base)
+            if stat.S_ISLNK(mode):
+                found[key] = ("120000", os.readlink(path))
+            elif stat.S_ISREG(mode) and name != b".git":
+                kind = "100755" if mode & 0o100 else "100644"
+                with open(path, "rb") as file:
+                    found[key] = (kind, file.read())
+    return found
+
+
+def in_commit(root: Path, name: str) -> dict[bytes, tuple[str, bytes]]:
+    """Every blob of a commit: path -> (mode, bytes)."""
+    listed = subprocess.run(
+        ["git", "ls-tree", "-r", "-z", name], cwd=root, check=True, capture_output=True
+    ).stdout
+    entries = [line.partition(b"\t") for line in listed.split(b"\0")[:-1]]
+    heads = [head.split(b" ") for head, _, _ in entries]
+    stdin = b"".join(head[2] + b"\n" for head in heads)
+    rest = subprocess.run(
+        ["git", "cat-file", "--batch"], cwd=root, check=True, capture_output=True, input=stdin
+    ).stdout
+    found: dict[bytes, tuple[str, bytes]] = {}
+    for head, (_, _, path) in zip(heads, entries, strict=True):
+        line, _, rest = rest.partition(b"\n")
+        if line.endswith(b"missing"):
+            found[path] = (head[0].decode(), b"")
+            continue
+        size = int(line.rsplit(b" ", 1)[1])
+        found[path] = (head[0].decode(), rest[:size])
+        rest = rest[size + 1 :]
+    return found
+
+
+def untouched(root: Path) -> dict[str, object]:
+    """What hub must never change of the user's own: HEAD, its branch, the index, the tree, the configuration."""
+    return {
+        "head": (root / ".git/HEAD").read_bytes(),
+        "main": sh(root, "rev-parse", "refs/heads/main"),
+        "index": (root / ".git/index").read_bytes(),
+        "config": (root / ".git/config").read_bytes(),
+        "files": {key: value for key, value in on_disk(root).items() if not key.startswith(b".hub/")},
+    }
+
+
+_KILLED = """
+import os, sys, trio
+from pathlib import Path
+import hub.io.git.env as env
+from hub.io import git
+
+root, what, spot, when = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
+count = 0
+
+def wrap(real):
+    async def run(*args, **more):
+        global count
+        count += 1
+        mine = count
+        if mine == spot and when == "before":
+            os.kill(os.getpid(), 9)
+        done = await real(*args, **more)
+        if mine == spot and when == "after":
+            os.kill(os.getpid(), 9)
+        return done
+    return run
+
+env._run = wrap(env._run)
+import hub.io.git.store as store
+store.git_fed = wrap(store.git_fed)
+exec(what)
+"""
+
+
+def killed_at(root: Path, what: str, spot: int, when: str) -> bool:
+    """Runs code in a process that is killed -9 just before or after its `spot`-th git; False when it has fewer."""
+    argv = [sys.executable, "-c", _KILLED, str(root), what, str(spot), when]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode in {0, -9}, done.stderr
+    return done.returncode == -9

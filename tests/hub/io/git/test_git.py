@@ -1,0 +1,320 @@
+"""The user's repository, diffs, the list of snapshots, rewinding, and the environment git runs in."""
+
+# bounded polls of another process
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+import trio
+
+from hub.errors import Code, HubError
+from hub.io import git as api
+from hub.io.git.env import Done, effective_config, environment, failure, filter_overrides, git, git_capped
+from hub.io.git.refs import move_refs
+from hub.io.git.store import quoted
+from tests.hub.io.git.kit import make_repo, session, sh, untouched
+from tests.waiting import changed, ends
+
+
+@pytest.fixture
+def root(tmp_path):
+    return make_repo(tmp_path / "repo")
+
+
+async def test_state_of_a_clean_and_a_dirty_tree(root):
+    head = sh(root, "rev-parse", "HEAD").strip()
+    assert await api.repo_state(root) == api.RepoState(head, "main", True, False, "main")
+    (root / "new").write_text("x")
+    assert (await api.repo_state(root)).dirty
+    (root / "new").unlink()
+    (root / "x.o").write_text("ignored")
+    assert not (await api.repo_state(root)).dirty
+    (root / "a.txt").write_text("changed")
+    assert (await api.repo_state(root)).dirty
+
+
+async def test_state_without_a_commit(tmp_path):
+    sh(tmp_path, "init", "-q", "-b", "trunk", "empty")
+    assert await api.repo_state(tmp_path / "empty") == api.RepoState("", "trunk", False, False, "trunk")
+
+
+async def test_main_branch_of_a_detached_head(root):
+    sh(root, "checkout", "-q", "--detach")
+    assert (await api.repo_state(root)).branch == ""
+    assert (await api.repo_state(root)).main_branch == "main"
+    sh(root, "branch", "-m", "main", "odd")
+    state = await api.repo_state(root)
+    assert state.main_branch == state.head_sha
+    sh(root, "update-ref", "refs/remotes/origin/odd", "HEAD")
+    sh(root, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/odd")
+    assert (await api.repo_state(root)).main_branch == "odd"
+
+
+async def test_on_a_feature_branch_the_diff_is_against_it(root):
+    sh(root, "checkout", "-q", "-b", "feature/x")
+    assert (await api.repo_state(root)).main_branch == "feature/x"
+
+
+async def test_state_errors(tmp_path, root, monkeypatch):
+    with pytest.raises(HubError) as caught:
+        await api.repo_state(tmp_path)
+    assert caught.value.code is Code.NOT_A_REPOSITORY
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(HubError) as caught:
+        await api.repo_state(root)
+    assert caught.value.code is Code.NO_PERMISSION
+
+
+async def test_git_missing_and_folder_missing(root, tmp_path, monkeypatch):
+    with pytest.raises(HubError) as caught:
+        await git("status", cwd=tmp_path / "nowhere")
+    assert caught.value.code is Code.WORKTREE_MISSING
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(HubError) as caught:
+        await git("status", cwd=root)
+    assert caught.value.code is Code.GIT_MISSING
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("fatal: not a git repository", Code.NOT_A_REPOSITORY),
+        ("fatal: detected dubious ownership in repository", Code.NO_PERMISSION),
+        ("error: unable to write: No space left on device", Code.NO_SPACE),
+        ("error: x: Read-only file system", Code.READ_ONLY),
+        ("error: x: Permission denied", Code.NO_PERMISSION),
+        ("fatal: something new", Code.GIT_FAILED),
+        ("", Code.GIT_FAILED),
+    ],
+)
+def test_what_git_says_has_a_code(said, code):
+    error = failure("x", Done(128, b"", said))
+    assert error.code is code
+    assert error.detail.startswith("git x: ")
+
+
+async def work(root):
+    wt = await session(root)
+    (wt.path / "a.txt").write_text("changed\n")
+    (wt.path / "new.txt").write_text("new\n")
+    first = await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index, subject="first handoff")
+    (wt.path / "a.txt").write_text("again\n")
+    second = await api.snapshot(wt.path, "s1", "h2", {}, wt.kept_index)
+    return wt, first, second
+
+
+async def test_session_diff_is_main_dot_dot_dot_branch(root):
+    await work(root)
+    sh(root, "commit", "-q", "--allow-empty", "-m", "user goes on")
+    (root / "users").write_text("x")
+    sh(root, "add", "users")
+    sh(root, "commit", "-q", "-m", "user's own")
+    found = await api.session_diff(root, "main", "hub/s1")
+    assert found["diff"] == sh(root, "diff", "main...hub/s1")
+    assert "a.txt" in found["summary"]
+    assert "2 files changed" in found["summary"]
+    assert not found["truncated"]
+
+
+async def test_session_diff_without_the_main_branch_uses_where_the_session_began(root):
+    await work(root)
+    sh(root, "branch", "-m", "main", "renamed")
+    assert "new.txt" in (await api.session_diff(root, "main", "hub/s1"))["diff"]
+    with pytest.raises(HubError) as caught:
+        await api.session_diff(root, "renamed", "hub/none")
+    assert caught.value.code is Code.BRANCH_MISSING
+
+
+async def test_a_huge_diff_is_cut_and_says_so(root):
+    wt = await session(root)
+    (wt.path / "big").write_text("line of text\n" * 200_000)
+    await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    found = await api.session_diff(root, "main", "hub/s1")
+    assert found["truncated"]
+    assert len(found["diff"]) < api.DIFF_LIMIT + 200
+    assert "(cut at" in found["diff"].splitlines()[-1]
+    assert "big" in found["summary"]
+
+
+async def test_snapshots_newest_first_and_by_session(root):
+    _, first, second = await work(root)
+    other = await session(root, "s2")
+    third = await api.snapshot(other.path, "s2", "h9", {}, other.kept_index)
+    found = await api.snapshots(root, "s1")
+    assert [entry["sha"] for entry in found] == [second.sha, first.sha]
+    assert found[1]["subject"] == "first handoff"
+    assert found[1]["short"] == first.sha[:12]
+    assert (found[1]["sessionId"], found[1]["handoffId"]) == ("s1", "h1")
+    assert found[1]["when"].endswith("Z")
+    assert {entry["sha"] for entry in await api.snapshots(root)} == {first.sha, second.sha, third.sha}
+    assert await api.snapshots(root, "s3") == []
+
+
+async def test_commit_diff_is_against_the_first_parent(root):
+    _, first, second = await work(root)
+    assert (await api.commit_diff(root, second.sha))["diff"] == sh(root, "diff", first.sha, second.sha)
+    assert (await api.commit_diff(root, first.short))["diff"] == sh(root, "diff", "main", first.sha)
+    root_commit = sh(root, "rev-list", "--max-parents=0", "main").strip()
+    assert "b/d/b.txt" in (await api.commit_diff(root, root_commit))["diff"]
+
+
+BAD = ["--output=/tmp/x", "-p", "HEAD", "HEAD@{0}", "a..b", ":/regex", "main", "refs/heads/main", "", "abc", "f" * 40,
+       "f" * 65, "ABCDEF0", "abcdef0\n", "abcdef0^{/x}", "hub/s1"]  # fmt: skip
+
+
+@pytest.mark.parametrize("sha", BAD)
+async def test_a_name_from_outside_is_an_id_or_nothing(root, sha):
+    """Security row 6."""
+    await work(root)
+    refs = sh(root, "for-each-ref")
+    for call in (api.commit_diff(root, sha), api.rewind(root, sha)):
+        with pytest.raises(HubError) as caught:
+            await call
+        assert caught.value.code is Code.NOT_FOUND
+    assert sh(root, "for-each-ref") == refs
+
+
+async def test_the_id_of_a_tree_or_a_blob_is_no_snapshot(root):
+    for name in ("HEAD^{tree}", "HEAD:a.txt"):
+        with pytest.raises(HubError) as caught:
+            await api.commit_diff(root, sh(root, "rev-parse", name).strip())
+        assert caught.value.code is Code.NOT_FOUND
+
+
+async def test_rewind_makes_a_branch_and_moves_nothing(root):
+    wt, first, second = await work(root)
+    before = untouched(root)
+    refs = sh(root, "for-each-ref")
+    names = [await api.rewind(root, first.sha), await api.rewind(root, first.short)]
+    assert names == [f"hub/rewind/{first.sha[:12]}-1", f"hub/rewind/{first.sha[:12]}-2"]
+    assert sh(root, "rev-parse", *names).split() == [first.sha] * 2
+    for name in names:
+        sh(root, "update-ref", "-d", f"refs/heads/{name}")
+    assert sh(root, "for-each-ref") == refs
+    assert untouched(root) == before
+    assert sh(wt.path, "rev-parse", "HEAD").strip() == second.sha
+
+
+async def test_refs_move_only_from_where_they_were_said_to_be(root):
+    head = sh(root, "rev-parse", "HEAD").strip()
+    zero = "0" * 40
+    assert await move_refs([("refs/hub/x/y", head, zero)], "w", cwd=root, where={})
+    assert not await move_refs([("refs/hub/x/y", head, zero)], "w", cwd=root, where={})
+    assert not await move_refs(
+        [("refs/hub/x/z", head, zero), ("refs/hub/x/y", head, "1" * 40)], "w", cwd=root, where={}
+    )
+    assert sh(root, "for-each-ref", "--format=%(refname)", "refs/hub").split() == ["refs/hub/x/y"]
+
+
+def test_the_environment_has_nothing_of_the_daemons(monkeypatch):
+    """Security rows 7 and 19: no key, no inherited GIT_*, nothing that names a program."""
+    for name in (
+        "ANTHROPIC_API_KEY",
+        "GIT_DIR",
+        "GIT_CONFIG_PARAMETERS",
+        "SSH_AUTH_SOCK",
+        "HUB_SIGNING_KEY",
+        "LD_PRELOAD",
+    ):
+        monkeypatch.setenv(name, "secret")
+    env = environment({}, [("x.y", "z")])
+    assert "secret" not in env.values()
+    assert env["GIT_CONFIG_GLOBAL"] == os.devnull
+    assert env["GIT_CONFIG_NOSYSTEM"] == "1"
+    last = int(env["GIT_CONFIG_COUNT"]) - 1
+    assert (env[f"GIT_CONFIG_KEY_{last}"], env[f"GIT_CONFIG_VALUE_{last}"]) == ("x.y", "z")
+
+
+async def test_overrides_are_in_force(root):
+    sh(root, "config", "core.hooksPath", "/evil")
+    sh(root, "config", "core.fsmonitor", "/evil")
+    settings = await effective_config(root)
+    assert settings["core.hookspath"] == os.devnull
+    assert settings["core.fsmonitor"] == "false"
+    assert "user.name" not in settings or settings["user.name"] != "agent"
+
+
+def test_every_filter_is_taken_away_by_name():
+    names = [
+        "filter.lfs.clean",
+        "filter.lfs.required",
+        "filter.a.b=c.process",
+        "core.bare",
+        "filter.x.smudge",
+    ]
+    found = dict(filter_overrides(names))
+    assert found["filter.lfs.clean"] == ""
+    assert found["filter.lfs.required"] == "false"
+    assert found["filter.a.b=c.process"] == ""
+    assert len(found) == 12
+
+
+async def test_the_users_ignores_and_trust_are_respected(root, tmp_path, monkeypatch):
+    """`core.excludesFile` and `safe.directory` are the user's own, and only count outside a repository."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text(
+        "[core]\n\texcludesFile = ~/ignored\n\thooksPath = /evil\n[safe]\n\tdirectory = /somewhere\n"
+    )
+    (home / "ignored").write_text("*.swp\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+    wt = await session(root)
+    (wt.path / "x.swp").write_text("x")
+    (wt.path / "x").write_text("x")
+    taken = await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
+    assert [change.path for change in taken.files] == ["x"]
+    settings = await effective_config(root)
+    assert settings["safe.directory"] == "/somewhere"
+    assert settings["core.hookspath"] == os.devnull
+
+
+async def test_output_is_read_no_further_than_asked(root):
+    (root / "big").write_bytes(b"x\n" * 4_000_000)
+    sh(root, "add", "-A")
+    blob = sh(root, "rev-parse", ":big").strip()
+    with trio.fail_after(20):
+        data, more = await git_capped("cat-file", "blob", blob, cwd=root, limit=1000)
+    assert (data, more) == (b"x\n" * 500, True)
+    assert await git_capped("rev-parse", "--is-bare-repository", cwd=root, limit=1000) == (b"false\n", False)
+
+
+async def test_cancelling_ends_a_git_that_hangs(root, tmp_path):
+    """A git that ignores SIGTERM is killed with its whole group."""
+    fake = tmp_path / "bin"
+    fake.mkdir()
+    pids = tmp_path / "pids"
+    (fake / "git").write_text(f"#!/bin/sh\ntrap '' TERM\nsleep 1000 &\necho $$ $! > {pids}\nwait\nwait\n")
+    (fake / "git").chmod(0o755)
+    path = f"{fake}:{os.environ['PATH']}"
+    real = shutil.which("git")
+    assert real is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", path)
+        patch.setattr("hub.io.git.env._GRACE", 0.1)
+        patch.setattr("hub.io.git.env._protected_of", {_key(): []})
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_hang, root)
+            await changed(tmp_path, lambda: pids.exists() and pids.read_text().strip())
+            nursery.cancel_scope.cancel()
+    await ends(*map(int, pids.read_text().split()))
+
+
+def _key():
+    return tuple(os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"))
+
+
+async def _hang(root):
+    await git("status", cwd=root)
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [(b"a/b-c.txt", b"a/b-c.txt"), (b"a b", b'"a\\040b"'), (b'q"', b'"q\\042"'), (b"\\", b'"\\134"'), (b"\n\r\t", b'"\\012\\015\\011"'),
+     (b"\xff", b'"\\377"'), ("é".encode(), b'"\\303\\251"'), (b"#", b'"#"'), (b"~", b'"~"')],
+)  # fmt: skip
+def test_paths_are_quoted_as_git_reads_them(path, line):
+    assert quoted(path) == line

@@ -1,0 +1,283 @@
+"""One agent's life under its runner, with real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from hub.errors import Code, HubError
+from hub.io.child import (
+    AgentLaunch,
+    Ended,
+    RunnerClient,
+    StdinMode,
+    inspect,
+    read_spool,
+    spawn_runner,
+)
+from tests.hub.io.runner.kit import (
+    DAEMON,
+    claim_of,
+    gone,
+    lines,
+    listen,
+    run_dir,
+    run_to_end,
+    script,
+)
+from tests.waiting import ends
+
+__all__ = ["run_dir"]
+
+
+async def test_a_run_to_its_end_gives_every_byte_and_the_verdict_last(run_dir):
+    """decisions 4, the runner: output, exit code and times come whole, and the files say the same."""
+    text = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(7)"
+    heard = await run_to_end(run_dir, script(text))
+    assert (heard.stdout, heard.stderr) == (b"out\n", b"err\n")
+    assert heard.messages[-1] is heard.verdict
+    assert (heard.verdict.code, heard.verdict.signal, heard.verdict.reason) == (7, None, "exited")
+    assert heard.verdict.asked is False
+    assert (heard.verdict.stdout_bytes, heard.verdict.stderr_bytes) == (4, 4)
+    assert heard.verdict.stderr_tail == "err\n"
+    assert heard.verdict.started_at <= heard.verdict.ended_at
+    assert inspect(run_dir) == Ended(heard.verdict)
+
+
+async def test_the_runner_and_its_guardian_leave_once_the_verdict_is_collected(run_dir):
+    """I6: no runner past its use."""
+    await run_to_end(run_dir, script("pass", linger=1000.0))
+    claim = claim_of(run_dir)
+    await ends(claim["pid"], claim["guardianPid"])
+    assert not (run_dir / "control.sock").exists()
+
+
+async def test_an_ended_runner_that_nobody_visits_leaves_by_itself(run_dir):
+    await spawn_runner(run_dir, script("pass", linger=0.0))
+    claim = claim_of(run_dir)
+    await ends(claim["pid"], claim["guardianPid"])
+    state = inspect(run_dir)
+    assert isinstance(state, Ended)
+    assert state.verdict.code == 0
+
+
+async def test_an_agent_killed_from_outside_is_told_by_its_signal(run_dir):
+    await spawn_runner(run_dir, script("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
+    async with RunnerClient(run_dir) as client:
+        await client.attach()
+        verdict = (await listen(client)).verdict
+    assert (verdict.code, verdict.signal, verdict.asked) == (None, signal.SIGKILL, False)
+
+
+@pytest.mark.parametrize(
+    ("argv", "cwd", "errno_name"),
+    [
+        (["/nowhere/agent"], "/", "ENOENT"),
+        (["no-such-agent-on-path"], "/", "ENOENT"),
+        (["/etc/passwd"], "/", "EACCES"),
+        (["/bin/true"], "/nowhere", "ENOENT"),
+    ],
+)
+async def test_a_failed_exec_is_told_with_its_errno(run_dir, argv, cwd, errno_name):
+    """Never a bare exit 127: the daemon says which program is missing, and nothing was executed."""
+    import errno
+
+    heard = await run_to_end(run_dir, AgentLaunch(argv, {"PATH": os.defpath}, Path(cwd)))
+    assert heard.verdict.reason == "exec_failed"
+    assert heard.verdict.exec_errno == getattr(errno, errno_name)
+    assert heard.stdout == b""
+
+
+async def test_the_agent_gets_exactly_its_environment_and_three_descriptors(run_dir, monkeypatch):
+    """security 19 and 20: nothing of the daemon's environment or open files reaches the agent."""
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "leak")
+    monkeypatch.setenv("HUB_SIGNING_KEY", "leak")
+    leak = os.open("/etc/passwd", os.O_RDONLY)
+    os.set_inheritable(leak, True)
+    try:
+        only = {"ONLY": "this", "LC_ALL": "C.UTF-8"}  # without a locale the agent's own Python would add one
+        # listdir opens one descriptor itself: it is the highest, and gone when the names are read.
+        text = "import os, json; print(json.dumps([dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))[:-1]]))"
+        heard = await run_to_end(run_dir, script(text, env=only))
+    finally:
+        os.close(leak)
+    environment, descriptors = json.loads(heard.stdout)
+    assert environment == {**only, "HUB_RUN_ID": run_dir.name}
+    assert descriptors == [0, 1, 2]
+
+
+async def test_the_agent_starts_in_its_own_session_with_default_signals_and_the_users_umask(run_dir):
+    """SIGPIPE ignored, as Python leaves it, would be handed on to every program the agent starts."""
+    # Read by programs that change nothing of it themselves; the masks by the shell, which blocks all signals for a
+    # moment whenever it starts another program.
+    masks_of = (
+        "while read -r name mask; do case $name in Sig[IB]*) echo $name $mask;; esac; done < /proc/$$/status"
+    )
+    text = f"umask; pwd; readlink /proc/self/fd/0; cut -d' ' -f1,5,6 /proc/$$/stat; {masks_of}"
+    heard = await run_to_end(
+        run_dir, script("", argv=["/bin/sh", "-c", text], cwd=run_dir.parent, umask=0o027)
+    )
+    umask, cwd, stdin, ids, *masks = heard.stdout.decode().splitlines()
+    assert (umask, cwd, stdin) == ("0027", str(run_dir.parent), "/dev/null")
+    assert len(set(ids.split())) == 1, "process, group and session are one"
+    assert [int(mask.split()[1], 16) for mask in masks] == [0, 0], "nothing is blocked or ignored"
+
+
+async def test_the_keys_in_the_launch_file_are_gone_before_the_agent_runs(run_dir):
+    """Another agent of the same user must not read this one's keys from its run directory."""
+    text = "import os; print(sorted(os.listdir(os.environ['RUN'])))"
+    heard = await run_to_end(run_dir, script(text, env={"RUN": str(run_dir), "KEY": "sk-secret"}))
+    assert "launch.json" not in heard.stdout.decode()
+    for file in run_dir.iterdir():
+        if file.is_file():
+            assert b"sk-secret" not in file.read_bytes()
+
+
+async def test_all_files_are_private_even_under_umask_000(run_dir):
+    """security 38."""
+    before = os.umask(0)
+    try:
+        await spawn_runner(run_dir, script("input()", stdin=StdinMode.PIPE, files={"prompt.md": b"x"}))
+        async with RunnerClient(run_dir) as client:
+            await client.attach()
+            await client.write("k", b"\n")
+            assert stat.S_IMODE((run_dir / "control.sock").stat().st_mode) == 0o600
+            await listen(client)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(run_dir.stat().st_mode) == 0o700
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in run_dir.iterdir()}
+    assert {"stdout.spool", "spool.index", "verdict.json", "claim", "stdin.keys", "prompt.md"} <= modes.keys()
+    assert set(modes.values()) == {0o600}
+
+
+async def test_bytes_that_are_no_text_pass_untouched(run_dir):
+    """security 33: NUL, invalid UTF-8, CRLF and U+2028 are the stream's business, not the runner's."""
+    data = bytes(range(256)) * 300 + b"\r\n\xe2\x80\xa8\xff\xfe"
+    text = "import sys; sys.stdout.buffer.write(bytes(range(256)) * 300 + b'\\r\\n\\xe2\\x80\\xa8\\xff\\xfe')"
+    heard = await run_to_end(run_dir, script(text))
+    assert heard.stdout == data
+    assert (run_dir / "stdout.spool").read_bytes() == data
+
+
+async def test_stdin_can_be_a_file_of_the_run(run_dir):
+    launch = script(
+        "import sys; print(sys.stdin.read())",
+        stdin=StdinMode.FILE,
+        stdin_file="prompt.md",
+        files={"prompt.md": b"do"},
+    )
+    assert (await run_to_end(run_dir, launch)).stdout == b"do\n"
+
+
+async def test_stderr_is_capped_in_the_spool_but_its_tail_is_kept(run_dir):
+    text = "import sys; sys.stderr.write('a' * 5000 + 'b' * 100_000 + 'the end')"
+    verdict = (await run_to_end(run_dir, script(text, stderr_limit=5000))).verdict
+    assert (run_dir / "stderr.spool").read_bytes() == b"a" * 5000
+    assert (verdict.stderr_bytes, verdict.stderr_dropped) == (5000, 100_007)
+    assert verdict.stderr_tail.endswith("bthe end")
+    assert len(verdict.stderr_tail) == 65536
+
+
+async def test_a_grandchild_that_holds_stdout_does_not_keep_the_run_open(run_dir):
+    """T10: end of file never came; now it is given a drain, ended, and named in the verdict."""
+    heard = await run_to_end(run_dir, script(DAEMON + "daemon(True)\nprint('bye')", drain=0.1))
+    pid = int(heard.stdout.split()[0])
+    assert heard.stdout.endswith(b"bye\n")
+    assert heard.verdict.code == 0
+    assert [stray.pid for stray in heard.verdict.strays] == [pid]
+    assert heard.verdict.strays[0].name == sys.executable
+    assert gone(pid)
+
+
+async def test_what_a_grandchild_writes_within_the_drain_is_not_lost(run_dir):
+    text = "(sleep 0.1; echo late) & echo early"
+    heard = await run_to_end(run_dir, script("", argv=["/bin/sh", "-c", text], drain=5.0))
+    assert heard.stdout == b"early\nlate\n"
+    assert heard.verdict.strays == ()
+
+
+async def test_a_silent_daemon_of_the_agent_does_not_outlive_it_either(run_dir):
+    """I6: a dev server started in the background, with its output elsewhere."""
+    heard = await run_to_end(run_dir, script(DAEMON + "daemon(False)", drain=60.0))
+    assert gone(int(heard.stdout))
+    assert len(heard.verdict.strays) == 1
+
+
+async def test_a_full_spool_stops_the_agent_in_order(run_dir):
+    """security 35: a flood meets a quota, and what was read is kept."""
+    text = (
+        "import os, signal, sys\n"
+        "def stop(*_): os.write(1, b'last words'); os._exit(3)\n"
+        "signal.signal(signal.SIGINT, stop)\n"
+        "while True: sys.stdout.write('x' * 65536)\n"
+    )
+    launch = script(text, spool_limit=1_000_000)
+    heard = await run_to_end(run_dir, launch)
+    assert heard.verdict.reason == "spool_full"
+    assert heard.verdict.asked
+    assert heard.verdict.stdout_bytes >= 1_000_000
+    assert heard.stdout == (run_dir / "stdout.spool").read_bytes()
+    assert heard.stdout.endswith(b"last words")
+    assert heard.verdict.code == 3
+
+
+async def test_a_flood_that_ignores_the_stop_stays_within_the_quota_and_its_headroom(run_dir):
+    text = (
+        "import signal, sys\n"
+        "for n in (signal.SIGINT, signal.SIGTERM): signal.signal(n, signal.SIG_IGN)\n"
+        "while True: sys.stdout.write('x' * 65536)\n"
+    )
+    heard = await run_to_end(run_dir, script(text, spool_limit=100_000))
+    assert heard.verdict.signal == signal.SIGKILL
+    assert heard.verdict.stdout_bytes < 100_000 + 7 * 1024 * 1024
+
+
+@pytest.mark.parametrize("name", ["Upper", "", "-x", "a" * 65])
+async def test_a_run_directory_must_be_named_like_an_id(tmp_path, name):
+    with pytest.raises(HubError) as caught:
+        await spawn_runner(tmp_path / name if name else Path("/"), script("pass"))
+    assert caught.value.code == Code.INVALID
+
+
+@pytest.mark.parametrize("name", ["claim", "../x", ".hidden", "verdict.json"])
+async def test_a_file_of_the_agent_cannot_pose_as_one_of_the_runner(run_dir, name):
+    with pytest.raises(HubError) as caught:
+        await spawn_runner(run_dir, script("pass", files={name: b""}))
+    assert caught.value.code == Code.INVALID
+    assert not run_dir.exists()
+
+
+async def test_a_run_directory_others_can_enter_is_refused(run_dir):
+    run_dir.mkdir(0o755)
+    run_dir.chmod(0o755)
+    with pytest.raises(HubError) as caught:
+        await spawn_runner(run_dir, script("pass"))
+    assert caught.value.code == Code.DISPATCH_FAILED
+    assert "0700" in caught.value.detail
+
+
+async def test_a_second_replay_equals_the_first(run_dir):
+    """decisions 4: order of the two streams, offsets and times are those of the first play."""
+    text = "import os\nfor n in range(40): os.write(1 + n % 2, b'%d\\n' % n)"
+    first = await run_to_end(run_dir, script(text))
+    async with read_spool(run_dir) as chunks:
+        again = [chunk async for chunk in chunks]
+    flat = [(type(one), one.offset, one.data, one.at) for one in first.messages if hasattr(one, "offset")]
+    assert [(type(one), one.offset, one.data, one.at) for one in again] == flat
+
+
+async def test_lines_helper_sees_output_while_the_agent_lives(run_dir):
+    """Output is forwarded when it comes, not at the end."""
+    await spawn_runner(run_dir, script("print('up'); input()", stdin=StdinMode.PIPE))
+    async with RunnerClient(run_dir) as client:
+        await client.attach()
+        assert await lines(client, 1) == ["up"]
+        await client.close_stdin()
+        assert (await listen(client)).verdict.code == 1
