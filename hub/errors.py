@@ -33,9 +33,6 @@ class Code(StrEnum):
     APPROVAL_DENIED = "approval_denied"
     NO_FALLBACK = "no_fallback"
     NO_TERMINAL = "no_terminal"
-    AGENT_RUNNING = "agent_running"
-    NOTHING_TO_ADOPT = "nothing_to_adopt"
-    OUTSIDE_PROJECT = "outside_project"
     UNAVAILABLE = "unavailable"
     TIMEOUT = "timeout"
     NO_SPACE = "no_space"
@@ -139,15 +136,6 @@ RULES: dict[Code, Rule] = {
         409, 6, "There is nobody to hand the work to", "Enable another provider in hub.toml."
     ),
     Code.NO_TERMINAL: Rule(409, 1, "No terminal could be opened", "Run the command in the detail by hand."),
-    Code.AGENT_RUNNING: Rule(
-        409, 1, "The agent still runs", "Wait until it has ended, or let hub end it: hub adopt --stop"
-    ),
-    Code.NOTHING_TO_ADOPT: Rule(
-        409, 1, "There is nothing of this agent to go on with", "See what is known of it: hub detect --json"
-    ),
-    Code.OUTSIDE_PROJECT: Rule(
-        409, 1, "The agent works outside this project", "Start hub there: hub -C <its folder> daemon --port 0"
-    ),
     Code.UNAVAILABLE: Rule(503, 1, "A part of the daemon is restarting", "Try again in a second."),
     Code.TIMEOUT: Rule(504, 1, "A part of the daemon did not answer in time", "Try again; see hub doctor."),
     Code.NO_SPACE: Rule(507, 1, "The disk is full", "Free some space; hub goes on by itself."),

@@ -20,7 +20,6 @@ from hub.messages import (
     AdapterReply,
     AdapterStop,
     AddAccount,
-    Adopt,
     AgentBatch,
     AskApproval,
     AuditAppend,
@@ -104,14 +103,12 @@ _AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, Ada
 
 _WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("models", (ListModels, PullModel, CancelPull, LaunchModel, Look)),
-    ("detector", (Detect, Adopt)),
+    ("detector", (Detect,)),
     ("outcomes", (GetOutcomes,)),
 )
 _DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("settings", (GetConfig,)),
     ("events", (EventAppend,)),
-    ("audit", (AuditAppend,)),
-    ("session", (StartRun, GetSessionFacts)),
 )
 
 

@@ -58,8 +58,8 @@ class Census:
         present = facts.pids()
         for pid in [pid for pid, one in self.found.items() if facts.starttime(pid) != one.process.starttime]:
             del self.found[pid]
-        fresh = present - self._seen
-        old = self._seen
+            self._seen.discard(str(pid))  # whoever has the number now is new
+        old, fresh = self._seen, present - self._seen
         again = {name for name, until in self._young.items() if until >= now and name in present}
         known = {str(pid) for pid in self.found} if deep else set()
         entries = self.registries.entries(deep=deep)

@@ -75,7 +75,7 @@ def _read(folder: str) -> Iterator[Entry]:
         if name.endswith(".json") and name[:-5].isdigit():
             try:
                 yield _entry(int(name[:-5]), json.loads(read_bounded(Path(folder, name), _FILE)))
-            except (OSError, HubError, ValueError, TypeError, AttributeError, RecursionError):
+            except (OSError, HubError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 continue  # half written, or not what it was
 
 

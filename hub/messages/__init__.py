@@ -34,7 +34,6 @@ from hub.messages.approvals import Decision as Decision
 from hub.messages.approvals import GetApprovals as GetApprovals
 from hub.messages.approvals import ResolveApproval as ResolveApproval
 from hub.messages.approvals import WithdrawApprovals as WithdrawApprovals
-from hub.messages.detector import Adopt as Adopt
 from hub.messages.detector import Detect as Detect
 from hub.messages.models import CancelPull as CancelPull
 from hub.messages.models import LaunchModel as LaunchModel

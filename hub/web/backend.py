@@ -122,11 +122,6 @@ class Backend(Protocol):
     async def detect(self, since_hours: int) -> JsonArray:
         """Agents on this machine: what runs, and sessions written in the last hours."""
 
-    async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
-    ) -> JsonObject:
-        """Write the brief of a detected agent for `target`, and go on with it; answers what was made."""
-
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session; answers `{sessionId, taskId, branch, worktree}`."""
 

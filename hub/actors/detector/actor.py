@@ -98,7 +98,7 @@ class Detector(Actor[Any]):
     async def _announce(self, found: Iterable[Detected]) -> None:
         """Say what is new, once. What is not logged now is told at the next look."""
         first, known = self._known is None, self._known or set()
-        fresh = [one for one in found if not known & set(names(one))]
+        fresh = [one for one in found if names(one)[0] not in known]
         told = [one for one in fresh if not one.hubs and (one.agent is not None or not first)]
         try:
             if told:
@@ -133,7 +133,7 @@ class Detector(Actor[Any]):
 
 
 def names(found: Detected) -> tuple[str, ...]:
-    """By what it is known again: its process, its session, and sessions that may be its own; never empty."""
+    """By what it is known again, its own name first: its process, its session, sessions that may be its own."""
     agent = found.agent
     process = (f"detect:{boot_id()}:{agent.key[0]}:{agent.key[1]}",) if agent is not None else ()
     sessions = (found.choice.session_id, *found.choice.candidates)

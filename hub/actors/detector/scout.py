@@ -75,9 +75,13 @@ class Scout:
         self._intel = {name: known for name, known in self._intel.items() if name in alive}
         homes = self._homes()
         self._walked = self.clock()
-        self.newest = combine(
-            running, kept, lambda provider, folder: account_label(homes.get(provider, ()), _real(folder))
+        found = combine(
+            running,
+            kept,
+            lambda provider, folder: account_label(homes.get(provider, ()), _real(folder)),
         )
+        # For the sake of an agent its store was searched further back than was asked for.
+        self.newest = tuple(one for one in found if one.agent or one.contenders or one.last_active >= since)
         return self.newest
 
     def whole(self, found: Detected) -> SessionIntel:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import attrs
 
-from hub.providers.registry import load
 from hub.providers.base import Account
+from hub.providers.registry import load
 from tests.agents import PROGRAMS, base_env, program_path
 from tests.model_server import ModelServer
 
@@ -34,7 +34,16 @@ def _claude(program: str, model: str, _url: str, prompt: str) -> list[str]:
 def _codex(program: str, model: str, url: str, prompt: str) -> list[str]:
     fake = f'{{name="fake",base_url="{url}",env_key="CODEX_API_KEY",wire_api="responses"}}'
     told = ["-c", f"model_providers.fake={fake}", "-c", 'model_provider="fake"', "--skip-git-repo-check"]
-    return [program, "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "-m", model, *told, prompt]
+    return [
+        program,
+        "exec",
+        "--json",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "-m",
+        model,
+        *told,
+        prompt,
+    ]
 
 
 def _gemini(program: str, model: str, _url: str, prompt: str) -> list[str]:
@@ -76,6 +85,12 @@ class Started:
         self.process.wait()
 
 
+def repository(path: Path) -> Path:
+    """An empty repository of the user's."""
+    subprocess.run(["git", "init", "-q", str(path)], check=True)
+    return path
+
+
 def start(name: str, models: ModelServer, base: Path, folder: Path, prompt: str) -> Started:
     """Start one; its output goes to a file beside its account."""
     program, home = PROGRAMS[name], base / f"{name}-account"
@@ -92,7 +107,13 @@ def start(name: str, models: ModelServer, base: Path, folder: Path, prompt: str)
     argv = COMMANDS[name](str(program_path(name)), program.model, url, prompt)
     with (base / f"{name}.out").open("wb") as out:
         process = subprocess.Popen(
-            argv, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+            argv,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
         )
     return Started(name, process, folder, home)
 
