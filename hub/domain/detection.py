@@ -16,7 +16,6 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from pathlib import PurePosixPath
 
 import attrs
 
@@ -78,9 +77,9 @@ class Signature:
         """The folder in which a process with this environment keeps its sessions; "" where nobody knows."""
         moved = env.get(self.home, "") if self.home else ""
         if moved:
-            return str(PurePosixPath(moved) / self.below)
+            return _joined(moved, self.below)
         user = env.get("HOME", "")
-        return str(PurePosixPath(user) / self.default_home) if user and self.default_home else ""
+        return _joined(user, self.default_home) if user and self.default_home else ""
 
 
 @attrs.frozen(kw_only=True)
@@ -143,7 +142,7 @@ def named(executable: str, script: str, signature: Signature) -> Evidence | None
         return Evidence.EXECUTABLE
     if script and any(_within(script, package) for package in signature.packages):
         return Evidence.SCRIPT
-    if script and signature.program and PurePosixPath(script).stem == signature.program:
+    if script and signature.program and _name(script).partition(".")[0] == signature.program:
         return Evidence.NAME
     return None
 
@@ -196,6 +195,10 @@ def _recognise(
 def rank(found: Recognised) -> int:
     """Less is better evidence."""
     return list(Evidence).index(found.evidence)
+
+
+def _joined(folder: str, below: str) -> str:
+    return f"{folder.rstrip('/')}/{below}".rstrip("/")
 
 
 def _name(path: str) -> str:

@@ -143,7 +143,9 @@ class Scout:
         name = (hit.provider, hit.path, hit.session_id)
         known = self._intel.get(name)
         if known is None or known[0] != hit.mtime_ns:
-            known = self._intel[name] = (hit.mtime_ns, stores.read(hit, self.files, GLANCE))
+            known = (hit.mtime_ns, stores.read(hit, self.files, GLANCE))
+            if not known[1].alarm:  # a busy disk is no property of the session: it is read again at the next scan
+                self._intel[name] = known
         return known[1]
 
     def _located(self, hit: StoreHit) -> StoreHit:

@@ -1,0 +1,39 @@
+"""What a scan remembers, and what it must not."""
+
+from __future__ import annotations
+
+import pytest
+
+from hub.actors.detector.scout import Scout
+from hub.domain.config import Config
+from hub.domain.intel import failed
+from hub.providers import stores
+from hub.providers.registry import load_all
+from tests.hub.io.agents import transcript
+
+SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
+
+
+@pytest.fixture
+def scout(tmp_path):
+    home = tmp_path / "home"
+    transcript(home / ".claude", SESSION, tmp_path, "Write a.py")
+    return Scout(tmp_path, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
+
+
+def seen(scout):
+    return next(one for one in scout.scan(0.0) if one.id == f"claude:{SESSION}")
+
+
+def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scout, monkeypatch):
+    """A read that ran out of its time must not hide the session until it is written again."""
+    with monkeypatch.context() as patch:
+        patch.setattr(stores, "read", lambda hit, *_: failed(hit, "It took too long."))
+        assert seen(scout).kept.intel.alarm == "It took too long."
+    assert seen(scout).kept.intel.initial_prompt == "Write a.py"
+
+
+def test_a_session_that_has_not_changed_is_not_read_again(scout, monkeypatch):
+    before = seen(scout)
+    monkeypatch.setattr(stores, "read", lambda hit, *_: pytest.fail(f"read {hit.path}"))
+    assert seen(scout) == before
