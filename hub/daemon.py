@@ -122,7 +122,7 @@ async def run_daemon(
 
 
 async def _import_providers(app: App) -> None:
-    """Import what the first dispatch will need while nobody waits for it: a start does not, nor does its first request."""
+    """Import what the first dispatch will need while nobody waits for it: not a start, and not its first request."""
     await trio.sleep(_SETTLED)
     await trio.to_thread.run_sync(lambda: list(app.providers.values()), abandon_on_cancel=True)
 
