@@ -144,7 +144,9 @@ class Scout:
         known = self._intel.get(name)
         if known is None or known[0] != hit.mtime_ns:
             known = (hit.mtime_ns, stores.read(hit, self.files, GLANCE))
-            if not known[1].alarm:  # a busy disk is no property of the session: it is read again at the next scan
+            if not known[
+                1
+            ].alarm:  # a busy disk is no property of the session: it is read again at the next scan
                 self._intel[name] = known
         return known[1]
 

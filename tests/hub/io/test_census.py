@@ -39,10 +39,21 @@ def mine(census, pid):
     return next((agent for agent in census.agents() if agent.key[0] == pid), None)
 
 
+def come(census, pid):
+    """Looks until the agent is seen whole: for a moment after its exec a process has no environment yet."""
+
+    def whole():
+        census.look()
+        found = mine(census, pid)
+        return found is not None and found.head.process.env
+
+    until(whole, "it is found")
+
+
 def test_an_agent_is_seen_when_it_comes_and_when_it_goes(tmp_path, census):
     census.look()
     with running(tmp_path, CLAUDE_CONFIG_DIR="/a/c") as pid:
-        until(lambda: census.look() and mine(census, pid), "it is found")
+        come(census, pid)
         found = mine(census, pid)
         assert found is not None
         process = found.head.process
@@ -61,7 +72,7 @@ def test_an_agent_is_seen_when_it_comes_and_when_it_goes(tmp_path, census):
 def test_a_second_look_reads_nothing(tmp_path, census, monkeypatch):
     """0.1 ms: the promise that lets the daemon look all the time."""
     with running(tmp_path) as pid:
-        until(lambda: census.look() and mine(census, pid), "it is found")
+        come(census, pid)
         census.clock.now += 10
         census.look()
         monkeypatch.setattr(
@@ -86,14 +97,14 @@ def test_a_process_may_become_an_agent_after_it_was_seen(tmp_path, census):
             assert process.stdin is not None
             process.stdin.write(b"\n")
             process.stdin.flush()
-            until(lambda: census.look() and mine(census, process.pid), "its new program is seen")
+            come(census, process.pid)
         finally:
             process.kill()
 
 
 def test_a_number_that_was_given_away_is_somebody_new(tmp_path, census):
     with running(tmp_path) as pid:
-        until(lambda: census.look() and mine(census, pid), "it is found")
+        come(census, pid)
         found = census.found[pid]
         census.found[pid] = attrs.evolve(found, process=attrs.evolve(found.process, starttime=1))
         assert census.look()
@@ -120,7 +131,7 @@ def test_the_registry_knows_an_agent_whatever_its_program_is_called(tmp_path, ce
 def test_the_registry_of_an_agents_own_account_is_read_too(tmp_path, census):
     home = tmp_path / "account"
     with running(tmp_path, CLAUDE_CONFIG_DIR=str(home)) as pid:
-        until(lambda: census.look() and mine(census, pid), "it is found")
+        come(census, pid)
         register(home, pid, SESSION)
         census.look(deep=True)
         found = mine(census, pid)
@@ -135,7 +146,7 @@ def test_the_registry_of_an_agents_own_account_is_read_too(tmp_path, census):
 
 def test_hubs_own_agents_carry_their_run(tmp_path, census):
     with running(tmp_path, HUB_RUN_ID="d-1") as pid:
-        until(lambda: census.look() and mine(census, pid), "it is found")
+        come(census, pid)
         found = mine(census, pid)
         assert found is not None
         assert found.head.process.run_id == "d-1"
@@ -151,7 +162,7 @@ def test_a_script_is_known_by_where_its_link_leads(tmp_path, census):
     python = os.path.realpath("/proc/self/exe")
     with subprocess.Popen([python, "-S", "node_modules/gemini"], cwd=tmp_path, env=PLAIN) as process:
         try:
-            until(lambda: census.look() and mine(census, process.pid), "it is found")
+            come(census, process.pid)
             found = mine(census, process.pid)
             assert found is not None
             assert (found.head.provider, found.best.evidence) == ("gemini", Evidence.SCRIPT)
@@ -175,7 +186,7 @@ def test_an_open_store_is_seen(tmp_path, census):
         argv = [str(program(tmp_path, "codex")), "1000"]
         with subprocess.Popen(argv, env=PLAIN, cwd=tmp_path, stdout=file) as process:
             try:
-                until(lambda: census.look() and mine(census, process.pid), "it is found")
+                come(census, process.pid)
                 found = mine(census, process.pid)
                 assert found is not None
                 assert (found.best.home, found.best.session_id) == (str(tmp_path / "codex"), SESSION)
@@ -186,7 +197,7 @@ def test_an_open_store_is_seen(tmp_path, census):
 def test_without_proc_psutil_tells_the_same(tmp_path, census, monkeypatch):
     """macOS has no `/proc`."""
     with running(tmp_path, CLAUDE_CONFIG_DIR="/a/c") as pid:
-        until(lambda: census.look() and mine(census, pid), "it is found")
+        come(census, pid)
         monkeypatch.setattr(proc, "LINUX", False)
         other = Census(SIGNATURES, census.registries, census.clock)
         other.look()
