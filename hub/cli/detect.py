@@ -69,6 +69,10 @@ def table(found: list[dict[str, Any]]) -> str:
 
 
 def _lines(one: dict[str, Any]) -> list[str]:
+    if one["alarm"]:
+        return [
+            f"{one['displayName']}  account {one['account'] or '?'}: sessions may be missing: {one['alarm']}"
+        ]
     session = one["session"] or {}
     state = f"runs, pid {one['pid']}" if one["running"] else f"left {_ago(one['lastActive'])} ago"
     mine = ", hub's own" if one["owner"] == "hub" else ""

@@ -6,6 +6,7 @@ Must not: redact (who shows it does), or look at the machine.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,15 @@ class Kept:
         return self.hit.mtime_ns / 1e9
 
 
+@attrs.frozen
+class Gap:
+    """A store that was not searched to its end: some of its sessions may be missing."""
+
+    provider: str
+    root: str
+    why: str
+
+
 @attrs.frozen(kw_only=True)
 class Detected:
     """One agent or session. `agent` is None for a session nobody works on, `kept` for an agent without one."""
@@ -54,10 +64,14 @@ class Detected:
     choice: Choice = UNKNOWN
     contenders: tuple[Agent, ...] = ()
     """Agents that may be working on this session: nobody can tell."""
+    gap: Gap | None = None
+    """Set where this stands for a store that was not searched to its end, and for no agent and no session."""
 
     @property
     def id(self) -> str:
         """The key by which it is adopted; never a path."""
+        if self.gap is not None:
+            return f"{self.provider}:skipped:{hashlib.sha256(self.gap.root.encode()).hexdigest()[:12]}"
         session = self.kept.session_id if self.kept is not None else self.choice.session_id
         if session or self.agent is None:
             return f"{self.provider}:{session}"
@@ -108,6 +122,7 @@ class Detected:
             "owner": "hub" if self.hubs else "user",
             "confidence": str(self.choice.confidence),
             "candidates": list(self.choice.candidates),
+            "alarm": self.gap.why if self.gap is not None else "",
             "session": _intel(self.kept) if self.kept is not None else None,
         }
 
@@ -133,14 +148,18 @@ def _intel(kept: Kept) -> dict[str, Any]:
 
 
 def combine(
-    running: Sequence[Agent], kept: Iterable[Kept], account_of: Callable[[str, str], str]
+    running: Sequence[Agent],
+    kept: Iterable[Kept],
+    account_of: Callable[[str, str], str],
+    gaps: Iterable[Gap] = (),
 ) -> tuple[Detected, ...]:
-    """Every agent and every session once; what runs first, then the session written last.
+    """Every agent and every session once; what runs first, then the session written last, gaps at the end.
 
     Args:
         running: The agents.
         kept: The sessions.
         account_of: The account's label of a provider's folder.
+        gaps: Stores that may have more.
     """
     by_id = {(one.hit.provider, one.session_id): one for one in _newest_last(kept) if one.session_id}
     chosen = choose(running, _sessions(by_id.values()))
@@ -148,7 +167,10 @@ def combine(
     told = [_running(agent, chosen[agent.key], by_id, account_of) for agent in running]
     taken = {(one.provider, one.kept.session_id) for one in told if one.kept is not None}
     left = [_left(one, rivals.get(name, ()), account_of) for name, one in by_id.items() if name not in taken]
-    return tuple(sorted((*told, *left), key=lambda one: (one.agent is None, -one.last_active, one.id)))
+    missing = [_missing(gap, account_of) for gap in dict.fromkeys(gaps)]
+    return tuple(
+        sorted((*told, *left, *missing), key=lambda one: (one.agent is None, -one.last_active, one.id))
+    )
 
 
 def _newest_last(kept: Iterable[Kept]) -> list[Kept]:
@@ -199,6 +221,10 @@ def _left(kept: Kept, rivals: tuple[Agent, ...], account_of: Callable[[str, str]
         choice=Choice(kept.session_id, confidence),
         contenders=rivals,
     )
+
+
+def _missing(gap: Gap, account_of: Callable[[str, str], str]) -> Detected:
+    return Detected(provider=gap.provider, account=account_of(gap.provider, gap.root), gap=gap)
 
 
 def account_label(homes: Iterable[tuple[str, str]], folder: str) -> str:

@@ -72,6 +72,13 @@ class Detected(Answer, frozen=True, kw_only=True):
     candidates: Annotated[
         list[str], Meta(description="Ids of sessions that may be the agent's, where nobody can tell.")
     ]
+    alarm: Annotated[
+        str,
+        Meta(
+            description="Why the account's store was not searched to its end, in an entry of its own for that store: "
+            "some of its sessions may be missing. Else empty."
+        ),
+    ]
     adoptable: Annotated[bool, Meta(description="Whether it works in this project.")]
     session: Intel | None
 

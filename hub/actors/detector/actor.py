@@ -99,7 +99,7 @@ class Detector(Actor[Any]):
         """Say what is new, once. What is not logged now is told at the next look."""
         first, known = self._known is None, self._known or set()
         fresh = [one for one in found if names(one)[0] not in known]
-        told = [one for one in fresh if not one.hubs and (one.agent is not None or not first)]
+        told = [one for one in fresh if not one.hubs and (one.agent or one.gap or not first)]
         try:
             if told:
                 events = [self._event(one) for one in told]
@@ -110,6 +110,11 @@ class Detector(Actor[Any]):
 
     def _event(self, found: Detected) -> NewEvent:
         told = self._scrub(self._scout.to_json(found))
+        if found.gap is not None:
+            msg = f"sessions of {told['displayName']} may be missing from what is detected: {told['alarm']}"
+            return NewEvent(
+                str(Tag.ERROR), msg, {"detected": told["id"]}, int(self._clock() * 1000), names(found)[0], 0
+            )
         session = told["session"] or {}
         where = f"{told['displayName']} {'runs in' if told['running'] else 'was in'} {told['workDir'] or '?'}"
         what = headline(session.get("initialPrompt", ""))

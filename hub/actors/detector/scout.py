@@ -19,7 +19,7 @@ from pathlib import Path
 import attrs
 
 from hub.domain.config import Config
-from hub.domain.detected import Detected, Kept, account_label, combine
+from hub.domain.detected import Detected, Gap, Kept, account_label, combine
 from hub.domain.detection import Signature
 from hub.domain.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
 from hub.domain.lineup import SLACK, Agent
@@ -56,6 +56,7 @@ class Scout:
     )
     newest: tuple[Detected, ...] = ()
     """The last scan."""
+    _gaps: tuple[Gap, ...] = ()
     _repoll: Repoll = attrs.field(factory=Repoll)
     _intel: dict[tuple[str, str, str], tuple[int, SessionIntel]] = attrs.field(factory=dict)
     _walked: float = float("-inf")
@@ -79,9 +80,12 @@ class Scout:
             running,
             kept,
             lambda provider, folder: account_label(homes.get(provider, ()), _real(folder)),
+            self._gaps,
         )
         # For the sake of an agent its store was searched further back than was asked for.
-        self.newest = tuple(one for one in found if one.agent or one.contenders or one.last_active >= since)
+        self.newest = tuple(
+            one for one in found if one.agent or one.contenders or one.gap or one.last_active >= since
+        )
         return self.newest
 
     def whole(self, found: Detected) -> SessionIntel:
@@ -104,15 +108,18 @@ class Scout:
         folders = tuple(dict.fromkeys((str(self.root), *(agent.head.process.cwd for agent in running))))
         found: dict[tuple[str, str, str], StoreHit] = {}
         places: dict[Place, None] = {}
+        gaps: dict[tuple[str, str], Gap] = {}
         for env, only, after in self._wanted(running, since):
             variables = dict(env)
             home, since_ns = variables.get("HOME", self.home), int(after * 1e9)
             search = stores.search(self.files, home, variables, since_ns, folders=folders, only=only)
             for hit in search.hits:
                 found.setdefault((hit.provider, hit.path, hit.session_id), hit)
+            gaps |= {(one.provider, one.root): Gap(one.provider, one.root, one.why) for one in search.skipped}
             for name in only:
                 places |= dict.fromkeys(stores.load(name).locations(home, variables, folders))
         hits = sorted(found.values(), key=lambda hit: -hit.mtime_ns)
+        self._gaps = tuple(gaps.values())
         self._repoll.watch(watched(places, hits))
         return hits
 
@@ -144,9 +151,7 @@ class Scout:
         known = self._intel.get(name)
         if known is None or known[0] != hit.mtime_ns:
             known = (hit.mtime_ns, stores.read(hit, self.files, GLANCE))
-            if not known[
-                1
-            ].alarm:  # a busy disk is no property of the session: it is read again at the next scan
+            if not known[1].alarm:  # a busy disk is no property of the session: the next scan reads it again
                 self._intel[name] = known
         return known[1]
 
@@ -179,7 +184,6 @@ def tree_of(folder: str) -> Path | None:
     return next((one for one in (place, *place.parents) if (one / ".git").exists()), None)
 
 
-@lru_cache(maxsize=1024)
 def _inside(root: str, folder: str) -> bool:
     tree = tree_of(folder)
     try:

@@ -70,6 +70,7 @@ def test_what_nobody_can_tell_is_said_to_people():
     base = {
         "id": "codex:pid:7", "displayName": "Codex", "pid": 7, "running": True, "workDir": "", "account": "",
         "owner": "hub", "candidates": ["a", "b"], "session": None, "lastActive": 0,
+        "alarm": "",
     }  # fmt: skip
     session = {
         "initialPrompt": "", "model": "", "tokensIn": 0, "tokensOut": 0, "filesTouched": [], "messageCount": 0,
@@ -80,4 +81,6 @@ def test_what_nobody_can_tell_is_said_to_people():
     assert "which session it works on cannot be told: a, b" in text
     assert "(no prompt yet)" in text
     assert "not to be trusted: the format may have changed" in text
+    gap = table([{**base, "alarm": "/h/sessions took too long to search.", "account": "work"}])
+    assert gap == "Codex  account work: sessions may be missing: /h/sessions took too long to search."
     assert table([]).startswith("no agent runs")

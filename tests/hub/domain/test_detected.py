@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hub.domain.detected import Kept, account_label, combine
+from hub.domain.detected import Gap, Kept, account_label, combine
 from hub.domain.intel import SessionIntel, StoreHit, Turn
 from hub.domain.lineup import Confidence
 from tests.hub.domain.test_lineup import lineup, one
@@ -45,6 +45,16 @@ def test_a_session_whose_transcript_is_not_there_yet_has_its_id():
     """Claude's registry names the session before the first line is written."""
     [found] = combine(lineup(one(10, session_id="s-1")), [], label)
     assert (found.id, found.kept, found.choice.confidence) == ("codex:s-1", None, Confidence.EXACT)
+
+
+def test_a_store_that_was_not_searched_to_its_end_is_told_last_and_once():
+    gap = Gap("codex", "/h/sessions", "/h/sessions took too long to search.")
+    *_, found = combine(lineup(one(10)), [kept("s-1", at=1.0)], label, [gap, gap])
+    told = found.to_json("Codex")
+    assert (told["alarm"], told["account"], told["lastActive"]) == (gap.why, "/h/sessions", 0)
+    assert (told["workDir"], told["pids"], told["detectedVia"], told["session"]) == ("", [], [], None)
+    assert told["id"].startswith("codex:skipped:")
+    assert "/" not in told["id"]
 
 
 def test_a_session_that_nobody_works_on_is_told_as_left():

@@ -140,7 +140,7 @@ class Fake:
                 "id": "claude:n-1", "provider": "claude", "displayName": "Claude Code", "surface": "command-line",
                 "pid": 7, "pids": [7], "running": True, "workDir": "/w", "account": "default",
                 "detectedVia": ["process", "transcript"], "lastActive": 1, "owner": "user", "confidence": "exact",
-                "candidates": [], "adoptable": True, "session": intel,
+                "candidates": [], "alarm": "", "adoptable": True, "session": intel,
             }
         ]  # fmt: skip
 

@@ -7,7 +7,6 @@ Must not: go through hub; what is tested is that hub finds them.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -21,7 +20,8 @@ from hub.providers.registry import load
 from tests.agents import PROGRAMS, base_env, program_path
 from tests.model_server import ModelServer
 
-NAMES = ("claude", "codex", "gemini", "opencode", "qwen")
+MODELS = {"claude": "claude-sonnet-5-5", "codex": "gpt-5.5"}
+"""The agents, and what each calls its model."""
 Command = Callable[[str, str, str, str], list[str]]
 """Program, model, address and prompt -> argv."""
 
@@ -46,25 +46,7 @@ def _codex(program: str, model: str, url: str, prompt: str) -> list[str]:
     ]
 
 
-def _gemini(program: str, model: str, _url: str, prompt: str) -> list[str]:
-    return [program, "-m", model, "--approval-mode", "yolo", "-o", "stream-json", "-p", prompt]
-
-
-def _opencode(program: str, model: str, _url: str, prompt: str) -> list[str]:
-    return [program, "run", "--format", "json", "-m", model, prompt]
-
-
-def _qwen(program: str, _model: str, _url: str, prompt: str) -> list[str]:
-    return [program, "--auth-type", "openai", "--yolo", "-o", "stream-json", prompt]
-
-
-COMMANDS: Mapping[str, Command] = {
-    "claude": _claude,
-    "codex": _codex,
-    "gemini": _gemini,
-    "opencode": _opencode,
-    "qwen": _qwen,
-}
+COMMANDS: Mapping[str, Command] = {"claude": _claude, "codex": _codex}
 
 
 @attrs.define
@@ -98,11 +80,7 @@ def start(name: str, models: ModelServer, base: Path, folder: Path, prompt: str)
     user = base / "home"
     user.mkdir(exist_ok=True)
     url = getattr(models, program.url)
-    if name == "gemini":
-        settings = home / ".gemini" / "settings.json"
-        settings.parent.mkdir()
-        settings.write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))
-    env = {**base_env(user), **models.proxy_env(), **program.env, **_more(name, program.model, url)}
+    env = {**base_env(user), **models.proxy_env(), **program.env, **_more(name, url)}
     env |= load(name).account_env(Account("test", str(home), {program.key: name}))
     argv = COMMANDS[name](str(program_path(name)), program.model, url, prompt)
     with (base / f"{name}.out").open("wb") as out:
@@ -118,16 +96,6 @@ def start(name: str, models: ModelServer, base: Path, folder: Path, prompt: str)
     return Started(name, process, folder, home)
 
 
-def _more(name: str, model: str, url: str) -> dict[str, str]:
+def _more(name: str, url: str) -> dict[str, str]:
     """What points each at the model server."""
-    if name == "opencode":
-        provider, _, own = model.partition("/")
-        served = {provider: {"options": {"baseURL": url}, "models": {own: {}}}}
-        config = {"autoupdate": False, "share": "disabled", "permission": "allow", "provider": served}
-        return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_CONFIG_CONTENT": json.dumps(config)}
-    return {
-        "claude": {"ANTHROPIC_BASE_URL": url, "DISABLE_AUTOUPDATER": "1"},
-        "codex": {},
-        "gemini": {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"},
-        "qwen": {"OPENAI_BASE_URL": url, "OPENAI_MODEL": model},
-    }[name]
+    return {"ANTHROPIC_BASE_URL": url, "DISABLE_AUTOUPDATER": "1"} if name == "claude" else {}

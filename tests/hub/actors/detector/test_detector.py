@@ -11,6 +11,7 @@ from hub.actors.detector import actor
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
 from tests.hub.io.agents import register, running, transcript
+from tests.waiting import answered
 
 SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
 OTHER = "02a1fe0c-897b-7642-9087-e765bd0c6562"
@@ -36,8 +37,16 @@ def daemon(made, monkeypatch, home, *, ambient=False):
 
 
 async def detected(live, hours=24):
-    """What the API serves of this test's own agents; other tests may run some beside."""
-    found = await live.daemon.app.gateway().detect(hours)
+    """What the API serves of this test's own agents; other tests may run some beside.
+
+    A store has two seconds to be searched and a session to be read. A machine that stands still for longer makes one
+    answer tell that instead (an alarm, no folder), and the next one the session.
+    """
+
+    async def answer():
+        return await live.daemon.app.gateway().detect(hours)
+
+    found = await answered(answer, lambda found: "took too long" not in str(found))
     return [one for one in found if one["workDir"].startswith(str(live.made.root.parent))]
 
 
@@ -107,6 +116,8 @@ async def test_a_new_agent_is_announced_once_and_what_it_leaves_is_no_news(made,
         async with daemon(made, monkeypatch, home, ambient=True) as live:
             first = await live.until_event(f"(pid {pid})")
         async with daemon(made, monkeypatch, home, ambient=True) as live:
+            with running(made.root.parent, cwd=made.root) as other:  # it has looked, once this is told
+                await live.until_event(f"(pid {other})")
             transcript(home, "04a1fe0c-897b-7642-9087-e765bd0c6564", made.root / "sub", "The next one")
             await live.until_event("The next one")
             assert [r.id for r in await announcements(live) if f"(pid {pid})" in r.msg] == [first.id]
