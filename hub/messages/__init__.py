@@ -41,6 +41,7 @@ from hub.messages.models import Look as Look
 from hub.messages.models import PullModel as PullModel
 from hub.messages.settings import AddAccount as AddAccount
 from hub.messages.settings import GetConfig as GetConfig
+from hub.messages.settings import GetLoggedOut as GetLoggedOut
 from hub.messages.settings import GetProfiles as GetProfiles
 from hub.messages.settings import GetVision as GetVision
 from hub.messages.settings import Install as Install
