@@ -13,7 +13,7 @@ from tests.model_server import Turn
 pytestmark = pytest.mark.agents
 
 AGENTS = ["claude", "codex", "gemini"]
-RULES = '\n[[approvals]]\nseverity = "critical"\nreason = "shells are looked at"\n'
+RULES = '\n[[approvals]]\nseverity = "danger"\nreason = "shells are looked at"\n'
 TASK = {"task": "Make the file."}
 
 
@@ -43,7 +43,7 @@ def test_an_allowed_command_runs(team, name):
     asked = waiting(api)
     assert (asked["provider"], asked["severity"], asked["reason"]) == (
         name,
-        "critical",
+        "danger",
         "shells are looked at",
     )
     assert "touch asked.txt" in asked["action"]

@@ -91,7 +91,7 @@ timeout = 60
 tool = "Bash"
 command = "rm *"
 decision = "deny"
-severity = "critical"
+severity = "danger"
 reason = "no"
 
 [redaction]
@@ -288,6 +288,9 @@ def test_a_syntax_error_tells_line_and_column(text, place):
         ("[[providers.c.accounts]]\nlabel='a'\nconfigDir='../x'", "providers.c.accounts[0].configDir", 3),
         ('[[providers.c.accounts]]\nlabel="\\u202ex"', "providers.c.accounts[0].label", 2),
         ("[[approvals]]\n[[approvals]]\ntool = 1", "approvals[1].tool", 3),
+        ('[[approvals]]\nseverity = "critical"', "approvals[0].severity", 2),
+        ('[[approvals]]\nseverity = "Warn"', "approvals[0].severity", 2),
+        ("[[approvals]]\nseverity = 1", "approvals[0].severity", 2),
         ('[providers.c]\nkind = "mcp"', "providers.c.kind", 2),
         ('[providers.c]\nkind = "acp"', "providers.c", 1),
         ('[providers.c]\nkind = "acp"\ncommand = []', "providers.c", 1),
