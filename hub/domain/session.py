@@ -127,6 +127,10 @@ class SessionRecord:
     carries: bool = True
     """Whether the branch begins with the user's uncommitted work."""
     profile: str = ""
+    context_hint: str = ""
+    """The profile's words for every agent, as they were at the start."""
+    skills: tuple[str, ...] = ()
+    """The skills it wants used, the same."""
     chain: tuple[str, ...] = ()
     """Provider names in order of priority, as resolved at the start."""
     left_out: tuple[LeftOut, ...] = ()

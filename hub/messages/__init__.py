@@ -245,6 +245,8 @@ class StartRun:
     max_handoffs: int | None = None
     provider: str = ""
     profile: str = ""
+    kind: str = ""
+    """Where no profile is named: the first one for tasks of this kind."""
     verify: Sequence[str] | None = None
     on_limit: str | None = None
     session_id: str = ""

@@ -160,6 +160,8 @@ class Session(Actor[Any]):
             insist_free(active, order.run_id)
         targets = self._driver.work.targets
         await targets.refresh_config()
+        if order.kind and not order.profile:
+            order = attrs.evolve(order, profile=self._kit.config.profile_for(order.kind))
         logged_out = await targets.logged_out()
         asked: Any = {"provider": order.provider, "profile": order.profile, "fallback": order.fallback}
         chain = targets.chain_for(**asked, logged_out=logged_out)

@@ -184,6 +184,23 @@ def test_profile_chains():
         config.profile_chain("x")
 
 
+def test_a_kind_of_task_finds_its_profile():
+    """The first that names it; where none does, what there is."""
+    assert (
+        parse_config('[[profiles]]\nname = "a"\n[[profiles]]\nname = "b"\nkinds = ["docs"]').profile_for(
+            "docs"
+        )
+        == "b"
+    )
+    for text, hint in [
+        ('[[profiles]]\nname = "b"\nkinds = ["docs", "bug"]', "There are profiles for: bug, docs."),
+        ('[[profiles]]\nname = "b"', "Give a profile `kinds` in hub.toml."),
+    ]:
+        with pytest.raises(HubError) as caught:
+            parse_config(text).profile_for("poem")
+        assert (caught.value.code, caught.value.hint) == (Code.INVALID, hint)
+
+
 @attrs.frozen
 class Quiet:
     silent_after: float = 300.0

@@ -185,3 +185,35 @@ async def test_a_session_tells_whom_its_chain_left_out(three, monkeypatch):
             "claude is left out of the chain: not logged in. Log in: claude auth"
         )
         assert told.meta["hint"] == status["leftOut"][0]["hint"]
+
+
+PROFILES = """
+[[profiles]]
+name = "code"
+kinds = ["feature", "bugfix"]
+
+[[profiles]]
+name = "docs"
+chain = ["demo-second"]
+kinds = ["docs", "feature"]
+skills = ["pdf"]
+contextHint = "For beginners."
+"""
+
+
+async def test_a_kind_of_task_chooses_the_first_profile_for_it(two, monkeypatch):
+    """A profile that is named wins; a kind nobody is for is refused with those there are."""
+    (two.root / "hub.toml").write_text((two.root / "hub.toml").read_text() + PROFILES)
+    async with parts_of(two, monkeypatch) as parts:
+        with pytest.raises(HubError) as caught:
+            await parts.live.ask("session", StartRun("do it", kind="poem"))
+        assert (caught.value.code, caught.value.hint) == (
+            Code.INVALID,
+            "There are profiles for: bugfix, docs, feature.",
+        )
+        config = parts.kit.config
+        assert [config.profile_for(kind) for kind in ("feature", "docs")] == ["code", "docs"]
+        await parts.live.ask("session", StartRun("do it", kind="docs"))
+        record = json.loads((two.hub / "fsm.json").read_text())
+        assert (record["profile"], record["chain"]) == ("docs", ["demo-second"])
+        assert (record["contextHint"], record["skills"]) == ("For beginners.", ["pdf"])
