@@ -16,7 +16,7 @@ import trio
 from hub.actors.insist import insist
 from hub.actors.session import views
 from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import owner
+from hub.actors.session.desk import owner, unknown_agent
 from hub.actors.session.driver import Driver
 from hub.actors.session.ends import Ends
 from hub.actors.session.kit import Kit
@@ -260,8 +260,10 @@ class Session(Actor[Any]):
 
     async def _reply(self, text: str) -> dict[str, Any]:
         record = self._active()
-        provider = self._kit.providers[owner(record)[0]]
+        provider = self._kit.providers.get(owner(record)[0])
         live = self._kit.board.agent
+        if provider is None:
+            raise unknown_agent(owner(record)[0])
         if not provider.capabilities.replies or (live is not None and not live.takes_replies):
             raise HubError(Code.REPLY_UNSUPPORTED, f"{provider.display_name} takes no replies while it runs.")
         # A receiver may ask its first question while its handoff is still being scored.

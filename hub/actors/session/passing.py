@@ -19,7 +19,7 @@ import trio
 from hub.actors.insist import insist
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import Desk
+from hub.actors.session.desk import Desk, unknown_agent
 from hub.actors.session.evidence import Evidence, Gate
 from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.kit import Kit
@@ -71,6 +71,8 @@ class Passing:
                 await self._snapshotted(record)
             case State.ENVELOPE_BUILT:
                 await self._envelope_built(record)
+            case State.DISPATCHED | State.RESUMING if record.to_provider not in self.kit.providers:
+                await self._receiver_gone(record)
             case State.DISPATCHED:
                 await self._dispatched(record)
             case State.RESUMING:
@@ -283,6 +285,13 @@ class Passing:
         )
         await self._next_receiver(record, left)
 
+    async def _receiver_gone(self, record: SessionRecord) -> None:
+        """The receiver left the configuration while hub was away: whatever runs of it is ended."""
+        error = unknown_agent(record.to_provider)
+        await self.desk.kill(record)
+        await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self.abandon_dispatch(record)
+
     async def _resuming(self, record: SessionRecord) -> None:
         live = await self.desk.reattach(record)
         effect(State.RESUMING, "mid")
@@ -343,7 +352,7 @@ class Passing:
         )
 
     async def abandon_dispatch(self, record: SessionRecord) -> None:
-        """The user has decided that a dispatch nobody can be sure of is not to be counted on."""
+        """A dispatch that is not to be counted on: the user has decided so, or nobody can deal with its agent."""
         left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
         await self._next_receiver(record, left)
 
