@@ -78,7 +78,8 @@ def _audit_holds(project: Project, record: dict[str, object]) -> None:
         entry = json.loads(line)
         data = entry["data"]
         if entry["event"] == "handoff":
-            step = f"{data['from']}>{data['to']}", data["dispatch"]  # a second receiver is given the work by the same
+            # With its dispatch: where a receiver cannot take over, the next one is given the work by the same move.
+            step = f"{data['from']}>{data['to']}", data["dispatch"]
             moves.setdefault(data["handoffId"], []).append(step)
         if entry["event"] in ("session_started", "session_ended"):
             told.append((entry["event"], data["sessionId"]))
