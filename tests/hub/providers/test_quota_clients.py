@@ -186,7 +186,9 @@ def test_the_quota_is_asked_with_the_login_of_the_account():
     for name in names():
         client = quota_client(name)
         if client is not None:
-            keys_alone = LoginStore("", "~", ".env", ())  # Aider has no login: its keys are in a file of variables
+            keys_alone = LoginStore(
+                "", "~", ".env", ()
+            )  # Aider has no login: its keys are in a file of variables
             store = next(iter(load(name).login_stores), keys_alone)
             assert client.credentials == store.path, name
             assert Path("~") / client.home == Path(store.default), name
