@@ -22,6 +22,7 @@ from hub.providers import registry
 from hub.providers.base import Ending, Provider
 from tests.agents import Program
 from tests.drive import Run, at_line, drive
+from tests.hub.providers.stores import kept
 from tests.model_server import Turn
 from tests.waiting import until
 
@@ -81,6 +82,10 @@ class AcpSuite:
         assert sum(event.meta["tokensIn"] for event in run.of(EventType.USAGE)) == 303
         assert len(models.requests("key")) == 3, "no request beside the task is paid for"
         assert {host for host in models.foreign_hosts if host not in self.hosts} == set()
+        intel = kept(run, provider.name)
+        assert (intel.session_id, intel.cwd) == (run.stream.native_session, str(repo))
+        assert (intel.files_touched, intel.tokens_in) == (("a/hello.txt",), 303)
+        assert intel.recent_turns[-1].text == "All done."
 
     def test_a_limit_is_told(self, provider, models, assign, env):
         models.script("key", WORK, Turn.limit())

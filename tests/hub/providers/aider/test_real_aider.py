@@ -8,9 +8,10 @@ import pytest
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.aider.agent import PROVIDER
+from hub.providers.aider.agent import CHAT_FILE, PROVIDER
 from hub.providers.base import Ending
 from tests.drive import Run, at_line, drive
+from tests.hub.providers.stores import kept
 from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
@@ -19,7 +20,7 @@ CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
 
 
 @pytest.mark.usefixtures("nothing_left_at_home")
-def test_a_task_is_done_and_nothing_else(models, repo, assign, env):
+def test_a_task_is_done_and_nothing_else(models, repo, assign, env, tmp_path):
     """By itself Aider commits, appends to .gitignore and writes two histories into the project."""
     models.script("key", Turn.write("a/hello.txt", "hi\n"))
     run = drive(PROVIDER, assign(envelope=CONTRACT), env)
@@ -29,6 +30,9 @@ def test_a_task_is_done_and_nothing_else(models, repo, assign, env):
     assert edit.meta["path"] == "a/hello.txt"
     [usage] = run.of(EventType.USAGE)
     assert usage.meta["tokensIn"] > 0
+    intel = kept(run, "aider", AIDER_CHAT_HISTORY_FILE=str(tmp_path / "d-1" / CHAT_FILE))
+    assert (intel.files_touched, intel.tokens_in) == (("a/hello.txt",), usage.meta["tokensIn"])
+    assert "Write hello.txt." in intel.initial_prompt
     [request] = models.mains("key")
     assert request.text.index("HUBMARK") < request.text.index("Write hello.txt.")
     assert not list((repo / ".git" / "refs" / "heads").iterdir())
