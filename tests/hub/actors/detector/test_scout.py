@@ -49,7 +49,7 @@ def test_a_session_that_has_not_changed_is_not_read_again(scout, monkeypatch):
 
 def test_a_store_that_is_not_searched_to_its_end_is_told_of(scout, tmp_path, monkeypatch):
     """Sessions that are missing for want of time must not look like sessions that do not exist."""
-    place = tmp_path / "home" / ".codex" / "sessions"
+    place = tmp_path / "home" / ".codex"
 
     def walk(files, place_, since_ns):
         if place_.root == str(place):
