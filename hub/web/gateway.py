@@ -25,6 +25,7 @@ from hub.io.instructions import instructions
 from hub.io.places import Places
 from hub.messages import (
     AddAccount,
+    Adopt,
     AuditAppend,
     AuditEntry,
     AuditHead,
@@ -203,6 +204,13 @@ class Gateway:
     async def detect(self, since_hours: int) -> JsonArray:
         """Agents on this machine."""
         return self.scrub(await self.detector.call(Detect(since_hours), timeout=_WRITE_TIMEOUT))  # type: ignore[no-any-return]
+
+    async def adopt(
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+    ) -> JsonObject:
+        """Go on with what another agent did."""
+        order = Adopt(number, target, start=start, interactive=interactive, stop=stop)
+        return self.scrub(await self.detector.call(order, timeout=_BEGIN_TIMEOUT))  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
