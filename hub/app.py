@@ -249,6 +249,7 @@ class App:
             session=self.ref("session"),
             carrying=Carrying(scout, self.places, self.ref("session"), jobs),
             key=load_or_create_key("contract"),
+            arm=self._arm,
             scrub=self._scrub,
             new_id=new_id,
             clock=time.time,
@@ -358,6 +359,11 @@ class App:
         if self._kit is not None:
             return self._kit.scrub_value(value)
         return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
+
+    async def _arm(self) -> None:
+        """Make the detection engine ready, before what another program wrote goes to anybody."""
+        if self._kit is not None:
+            await self._kit.arm()
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port

@@ -56,17 +56,20 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
 @json_option
 @click.pass_context
 def adopt(ctx: click.Context, /, number: str, *, target: str, as_json: bool, **ways: bool) -> None:
-    """Write a brief of a detected agent's work for another one, and go on with it.
+    """Go on with the work of an agent that hub did not start.
+
+    A brief of it is written to `.hub/adopted/` in any case.
 
     Example: hub adopt claude:01a1fe0c-897b-7642-9087-e765bd0c6561 --for codex --start
     """
     if ways["start"] and ways["interactive"]:
         raise HubError(Code.USAGE, "--start and --interactive exclude each other.")
     answer = client(ctx).post("/api/detect/adopt", {"id": number, "target": target, **ways})
-    show(answer, as_json=as_json, text=_adopted)
+    show(answer, as_json=as_json, text=adopted)
 
 
-def _adopted(answer: dict[str, Any]) -> str:
+def adopted(answer: dict[str, Any]) -> str:
+    """What was made of an adoption."""
     lines = [f"brief: {answer['brief']}"]
     if answer["stopped"]:
         lines.insert(0, f"ended: {', '.join(map(str, answer['stopped']))}")

@@ -12,7 +12,7 @@ same task: what runs, or may be running, is not gone on with.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import attrs
@@ -64,6 +64,8 @@ class Adopting:
     carrying: Carrying
     key: bytes = attrs.field(repr=False)
     """Signs contracts."""
+    arm: Callable[[], Awaitable[None]]
+    """Makes `scrub` find all it can: what is adopted goes to another vendor."""
     scrub: Callable[[Any], Any]
     new_id: Callable[[str], str]
     clock: Callable[[], float]
@@ -143,6 +145,7 @@ class Adopting:
         Raises:
             HubError: `nothing_to_adopt`; it tells no task.
         """
+        await self.arm()
         intel = await trio.to_thread.run_sync(self.scout.whole, found)
         shown = await trio.to_thread.run_sync(lambda: self.scrub(session_json(intel)))
         intel = redacted(intel, shown)
