@@ -44,18 +44,26 @@ def _note(shadow: Shadow) -> None:
     temp.replace(shadow.git_dir / _NOTE)
 
 
-def _find(shadow: Shadow) -> list[bytes]:
-    base = os.fsencode(shadow.worktree)
+def noted_directories(shadow: Shadow) -> tuple[list[bytes], int]:
+    """The directories of the checkout (each ends in `/`; the first is the tree itself, ""), and when they were noted.
+
+    Where the note is lost, the tree itself and the beginning of time.
+    """
     try:
         first, *names = (shadow.git_dir / _NOTE).read_bytes().split(b"\0")
-        since = int(first)
+        return names, int(first)
     except (OSError, ValueError):
-        return _walk(base, [b""], set())
-    changed = [name for name in names if _changed(base + b"/" + name, since)]
-    return _walk(base, changed, set(names))
+        return [b""], 0
 
 
-def _changed(path: bytes, since: int) -> bool:
+def _find(shadow: Shadow) -> list[bytes]:
+    base = os.fsencode(shadow.worktree)
+    names, since = noted_directories(shadow)
+    return _walk(base, [name for name in names if changed(base + b"/" + name, since)], set(names))
+
+
+def changed(path: bytes, since: int) -> bool:
+    """Whether entries were made in or taken from a directory since a time in nanoseconds."""
     try:
         found = os.lstat(path.rstrip(b"/"))  # a slash would follow a link that took the directory's place
     except OSError:
