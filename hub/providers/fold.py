@@ -27,6 +27,9 @@ class Fold(ABC):
         self._alive = False
         self._last_text = ""
         self._failure: Failure | None = None
+        """What was told last of why the run may fail."""
+        self._doomed: Failure | None = None
+        """Why the run is being ended: its failure, whoever ends the process."""
         self._outcome: Outcome | None = None
         self._unknown_lines = 0
 
@@ -77,7 +80,7 @@ class Fold(ABC):
     def finish(self, end: Exit, now: float) -> Step:
         """The process has ended: what was left half said, and the outcome."""
         events = self._left_over()
-        if self._outcome is None and end.asked:
+        if end.asked and not self._over():
             self._outcome = Outcome(Ending.INTERRUPTED, text=self._last_text)
         if self._outcome is None:
             failure = self._why(end, now)
@@ -96,6 +99,10 @@ class Fold(ABC):
     @abstractmethod
     def _why(self, end: Exit, now: float) -> Failure:
         """The failure of a process that left in the middle of its turn."""
+
+    def _over(self) -> bool:
+        """Whether it is settled how the run ends: nothing more may be asked of the agent."""
+        return self._outcome is not None or self._doomed is not None
 
     def _unknown(self, line: bytes) -> Step:
         self._unknown_lines += 1

@@ -7,9 +7,7 @@ Must not: start a handoff, or decide what a failure means.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
+from hub.actors.session.stillness import Stillness
 from hub.actors.session.targets import Targets
 from hub.actors.trouble import UNAUDITED, passes
 from hub.domain.approval import Action
@@ -41,7 +40,6 @@ from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import read_bounded, write_atomic
-from hub.io.git.check import tree_matches
 from hub.io.git.env import together
 from hub.io.git.manifest import manifest
 from hub.messages import AuditHead, AuditIntact, BreakerFailure, BreakerSuccess
@@ -59,8 +57,7 @@ class Passing:
     orders: Orders
     evidence: Evidence
     asks: Asks
-    _looked: dict[str, bool] = attrs.field(factory=dict)
-    """Whether the worktree was still what was snapshotted, by handoff: looked at while its contract was written."""
+    stillness: Stillness
 
     async def step(self, record: SessionRecord) -> None:
         """Do what the record's state asks and move to the next one."""
@@ -83,6 +80,7 @@ class Passing:
         effect(State.PAUSING, "mid")
         await self.desk.stop("handoff")
         await self.desk.release()
+        await self.stillness.watch(record)
         snapshot = await self.snapshot(record, record.handoff_id)
         effect(State.PAUSING, "done")
         await self.kit.ledger.advance(
@@ -130,7 +128,9 @@ class Passing:
 
         # The acceptance commands are over and no agent runs: nothing moves in the worktree until the dispatch.
         await together(
-            write, partial(self._look_early, record), partial(warn_of_secrets, self.kit, record, target)
+            write,
+            partial(self.stillness.look_early, record),
+            partial(warn_of_secrets, self.kit, record, target),
         )
         effect(State.SNAPSHOTTED, "done")
         await self.kit.ledger.advance(
@@ -241,7 +241,7 @@ class Passing:
             account=receiver.account,
             contractId=contract.contract_id,
         )
-        same_tree = await self._same_tree(record, note)
+        same_tree = await self.stillness.same_tree(record, note)
         effect(State.DISPATCHED, "mid")
         try:
             await self.desk.dispatch(receiver, assignment)
@@ -252,27 +252,6 @@ class Passing:
             return
         effect(State.DISPATCHED, "done")
         await self.kit.ledger.advance(Trigger.ADAPTER_STARTED, tree_matches=same_tree)
-
-    async def _same_tree(self, record: SessionRecord, meanwhile: Callable[[], Awaitable[object]]) -> bool:
-        """Whether the worktree still is what was snapshotted; `meanwhile` is done when this returns.
-
-        Known already for the first receiver, unless hub was started anew since; the next one may find changes of
-        one that failed.
-        """
-        if record.handoff_id in self._looked:
-            await meanwhile()
-        else:
-            await together(partial(self._look, record), meanwhile)
-        return self._looked.pop(record.handoff_id)
-
-    async def _look(self, record: SessionRecord) -> None:
-        same = await tree_matches(Path(record.worktree), record.snapshot_tree, root=self.kit.places.root)
-        self._looked[record.handoff_id] = same
-
-    async def _look_early(self, record: SessionRecord) -> None:
-        """Beside other work. What goes wrong is met again, and told, where the answer is needed."""
-        with contextlib.suppress(HubError):
-            await self._look(record)
 
     async def _dispatch_failed(self, record: SessionRecord, error: HubError) -> None:
         left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)

@@ -137,10 +137,6 @@ class AcpStream(Fold):
             return failures.of_stop(stop, self._title)
         return None if self._answer.strip() else Failure(FailureClass.REFUSAL, failures.NO_ANSWER)
 
-    def _over(self) -> bool:
-        """Whether nothing more may be asked of the agent."""
-        return self._outcome is not None
-
     # The contract.
 
     @property

@@ -108,12 +108,6 @@ def retry_event(attempt: int, failure: Failure, delay: float, now: float) -> Eve
     return Event(EventType.RETRY, said, meta)
 
 
-def event(failure: Failure) -> Event:
-    """The error event of a failure."""
-    reset = {} if failure.resets_at is None else {"resetsAt": int(failure.resets_at)}
-    return Event(EventType.ERROR, failure.text, {"failure": failure.kind.value, **reset})
-
-
 def from_exit(head: str, stderr: str, how: str) -> Failure:
     """The failure of a run that ended before it came to work: what it said until then, else a crash."""
     words = "\n".join(part.strip() for part in (head[-2_000:], stderr[-2_000:]) if part.strip())

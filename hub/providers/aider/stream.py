@@ -19,7 +19,6 @@ Traps this fold knows, each with a test:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from hub.domain.event import Event, EventType
@@ -27,7 +26,8 @@ from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.aider import failures
 from hub.providers.aider.failures import Trouble
-from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.base import Assignment, Ending, Exit, Outcome, Step
+from hub.providers.fold import Fold, how_it_ended
 
 _TEXT_CAP = 65_536
 _FLUSH = 8_192
@@ -50,10 +50,11 @@ _COUNT = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([kM]?)")
 _UNITS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
-class AiderStream:
+class AiderStream(Fold):
     """The fold over one dispatch."""
 
     def __init__(self, assignment: Assignment) -> None:
+        super().__init__()
         self._model = assignment.model
         self._head: list[str] = []
         self._started = False
@@ -67,15 +68,9 @@ class AiderStream:
         self._trouble: Trouble | None = None
         self._quoted: Trouble | None = None
         """An error amid the model's text: quoted, unless the run ends here."""
-        self._failure: Failure | None = None
+        self._wrong: Failure | None = None
+        """What is wrong with the newest answer."""
         self._edits = 0
-        self._last_text = ""
-        self._outcome: Outcome | None = None
-
-    @property
-    def native_session(self) -> str:
-        """None: Aider has no sessions."""
-        return ""
 
     @property
     def tools_in_flight(self) -> int:
@@ -87,17 +82,11 @@ class AiderStream:
         """True from the model's first words on."""
         return self._spoke or self._requests > 0
 
-    @property
-    def unknown_lines(self) -> int:
-        """Always 0: every line is text."""
-        return 0
-
-    def open(self) -> Step:
-        """Nothing: the message comes by file."""
-        return Step()
-
     def feed(self, line: bytes, now: float) -> Step:
-        """One line of standard output."""
+        """One line of standard output; an empty one is part of the text."""
+        return self._line(line, now)
+
+    def _line(self, line: bytes, now: float) -> Step:
         text = jsonline.clean(line.decode("utf-8", "replace")).rstrip()
         if self._outcome is not None:
             return Step()
@@ -106,39 +95,25 @@ class AiderStream:
         found = self._own(text, now)
         return found if found is not None else self._says(text)
 
-    def feed_stderr(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
-        """Standard error is for people; `finish` sees its tail."""
-        return Step()
-
-    def reply(self, text: str, key: str) -> Sequence[Write]:  # noqa: ARG002 - the contract's signature
-        """Not possible: Aider works on one message."""
-        return ()
-
-    def answer(self, approval_id: str, approved: bool, note: str) -> Sequence[Write]:  # noqa: ARG002, FBT001 - the contract's
-        """Nothing is ever asked."""
-        return ()
-
-    def interrupt(self) -> Sequence[Write]:
-        """None: signals end it."""
-        return ()
-
     def finish(self, end: Exit, now: float) -> Step:
         """The process has ended: only now it is known whether the last error was the end of it."""
+        erred = self._trouble or self._quoted or self._wrong
+        if self._outcome is not None or end.asked or erred or end.code != 0 or not self._requests:
+            return super().finish(end, now)
         events = self._flush()
-        if self._outcome is not None:
-            return Step(events, outcome=self._outcome)
-        if end.asked:
-            return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
-        trouble = self._trouble or self._quoted
-        failure = trouble.failure(now) if trouble is not None else self._failure
-        if failure is None and (end.code != 0 or not self._requests):
-            how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
-            head = "" if self._requests else "\n".join(self._head)
-            failure = failures.from_exit(head, end.stderr_tail, f"Aider ended before its answer ({how})")
-        if failure is not None:
-            return self._fail(events, failure)
         events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
         return self._end(events, Outcome(Ending.DONE, text=self._last_text))
+
+    def _left_over(self) -> list[Event]:
+        return self._flush()
+
+    def _why(self, end: Exit, now: float) -> Failure:
+        trouble = self._trouble or self._quoted
+        if trouble is not None:
+            return trouble.failure(now)
+        head = "" if self._requests else "\n".join(self._head)
+        how = f"Aider ended before its answer ({how_it_ended(end)})"
+        return self._wrong or failures.from_exit(head, end.stderr_tail, how)
 
     # Before the first request.
 
@@ -182,10 +157,10 @@ class AiderStream:
 
     def _verdict(self, text: str) -> Step | None:
         if text.startswith(_EMPTY) and not self._spoke:
-            self._failure = Failure(FailureClass.REFUSAL, failures.NO_ANSWER)
+            self._wrong = Failure(FailureClass.REFUSAL, failures.NO_ANSWER)
             return Step()
         if _FULL.fullmatch(text) and self._requests:
-            self._failure = Failure(FailureClass.CONTEXT_OVERFLOW, text)
+            self._wrong = Failure(FailureClass.CONTEXT_OVERFLOW, text)
             return Step()
         if text in (_THINKS, _ANSWERS):
             events = self._flush()
@@ -213,7 +188,7 @@ class AiderStream:
         said, self._spoke = self._spoke, False
         self._trouble = self._quoted = None
         if said:
-            self._failure = None
+            self._wrong = None
         sent, written, hit, received = (_count(number) for number in tokens.groups())
         meta: dict[str, Any] = {"tokensIn": max(sent, written + hit), "tokensOut": received, "cachedIn": hit}
         if (cost := _COST.search(text)) is not None:
@@ -268,15 +243,6 @@ class AiderStream:
         if kind is EventType.TEXT:
             self._last_text = jsonline.cap(said, _TEXT_CAP)
         return [Event(kind, jsonline.cap(said, _TEXT_CAP))]
-
-    # The end.
-
-    def _fail(self, events: Sequence[Event], failure: Failure) -> Step:
-        return self._end([*events, failures.event(failure)], Outcome(Ending.FAILED, failure, failure.text))
-
-    def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
-        self._outcome = outcome
-        return Step(events, outcome=outcome, close_stdin=True)
 
 
 def _usage(meta: dict[str, Any], text: str) -> Event:

@@ -16,7 +16,6 @@ from typing import Any
 
 import attrs
 
-from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.resets import parse_reset
 from hub.providers import jsonline
@@ -116,16 +115,6 @@ def _class(told: Signs) -> FailureClass:
     )
     found = next((kind for kind, fits in order if fits), None)
     return found or class_of_text(told.text) or FailureClass.UNKNOWN
-
-
-def event(failure: Failure) -> Event:
-    """The error event of a failure."""
-    meta: dict[str, Any] = {"failure": failure.kind.value}
-    if failure.resets_at is not None:
-        meta["resetsAt"] = int(failure.resets_at)
-    if failure.window:
-        meta["window"] = failure.window
-    return Event(EventType.ERROR, failure.text, meta)
 
 
 def class_of_text(text: str) -> FailureClass | None:

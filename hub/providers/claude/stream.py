@@ -33,6 +33,7 @@ from hub.providers.claude.asks import Asks
 from hub.providers.claude.inbox import Inbox
 from hub.providers.claude.tools import ToolBook, block_text
 from hub.providers.claude.usage import Usage, quota_events
+from hub.providers.fold import Fold, how_it_ended
 
 _SYNTHETIC = "<synthetic>"
 _AUTH_PATIENCE = 2
@@ -59,23 +60,21 @@ _NOTED = frozenset({
 _Handler = Callable[[Mapping[str, Any]], Step]
 
 
-class ClaudeStream:
+class ClaudeStream(Fold):
     """The fold over one dispatch of Claude Code."""
 
     def __init__(self, assignment: Assignment) -> None:
+        super().__init__()
         self._inbox = Inbox(assignment.dispatch_id)
         self._now = 0.0
         self._prompt = assignment.prompt
-        self._native = ""
         self._model = ""
-        self._unknown_lines = 0
         self._turns = 0
         self._tools = ToolBook()
         self._asks = Asks()
         self._usage = Usage()
         self._signs = failures.Signs()
         self._partial: list[str] = []
-        self._outcome: Outcome | None = None
         self._handlers: dict[str, _Handler] = {
             "system": self._system,
             "assistant": self._assistant,
@@ -91,43 +90,21 @@ class ClaudeStream:
         }
 
     @property
-    def native_session(self) -> str:
-        """The session id, from the first `init` on."""
-        return self._native
-
-    @property
     def tools_in_flight(self) -> int:
         """Tool calls without a result, those of subagents included."""
         return self._tools.in_flight
-
-    @property
-    def alive(self) -> bool:
-        """True from `init` on."""
-        return bool(self._native)
-
-    @property
-    def unknown_lines(self) -> int:
-        """Lines of no known form."""
-        return self._unknown_lines
 
     def open(self) -> Step:
         """The prompt, as the first user message."""
         return Step(writes=[self._inbox.message("prompt", self._prompt)])
 
-    def feed(self, line: bytes, now: float) -> Step:
-        """One line of standard output."""
-        if not line.strip():
-            return Step()
+    def _line(self, line: bytes, now: float) -> Step:
         message = jsonline.read(line)
         handler = self._handlers.get(jsonline.text(message.get("type"))) if message is not None else None
         if message is None or handler is None:
             return self._unknown(line)
         self._now = now
         return handler(message)
-
-    def feed_stderr(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
-        """Standard error holds nothing a run needs; `finish` sees its tail."""
-        return Step()
 
     def reply(self, text: str, key: str) -> Sequence[Write]:
         """A further user message, or the answer to an open question of the agent."""
@@ -150,31 +127,18 @@ class ClaudeStream:
         """Ends the turn and drops queued messages; the partial text comes with it, the process stays."""
         return () if self._outcome is not None else [self._inbox.interrupt(self._turns)]
 
-    def finish(self, end: Exit, now: float) -> Step:
-        """The process has ended: what was left half said, and the outcome."""
-        self._tools.clear()
-        events = [*self._left_over(), *self._usage.unfinished()]
-        if self._outcome is not None:
-            return Step(events, outcome=self._outcome)
-        if end.asked:
-            self._outcome = Outcome(Ending.INTERRUPTED)
-            return Step(events, outcome=self._outcome)
-        if self._signs == failures.Signs():
-            how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
-            failure = failures.from_exit(end.stderr_tail, now, f"Claude Code ended without a result ({how})")
-        else:
-            failure = failures.classify(self._signs, now)
-        if not self._signs.text:
-            events.append(failures.event(failure))
-        self._outcome = Outcome(Ending.FAILED, failure, failure.text)
-        return Step(events, outcome=self._outcome)
+    def _why(self, end: Exit, now: float) -> Failure:
+        if self._signs != failures.Signs():
+            return failures.classify(self._signs, now)
+        how = f"Claude Code ended without a result ({how_it_ended(end)})"
+        return failures.from_exit(end.stderr_tail, now, how)
 
     def _unknown(self, line: bytes) -> Step:
-        """Keeps a line nobody can read; a tool result that was too long to be kept whole ends its call."""
-        self._unknown_lines += 1
-        event = jsonline.unknown(line)
+        """A tool result that was too long to be kept whole ends its call."""
+        step = super()._unknown(line)
         if (call := self._tools.lost(line)) is None:
-            return Step([event])
+            return step
+        [event] = step.events
         return Step([Event(EventType.TOOL_RESULT, event.content, {**call, "unknown": True})])
 
     def _system(self, message: Mapping[str, Any]) -> Step:
@@ -198,13 +162,14 @@ class ClaudeStream:
 
     def _init(self, message: Mapping[str, Any]) -> Step:
         model = jsonline.text(message.get("model"))
-        if self._native and model == self._model:
+        if self._session and model == self._model:
             return Step()
-        self._native = jsonline.text(message.get("session_id"))
+        self._session = jsonline.text(message.get("session_id"))
+        self._alive = True
         self._model = model
         servers = (jsonline.mapping(server) for server in jsonline.items(message.get("mcp_servers")))
         meta = {
-            "nativeSession": self._native,
+            "nativeSession": self._session,
             "model": model,
             "version": jsonline.text(message.get("claude_code_version")),
             "tools": jsonline.texts(message.get("tools")),
@@ -232,8 +197,9 @@ class ClaudeStream:
         events = [Event(EventType.RETRY, said, meta)]
         if kind is not FailureClass.AUTH or attempt < _AUTH_PATIENCE or self._outcome is not None:
             return Step(events)
-        failure = Failure(FailureClass.AUTH, f"The login or key was not accepted ({status} {error})")
-        return self._end([*events, failures.event(failure)], Outcome(Ending.FAILED, failure, failure.text))
+        return self._fail(
+            events, Failure(FailureClass.AUTH, f"The login or key was not accepted ({status} {error})")
+        )
 
     def _assistant(self, message: Mapping[str, Any]) -> Step:
         inner = jsonline.mapping(message.get("message"))
@@ -277,7 +243,7 @@ class ClaudeStream:
         if message.get("is_api_error_message") is not True and not jsonline.text(message.get("error")):
             return Step([Event(EventType.SYSTEM, said)] if said else ())
         self._signs = failures.signs(message, said, inner.get("stop_reason"), self._signs)
-        return Step([failures.event(failures.classify(self._signs, self._now))])
+        return Step(self._tell(failures.classify(self._signs, self._now)))
 
     def _user(self, message: Mapping[str, Any]) -> Step:
         if message.get("isReplay") is True:
@@ -351,14 +317,14 @@ class ClaudeStream:
         self._tools.clear()
         said = jsonline.text(message.get("result")) or "\n".join(jsonline.texts(message.get("errors")))
         outcome = self._verdict(message, said)
-        events = [*self._left_over(), *self._usage.turn(message)]
+        events = [*self._unsaid(), *self._usage.turn(message)]
         meta: dict[str, Any] = {"isError": message.get("is_error") is True}
         if outcome is not None and outcome.ending is Ending.INTERRUPTED:
             said = "The turn was interrupted"  # Claude Code says something about its own diagnostics here
         if outcome is not None and outcome.failure is not None:
             meta["failure"] = outcome.failure.kind.value
             if not self._signs.text:
-                events.append(failures.event(outcome.failure))
+                events += self._tell(outcome.failure)
         events.append(Event(EventType.RESULT, jsonline.cap(said, _TEXT_CAP), meta))
         return Step(events) if outcome is None else self._end(events, outcome)
 
@@ -375,13 +341,11 @@ class ClaudeStream:
             return None
         return Outcome(Ending.DONE, text=said)
 
-    def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
-        if self._outcome is not None:
-            return Step(events, close_stdin=True)
-        self._outcome = outcome
-        return Step(events, outcome=outcome, close_stdin=True)
-
     def _left_over(self) -> list[Event]:
+        self._tools.clear()
+        return [*self._unsaid(), *self._usage.unfinished()]
+
+    def _unsaid(self) -> list[Event]:
         """Text that was streamed and never came as a whole."""
         said = "".join(self._partial)
         self._partial.clear()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 
@@ -36,13 +35,3 @@ def read(kind: str, message: Mapping[str, Any]) -> Failure:
 def crash(how: str, stderr: str) -> Failure:
     """The failure of a run that ended without a last line."""
     return Failure(FailureClass.CRASH, f"{how}: {stderr.strip()}" if stderr.strip() else how, source="exit")
-
-
-def event(failure: Failure) -> Event:
-    """The error event of a failure."""
-    meta: dict[str, Any] = {"failure": failure.kind.value}
-    if failure.resets_at is not None:
-        meta["resetsAt"] = int(failure.resets_at)
-    if failure.window:
-        meta["window"] = failure.window
-    return Event(EventType.ERROR, failure.text, meta)

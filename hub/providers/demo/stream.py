@@ -11,24 +11,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hub.domain.event import Event, EventType
+from hub.domain.failure import Failure
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
 from hub.providers.demo import failures
+from hub.providers.fold import Fold, how_it_ended
 
 _Handler = Callable[[Mapping[str, Any]], Step]
 
 
-class DemoStream:
+class DemoStream(Fold):
     """The fold over one dispatch of a demo agent."""
 
     def __init__(self, assignment: Assignment) -> None:
+        super().__init__()
         self._name = assignment.dispatch_id
-        self._native = ""
         self._model = ""
-        self._unknown_lines = 0
         self._calls: dict[str, dict[str, Any]] = {}
         self._approvals: set[str] = set()
-        self._outcome: Outcome | None = None
         self._handlers: dict[str, _Handler] = {
             "start": self._start,
             "text": lambda message: _said(EventType.TEXT, message),
@@ -43,48 +43,22 @@ class DemoStream:
             "approve": self._approve,
             "answered": self._answered,
             "done": self._done,
-            "interrupted": lambda _: self._end((), Outcome(Ending.INTERRUPTED)),
+            "interrupted": lambda _: self._end(self._left_over(), Outcome(Ending.INTERRUPTED)),
         }
-
-    @property
-    def native_session(self) -> str:
-        """The session id, from the first line on."""
-        return self._native
 
     @property
     def tools_in_flight(self) -> int:
         """Tool calls without a result."""
         return len(self._calls)
 
-    @property
-    def alive(self) -> bool:
-        """True from the first line on."""
-        return bool(self._native)
-
-    @property
-    def unknown_lines(self) -> int:
-        """Lines of no known form."""
-        return self._unknown_lines
-
-    def open(self) -> Step:
-        """Nothing: the job comes by file."""
-        return Step()
-
-    def feed(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
-        """One line of standard output."""
+    def _line(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the base's signature
         message = jsonline.read(line)
         kind = jsonline.text(message.get("type")) if message is not None else ""
         if message is not None and kind in failures.KINDS:
-            failure = failures.read(kind, message)
-            return self._end([failures.event(failure)], Outcome(Ending.FAILED, failure, failure.text))
+            return self._fail(self._left_over(), failures.read(kind, message))
         if message is None or kind not in self._handlers:
-            self._unknown_lines += 1
-            return Step([jsonline.unknown(line)])
+            return self._unknown(line)
         return self._handlers[kind](message)
-
-    def feed_stderr(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
-        """Standard error is for people; `finish` sees its tail."""
-        return Step()
 
     def reply(self, text: str, key: str) -> Sequence[Write]:
         """The user's words: the answer to an open question, else a remark."""
@@ -100,32 +74,21 @@ class DemoStream:
         """Ends the run at once; the step in hand is not completed."""
         return () if self._outcome is not None else [_write("interrupt", type="interrupt")]
 
-    def finish(self, end: Exit, now: float) -> Step:  # noqa: ARG002 - the contract's signature
-        """The process has ended; without a last line it crashed, unless hub had asked."""
+    def _left_over(self) -> list[Event]:
         self._calls.clear()
-        if self._outcome is not None:
-            return Step(outcome=self._outcome)
-        if end.asked:
-            self._outcome = Outcome(Ending.INTERRUPTED)
-            return Step(outcome=self._outcome)
-        how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
-        failure = failures.crash(f"The demo agent ended without a last line ({how})", end.stderr_tail)
-        self._outcome = Outcome(Ending.FAILED, failure, failure.text)
-        return Step([failures.event(failure)], outcome=self._outcome)
+        return []
 
-    def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
-        self._calls.clear()
-        if self._outcome is not None:
-            return Step(events)
-        self._outcome = outcome
-        return Step(events, outcome=outcome, close_stdin=True)
+    def _why(self, end: Exit, now: float) -> Failure:  # noqa: ARG002 - the base's signature
+        how = f"The demo agent ended without a last line ({how_it_ended(end)})"
+        return failures.crash(how, end.stderr_tail)
 
     def _start(self, message: Mapping[str, Any]) -> Step:
-        self._native = jsonline.text(message.get("session"))
+        self._session = jsonline.text(message.get("session"))
+        self._alive = True
         self._model = jsonline.text(message.get("model"))
         resumed = message.get("resumed") is True
         said = "The demo agent goes on" if resumed else "The demo agent starts"
-        meta = {"nativeSession": self._native, "model": self._model, "resumed": resumed}
+        meta = {"nativeSession": self._session, "model": self._model, "resumed": resumed}
         return Step([Event(EventType.SYSTEM, said, meta)])
 
     def _plan(self, message: Mapping[str, Any]) -> Step:
@@ -184,7 +147,8 @@ class DemoStream:
 
     def _done(self, message: Mapping[str, Any]) -> Step:
         said = jsonline.text(message.get("text"))
-        return self._end([Event(EventType.RESULT, said, {"isError": False})], Outcome(Ending.DONE, text=said))
+        result = Event(EventType.RESULT, said, {"isError": False})
+        return self._end([*self._left_over(), result], Outcome(Ending.DONE, text=said))
 
 
 def _said(kind: EventType, message: Mapping[str, Any], **meta: str) -> Step:

@@ -20,8 +20,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import attrs
-
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
@@ -43,21 +41,16 @@ class GeminiStream(AcpStream):
         people = approval_mode(assignment) != YOLO
         super().__init__(assignment, title="Gemini", people=people, sequential=True)
         self._retries = Retries()
-        self._limit: Failure | None = None
 
     def feed_stderr(self, line: bytes, now: float) -> Step:
         """One line of standard error: retries and the limit's reset are told nowhere else."""
         return Step(self._retries.feed(line, now))
 
-    def finish(self, end: Exit, now: float) -> Step:
-        """A limit whose reset was waited for is the outcome, whoever ended the process."""
-        return super().finish(attrs.evolve(end, asked=end.asked and self._limit is None), now)
-
     def _why(self, end: Exit, now: float) -> Failure:
-        if self._limit is None:
+        if self._doomed is None:
             return super()._why(end, now)
         hint = self._retries.hint(now) or failures.last_hint(end.stderr_tail, now)
-        return failures.with_reset(self._limit, hint, now)
+        return failures.with_reset(self._doomed, hint, now)
 
     def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
         return failures.from_exit(stderr, now, how)
@@ -67,12 +60,9 @@ class GeminiStream(AcpStream):
 
     def _fail(self, events: Sequence[Event], failure: Failure) -> Step:
         if failure.kind is FailureClass.USAGE_LIMIT and failure.resets_at is None:
-            self._limit = failure
+            self._doomed = failure
             return Step(events, close_stdin=True)
         return super()._fail(events, failure)
-
-    def _over(self) -> bool:
-        return super()._over() or self._limit is not None
 
     def _aside(self, piece: str) -> list[Event] | None:
         return [Event(EventType.SYSTEM, piece)] if _MODE_UPDATE.fullmatch(piece) else None

@@ -135,12 +135,6 @@ def retry_event(told: Retry, now: float) -> Event:
     return Event(EventType.RETRY, said, meta)
 
 
-def event(failure: Failure) -> Event:
-    """The error event of a failure."""
-    reset = {} if failure.resets_at is None else {"resetsAt": int(failure.resets_at)}
-    return Event(EventType.ERROR, failure.text, {"failure": failure.kind.value, **reset})
-
-
 def from_exit(stderr: str, how: str) -> Failure:
     """The failure of a run that ended without telling why: a crash, with what standard error says."""
     words = stderr.strip()[-4000:]

@@ -26,6 +26,7 @@ from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
+from hub.providers.fold import Fold, how_it_ended
 from hub.providers.opencode import failures, rest
 from hub.providers.opencode.asks import ALLOW, Asks, permission
 from hub.providers.opencode.parts import PartBook, plan_event
@@ -46,25 +47,20 @@ _Properties = Mapping[str, Any]
 _Handler = Callable[[_Properties, bool, float], Step]
 
 
-class OpenCodeStream:
+class OpenCodeStream(Fold):
     """The fold over one dispatch."""
 
     def __init__(self, assignment: Assignment) -> None:
+        super().__init__()
         self._assignment = assignment
         options = assignment.options
         self._parts = PartBook(deltas=options.get("partial") is True)
         self._asks = Asks(people=permission(assignment) != ALLOW)
-        self._session = ""
         self._family: set[str] = set()
-        self._alive = False
         self._last: Mapping[str, Any] | None = None
         """The newest message of the model, as it was last told."""
         self._error: Failure | None = None
-        self._doomed: Failure | None = None
-        """Why the turn is being cut short."""
         self._overflows = (0, 0)
-        self._outcome: Outcome | None = None
-        self._unknown_lines = 0
         self._handlers: dict[str, _Handler] = {
             "session.created": self._created,
             "session.status": self._status,
@@ -83,31 +79,11 @@ class OpenCodeStream:
         }
 
     @property
-    def native_session(self) -> str:
-        """The session id, before any model was asked."""
-        return self._session
-
-    @property
     def tools_in_flight(self) -> int:
         """Tool calls that run or wait for permission, subagents' too."""
         return self._parts.in_flight
 
-    @property
-    def alive(self) -> bool:
-        """True from the model's first part on."""
-        return self._alive
-
-    @property
-    def unknown_lines(self) -> int:
-        """Lines of no known form."""
-        return self._unknown_lines
-
-    def open(self) -> Step:
-        """Nothing: the bridge tells when its server listens."""
-        return Step()
-
-    def feed(self, line: bytes, now: float) -> Step:
-        """One line of the bridge."""
+    def _line(self, line: bytes, now: float) -> Step:
         message = jsonline.read(line)
         if message is None:
             return self._unknown(line)
@@ -117,13 +93,9 @@ class OpenCodeStream:
             return self._event(jsonline.mapping(message["event"]), line, now)
         return self._answered(message) if "id" in message else self._unknown(line)
 
-    def feed_stderr(self, line: bytes, now: float) -> Step:  # noqa: ARG002 - the contract's signature
-        """Standard error is for people; `finish` sees its tail."""
-        return Step()
-
     def reply(self, text: str, key: str) -> Sequence[Write]:
         """The answer to an open question, else a prompt that is taken up at the turn's end."""
-        if self._outcome is not None or self._doomed is not None or not self._session:
+        if self._over() or not self._session:
             return ()
         return self._asks.reply(text, key) or [rest.prompt(key, self._session, text, self._model())]
 
@@ -137,26 +109,15 @@ class OpenCodeStream:
             [] if self._outcome is not None or not self._session else [rest.abort("interrupt", self._session)]
         )
 
-    def finish(self, end: Exit, now: float) -> Step:  # noqa: ARG002 - the contract's signature
-        """The process has ended: what was left half said, and the outcome."""
+    def _left_over(self) -> list[Event]:
         self._parts.clear()
         events = self._parts.flush()
-        if self._outcome is not None:
-            return Step(events, outcome=self._outcome)
-        if self._doomed is not None:
-            return self._fail(events, self._doomed)
-        if end.asked:
-            self._outcome = Outcome(Ending.INTERRUPTED, text=self._parts.last_text)
-            return Step(events, outcome=self._outcome)
-        how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
-        crash = failures.from_exit(end.stderr_tail, f"OpenCode ended in its turn ({how})")
-        return self._fail(events, self._error or crash)
+        self._last_text = self._parts.last_text
+        return events
 
-    def _unknown(self, line: bytes) -> Step:
-        if not line.strip():
-            return Step()
-        self._unknown_lines += 1
-        return Step([jsonline.unknown(line)])
+    def _why(self, end: Exit, now: float) -> Failure:  # noqa: ARG002 - the base's signature
+        how = f"OpenCode ended in its turn ({how_it_ended(end)})"
+        return self._doomed or self._error or failures.from_exit(end.stderr_tail, how)
 
     # The bridge, and its answers to our requests: the id tells what was asked.
 
@@ -185,7 +146,7 @@ class OpenCodeStream:
             return Step([Event(EventType.SYSTEM, said, {"resumed": False})], [self._fresh()])
         if name in _OWN:
             failure = Failure(failures.class_of(why) or FailureClass.UNKNOWN, why)
-            return self._fail([], self._doomed or self._error or failure)
+            return self._fail(self._left_over(), self._doomed or self._error or failure)
         return Step([Event(EventType.SYSTEM, f"OpenCode did not take it: {why}", {"notTaken": name})])
 
     def _opened(self, name: str, info: Mapping[str, Any]) -> Step:
@@ -246,7 +207,7 @@ class OpenCodeStream:
             return self._overflowed(failure)
         self._error = failure
         if self._last is None:
-            return self._fail(self._parts.flush(), failure)
+            return self._fail(self._left_over(), failure)
         return Step()
 
     def _overflowed(self, failure: Failure) -> Step:
@@ -296,28 +257,17 @@ class OpenCodeStream:
             return Step()
         if jsonline.mapping(last.get("time")).get("completed") is None:
             return Step()
-        events = self._parts.flush()
+        events = self._left_over()
         if self._doomed is not None:
             return self._fail(events, self._doomed)
         if jsonline.mapping(last.get("error")).get("name") == failures.ABORTED:
             events.append(Event(EventType.RESULT, "The turn was interrupted", {"isError": False}))
-            return self._end(events, Outcome(Ending.INTERRUPTED, text=self._parts.last_text))
+            return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
         failure = self._error or _unfinished(jsonline.text(last.get("finish")))
         if failure is not None:
             return self._fail(events, failure)
-        events.append(Event(EventType.RESULT, self._parts.last_text, {"isError": False}))
-        return self._end(events, Outcome(Ending.DONE, text=self._parts.last_text))
-
-    def _fail(self, events: Sequence[Event], failure: Failure) -> Step:
-        told = [*events, failures.event(failure)]
-        return self._end(told, Outcome(Ending.FAILED, failure, failure.text))
-
-    def _end(self, events: Sequence[Event], outcome: Outcome) -> Step:
-        self._parts.clear()
-        if self._outcome is not None:
-            return Step(events, close_stdin=True)
-        self._outcome = outcome
-        return Step(events, outcome=outcome, close_stdin=True)
+        events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
+        return self._end(events, Outcome(Ending.DONE, text=self._last_text))
 
 
 def _unfinished(finish: str) -> Failure | None:

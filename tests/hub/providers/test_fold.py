@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hub.domain.event import EventType
 from hub.domain.failure import Failure, FailureClass
-from hub.providers.base import Ending, Exit, Outcome, Stream
+from hub.providers.base import Ending, Exit, Outcome, Step, Stream
 from hub.providers.fold import Fold, failure_event
 
 LIMIT = Failure(FailureClass.USAGE_LIMIT, "used up", 1000.5, "day")
@@ -24,6 +24,9 @@ class Words(Fold):
             case b"warn":
                 step = self._unknown(line)
                 return type(step)([*step.events, *self._tell(LIMIT)])
+            case b"doomed":
+                self._doomed = LIMIT
+                return Step()
             case b"done":
                 return self._end([], Outcome(Ending.DONE))
         return self._unknown(line)
@@ -32,7 +35,7 @@ class Words(Fold):
         return []
 
     def _why(self, end, now):
-        return Failure(FailureClass.CRASH, f"gone at {now}")
+        return self._doomed or Failure(FailureClass.CRASH, f"gone at {now}")
 
 
 def test_it_keeps_the_contract_of_a_stream():
@@ -70,6 +73,12 @@ def test_a_process_that_leaves_has_failed_unless_hub_asked():
     [event] = Words().finish(Exit(1), 7.0).events
     assert (event.content, event.meta) == ("gone at 7.0", {"failure": "crash"})
     assert Words().finish(Exit(None, 15, asked=True), 7.0).outcome.ending is Ending.INTERRUPTED
+
+
+def test_a_run_that_is_being_ended_for_a_reason_ends_so_whoever_ends_the_process():
+    fold = Words()
+    fold.feed(b"doomed", 0.0)
+    assert fold.finish(Exit(None, 15, asked=True), 7.0).outcome.failure == LIMIT
 
 
 def test_a_failure_tells_its_reset_in_whole_seconds():

@@ -1,0 +1,206 @@
+"""Claude Code: the sessions it keeps.
+
+Owns: where they lie, and the reading of their records.
+Must not: open a file.
+
+`<config>/projects/<slug>/<session>.jsonl`; the slug is lossy, so the folder comes from the records. What surprises:
+a message is spread over several records, one for each block, and each repeats the usage of the whole message, so
+usage counts once for each message and request. Records of subagents (`isSidechain`) lie in files of their own, in
+older versions in the same one. Tasks are beside it, in `<config>/tasks/<session>/<n>.json`; older versions have the
+tool `TodoWrite`. A rewind leaves the abandoned branch in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from glob import escape
+from typing import Any
+
+from hub.domain.intel import Found, Limits, Place, StoreHit, Unreadable
+from hub.domain.intel_fold import Draft, mcp_of
+from hub.providers import records
+from hub.providers.jsonline import count, items, mapping, text, texts
+from hub.providers.store import Files, LineStore, document, stem
+
+_SILENT = frozenset(
+    [
+        "queue-operation",
+        "last-prompt",
+        "tools-used",
+        "cost-state",
+        "api-request",
+        "api-request-blob",
+        "api-request-shape",
+        "atis-latch",
+        "mode",
+        "permission-mode",
+        "summary",
+        "custom-title",
+        "ai-title",
+        "agent-name",
+        "agent-color",
+        "agent-setting",
+        "tag",
+        "pr-link",
+        "progress",
+        "file-history-snapshot",
+        "file-history-delta",
+        "content-replacement",
+        "worktree-state",
+        "attribution-snapshot",
+        "bridge-session",
+        "frame-link",
+        "session-meta",
+        "task-summary",
+        "last-compact-summary",
+        "marble-origami-commit",
+        "speculation-accept",
+    ]
+)
+_CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Update"})
+_SYNTHETIC = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command",
+    "<bash-",
+    "<task-notification>",
+    "Caveat: ",
+)
+_INTERRUPTED = "[Request interrupted by user"
+
+
+class Fold:
+    """The records of one session."""
+
+    def __init__(self, hit: StoreHit) -> None:
+        self.draft = Draft()
+        self._hit = hit
+        self._seen: set[str] = set()
+
+    def gap(self) -> None:
+        """Nothing here hangs on the record before."""
+
+    def record(self, value: Mapping[str, Any]) -> None:
+        """One record."""
+        draft, kind, name = self.draft, text(value.get("type")), text(value.get("uuid"))
+        draft.cwd = text(value.get("cwd")) or draft.cwd
+        if name and name in self._seen:
+            draft.repeated()
+            return
+        self._seen.add(name)
+        if kind in _SILENT or value.get("isSidechain") is True:
+            draft.ignored()
+        elif kind == "user":
+            self._user(value, name)
+        elif kind == "assistant":
+            self._assistant(value)
+        elif kind == "attachment":
+            self._attachment(mapping(value.get("attachment")))
+        elif kind == "system":
+            draft.ignored()
+        else:
+            draft.unknown(kind)
+
+    def _user(self, value: Mapping[str, Any], name: str) -> None:
+        content = mapping(value.get("message")).get("content")
+        result = mapping(value.get("toolUseResult"))
+        words = records.said(content)
+        if result:
+            self._result(result)
+        elif (
+            value.get("isMeta") is True
+            or value.get("isCompactSummary") is True
+            or value.get("isSynthetic") is True
+        ) or words.startswith((*_SYNTHETIC, _INTERRUPTED)):
+            self.draft.ignored()
+            return
+        else:
+            self.draft.said("user", words, key=name)
+        self.draft.took()
+
+    def _result(self, result: Mapping[str, Any]) -> None:
+        """What a tool did; tasks get their number only here."""
+        task = mapping(result.get("task"))
+        if text(task.get("id")):
+            self.draft.task(text(task["id"]), text(task.get("subject")), text(task.get("status")))
+        if text(result.get("filePath")) and result.get("type") in ("create", "update"):
+            self.draft.touched(text(result["filePath"]))
+
+    def _assistant(self, value: Mapping[str, Any]) -> None:
+        draft, message = self.draft, mapping(value.get("message"))
+        name = text(message.get("id"))
+        model = text(message.get("model"))
+        if model and model != "<synthetic>":
+            draft.model = model
+            usage = mapping(message.get("usage"))
+            fresh, written, read, out = (
+                count(usage.get(key))
+                for key in (
+                    "input_tokens",
+                    "cache_creation_input_tokens",
+                    "cache_read_input_tokens",
+                    "output_tokens",
+                )
+            )
+            draft.used(f"{name}:{text(value.get('requestId'))}", fresh + written + read, out)
+        for block in map(mapping, items(message.get("content"))):
+            if block.get("type") == "tool_use":
+                self._call(text(block.get("name")), mapping(block.get("input")))
+        draft.said("assistant", records.said(message.get("content")), key=name, join=True)
+        draft.took()
+
+    def _call(self, tool: str, given: Mapping[str, Any]) -> None:
+        if tool in _CHANGING:
+            self.draft.touched(text(given.get("file_path")) or text(given.get("notebook_path")))
+        elif tool == "TaskUpdate":
+            self.draft.task(text(given.get("taskId")), text(given.get("subject")), text(given.get("status")))
+        elif tool != "TaskCreate":
+            records.called(self.draft, tool, given)
+
+    def _attachment(self, value: Mapping[str, Any]) -> None:
+        kind = value.get("type")
+        if kind == "skill_listing":
+            for name in texts(value.get("names")):
+                self.draft.skill(name)
+        elif kind == "mcp_instructions_delta":
+            for name in texts(value.get("addedNames")):
+                self.draft.mcp(name)
+        elif kind == "deferred_tools_delta":
+            for name in texts(value.get("addedNames")):
+                self.draft.mcp(mcp_of(name))
+        elif kind == "model":
+            self.draft.model = self.draft.model or text(mapping(value.get("identity")).get("modelId"))
+        else:
+            self.draft.ignored()
+            return
+        self.draft.took()
+
+
+def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
+    config = records.home_of(home, env, "CLAUDE_CONFIG_DIR", ".claude")
+    return (Place(config, ("projects", "*", "*.jsonl")),)
+
+
+def _named(found: Found, place: Place) -> StoreHit | None:
+    session = stem(found.path)
+    if session.startswith("agent-"):
+        return None
+    return StoreHit(
+        provider="claude", path=found.path, session_id=session, mtime_ns=found.mtime_ns, root=place.root
+    )
+
+
+def _tasks(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+    """The tasks beside the session, in their order. What a task says there is newer than any record."""
+    place = Place(hit.root, ("tasks", escape(hit.session_id), "*.json"))
+    numbered = []
+    for found in files.walk(place, 0):
+        value = document(files, hit.root, found.path, limits)
+        if value is None:
+            raise Unreadable(f"{found.path} is no task.")
+        numbered.append(value)
+    for value in sorted(numbered, key=lambda one: (len(text(one.get("id"))), text(one.get("id")))):
+        draft.task(text(value.get("id")), text(value.get("subject")), text(value.get("status")))
+
+
+STORE = LineStore(name="claude", where=_where, named=_named, fold=Fold, after=_tasks)

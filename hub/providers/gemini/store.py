@@ -1,0 +1,141 @@
+"""Gemini CLI: the sessions it keeps.
+
+Owns: where they lie, and the reading of both generations of them.
+Must not: open a file.
+
+`<home>/.gemini/tmp/<project>/chats/session-*`: first one JSON document (`.json`), then lines (`.jsonl`). What
+surprises: a line with the id of an earlier one replaces it (a message is written once without and once with its tool
+calls); a line `$set` patches the session, and one with `messages` brings messages of its own; what the program
+itself tells the model comes as the user. The folder is a short name or, in the first generation, the SHA-256 of the
+project's path; which one it is, `.project_root` in it or `projects.json` says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from hub.domain.intel import Found, Limits, Place, StoreHit, Unreadable
+from hub.domain.intel_fold import Draft
+from hub.providers import records
+from hub.providers.jsonline import count, items, mapping, text
+from hub.providers.store import DocumentStore, Files, KindStore, LineStore, document, parent
+
+_OWN = ("<session_context>", "This is the Gemini CLI.", "<state_snapshot>")
+_SILENT = frozenset({"info", "warning", "error", "about", "help", "stats", "compression"})
+LINES, DOCUMENT = "lines", "document"
+
+
+class Fold:
+    """The records of one session."""
+
+    def __init__(self, hit: StoreHit) -> None:
+        self.draft = Draft()
+        self._hit = hit
+
+    def gap(self) -> None:
+        """Nothing here hangs on the record before."""
+
+    def record(self, value: Mapping[str, Any]) -> None:
+        """One record: the head, a patch, or a message."""
+        if "$set" in value:
+            patch = mapping(value["$set"])
+            self.messages(patch.get("messages"))
+            self.draft.took() if patch.get("messages") else self.draft.ignored()
+        elif "$rewindTo" in value:
+            self.draft.forget_turns()
+            self.draft.took()
+        elif "type" in value:
+            self._message(value)
+        elif "sessionId" in value:
+            self.draft.session_id = text(value["sessionId"])
+            self.draft.took()
+        else:
+            self.draft.unknown(",".join(sorted(value)))
+
+    def messages(self, value: Any) -> None:
+        """Those of a document or of a patch; the record that brings them is counted by itself."""
+        for message in items(value):
+            self._message(mapping(message))
+
+    def _message(self, value: Mapping[str, Any]) -> None:
+        kind, name = text(value.get("type")), text(value.get("id"))
+        words = records.said(value.get("content"))
+        if kind == "gemini":
+            self._answer(value, name)
+            self.draft.said("assistant", words, key=name)
+            self.draft.took()
+        elif kind == "user" and words.strip() and not words.startswith(_OWN):
+            self.draft.said("user", words, key=name)
+            self.draft.took()
+        elif kind == "user" or kind in _SILENT:
+            self.draft.ignored()
+        else:
+            self.draft.unknown(kind)
+
+    def _answer(self, value: Mapping[str, Any], name: str) -> None:
+        self.draft.model = text(value.get("model")) or self.draft.model
+        used = mapping(value.get("tokens"))
+        if used:
+            # `input` has the cached ones in it; thoughts are output that is told by itself.
+            out = count(used.get("output")) + count(used.get("thoughts"))
+            self.draft.used(name, count(used.get("input")), out)
+        for call in map(mapping, items(value.get("toolCalls"))):
+            if call.get("status") != "error":
+                records.called(self.draft, text(call.get("name")), call.get("args"))
+
+
+def _document(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:
+    fold = Fold(hit)
+    fold.draft = draft
+    draft.session_id = text(value.get("sessionId"))
+    if isinstance(value.get("messages"), list):
+        fold.messages(value["messages"])
+    else:
+        draft.unknown(",".join(sorted(value)))
+
+
+def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
+    own = f"{records.home_of(home, env, 'GEMINI_CLI_HOME', '').rstrip('/')}/.gemini"
+    return (
+        Place(own, ("tmp", "*", "chats", "session-*.jsonl"), LINES),
+        Place(own, ("tmp", "*", "chats", "session-*.json"), DOCUMENT),
+    )
+
+
+def _named(found: Found, place: Place) -> StoreHit:
+    return StoreHit(
+        provider="gemini", path=found.path, mtime_ns=found.mtime_ns, root=place.root, kind=place.kind
+    )
+
+
+def _project(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+    """The project's folder, by the name of the folder the session lies in."""
+    slug = parent(hit.path, 2)
+    told = f"{hit.root}/tmp/{slug}/.project_root"  # noqa: S108  # Gemini's own folder of this name
+    with (
+        contextlib.suppress(Unreadable),
+        files.open(hit.root, told, limits) as root,
+    ):
+        draft.cwd = root.at(0, 4096).decode("utf-8", "replace").strip()
+    if not draft.cwd:
+        with contextlib.suppress(Unreadable):
+            known = document(files, hit.root, f"{hit.root}/projects.json", limits) or {}
+            projects = mapping(known.get("projects")).items()
+            draft.cwd = next((path for path, name in projects if slug in (name, _hashed(path))), "")
+
+
+def _hashed(path: str) -> str:
+    return sha256(path.encode("utf-8", "replace")).hexdigest()
+
+
+STORE = KindStore(
+    name="gemini",
+    where=_where,
+    kinds={
+        LINES: LineStore(name="gemini", where=_where, named=_named, fold=Fold, after=_project),
+        DOCUMENT: DocumentStore(name="gemini", where=_where, named=_named, fold=_document, after=_project),
+    },
+)

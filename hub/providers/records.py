@@ -1,0 +1,151 @@
+"""Taking a store's record apart.
+
+Owns: what agents' formats have in common: blocks of text, lists of tasks, calls of tools, the place of a store.
+Must not: raise on any value, or know any one agent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from hub.domain.intel_fold import Draft, mcp_of
+from hub.providers.jsonline import items, mapping, text
+
+_STEP = ("content", "step", "description", "subject", "title", "text", "task")
+_WRITES = re.compile(
+    r"write|edit|create|patch|replace|append|delete|remove|rename|move|insert|save|multiedit", re.IGNORECASE
+)
+_READS = re.compile(r"read|todo|memory|task|plan|list|view|search|grep|glob|shell|bash|exec", re.IGNORECASE)
+_PATH = (
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "absolute_path",
+    "file",
+    "filename",
+    "target_file",
+    "relPath",
+)
+_TODOS = ("todos", "plan", "tasks", "items", "todo_list")
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
+_CHECKED = re.compile(r"^\s*(?:[-*]|\d+[.)])\s*\[([ xX~/-])\]\s*(.+)$", re.MULTILINE)
+
+
+def said(content: Any, kinds: Iterable[str] = ("text", "input_text", "output_text")) -> str:
+    """The words of a message: a string, or its blocks of these kinds, a paragraph each."""
+    if isinstance(content, str):
+        return text(content)
+    found = (
+        text(block.get("text")) if isinstance(block, dict) and block.get("type", "text") in kinds else ""
+        for block in items(content)
+    )
+    return "\n\n".join(part for part in found if part.strip())
+
+
+def todos(value: Any) -> list[tuple[str, str]] | None:
+    """The steps of a plan with their states; None when this is no list of steps."""
+    if not isinstance(value, list):
+        return None
+    found = []
+    for item in value:
+        if isinstance(item, str) and item.strip():
+            found.append((text(item), "pending"))
+        elif isinstance(item, dict):
+            step = next((text(item[name]) for name in _STEP if isinstance(item.get(name), str)), "")
+            state = text(item.get("status") or item.get("state"))
+            done = item.get("done") is True or item.get("completed") is True
+            if step:
+                found.append((step, "completed" if done else state))
+    return found if found or not value else None
+
+
+def checklist(words: str) -> list[tuple[str, str]]:
+    """The steps of a Markdown checklist with their states."""
+    return [
+        (found[2].strip(), "completed" if found[1] in "xX" else "pending")
+        for found in _CHECKED.finditer(words)
+    ]
+
+
+def called(draft: Draft, tool: str, given: Any) -> None:
+    """A call of a tool: the file it changes, the plan it sets, the skill or the server it is of.
+
+    Args:
+        draft: What is told.
+        tool: Its name.
+        given: Its arguments: an object, the JSON of one, or a patch.
+    """
+    name = text(tool)
+    server = mcp_of(name)
+    if server:
+        draft.mcp(server)
+        return
+    given = _arguments(given)
+    if isinstance(given, str):
+        for path in patched(given):
+            draft.touched(path)
+        return
+    if name.lower() in ("skill", "activate_skill", "use_skill"):
+        draft.skill(next((text(given[key]) for key in ("skill", "name", "command") if given.get(key)), ""))
+    elif "todo" in name.lower() or "plan" in name.lower():
+        steps = next((found for key in _TODOS if (found := todos(given.get(key))) is not None), None)
+        if steps is not None:
+            draft.planned(steps)
+    elif writes(name):
+        for path in _paths(given):
+            draft.touched(path)
+
+
+def writes(tool: str) -> bool:
+    """Whether a tool of this name changes the file it is given."""
+    return bool(_WRITES.search(tool)) and not _READS.search(tool)
+
+
+def patched(patch: str) -> Iterator[str]:
+    """The files that a patch in Codex's form names."""
+    return ((found[1] or found[2]).strip() for found in _PATCHED.finditer(patch))
+
+
+def decoded(value: Any) -> Any:
+    """What a string holds as JSON; every other value as it is, and a string that is none too."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return msgspec.json.decode(value.encode("utf-8", "replace"))
+    except (msgspec.DecodeError, RecursionError):
+        return value
+
+
+def _arguments(given: Any) -> Mapping[str, Any] | str:
+    found = decoded(given)
+    if isinstance(found, dict):
+        inner = next(
+            (found[key] for key in ("input", "patch", "command") if isinstance(found.get(key), str)), ""
+        )
+        return inner if inner.startswith("*** Begin Patch") else found
+    return found if isinstance(found, str) else {}
+
+
+def _paths(given: Mapping[str, Any]) -> Iterator[str]:
+    direct = next((text(given[name]) for name in _PATH if isinstance(given.get(name), str)), "")
+    if direct:
+        yield direct
+    for change in items(given.get("edits") or given.get("files")):
+        inner = mapping(change)
+        yield next((text(inner[name]) for name in _PATH if isinstance(inner.get(name), str)), "")
+
+
+def home_of(home: str, env: Mapping[str, str], name: str, usual: str) -> str:
+    """The folder that an environment variable names where it is set to an absolute path, else the usual one."""
+    moved = env.get(name, "")
+    return moved.rstrip("/") if moved.startswith("/") else f"{home}/{usual}"
+
+
+def data_home(home: str, env: Mapping[str, str]) -> str:
+    """Where programs keep their data, by the XDG rules."""
+    return home_of(home, env, "XDG_DATA_HOME", ".local/share")

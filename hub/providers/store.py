@@ -1,0 +1,277 @@
+"""The shape of every `store.py`: how the sessions that an agent itself keeps are found and read.
+
+Owns: the port to the files (`Files`, `Source`, `Database`), the contract `Store`, and the three shapes a store has:
+files of lines, files of one document, and whatever a folder says itself.
+Must not: open a file, or know any one agent.
+
+Theory of operation. A provider's `store.py` says *where* its sessions lie, by patterns below a folder, and folds
+what is in them into a `Draft`. It opens nothing: `hub.io.stores` does, behind `Files`, with the guards a file needs
+that anybody may have written. So a format is a function on bytes, and is tested as one. Rules:
+ 1. A reader never raises on any bytes. What it cannot read is counted and, above a bound, an alarm.
+ 2. Each record leaves one mark in the account.
+ 3. Nothing that is found in a store is a path to open, but for the files that the format itself names below its root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import attrs
+
+from hub.domain.intel import Found, Limits, Place, SessionIntel, StoreHit, Unreadable
+from hub.domain.intel_fold import Draft
+from hub.providers import lines
+
+MAX_DOCUMENT = 32 * 1024 * 1024
+"""Bytes of the largest document that is read as one: JSON of this size takes a few hundred MB while it is read."""
+
+
+class Source(Protocol):
+    """An open file."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes at the time it was opened."""
+
+    def at(self, offset: int, count: int) -> bytes:
+        """At most `count` bytes from there; fewer only at its end.
+
+        Raises:
+            Unreadable: It cannot be read, or the time is up.
+        """
+
+
+class Database(Protocol):
+    """An open SQLite database that nothing can be written to."""
+
+    def select(
+        self, table: str, columns: Sequence[str], tail: str = "", parameters: Sequence[Any] = ()
+    ) -> list[tuple[Any, ...]]:
+        """Rows of one table, in the order of the columns; NULL for a column it does not have.
+
+        Args:
+            table: A table. A view counts as missing: what it does is up to who wrote the file.
+            columns: Names of columns.
+            tail: What follows `FROM table`: conditions and order, over columns it is known to have.
+            parameters: Values for the question marks in it.
+
+        Raises:
+            Unreadable: There is no such table, the file is damaged, or the time is up.
+        """
+
+    def columns(self, table: str) -> frozenset[str]:
+        """The columns of a table; empty when there is no such table."""
+
+
+class Files(Protocol):
+    """The files of this machine, guarded: see `hub.io.stores`."""
+
+    def walk(self, place: Place, since_ns: int) -> Iterator[Found]:
+        """The regular files that fit the place and were written since then, in no order. Follows no link.
+
+        Raises:
+            Unreadable: The time is up. What was yielded before stays true.
+        """
+
+    def open(self, root: str, path: str, limits: Limits) -> AbstractContextManager[Source]:
+        """A regular file below `root`.
+
+        Raises:
+            Unreadable: It is none, it lies elsewhere, or it cannot be opened.
+        """
+
+    def database(self, root: str, path: str, limits: Limits) -> AbstractContextManager[Database]:
+        """A SQLite file below `root`.
+
+        Raises:
+            Unreadable: As `open`.
+        """
+
+
+class Store(Protocol):
+    """An agent's own sessions. A folder's `store.py` has one instance of it, named `STORE`."""
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+
+    def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
+        """Where sessions may lie.
+
+        Args:
+            home: The user's home directory.
+            env: The environment: an agent's own variables may move its directory. It may be that of a process.
+            folders: Folders that agents work in, for those which keep their sessions there.
+        """
+
+    def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
+        """The sessions there that were written since then (epoch nanoseconds). Opens no file where a stat tells.
+
+        Raises:
+            Unreadable: The place could not be searched to its end.
+        """
+
+    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+        """What the session tells. Never raises: what went wrong is its alarm."""
+
+
+Where = Callable[[str, Mapping[str, str]], Sequence[Place]]
+Name = Callable[[Found, Place], StoreHit | None]
+"""From a file's path to the hit; None for a file that is no session."""
+
+
+class Fold(Protocol):
+    """What takes a session's records, one by one."""
+
+    draft: Draft
+
+    def record(self, value: Mapping[str, Any]) -> None:
+        """One record."""
+
+    def gap(self) -> None:
+        """Records between the last one and the next were not read."""
+
+
+@attrs.frozen(kw_only=True)
+class LineStore:
+    """A store with one file of JSON lines for each session."""
+
+    name: str
+    where: Where
+    named: Name
+    fold: Callable[[StoreHit], Fold]
+    after: Callable[[StoreHit, Draft, Files, Limits], None] | None = None
+    """Reads what lies beside the session's file."""
+
+    def locations(
+        self,
+        home: str,
+        env: Mapping[str, str],
+        folders: Sequence[str] = (),  # noqa: ARG002  # one shape
+    ) -> Sequence[Place]:
+        """Where sessions may lie."""
+        return self.where(home, env)
+
+    def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
+        """One hit a file."""
+        return hits(self.named, files, place, since_ns)
+
+    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+        """Head and tail, or all of it."""
+        fold = self.fold(hit)
+
+        def act() -> None:
+            with files.open(hit.root, hit.path, limits) as source:
+                lines.feed(source, limits, fold)
+            if self.after is not None:
+                self.after(hit, fold.draft, files, limits)
+
+        return guarded(act, hit, fold.draft)
+
+
+@attrs.frozen(kw_only=True)
+class DocumentStore:
+    """A store with one JSON document for each session."""
+
+    name: str
+    where: Where
+    named: Name
+    fold: Callable[[Mapping[str, Any], Draft, StoreHit], None]
+    after: Callable[[StoreHit, Draft, Files, Limits], None] | None = None
+
+    def locations(
+        self,
+        home: str,
+        env: Mapping[str, str],
+        folders: Sequence[str] = (),  # noqa: ARG002  # one shape
+    ) -> Sequence[Place]:
+        """Where sessions may lie."""
+        return self.where(home, env)
+
+    def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
+        """One hit a file."""
+        return hits(self.named, files, place, since_ns)
+
+    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+        """The whole document."""
+        draft = Draft()
+
+        def act() -> None:
+            value = document(files, hit.root, hit.path, limits)
+            if value is None:
+                draft.damaged()
+            else:
+                self.fold(value, draft, hit)
+            if self.after is not None:
+                self.after(hit, draft, files, limits)
+
+        return guarded(act, hit, draft)
+
+
+@attrs.frozen(kw_only=True)
+class KindStore:
+    """A store whose format changed: each place says in which one its sessions are."""
+
+    name: str
+    where: Where
+    kinds: Mapping[str, Store]
+
+    def locations(
+        self,
+        home: str,
+        env: Mapping[str, str],
+        folders: Sequence[str] = (),  # noqa: ARG002  # one shape
+    ) -> Sequence[Place]:
+        """Where sessions may lie, in each format."""
+        return self.where(home, env)
+
+    def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
+        """As that format finds them."""
+        return self.kinds[place.kind].find(files, place, since_ns)
+
+    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+        """As that format is read."""
+        return self.kinds[hit.kind].read(hit, files, limits)
+
+
+def hits(named: Name, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
+    """A hit for each file of the place that is a session's."""
+    for found in files.walk(place, since_ns):
+        hit = named(found, place)
+        if hit is not None:
+            yield hit
+
+
+def guarded(act: Callable[[], None], hit: StoreHit, draft: Draft) -> SessionIntel:
+    """The draft after `act`; when that could not go on, with the reason as its alarm."""
+    try:
+        act()
+    except Unreadable as why:
+        return attrs.evolve(draft.finish(hit), alarm=str(why), tokens_exact=False)
+    return draft.finish(hit)
+
+
+def document(files: Files, root: str, path: str, limits: Limits) -> Mapping[str, Any] | None:
+    """A file that is one JSON object; None when it is none. An array becomes the object `{"items": array}`.
+
+    Raises:
+        Unreadable: It cannot be opened, or is too large to be read as one.
+    """
+    with files.open(root, path, limits) as source:
+        if source.size > MAX_DOCUMENT:
+            raise Unreadable(f"{path} is too large to be read: {source.size >> 20} MB.")
+        return lines.whole(source.at(0, source.size))
+
+
+def stem(path: str) -> str:
+    """The file's name without its folder and its last suffix."""
+    name = path.rpartition("/")[2]
+    return name.rpartition(".")[0] or name
+
+
+def parent(path: str, up: int = 1) -> str:
+    """The name of the folder so many steps above the file."""
+    parts = path.split("/")
+    return parts[-1 - up] if len(parts) > up else ""

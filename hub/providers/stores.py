@@ -1,0 +1,110 @@
+"""Which agents' own sessions hub can read.
+
+Owns: the table name -> where its `Store` is, importing it when it is asked for, and the search of all of them.
+Must not: open a file, or know any one agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+
+import attrs
+
+from hub.domain.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
+from hub.providers.store import Files, Store
+
+DRIVEN = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider")
+"""Agents that hub can also run."""
+DETECTED: tuple[str, ...] = ()
+"""Agents that hub only detects."""
+
+
+@attrs.frozen
+class Skipped:
+    """A place that could not be searched to its end."""
+
+    provider: str
+    root: str
+    why: str
+
+
+@attrs.frozen
+class Search:
+    """What a search has found.
+
+    Attributes:
+        hits: Every session that was written since the given time, the newest first, each once.
+        skipped: What was not searched, and why: the hits may lack some of its sessions.
+    """
+
+    hits: tuple[StoreHit, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+def names() -> Sequence[str]:
+    """The names of all agents whose sessions can be read. Imports none of them."""
+    return (*DRIVEN, *DETECTED)
+
+
+@cache
+def load(name: str) -> Store:
+    """The store of the agent of this name.
+
+    Raises:
+        KeyError: There is none.
+    """
+    if name not in names():
+        raise KeyError(name)
+    store: Store = import_module(f"hub.providers.{name}.store").STORE
+    return store
+
+
+def search(
+    files: Files,
+    home: str,
+    env: Mapping[str, str],
+    since_ns: int,
+    *,
+    folders: Sequence[str] = (),
+    only: Iterable[str] | None = None,
+) -> Search:
+    """The sessions that any agent's store has of this time.
+
+    Args:
+        files: The machine's.
+        home: The user's home directory.
+        env: The environment that says where agents keep their things.
+        since_ns: Epoch nanoseconds.
+        folders: Folders that agents are known to work in, for those which keep their sessions there.
+        only: Names of agents; None = all.
+    """
+    found: dict[
+        tuple[str, str, str], StoreHit
+    ] = {}  # by provider, place and session: formats leave copies behind
+    skipped = []
+    for store in map(load, names() if only is None else only):
+        for place in dict.fromkeys(store.locations(home, env, folders)):
+            try:
+                for hit in store.find(files, place, since_ns):
+                    name = (hit.provider, hit.root, hit.session_id or hit.path)
+                    if name not in found or found[name].mtime_ns < hit.mtime_ns:
+                        found[name] = hit
+            except Unreadable as why:
+                skipped.append(Skipped(store.name, place.root, str(why)))
+    ordered = sorted(found.values(), key=lambda hit: hit.mtime_ns, reverse=True)
+    return Search(tuple(ordered), tuple(skipped))
+
+
+def read(hit: StoreHit, files: Files, limits: Limits = GLANCE) -> SessionIntel:
+    """What this session tells. Never raises for what a store holds: what went wrong is the alarm."""
+    return load(hit.provider).read(hit, files, limits)
+
+
+def read_all(
+    hits: Iterable[StoreHit], files: Files, limits: Limits = GLANCE
+) -> Iterator[tuple[StoreHit, SessionIntel]]:
+    """Each hit with what it tells."""
+    for hit in hits:
+        yield hit, read(hit, files, limits)
