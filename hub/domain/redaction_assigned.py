@@ -4,9 +4,9 @@ Owns: the words that announce a secret, what may stand between such a word and i
 must look to be one.
 Must not: know any provider's form (`redaction_rules` does), or hide what a program computes (`token = next(it)`).
 
-The words are searched in the lower-case ASCII view of the text, all the rest is looked at only where a word stands. As in the
-rules, every run is possessive and of a class that the part behind it does not begin with: nothing backtracks, and
-what a stream must hold back follows from the same parts.
+The words are searched in the lower-case ASCII view of the text, and all the rest is looked at only where a word
+stands. As in the rules, every run is possessive and of a class that the part behind it does not begin with: nothing
+backtracks, and what a stream must hold back follows from the same parts.
 """
 
 from __future__ import annotations

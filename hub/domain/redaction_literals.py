@@ -64,9 +64,7 @@ class Literals(Generic[T]):
         literals = {literal for literal, _ in itertools.chain(*self._table.values())}
         return {
             literal: [
-                at
-                for at in range(len(literal))
-                if any(_agree(literal[at:], other) for other in literals)
+                at for at in range(len(literal)) if any(_agree(literal[at:], other) for other in literals)
             ]
             for literal in literals
         }

@@ -121,6 +121,7 @@ def test_logins_and_headers_are_hidden(text, secret, redactor):
         "primary_key: user_id_2024",
         "-----BEGIN CERTIFICATE-----\nMIIBkTCB+wIJAK\n-----END CERTIFICATE-----",
         "xoxb-572370529330-573807301142-572331691188-",
+        'token = "team-1234-1234-4ddbc191d40ee098cbaae6f3523ada2d"',
         "invalidToken = 'k3j4h5g6f7d8s9a0q1w2'",
     ],
 )
