@@ -42,8 +42,8 @@ class Literals(Generic[T]):
             return
         finditer, size, table = self._finditer, self._size, self._table
         if finditer is None:
-            for start, literal, meaning in self._anchors.hits(view.decode("ascii"), lo):
-                yield start, start + len(literal), meaning
+            for start, word, meaning in self._anchors.hits(view.decode("ascii"), lo):
+                yield start, start + len(word), meaning
             return
         inner = self._inner
         for found in finditer(view, lo):

@@ -38,14 +38,17 @@ class Heard:
 async def listening(port: int) -> AsyncIterator[Heard]:
     """Follows the log over both live wires from now on."""
     heard = Heard()
-    async with trio.open_nursery() as nursery, socket(port) as client:
-        async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
-            await stream.send_all(request("GET", "/api/events/stream", [("Host", f"127.0.0.1:{port}")]))
-            heard.stream += await stream.receive_some()
-            nursery.start_soon(_follow_socket, client, heard)
-            nursery.start_soon(_follow_stream, stream, heard)
-            yield heard
-            nursery.cancel_scope.cancel()
+    async with (
+        trio.open_nursery() as nursery,
+        socket(port) as client,
+        await trio.open_tcp_stream("127.0.0.1", port) as stream,
+    ):
+        await stream.send_all(request("GET", "/api/events/stream", [("Host", f"127.0.0.1:{port}")]))
+        heard.stream += await stream.receive_some()
+        nursery.start_soon(_follow_socket, client, heard)
+        nursery.start_soon(_follow_stream, stream, heard)
+        yield heard
+        nursery.cancel_scope.cancel()
 
 
 async def _follow_socket(client: Socket, heard: Heard) -> None:
