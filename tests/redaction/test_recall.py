@@ -130,7 +130,7 @@ def test_what_agents_say_all_day_is_left_alone(text, redactor):
 
 
 def test_what_the_project_says_of_itself_is_left_alone(redactor, pytestconfig):
-    """At most one false redaction in 100 kB, none in the project's own source (security 3.4)."""
+    """At most one false redaction in 100 kB, none in the project's own source."""
     for path in sorted((pytestconfig.rootpath / "hub").rglob("*.py")):
         text = path.read_text()
         assert redactor.text(text) == text, path
