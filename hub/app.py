@@ -25,8 +25,7 @@ from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
 from hub.actors.detector.actor import Detector
-from hub.actors.detector.adopting import Adopting
-from hub.actors.detector.carrying import Carrying
+from hub.actors.detector.parts import assembled
 from hub.actors.detector.scout import Scout
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
@@ -239,29 +238,9 @@ class App:
         return Approvals(shelf, teller, self.ref("settings"), time.time, known)
 
     def _detector(self) -> Detector:
-        scout = Scout(self.places.root, self.providers, self.config)
         jobs = Jobs(self._jobs, self._job_spec, new_id)
-        adopting = Adopting(
-            scout=scout,
-            places=self.places,
-            audit=self.ref("audit"),
-            events=self.ref("events"),
-            session=self.ref("session"),
-            carrying=Carrying(scout, self.places, self.ref("session"), jobs),
-            key=load_or_create_key("contract"),
-            arm=self._arm,
-            scrub=self._scrub,
-            new_id=new_id,
-            clock=time.time,
-        )
-        return Detector(
-            scout,
-            adopting,
-            events=self.ref("events"),
-            settings=self.ref("settings"),
-            scrub=self._scrub,
-            clock=time.time,
-        )
+        scout = Scout(self.places.root, self.providers, self.config)
+        return assembled(scout, self.places, self.ref, jobs, arm=self._arm, scrub=self._scrub, new_id=new_id)
 
     def _outcomes(self) -> Outcomes:
         return Outcomes(self.places, self.ref("events"))
