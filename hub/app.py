@@ -28,6 +28,7 @@ from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import Job
+from hub.actors.knowledge.actor import Knowledge
 from hub.actors.launch import agent_launch
 from hub.actors.models.actor import Models
 from hub.actors.outcomes import Outcomes
@@ -81,7 +82,7 @@ from supervisors import (
 )
 
 _NAMED = (
-    *("audit", "events", "settings", "breakers", "quota", "outcomes", "models", "approvals"),
+    *("audit", "events", "settings", "knowledge", "breakers", "quota", "outcomes", "models", "approvals"),
     *("session", "pipelines", "front"),
 )
 _INTENSITY = 10
@@ -162,6 +163,7 @@ class App:
                 self._actor("audit", self._audit),
                 self._actor("events", self._events),
                 self._actor("settings", self._settings),
+                self._actor("knowledge", self._knowledge),
                 supervisor_spec("watch", watch),
                 self._actor("approvals", self._approvals),
                 supervisor_spec("work", work),
@@ -212,6 +214,9 @@ class App:
     def _read_config(self) -> Config:
         self.config = self.load_config()
         return self.config
+
+    def _knowledge(self) -> Knowledge:
+        return Knowledge(self.places, self.ref("events"), time.time)
 
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
@@ -316,6 +321,7 @@ class App:
             self.ref("outcomes"),
             self.ref("models"),
             self.ref("audit"),
+            self.ref("knowledge"),
             self._snapshot,
             self._scrub,
         )

@@ -40,6 +40,9 @@ from hub.messages import (
     GetApprovals,
     GetConfig,
     GetCost,
+    GetGraph,
+    GetGraphDetail,
+    GetGraphNodes,
     GetOutcomes,
     GetPipelineRun,
     GetPipelines,
@@ -51,6 +54,7 @@ from hub.messages import (
     GetStatus,
     GetVision,
     GetWallet,
+    IndexCode,
     Install,
     LaunchModel,
     ListModels,
@@ -72,6 +76,7 @@ from hub.messages import (
     RequestReply,
     RequestStop,
     ResolveApproval,
+    Retrieve,
     RunPipeline,
     SessionEnd,
     SetKey,
@@ -98,6 +103,7 @@ class Edge:
 
 _SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFacts)
 _SESSION_ORDERS = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
+_KNOWLEDGE = (GetGraph, GetGraphNodes, GetGraphDetail, Retrieve, IndexCode)
 _AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
 
 
@@ -120,14 +126,16 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
-    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
+    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount, Install, LogIn)
     blocking("front", "settings", GetProfiles, PutProfile, RemoveProfile, GetVision, PatchVision)
     blocking("front", "models", ListModels, PullModel, CancelPull, LaunchModel, Look)
     blocking("models", "settings", GetConfig)
     blocking("front", "outcomes", GetOutcomes)
-    blocking("outcomes", "events", EventsHead, Subscribe)
-    posting("outcomes", "events", "drop", Unsubscribe)
-    blocking("front", "settings", Install, LogIn)
+    for reader in ("outcomes", "knowledge"):
+        blocking(reader, "events", EventsHead, Subscribe)
+        posting(reader, "events", "drop", Unsubscribe)
+    blocking("knowledge", "events", EventAppend)
+    blocking("front", "knowledge", *_KNOWLEDGE)
     blocking("job", "events", EventAppend)
     posting("job", "settings", "drop", ProviderChanged)
     blocking("settings", "events", EventAppend)
