@@ -34,6 +34,7 @@ from hub.io.processes import sweep
 from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
 from supervisors import Root, SupEvent, run_root
 
+_SETTLED = 0.5
 _WATCHDOG = 120.0
 _STOP_TIMEOUT = 60.0
 _CALL_TIMEOUT = 10.0
@@ -121,7 +122,8 @@ async def run_daemon(
 
 
 async def _import_providers(app: App) -> None:
-    """Import what the first dispatch will need while nobody waits for it: a start does not."""
+    """Import what the first dispatch will need while nobody waits for it: not a start, and not its first request."""
+    await trio.sleep(_SETTLED)
     await trio.to_thread.run_sync(lambda: list(app.providers.values()), abandon_on_cancel=True)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -56,23 +56,73 @@ class Fold(Protocol):
 
 def feed(source: Bytes, limits: Limits, fold: Fold) -> None:
     """Gives the fold the records of the file, as many as the limits allow, in their order."""
+    taker = _Taker(fold, limits.record)
     if source.size <= (limits.most if limits.whole else limits.head + limits.tail):
-        _span(source, 0, limits, fold)
+        _span(source, 0, taker)
         return
-    begun = _head(source, limits, fold)
+    begun = _head(source, limits, taker)
     start = _tail(source, begun, limits)
     if start > begun:
         fold.draft.skipped(start - begun)
         fold.gap()
     if start == source.size:
         fold.draft.damaged()
-    _span(source, start, limits, fold)
+    _span(source, start, taker)
 
 
-def _head(source: Bytes, limits: Limits, fold: Fold) -> int:
+class _Taker:
+    """What becomes of a line."""
+
+    def __init__(self, fold: Fold, most: int) -> None:
+        self.fold = fold
+        self.most = most
+        self._last = b""
+
+    def line(self, line: bytes) -> None:
+        """One line: its record, or the records glued together on it. A blank one is none.
+
+        The very line before once more says nothing new: an append that was tried twice.
+        """
+        line = line.strip()
+        if not line:
+            return
+        if line == self._last:
+            self.fold.draft.repeated()
+            return
+        self._last = line
+        try:
+            value = _decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self._mend(line)
+            return
+        if isinstance(value, dict):
+            self.fold.record(value)
+        else:
+            self.fold.draft.damaged()
+
+    def _mend(self, line: bytes) -> None:
+        """A line that is no JSON: the objects that can be found on it, and one mark for what is none.
+
+        After a loss only an object that ends with the line is taken: any other may be a part of what was lost.
+        """
+        text = line.decode("utf-8", "replace") if len(line) <= _MAX_MEND else ""
+        at, from_, tries, lost = 0, 0, 0, not text
+        while tries < _MAX_TRIES and (found := _OBJECT.search(text, from_)) is not None:
+            value, end = _object(text, found.start())
+            if value is None or (lost and end < len(text)):
+                lost, tries, from_ = True, tries + 1, found.start() + 1
+                continue
+            lost = lost or bool(text[at : found.start()].strip())
+            self.fold.record(value)
+            at = from_ = end
+        if lost or text[at:].strip():
+            self.fold.draft.damaged()
+
+
+def _head(source: Bytes, limits: Limits, taker: _Taker) -> int:
     """Reads from the beginning up to the first prompt; where the first line that was not read begins."""
     at, window = 0, limits.head
-    while at < _MAX_HEAD and not (at and fold.draft.prompt):
+    while at < _MAX_HEAD and not (at and taker.fold.draft.prompt):
         data = source.at(at, window)
         end = data.rfind(b"\n") + 1
         if not end:
@@ -81,7 +131,7 @@ def _head(source: Bytes, limits: Limits, fold: Fold) -> int:
             window *= 2
             continue
         for line in data[:end].split(b"\n"):
-            take(line, fold)
+            taker.line(line)
         at += end
     return at
 
@@ -103,70 +153,30 @@ def _tail(source: Bytes, begun: int, limits: Limits) -> int:
         window, known = window * 2, window
 
 
-def _span(source: Bytes, at: int, limits: Limits, fold: Fold) -> None:
+def _span(source: Bytes, at: int, taker: _Taker) -> None:
     """Every line from there on, with never more of the file in memory than the longest record."""
-    rest, over = b"", False
+    rest: list[bytes] = []
+    held = 0
     while data := source.at(at, min(_CHUNK, source.size - at)):
         at += len(data)
-        *complete, last = data.split(b"\n")
-        for line in complete:
-            _line(rest + line, over=over, fold=fold)
-            rest, over = b"", False
-        rest = b"" if over else rest + last
-        if len(rest) > limits.record:
-            rest, over = b"", True
-    _line(rest, over=over, fold=fold)
+        first, *others = data.split(b"\n")
+        if held <= taker.most:
+            rest.append(first)
+        held += len(first)
+        if others:
+            _end(rest, held, taker)
+            for line in others[:-1]:
+                taker.line(line)
+            rest, held = [others[-1]], len(others[-1])
+    _end(rest, held, taker)
 
 
-def _line(line: bytes, *, over: bool, fold: Fold) -> None:
-    if over:
-        fold.draft.damaged()
+def _end(parts: list[bytes], held: int, taker: _Taker) -> None:
+    """A line that came in several parts, unless it was too long to be kept."""
+    if held > taker.most:
+        taker.fold.draft.damaged()
     else:
-        take(line, fold)
-
-
-def take(line: bytes, fold: Fold) -> None:
-    """One line: its record, or the records that were glued together on it. A blank one is none."""
-    line = line.strip()
-    if not line:
-        return
-    try:
-        value = _decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        _mend(line, fold)
-        return
-    if isinstance(value, dict):
-        fold.record(value)
-    else:
-        fold.draft.damaged()
-
-
-def _mend(line: bytes, fold: Fold) -> None:
-    """A line that is no JSON: the objects that can be found on it, and a mark for what is none."""
-    if len(line) > _MAX_MEND:
-        fold.draft.damaged()
-        return
-    text = line.decode("utf-8", "replace")
-    lost = False
-    at = 0
-    for tries, found in enumerate(_objects(text)):
-        if tries >= _MAX_TRIES:
-            break
-        if found < at:
-            continue
-        value, end = _object(text, found)
-        if value is None or (lost and end < len(text)):
-            lost = True
-            continue
-        lost = lost or bool(text[at:found].strip())
-        fold.record(value)
-        at = end
-    if lost or text[at:].strip():
-        fold.draft.damaged()
-
-
-def _objects(text: str) -> Iterator[int]:
-    return (found.start() for found in _OBJECT.finditer(text))
+        taker.line(b"".join(parts))
 
 
 def _object(text: str, at: int) -> tuple[dict[str, Any] | None, int]:

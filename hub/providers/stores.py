@@ -15,7 +15,7 @@ import attrs
 from hub.domain.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
 from hub.providers.store import Files, Store
 
-DRIVEN = ("claude", "codex", "gemini")
+DRIVEN = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider")
 """Agents that hub can also run."""
 DETECTED: tuple[str, ...] = ()
 """Agents that hub only detects."""
@@ -80,13 +80,17 @@ def search(
         folders: Folders that agents are known to work in, for those which keep their sessions there.
         only: Names of agents; None = all.
     """
-    found: dict[tuple[str, str, str], StoreHit] = {}
+    found: dict[
+        tuple[str, str, str], StoreHit
+    ] = {}  # by provider, place and session: formats leave copies behind
     skipped = []
     for store in map(load, names() if only is None else only):
         for place in dict.fromkeys(store.locations(home, env, folders)):
             try:
                 for hit in store.find(files, place, since_ns):
-                    found.setdefault((hit.provider, hit.path, hit.session_id), hit)
+                    name = (hit.provider, hit.root, hit.session_id or hit.path)
+                    if name not in found or found[name].mtime_ns < hit.mtime_ns:
+                        found[name] = hit
             except Unreadable as why:
                 skipped.append(Skipped(store.name, place.root, str(why)))
     ordered = sorted(found.values(), key=lambda hit: hit.mtime_ns, reverse=True)

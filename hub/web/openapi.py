@@ -7,6 +7,7 @@ Must not: hold a word about a single route; what it says is in the table, the ty
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -54,12 +55,15 @@ def codes(operation: Operation) -> frozenset[Code]:
 def route(routes: Sequence[Route]) -> Route:
     """The route that serves the description of `routes`, of the streams, of the tool server and of itself."""
 
+    @cache  # made when it is first asked for: a start has no use for it
+    def document() -> JsonObject:
+        return describe([*routes, SOCKET, SSE, TOOLS, own])
+
     async def openapi(_: Backend, __: NoQuery) -> JsonObject:
         """This description of the API."""
-        return document
+        return document()
 
     own = get("/openapi.json", openapi, answer=dict[str, Any])
-    document = describe([*routes, SOCKET, SSE, TOOLS, own])
     return own
 
 

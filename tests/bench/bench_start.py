@@ -80,15 +80,15 @@ def rss_mb(pid: int) -> float:
 
 def measure(folder: Path, rounds: int = 5, idle: float = IDLE_SECONDS) -> dict[str, float]:
     """Medians of interleaved rounds; hub's and the peer's."""
-    env = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
     ours: list[float] = []
     peers: list[float] = []
     found: dict[str, float] = {}
     folder.mkdir(exist_ok=True)
     with project(folder) as made:
         made.configure()
-        env = {**made.environ(), **env, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+        env = {**made.environ(), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+        env["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
+        env.pop("PYTHONDONTWRITEBYTECODE", None)  # as some machines set it, and then nothing is ever compiled
         for turn in range(rounds + 1):
             port = free_port()
             took, process = first_answer([sys.executable, "-c", PEER, str(port)], port, env=env)

@@ -18,6 +18,7 @@ from hub.providers import registry
 from hub.providers.base import Ending, Provider
 from tests.agents import Program
 from tests.drive import Run, drive
+from tests.hub.providers.stores import kept
 from tests.model_server import Turn
 from tests.waiting import until
 
@@ -67,6 +68,10 @@ class AcpSuite:
         assert len(models.requests("key")) == 3, "no request beside the task is paid for"
         assert models.foreign_hosts == []
         assert not (tmp_path / "home" / self.own_folder).exists(), "the account's directory is the only one"
+        intel = kept(run, provider.name)
+        assert (intel.session_id, intel.cwd) == (run.stream.native_session, str(repo))
+        assert (intel.files_touched, intel.tokens_in) == (("a/hello.txt",), 303)
+        assert intel.recent_turns[-1].text == "All done."
 
     def test_the_contract_heads_the_first_prompt_and_replaces_nothing(self, provider, models, assign, env):
         manifest = "\n".join(f"- src/module_{number:05d}/file.py" for number in range(10_000))

@@ -8,9 +8,10 @@ import pytest
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.aider.agent import PROVIDER
+from hub.providers.aider.agent import CHAT_FILE, PROVIDER
 from hub.providers.base import Ending
 from tests.drive import Run, at_line, drive
+from tests.hub.providers.stores import kept
 from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.agents
 CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
 
 
-def test_a_task_is_done(models, repo, assign, env):
+def test_a_task_is_done(models, repo, assign, env, tmp_path):
     models.script("key", Turn.write("a/hello.txt", "hi\n"))
     run = drive(PROVIDER, assign(envelope=CONTRACT), env)
     assert run.outcome.ending is Ending.DONE
@@ -27,6 +28,9 @@ def test_a_task_is_done(models, repo, assign, env):
     assert edit.meta["path"] == "a/hello.txt"
     [usage] = run.of(EventType.USAGE)
     assert usage.meta["tokensIn"] > 0
+    intel = kept(run, "aider", AIDER_CHAT_HISTORY_FILE=str(tmp_path / "d-1" / CHAT_FILE))
+    assert (intel.files_touched, intel.tokens_in) == (("a/hello.txt",), usage.meta["tokensIn"])
+    assert "Write hello.txt." in intel.initial_prompt
     [request] = models.mains("key")
     assert request.text.index("HUBMARK") < request.text.index("Write hello.txt.")
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from hub.domain.intel import GLANCE, StoreHit, Turn
 from hub.providers.claude.store import STORE, Fold
-from tests.hub.providers.stores import captured, copied, hits_of, only
+from tests.hub.providers.stores import hits_of, home_of, only
 
 TASK = "Write the file hello.txt, then check it."
 
 
-def test_a_real_session():
-    intel = captured("claude", "rich")
+def test_a_real_session(tmp_path):
+    intel = only(home_of("claude", "rich", tmp_path), "claude")
     assert intel.session_id == "c545fe9f-1948-438b-82f1-4d06eb0fd8d7"
     assert (intel.model, intel.cwd, intel.initial_prompt) == ("claude-opus-5-5", "/home/dev/repo", TASK)
     assert intel.files_touched == ("hello.txt",)
@@ -25,13 +27,13 @@ def test_a_real_session():
     assert (intel.accounting.unknown, intel.accounting.damaged) == (0, 0)
 
 
-def test_usage_counts_once_a_message_as_the_program_itself_sums_it_up():
+def test_usage_counts_once_a_message_as_the_program_itself_sums_it_up(tmp_path):
     """Three records repeat the usage of one message; `cost-state` has Claude's own sum of the session."""
-    home = Path(__file__).parents[3] / "captures/stores/claude/rich"
+    home = home_of("claude", "rich", tmp_path)
     (hit,) = hits_of(home, "claude")
     states = [json.loads(line) for line in Path(hit.path).read_text().splitlines() if '"cost-state"' in line]
     own = states[-1]["modelUsage"]["claude-opus-5-5"]
-    intel = captured("claude", "rich")
+    intel = only(home, "claude")
     assert (
         intel.tokens_in == own["inputTokens"] + own["cacheReadInputTokens"] + own["cacheCreationInputTokens"]
     )
@@ -39,19 +41,20 @@ def test_usage_counts_once_a_message_as_the_program_itself_sums_it_up():
     assert intel.tokens_exact
 
 
-def test_the_errors_of_a_limit_and_a_refusal_are_turns_and_no_model():
-    for run in ("limit", "refusal"):
-        intel = captured("claude", run)
-        assert intel.alarm == ""
-        assert intel.model.startswith("claude-sonnet")
+@pytest.mark.parametrize("run", ["limit", "refusal"])
+def test_the_errors_of_a_limit_and_a_refusal_are_turns_and_no_model(tmp_path, run):
+    intel = only(home_of("claude", run, tmp_path), "claude")
+    assert intel.alarm == ""
+    assert intel.model.startswith("claude-sonnet")
 
 
-def test_a_glance_says_the_same_of_a_short_session():
-    assert captured("claude", "two_messages", GLANCE) == captured("claude", "two_messages")
+def test_a_glance_says_the_same_of_a_short_session(tmp_path):
+    home = home_of("claude", "two_messages", tmp_path)
+    assert only(home, "claude", GLANCE) == only(home, "claude")
 
 
 def test_tasks_lie_beside_the_session(tmp_path):
-    home = copied("claude", "rich", tmp_path)
+    home = home_of("claude", "rich", tmp_path)
     folder = home / ".claude/tasks/c545fe9f-1948-438b-82f1-4d06eb0fd8d7"
     folder.mkdir(parents=True)
     for number, state in ((10, "pending"), (2, "completed"), (9, "in_progress")):
@@ -63,7 +66,7 @@ def test_tasks_lie_beside_the_session(tmp_path):
 
 
 def test_an_account_of_its_own_has_its_own_sessions(tmp_path):
-    home = copied("claude", "rich", tmp_path)
+    home = home_of("claude", "rich", tmp_path)
     moved = tmp_path / "elsewhere"
     (home / ".claude").rename(moved)
     assert hits_of(home, "claude") == []
@@ -72,7 +75,7 @@ def test_an_account_of_its_own_has_its_own_sessions(tmp_path):
 
 
 def test_a_subagents_file_is_no_session(tmp_path):
-    home = copied("claude", "rich", tmp_path)
+    home = home_of("claude", "rich", tmp_path)
     (path,) = (home / ".claude").rglob("*.jsonl")
     path.rename(path.with_name("agent-1.jsonl"))
     assert hits_of(home, "claude") == []

@@ -13,6 +13,7 @@ from hub.domain.failure import FailureClass
 from hub.providers.base import Ending
 from hub.providers.claude.agent import PROVIDER
 from tests.drive import Run, at_event, drive
+from tests.hub.providers.stores import kept
 from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
@@ -44,6 +45,10 @@ def test_a_task_is_done_and_the_process_leaves_by_itself(models, repo, assign, e
     assert run.stream.unknown_lines == 0
     assert run.exit is not None
     assert run.exit.code == 0
+    intel = kept(run, "claude")
+    assert (intel.session_id, intel.cwd, intel.files_touched) == (native, str(repo), ("a/hello.txt",))
+    assert (intel.tokens_in, intel.tokens_out) == (usage.meta["tokensIn"], usage.meta["tokensOut"])
+    assert intel.recent_turns[-1].text == "All done."
 
 
 def test_the_limit_of_a_subscription_has_its_reset(models, repo, assign, env):

@@ -11,6 +11,7 @@ from hub.domain.failure import FailureClass
 from hub.providers.base import Ending
 from hub.providers.codex.agent import PROVIDER
 from tests.drive import Run, at_line, drive
+from tests.hub.providers.stores import kept
 from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
@@ -46,6 +47,10 @@ def test_a_task_is_done_and_the_process_leaves(mode, models, repo, assign, env):
     assert [event.content for event in run.of(EventType.THINKING)] == ["First the file."]
     totals = [event.meta["tokensIn"] for event in run.of(EventType.USAGE)]
     assert totals == ([101, 101, 101] if mode == "app-server" else [303])
+    intel = kept(run, "codex")
+    assert (intel.session_id, intel.cwd) == (run.stream.native_session, str(repo))
+    assert (intel.files_touched, intel.tokens_in, intel.tokens_out) == (("a/hello.txt",), 303, 99)
+    assert (intel.recent_turns[-1].text, intel.message_count) == ("All done.", 4)
 
 
 @BOTH

@@ -12,6 +12,7 @@ from hub.domain.failure import FailureClass
 from hub.providers.base import Ending
 from hub.providers.opencode.agent import PROVIDER
 from tests.drive import Run, at_line, drive
+from tests.hub.providers.stores import kept
 from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
@@ -46,6 +47,11 @@ def test_a_task_is_done_and_the_server_leaves(models, repo, assign, env):
     assert [event.meta["tasksRemaining"] for event in run.events if "plan" in event.meta] == [["check"]]
     usage = run.of(EventType.USAGE)
     assert [event.meta["tokensIn"] for event in usage] == [134] * 4
+    intel = kept(run, "opencode")
+    assert (intel.session_id, intel.cwd) == (run.stream.native_session, str(repo))
+    assert (intel.plan, intel.tasks_remaining) == (("write", "check"), ("check",))
+    assert (intel.files_touched, intel.tokens_in) == (("a/hello.txt",), 4 * 134)
+    assert intel.recent_turns[-1].text == "All done."
     request = models.mains("key")[0].text
     assert OWN_PROMPT in request
     assert "HUBMARK" in request

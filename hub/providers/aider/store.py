@@ -1,0 +1,140 @@
+"""Aider: the sessions it keeps.
+
+Owns: where they lie, and the reading of the newest session in such a file.
+Must not: open a file.
+
+`.aider.chat.history.md` in the folder it works in, or where `AIDER_CHAT_HISTORY_FILE` says: Markdown, all sessions one
+after the other, so the newest is what stands after the last `# aider chat started at`. Lines of the user begin with
+`#### `, those of the program with `> `; the rest is the model's. A file of this name is no session's only record: what
+a model wrote may look like any of these lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from hub.domain.intel import Limits, Place, SessionIntel, StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers.store import Files, Source, guarded
+
+_FILE = ".aider.chat.history.md"
+_STARTED = b"# aider chat started at "
+_MODEL = re.compile(r"^(?:Main model|Model): (\S+)")
+_EDITED = re.compile(r"^Applied edit to (.+)")
+_TOKENS = re.compile(r"^Tokens: ([\d.,]+k?) sent,(?: [\d.,]+k? cache \w+,)* ([\d.,]+k?) received")
+_THOUGHT = re.compile(r"<(thinking-content-[0-9a-f]+)>.*?</\1>\s*", re.DOTALL)
+_USER, _PROGRAM = "#### ", "> "
+
+
+class Fold:
+    """The lines of one session."""
+
+    def __init__(self) -> None:
+        self.draft = Draft()
+        self._role = ""
+        self._words: list[str] = []
+
+    def line(self, line: str) -> None:
+        """One line, without its end. Each is a record: nothing tells where a longer one would begin."""
+        if line.startswith(_USER):
+            self._speak("user", line[len(_USER) :].rstrip())
+        elif line.startswith(_PROGRAM) or line.rstrip() == ">":
+            self._program(line[len(_PROGRAM) :].strip())
+        elif self._role == "assistant" or line.strip():
+            self._speak("assistant", line.rstrip())
+        else:
+            return
+        self.draft.took()
+
+    def end(self) -> None:
+        """What was said last is whole."""
+        words, self._words = _THOUGHT.sub("", "\n".join(self._words)).strip(), []
+        self.draft.said(self._role, words)
+        self._role = ""
+
+    def _speak(self, role: str, words: str) -> None:
+        if role != self._role:
+            self.end()
+        self._role = role
+        self._words.append(words)
+
+    def _program(self, words: str) -> None:
+        self.end()
+        if found := _MODEL.match(words):
+            self.draft.model = found[1]
+        elif found := _EDITED.match(words):
+            self.draft.touched(found[1])
+        elif found := _TOKENS.match(words):
+            sent, received = _figure(found[1]), _figure(found[2])
+            self.draft.tokens_exact &= "k" not in found[1] + found[2]
+            self.draft.used("", sent, received)
+
+
+def _figure(words: str) -> int:
+    digits = words.replace(",", "").rstrip("k").strip(".")
+    try:
+        return round(float(digits or 0) * (1000 if words.endswith("k") else 1))
+    except ValueError:
+        return 0
+
+
+@attrs.frozen
+class AiderStore:
+    """One file a folder."""
+
+    name: str = "aider"
+
+    def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
+        """The folders agents work in, the home directory, and where the environment says."""
+        moved = env.get("AIDER_CHAT_HISTORY_FILE", "")
+        named = [Place(folder, (_FILE,)) for folder in (*folders, home) if folder.startswith("/")]
+        if moved.startswith("/"):
+            folder, _, file = moved.rpartition("/")
+            named.append(Place(folder or "/", (file,)))
+        return named
+
+    def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
+        """One hit a file; its session is the newest in it, and works where it lies."""
+        for found in files.walk(place, since_ns):
+            yield StoreHit(
+                provider=self.name, path=found.path, cwd=place.root, mtime_ns=found.mtime_ns, root=place.root
+            )
+
+    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+        """The newest session of the file."""
+        fold = Fold()
+
+        def act() -> None:
+            with files.open(hit.root, hit.path, limits) as source:
+                begun, head, rest = _newest(source, limits)
+            fold.draft.session_id = head.decode("utf-8", "replace").strip()
+            fold.draft.skipped(begun)
+            for line in rest.decode("utf-8", "replace").split("\n"):
+                fold.line(line)
+            fold.end()
+
+        return guarded(act, hit, fold.draft)
+
+
+def _newest(source: Source, limits: Limits) -> tuple[int, bytes, bytes]:
+    """The newest session: how many of its bytes were not read, when it started, and its text.
+
+    Earlier sessions are no part of it, so they count as nothing.
+    """
+    window = min(source.size, limits.tail)
+    while True:
+        data = source.at(source.size - window, window)
+        at = data.rfind(b"\n" + _STARTED) + 1
+        if at or data.startswith(_STARTED) or window == source.size:
+            head, _, rest = data[at:].partition(b"\n")
+            known = head.startswith(_STARTED)
+            return 0, head[len(_STARTED) :] if known else b"", rest if known else data
+        if window >= limits.record:
+            return source.size - window, b"", data.partition(b"\n")[2]
+        window = min(source.size, window * 2)
+
+
+STORE = AiderStore()

@@ -1,0 +1,183 @@
+"""GitHub Copilot CLI: the sessions it keeps.
+
+Owns: where they lie, and the reading of their events.
+Must not: open a file.
+
+`<home>/session-state/<session>/events.jsonl`; before 1.0 one file `<session>.jsonl` there, and before that
+`history-session-state/`. What surprises: what the user typed is `content`, what the model got `transformedContent`; usage
+comes as one `session.usage_record` a request, in older versions only in `session.shutdown`, as a sum. The families of
+events are known from the schema that the program ships; a new event of a known family tells nothing and is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hub.domain.intel import Found, Place, StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers import records
+from hub.providers.jsonline import count, items, mapping, text
+from hub.providers.store import LineStore, parent, stem
+
+_EVENTS = "events"
+_FAMILIES = frozenset(
+    {
+        "abort",
+        "agent",
+        "assistant",
+        "auto_mode_switch",
+        "capabilities",
+        "command",
+        "commands",
+        "elicitation",
+        "exit_plan_mode",
+        "external_tool",
+        "hook",
+        "human_response",
+        "mcp",
+        "mcp_app",
+        "model",
+        "pending_messages",
+        "permission",
+        "sampling",
+        "sandbox",
+        "session",
+        "session_limits_exhausted",
+        "skill",
+        "subagent",
+        "system",
+        "tool",
+        "tool_search",
+        "ui",
+        "user",
+        "user_input",
+        "workflow",
+    }
+)
+
+
+class Fold:
+    """The events of one session."""
+
+    def __init__(self, hit: StoreHit) -> None:
+        self.draft = Draft()
+        self._hit = hit
+        self._seen: set[str] = set()
+        self._took = {
+            "session.start": self._start,
+            "session.resume": self._start,
+            "session.model_change": self._model,
+            "session.usage_record": self._usage,
+            "session.shutdown": self._end,
+            "session.skills_loaded": self._skills,
+            "session.mcp_servers_loaded": self._servers,
+            "skill.invoked": self._skill,
+            "user.message": self._user,
+            "assistant.message": self._assistant,
+            "tool.execution_start": self._tool,
+            "tool.execution_complete": self._changed,
+        }
+        self._metered = False
+
+    def gap(self) -> None:
+        """Nothing here hangs on the event before."""
+
+    def record(self, value: Mapping[str, Any]) -> None:
+        """One event."""
+        kind, name = text(value.get("type")), text(value.get("id"))
+        if name and name in self._seen:
+            self.draft.repeated()
+            return
+        self._seen.add(name)
+        take = self._took.get(kind)
+        if take is not None:
+            take(mapping(value.get("data")))
+            self.draft.took()
+        elif kind.partition(".")[0] in _FAMILIES:
+            self.draft.ignored()
+        else:
+            self.draft.unknown(kind)
+
+    def _start(self, data: Mapping[str, Any]) -> None:
+        self.draft.session_id = text(data.get("sessionId")) or self.draft.session_id
+        self.draft.cwd = text(mapping(data.get("context")).get("cwd")) or self.draft.cwd
+        self._model(data)
+
+    def _model(self, data: Mapping[str, Any]) -> None:
+        self.draft.model = text(data.get("newModel")) or text(data.get("selectedModel")) or self.draft.model
+
+    def _usage(self, data: Mapping[str, Any]) -> None:
+        used = mapping(data.get("usage"))
+        self._metered = True
+        self.draft.model = text(used.get("model")) or self.draft.model
+        self.draft.used("", count(used.get("inputTokens")), count(used.get("outputTokens")))
+
+    def _end(self, data: Mapping[str, Any]) -> None:
+        """The sums of this run of the program: they count only where no request told its own."""
+        metrics = mapping(data.get("modelMetrics"))
+        for model, figures in metrics.items() if not self._metered else ():
+            used = mapping(mapping(figures).get("usage"))
+            self.draft.used(
+                f"{model}:{self.draft.session_id}",
+                count(used.get("inputTokens")),
+                count(used.get("outputTokens")),
+            )
+
+    def _skills(self, data: Mapping[str, Any]) -> None:
+        for skill in map(mapping, items(data.get("skills"))):
+            self.draft.skill(text(skill.get("name")))
+
+    def _servers(self, data: Mapping[str, Any]) -> None:
+        for server in map(mapping, items(data.get("servers"))):
+            self.draft.mcp(text(server.get("name")))
+
+    def _skill(self, data: Mapping[str, Any]) -> None:
+        self.draft.skill(text(data.get("name")))
+
+    def _user(self, data: Mapping[str, Any]) -> None:
+        # A source other than the user is the program itself: a reminder, a skill.
+        if text(data.get("source")) in ("", "user"):
+            self.draft.said("user", text(data.get("content")))
+
+    def _assistant(self, data: Mapping[str, Any]) -> None:
+        self.draft.model = text(data.get("model")) or self.draft.model
+        if not text(data.get("parentToolCallId")):
+            self.draft.said(
+                "assistant", text(data.get("content")), key=text(data.get("messageId")), join=True
+            )
+
+    def _tool(self, data: Mapping[str, Any]) -> None:
+        self.draft.mcp(text(data.get("mcpServerName")))
+        tool, given = text(data.get("toolName")), data.get("arguments")
+        steps = mapping(records.decoded(given)).get("todos")
+        if tool == "update_todo" and isinstance(steps, str):
+            self.draft.planned(records.checklist(steps))
+        else:
+            records.called(self.draft, tool, given)
+
+    def _changed(self, data: Mapping[str, Any]) -> None:
+        for edit in map(mapping, items(data.get("fileEdits"))):
+            self.draft.touched(text(edit.get("path")))
+
+
+def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
+    own = records.home_of(home, env, "COPILOT_HOME", ".copilot")
+    return (
+        Place(own, ("session-state", "*", "events.jsonl"), _EVENTS),
+        Place(own, ("session-state", "*.jsonl")),
+        Place(own, ("history-session-state", "*.jsonl")),
+    )
+
+
+def _named(found: Found, place: Place) -> StoreHit:
+    return StoreHit(
+        provider="copilot",
+        path=found.path,
+        session_id=parent(found.path) if place.kind == _EVENTS else stem(found.path),
+        mtime_ns=found.mtime_ns,
+        root=place.root,
+    )
+
+
+STORE = LineStore(name="copilot", where=_where, named=_named, fold=Fold)

@@ -1,0 +1,112 @@
+"""OpenCode: the sessions it keeps.
+
+Owns: where they lie, and the reading of the database they are in.
+Must not: open a file.
+
+One SQLite database for all sessions, `<data>/opencode/opencode.db`; before that the tree of JSON files of `tree.py`. What
+surprises: the file's own time stands still while the program writes, for what is new is in the log beside it, so the
+sessions' own times tell; `run` puts quotes around a prompt; a message's usage is a step's, and the session's row has
+the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from hub.domain.intel import Limits, Place, SessionIntel, StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers import records
+from hub.providers.jsonline import count, integer, mapping, text
+from hub.providers.opencode import tree
+from hub.providers.opencode.messages import message
+from hub.providers.store import Database, DocumentStore, Files, KindStore, guarded
+
+DATABASE, TREE = "database", "tree"
+_SESSION = ("id", "parent_id", "directory", "time_updated")
+_SUMS = ("tokens_input", "tokens_cache_read", "tokens_cache_write", "tokens_output", "tokens_reasoning")
+_FIND = Limits()
+
+
+def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
+    own = f"{records.data_home(home, env)}/opencode"
+    return (
+        Place(own, ("opencode.db",), DATABASE),
+        Place(own, ("storage", "session", "*", "ses_*.json"), TREE),
+    )
+
+
+@attrs.frozen
+class _Rows:
+    """The database."""
+
+    name: str = "opencode"
+
+    def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG002
+        """Where it lies."""
+        return _where(home, env)
+
+    def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
+        """The sessions of people; those of subagents have a parent."""
+        for found in files.walk(place, 0):
+            with files.database(place.root, found.path, _FIND) as database:
+                rows = database.select(
+                    "session", _SESSION, "WHERE time_updated >= ?", (since_ns // 1_000_000,)
+                )
+            for name, above, folder, updated in rows:
+                if not above:
+                    yield StoreHit(
+                        provider=self.name,
+                        path=found.path,
+                        session_id=text(name),
+                        cwd=text(folder),
+                        mtime_ns=(integer(updated) or 0) * 1_000_000,
+                        root=place.root,
+                        kind=place.kind,
+                    )
+
+    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+        """All of the session."""
+        draft = Draft()
+
+        def act() -> None:
+            with files.database(hit.root, hit.path, limits) as database:
+                _rows(database, hit, draft)
+
+        return guarded(act, hit, draft)
+
+
+def _rows(database: Database, hit: StoreHit, draft: Draft) -> None:
+    ours = "WHERE session_id = ? ORDER BY time_created, id"
+    parts: dict[str, list[Any]] = {}
+    for name, data in database.select("part", ("message_id", "data"), ours, (hit.session_id,)):
+        parts.setdefault(text(name), []).append(records.decoded(data))
+    for name, data in database.select("message", ("id", "data"), ours, (hit.session_id,)):
+        message(draft, text(name), mapping(records.decoded(data)), parts.pop(text(name), ()))
+    for orphan in parts.values():
+        for _ in orphan:
+            draft.damaged()
+    if database.columns("todo"):
+        steps = "WHERE session_id = ? ORDER BY position"
+        draft.planned(
+            (text(step), text(state))
+            for step, state in database.select("todo", ("content", "status"), steps, (hit.session_id,))
+        )
+    for row in database.select("session", _SUMS, "WHERE id = ?", (hit.session_id,)):
+        fresh, read, written, out, thought = map(count, row)
+        if fresh + read + written + out + thought:
+            draft.total(fresh + read + written, out + thought)
+
+
+STORE = KindStore(
+    name="opencode",
+    where=_where,
+    kinds={
+        DATABASE: _Rows(),
+        TREE: DocumentStore(
+            name="opencode", where=_where, named=tree.named, fold=tree.fold, after=tree.below
+        ),
+    },
+)

@@ -1,0 +1,93 @@
+"""Qwen Code: the sessions it keeps.
+
+Owns: where they lie, and the reading of their records.
+Must not: open a file.
+
+`<home>/projects/<slug>/chats/<session>.jsonl`, and `chats/archive/`. What surprises: a message is in Gemini's form
+(`parts`), thoughts are parts too; `candidatesTokenCount` has the thoughts in it; two records may stand on one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hub.domain.intel import Found, Place, StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers import records
+from hub.providers.jsonline import count, items, mapping, text
+from hub.providers.store import LineStore, stem
+
+_OWN = ("<session_context>", "This is the Qwen Code.", "<system-reminder>")
+
+
+class Fold:
+    """The records of one session."""
+
+    def __init__(self, hit: StoreHit) -> None:
+        self.draft = Draft()
+        self._hit = hit
+        self._seen: set[str] = set()
+
+    def gap(self) -> None:
+        """Nothing here hangs on the record before."""
+
+    def record(self, value: Mapping[str, Any]) -> None:
+        """One record."""
+        draft, kind, name = self.draft, text(value.get("type")), text(value.get("uuid"))
+        draft.cwd = text(value.get("cwd")) or draft.cwd
+        if name and name in self._seen:
+            draft.repeated()
+            return
+        self._seen.add(name)
+        if kind == "user":
+            self._user(value, name)
+        elif kind == "assistant":
+            self._assistant(value, name)
+        elif kind in ("tool_result", "system"):
+            draft.ignored()
+        else:
+            draft.unknown(kind)
+
+    def _user(self, value: Mapping[str, Any], name: str) -> None:
+        words = records.said(mapping(value.get("message")).get("parts"))
+        if not words.strip() or words.startswith(_OWN):
+            self.draft.ignored()
+        else:
+            self.draft.said("user", words, key=name)
+            self.draft.took()
+
+    def _assistant(self, value: Mapping[str, Any], name: str) -> None:
+        self.draft.model = text(value.get("model")) or self.draft.model
+        used = mapping(value.get("usageMetadata"))
+        if used:
+            self.draft.used(
+                name, count(used.get("promptTokenCount")), count(used.get("candidatesTokenCount"))
+            )
+        parts = [mapping(part) for part in items(mapping(value.get("message")).get("parts"))]
+        for call in (mapping(part.get("functionCall")) for part in parts):
+            records.called(self.draft, text(call.get("name")), call.get("args"))
+        words = records.said([part for part in parts if part.get("thought") is not True])
+        self.draft.said("assistant", words, key=name)
+        self.draft.took()
+
+
+def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
+    own = records.home_of(home, env, "QWEN_HOME", ".qwen")
+    return (
+        Place(own, ("projects", "*", "chats", "*.jsonl")),
+        Place(own, ("projects", "*", "chats", "archive", "*.jsonl")),
+    )
+
+
+def _named(found: Found, place: Place) -> StoreHit:
+    return StoreHit(
+        provider="qwen",
+        path=found.path,
+        session_id=stem(found.path),
+        mtime_ns=found.mtime_ns,
+        root=place.root,
+    )
+
+
+STORE = LineStore(name="qwen", where=_where, named=_named, fold=Fold)

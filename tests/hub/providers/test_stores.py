@@ -1,0 +1,382 @@
+"""Every store, the same questions: a captured session is told, and whatever is done to it, nothing hangs, escapes or
+is dropped without a word.
+
+Each provider that has a folder under `tests/captures/stores` is asked by itself; a store without one fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import attrs
+import pytest
+
+from hub.domain.intel import GLANCE, WHOLE, Limits, Place, SessionIntel, Unreadable
+from hub.io.stores import StoreFiles
+from hub.providers import stores
+from hub.providers.store import Store
+from tests.hub.providers.stores import CAPTURES, FILES, REPO, hits_of, home_of, only
+
+RUNS = sorted((path.parent.name, path.name) for path in CAPTURES.glob("*/*"))
+PROVIDERS = stores.names()
+every = pytest.mark.parametrize("provider", PROVIDERS)
+DATABASES = sorted(
+    path.parts[0] for path in (path.relative_to(CAPTURES) for path in CAPTURES.rglob("rich/**/*.sql"))
+)
+on_databases = pytest.mark.parametrize("provider", DATABASES)
+on_files = pytest.mark.parametrize("provider", [name for name in PROVIDERS if name not in DATABASES])
+on_lines = pytest.mark.parametrize(
+    "provider", [name for name in PROVIDERS if next((CAPTURES / name / "rich").rglob("*.jsonl"), None)]
+)
+
+
+@pytest.fixture
+def home(provider: str, tmp_path: Path) -> Path:
+    """The home directory of a rich session."""
+    return home_of(provider, "rich", tmp_path)
+
+
+def files_of(home: Path, provider: str) -> list[Path]:
+    """The files its sessions were found in."""
+    return [Path(hit.path) for hit in hits_of(home, provider)]
+
+
+@every
+def test_each_store_keeps_the_contract(provider):
+    store: Store = stores.load(provider)
+    assert store.name == provider
+    places = store.locations("/home/x", {}, ["/home/x/repo"])
+    assert places
+    assert all(place.root.startswith("/home/x") and place.pattern for place in places)
+
+
+def test_there_is_no_other_store():
+    with pytest.raises(KeyError):
+        stores.load("nobody")
+    assert {name for name, _ in RUNS} == set(PROVIDERS), (
+        "a store without a captured session is not known to work"
+    )
+
+
+@every
+def test_a_session_is_told(provider, home):
+    """The fields of the specification, from a session of the real program or of its documented format."""
+    intel = only(home, provider)
+    assert "hello.txt" in intel.initial_prompt
+    assert intel.alarm == ""
+    assert (intel.accounting.unknown, intel.accounting.damaged, intel.accounting.skipped_bytes) == (0, 0, 0)
+    assert intel.session_id
+    assert intel.cwd
+    assert any(path.endswith("hello.txt") for path in intel.files_touched)
+    assert intel.recent_turns[0].text == intel.initial_prompt
+    assert {turn.role for turn in intel.recent_turns} == {"user", "assistant"}
+    assert intel.message_count == len(intel.recent_turns)
+
+
+@pytest.mark.parametrize(("provider", "run"), RUNS)
+def test_no_captured_session_has_a_record_nobody_knows(provider, run, tmp_path):
+    for hit in hits_of(home_of(provider, run, tmp_path), provider):
+        for limits in (GLANCE, WHOLE):
+            intel = stores.read(hit, FILES, limits)
+            assert (intel.accounting.unknown, intel.alarm) == (0, "")
+            assert intel.accounting.parsed
+
+
+@every
+def test_only_what_was_written_since_then_is_found(provider, home):
+    found = stores.search(
+        FILES, str(home), {}, time.time_ns() + 10**12, folders=[str(home / REPO)], only=[provider]
+    )
+    assert found == stores.Search(())
+
+
+@every
+def test_an_empty_home_has_no_sessions(provider, tmp_path):
+    assert hits_of(tmp_path, provider) == []
+
+
+# What may have been done to a store.
+
+
+@every
+def test_a_file_cut_anywhere_is_told_up_to_there(provider, home):
+    """A record that is torn is counted as damaged, never taken for the end of the world."""
+    path, whole = files_of(home, provider)[0], only(home, provider)
+    data = path.read_bytes()
+    for part in (3, 10, 50, 90, 99):
+        path.write_bytes(data[: len(data) * part // 100])
+        for intel in (only_or_alarm(home, provider), only_or_alarm(home, provider, GLANCE)):
+            assert intel.alarm or intel.accounting.records <= whole.accounting.records + 1
+            assert intel.message_count <= whole.message_count
+
+
+def only_or_alarm(home, provider, limits=WHOLE):
+    """The session; where not even the search can read its file, the alarm that says so."""
+    found = stores.search(FILES, str(home), {}, 0, folders=[str(home / REPO)], only=[provider])
+    if found.hits:
+        return stores.read(found.hits[0], FILES, limits)
+    return SessionIntel(alarm=" ".join(skip.why for skip in found.skipped))
+
+
+@every
+def test_bytes_of_any_kind_raise_nothing_and_alarm(provider, home):
+    path = files_of(home, provider)[0]
+    for junk in (
+        b"\0" * 4096,
+        b"\xff\xfe" * 2048,
+        b"{" * 5000,
+        b"[" * 100_000,
+        b"null\n" * 50,
+        b'{"a":1}\n' * 50,
+    ):
+        path.write_bytes(junk)
+        intel = only_or_alarm(home, provider)
+        assert intel.message_count == 0 or provider == "aider"
+        assert intel.alarm or provider == "aider", junk[:8]
+
+
+@every
+def test_a_link_in_the_place_of_a_session_is_not_followed(provider, home, tmp_path):
+    """Neither to a file outside, nor to a folder, nor in a circle."""
+    path = files_of(home, provider)[0]
+    outside = tmp_path / "outside"
+    path.rename(outside)
+    path.symlink_to(outside)
+    assert hits_of(home, provider) == []
+    path.unlink()
+    path.symlink_to(path)
+    assert hits_of(home, provider) == []
+
+
+@every
+def test_a_link_that_comes_after_the_search_is_not_opened(provider, home, tmp_path):
+    (hit,) = hits_of(home, provider)
+    path = Path(hit.path)
+    path.rename(tmp_path / "outside")
+    path.symlink_to(tmp_path / "outside")
+    intel = stores.read(hit, FILES)
+    assert "cannot be read" in intel.alarm
+    assert intel.message_count == 0
+
+
+@every
+def test_a_folder_that_becomes_a_link_after_the_search_is_not_entered(provider, home, tmp_path):
+    (hit,) = hits_of(home, provider)
+    folder = Path(hit.path).parent
+    if folder == Path(hit.root):
+        return
+    folder.rename(tmp_path / "outside")
+    folder.symlink_to(tmp_path / "outside")
+    assert "cannot be read" in stores.read(hit, FILES).alarm
+    assert hits_of(home, provider) == []
+
+
+@every
+def test_a_fifo_in_the_place_of_a_session_blocks_nobody(provider, home):
+    (hit,) = hits_of(home, provider)
+    path = Path(hit.path)
+    path.unlink()
+    os.mkfifo(path)
+    assert hits_of(home, provider) == []
+    assert "no regular file" in stores.read(hit, FILES).alarm
+
+
+@every
+def test_a_path_outside_of_the_root_is_refused(provider, home):
+    (hit,) = hits_of(home, provider)
+    for path in (f"{hit.root}/../../etc/passwd", "/etc/passwd", "etc/passwd", hit.root):
+        assert stores.read(attrs.evolve(hit, path=path), FILES).alarm
+
+
+@every
+def test_a_file_that_is_gone_is_told(provider, home):
+    (hit,) = hits_of(home, provider)
+    Path(hit.path).unlink()
+    assert stores.read(hit, FILES).alarm
+
+
+@on_files
+def test_a_line_of_a_gigabyte_is_bounded_in_time_and_memory(provider, home):
+    """A sparse file: nothing is stored, but whoever reads all of it holds a gigabyte."""
+    path = files_of(home, provider)[0]
+    with path.open("ab") as file:
+        file.truncate(1 << 30)
+    code = (
+        "import resource, sys; from hub.io.stores import StoreFiles; from hub.providers import stores;"
+        "found = stores.search(StoreFiles(), sys.argv[1], {}, 0, folders=[sys.argv[1] + '/repo'], only=[sys.argv[2]]);"
+        "said = stores.read(found.hits[0], StoreFiles());"
+        "account = said.accounting; print(account.damaged + account.skipped_bytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(home), provider], capture_output=True, text=True, check=True
+    )
+    left_out, megabytes = map(int, done.stdout.split())
+    assert left_out
+    assert megabytes < 200
+    assert time.monotonic() - started < 60
+
+
+@on_databases
+def test_a_view_that_never_ends_is_not_asked(provider, home):
+    """A recursive view in the place of a table: SQLite itself would compute for ever."""
+    path = files_of(home, provider)[0]
+    (hit,) = hits_of(home, provider)
+    with sqlite3.connect(path) as database:
+        tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in tables:
+            database.execute(f'DROP TABLE "{table}"')
+            database.execute(
+                f'CREATE VIEW "{table}" AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id FROM n'
+            )
+    database.close()
+    assert "has no table" in stores.read(hit, FILES).alarm
+    found = stores.search(FILES, str(home), {}, 0, only=[provider])
+    assert "has no table" in found.skipped[0].why
+
+
+@on_lines
+def test_lines_that_stuck_together_are_all_read(provider, home):
+    """Two processes that append at once: the newline between two records is lost."""
+    path = files_of(home, provider)[0]
+    whole = only(home, provider)
+    path.write_bytes(path.read_bytes().replace(b"}\n{", b"}{"))
+    assert only(home, provider) == whole
+
+
+@on_lines
+def test_turns_written_twice_count_once(provider, home):
+    path = files_of(home, provider)[0]
+    whole = only(home, provider)
+    path.write_bytes(b"".join(line + b"\n" + line + b"\n" for line in path.read_bytes().splitlines()))
+    intel = only(home, provider)
+    assert (intel.message_count, intel.recent_turns) == (whole.message_count, whole.recent_turns)
+    assert (intel.tokens_in, intel.tokens_out) == (whole.tokens_in, whole.tokens_out)
+    assert intel.accounting.repeated >= len(path.read_bytes().splitlines()) // 2
+
+
+@on_lines
+def test_records_of_tomorrow_alarm_and_are_counted(provider, home):
+    """New types in the place of the known ones: the session is not shown as an empty one."""
+    path = files_of(home, provider)[0]
+    lines = path.read_bytes().splitlines()
+    path.write_bytes(b"".join(_renamed(line) + b"\n" for line in lines))
+    intel = only(home, provider)
+    assert intel.accounting.records == len(lines)
+    assert intel.accounting.unknown
+    assert "format may have changed" in intel.alarm
+
+
+def _renamed(line: bytes) -> bytes:
+    value = json.loads(line)
+    return json.dumps({"v2": True, "kind": "record", "blob": {"inner": value}}).encode()
+
+
+@on_lines
+def test_one_record_of_a_new_type_is_counted_and_no_alarm(provider, home):
+    path = files_of(home, provider)[0]
+    whole = only(home, provider)
+    with path.open("ab") as file:
+        file.write(b'{"type": "something-new", "role": "something-new", "v2": true}\n')
+    intel = only(home, provider)
+    assert intel.accounting.unknown == 1
+    assert intel.alarm == ""
+    assert intel.recent_turns == whole.recent_turns
+
+
+@on_lines
+def test_a_glance_at_a_long_session_has_its_ends_and_says_what_it_left_out(provider, home):
+    path = files_of(home, provider)[0]
+    whole = only(home, provider)
+    first, *rest = path.read_bytes().splitlines(keepends=True)
+    filler = json.dumps({"type": "something-new", "pad": "x" * 1000}).encode() + b"\n"
+    head = b"".join(rest[: len(rest) // 2])
+    path.write_bytes(first + head + filler * 4000 + b"".join(rest[len(rest) // 2 :]))
+    glance = only(home, provider, Limits(head=16 * 1024, tail=64 * 1024))
+    assert glance.initial_prompt == whole.initial_prompt
+    assert glance.recent_turns[-1] == whole.recent_turns[-1]
+    assert glance.accounting.skipped_bytes > 3_000_000
+    assert only(home, provider).accounting.skipped_bytes == 0
+
+
+# The search of all of them.
+
+
+def test_every_agents_sessions_are_found_at_once(tmp_path):
+    """One home with all of them: nobody takes another's session for its own."""
+    for provider in PROVIDERS:
+        shutil.copytree(home_of(provider, "rich", tmp_path / provider), tmp_path / "all", dirs_exist_ok=True)
+    found = stores.search(FILES, str(tmp_path / "all"), {}, 0, folders=[str(tmp_path / "all" / REPO)])
+    assert sorted(hit.provider for hit in found.hits) == sorted(PROVIDERS)
+    assert list(found.hits) == sorted(found.hits, key=lambda hit: hit.mtime_ns, reverse=True)
+    told = dict(stores.read_all(found.hits, FILES))
+    assert all(intel.alarm == "" and intel.message_count for intel in told.values())
+
+
+def test_a_place_that_takes_too_long_is_told_and_the_others_are_searched(tmp_path):
+    home = home_of("claude", "rich", tmp_path)
+    many = home / ".codex" / "archived_sessions"
+    many.mkdir(parents=True)
+    for number in range(600):
+        (many / f"rollout-{number}.jsonl").touch()
+    found = stores.search(StoreFiles(walk_seconds=0), str(home), {}, 0, only=["claude", "codex"])
+    assert [hit.provider for hit in found.hits if hit.provider == "claude"] == ["claude"]
+    assert [skip.provider for skip in found.skipped] == ["codex"]
+    assert "took too long" in found.skipped[0].why
+
+
+def test_a_session_that_takes_too_long_keeps_what_was_read_and_alarms(tmp_path):
+    home = home_of("claude", "rich", tmp_path)
+    assert "took too long" in only(home, "claude", Limits(seconds=0)).alarm
+
+
+def test_a_session_that_is_there_twice_is_found_once(tmp_path):
+    """A migration leaves the older copy behind."""
+    home = home_of("codex", "rich", tmp_path)
+    (path,) = files_of(home, "codex")
+    archive = home / ".codex" / "archived_sessions"
+    archive.mkdir()
+    shutil.copy(path, archive)
+    os.utime(path, (1, 1))
+    (hit,) = hits_of(home, "codex")
+    assert Path(hit.path).parent == archive
+
+
+def test_the_walk_finds_only_what_the_pattern_fits(tmp_path):
+    for name in ("a/x.jsonl", "a/b/x.jsonl", "a/x.json", "x.jsonl"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    found = FILES.walk(Place(str(tmp_path), ("*", "*.jsonl")), 0)
+    assert [one.path for one in found] == [str(tmp_path / "a/x.jsonl")]
+
+
+def test_the_root_itself_may_be_a_link(tmp_path):
+    """People keep such folders elsewhere and link to them."""
+    home = home_of("claude", "rich", tmp_path)
+    (home / ".claude").rename(tmp_path / "dotfiles")
+    (home / ".claude").symlink_to(tmp_path / "dotfiles")
+    assert only(home, "claude").message_count == 4
+
+
+def test_a_file_without_permission_is_told(tmp_path, monkeypatch):
+    home = home_of("claude", "rich", tmp_path)
+    (hit,) = hits_of(home, "claude")
+    monkeypatch.setattr(os, "pread", _denied)
+    assert stores.read(hit, FILES).alarm.endswith("Permission denied.")
+
+
+def _denied(*_):
+    raise PermissionError(13, "Permission denied")
+
+
+def test_what_is_no_path_is_no_file():
+    for path in ("/x/\0y", "relative"):
+        with pytest.raises(Unreadable), FILES.open("/x", path, GLANCE):
+            pass
