@@ -68,6 +68,7 @@ from hub.providers.registry import load_all, quota_client
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
+    Backoff,
     ChildSpec,
     DynamicHandle,
     NodeInfo,
@@ -88,6 +89,8 @@ _NAMED = (
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
+_GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
+"""Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
 
 def new_id(prefix: str) -> str:
@@ -163,7 +166,7 @@ class App:
                 self._actor("audit", self._audit),
                 self._actor("events", self._events),
                 self._actor("settings", self._settings),
-                self._actor("knowledge", self._knowledge),
+                actor_spec("knowledge", self._knowledge, self._slots["knowledge"], backoff=_GRAPH_BACKOFF),
                 supervisor_spec("watch", watch),
                 self._actor("approvals", self._approvals),
                 supervisor_spec("work", work),

@@ -17,6 +17,7 @@ from typing import Any
 import attrs
 import trio
 
+from hub.actors.clock import iso
 from hub.actors.knowledge.follower import Follower
 from hub.actors.knowledge.indexer import Indexer
 from hub.domain.event import Record, Tag
@@ -47,8 +48,10 @@ class Knowledge(Actor[Any]):
         self._places = places
         self._events = events
         self._clock = clock
+        self._since = iso(clock())
         self._store: GraphStore | None = None
-        self._opened = trio.Event()
+        self._tried = trio.Event()
+        """Set once the database was opened, or could not be: nobody waits for the next try."""
         self._trouble: HubError | None = None
         self._counts = Counts(0, 0, 0, 0)
         self._indexer = Indexer(places.root, clock, self._progress)
@@ -95,6 +98,7 @@ class Knowledge(Actor[Any]):
                 await self._follow()
             except HubError as error:
                 self._trouble = error
+                self._tried.set()
                 await self._say(error.detail, Tag.ERROR)
                 await trio.sleep(_SOON if error.code is Code.STATE_CORRUPT else _AGAIN)
 
@@ -107,7 +111,7 @@ class Knowledge(Actor[Any]):
             self._store.damage = None
         await self._indexer.remember(self._store)
         self._counted = None
-        self._opened.set()
+        self._tried.set()
 
     async def _follow(self) -> None:
         """Until the database is no longer the one that was followed into."""
@@ -119,8 +123,9 @@ class Knowledge(Actor[Any]):
                 await self._events.wait_alive(math.inf)
 
     def _heard(self, record: Record) -> None:
-        """A session has begun while we were there: its agents will ask about the code."""
-        if "taskId" in record.meta and "type" not in record.meta:
+        """A session that begins will ask about the code; one of an earlier daemon's has done so."""
+        begins = "taskId" in record.meta and "type" not in record.meta
+        if begins and str(record.meta.get("at", "")) >= self._since:
             self._index()
 
     def _index(self) -> None:
@@ -139,7 +144,7 @@ class Knowledge(Actor[Any]):
 
     async def _open_store(self) -> GraphStore:
         with trio.move_on_after(_OPEN_PATIENCE):
-            await self._opened.wait()
+            await self._tried.wait()
         if self._store is None:
             raise self._trouble or HubError(Code.UNAVAILABLE, "The knowledge graph is just being opened.")
         return self._store

@@ -40,7 +40,7 @@ class Follower:
     events: Ref[Any]
     worktree_of: Callable[[str], str]
     heard: Callable[[Record], None]
-    """Is given each event that is new while the daemon runs, once it is in."""
+    """Is given each event, once it is in."""
     cursor: int = 0
     _token: int | None = None
 
@@ -67,8 +67,7 @@ class Follower:
                 page = _more(found.channel, list(records))
                 await trio.to_thread.run_sync(self._absorb, store, fold, page)
                 for record in page:
-                    if record.id > head:
-                        self.heard(record)
+                    self.heard(record)
 
     def leave(self) -> None:
         """Ends the subscription."""

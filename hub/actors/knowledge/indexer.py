@@ -20,7 +20,7 @@ import attrs
 import trio
 
 from hub.actors.clock import iso
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.code_scan import Gone, Scanned, scan
 from hub.io.git.files import files as project_files
 from hub.io.graph.facts import note, set_note
@@ -92,7 +92,8 @@ class Indexer:
             await self._run(store, begun)
         except (HubError, OSError) as error:
             self.error = error.detail if isinstance(error, HubError) else str(error)
-            await self.say(f"indexing the code failed: {self.error}")
+            if not isinstance(error, HubError) or error.code is not Code.UNAVAILABLE:  # else the daemon stops
+                await self.say(f"indexing the code failed: {self.error}")
         finally:
             self.running = False
         if not self.error and (self.eager or trio.current_time() - begun > _TELL_AFTER):

@@ -84,6 +84,7 @@ _CODES = {
     sqlite3.SQLITE_READONLY: (Code.READ_ONLY, "it cannot be written"),
     sqlite3.SQLITE_IOERR: (Code.DISK_FAILED, "the disk failed"),
     sqlite3.SQLITE_CANTOPEN: (Code.NO_PERMISSION, "it cannot be opened"),
+    sqlite3.SQLITE_BUSY: (Code.UNAVAILABLE, "another program has it open"),
     sqlite3.SQLITE_PERM: (Code.NO_PERMISSION, "the system does not allow it"),
 }
 
@@ -101,10 +102,13 @@ def connect(path: Path) -> sqlite3.Connection:
         sqlite3.DatabaseError: It is damaged, newer, or cannot be used: see `is_unusable` and `coded`.
         HubError: NO_PERMISSION, NO_SPACE, READ_ONLY.
     """
-    with coded_errors(path):
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        os.fchmod(fd, 0o600)
-        os.close(fd)
+    try:
+        with coded_errors(path):
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            os.fchmod(fd, 0o600)
+            os.close(fd)
+    except OSError as error:
+        raise HubError(Code.NO_PERMISSION, f"Cannot use {path}: {error.strerror}.") from error
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         for pragma in _PRAGMAS:

@@ -24,7 +24,9 @@ class Log:
 
     def add(self, tag: str, msg: str, session: str = SESSION, **meta: object) -> "Log":
         at = "2026-01-01T00:00:00.000Z"
-        self.records.append(Record(len(self.records) + 1, "", tag, msg, {"at": at, "sessionId": session, **meta}))
+        self.records.append(
+            Record(len(self.records) + 1, "", tag, msg, {"at": at, "sessionId": session, **meta})
+        )
         return self
 
     def began(self, task: str = TASK, session: str = SESSION) -> "Log":
@@ -81,12 +83,23 @@ def known(log: Log, cuts: frozenset[int] = frozenset()) -> Known:
 
 
 def test_a_module_defines_its_symbols_each_name_once():
-    part = code_part("a.py", "python", "generated", [Symbol("f", "function", 1), Symbol("f", "function", 9), Symbol("C", "class", 3)])
+    part = code_part(
+        "a.py",
+        "python",
+        "generated",
+        [Symbol("f", "function", 1), Symbol("f", "function", 9), Symbol("C", "class", 3)],
+    )
     assert [(node.id, node.weight) for node in part.nodes] == [
         ("module:a.py", 0.5), ("symbol:a.py#f", 0.5), ("symbol:a.py#C", 0.5),
     ]  # fmt: skip
     assert part.nodes[0].payload == {"path": "a.py", "lang": "python", "mark": "generated"}
-    assert part.nodes[1].payload == {"name": "f", "kind": "function", "path": "a.py", "line": 1, "lines": [1, 9]}
+    assert part.nodes[1].payload == {
+        "name": "f",
+        "kind": "function",
+        "path": "a.py",
+        "line": 1,
+        "lines": [1, 9],
+    }
     assert {(edge.from_id, edge.type, edge.to_id) for edge in part.edges} == {
         ("module:a.py", EdgeType.DEFINES, "symbol:a.py#f"), ("module:a.py", EdgeType.DEFINES, "symbol:a.py#C"),
     }  # fmt: skip
@@ -104,7 +117,13 @@ def test_the_task_its_constraints_and_its_end():
 def test_a_call_its_file_and_how_it_ended():
     found = known(Log().began().calls("Edit", path=f"{ROOT}/src/a.py").answers("ok"))
     call = found.nodes["tool_use:d-1:c"]
-    assert (call["tool"], call["path"], call["writes"], call["failed"], call["result"]) == ("Edit", "src/a.py", True, False, 3)
+    assert (call["tool"], call["path"], call["writes"], call["failed"], call["result"]) == (
+        "Edit",
+        "src/a.py",
+        True,
+        False,
+        3,
+    )
     assert {
         (task_id(SESSION), "emitted", "tool_use:d-1:c"),
         ("tool_use:d-1:c", "touches", file_id("src/a.py")),
@@ -118,7 +137,9 @@ def test_a_failure_has_its_exit_code_and_is_one_until_the_command_works():
     (failure,) = known(log).of(NodeType.FAILURE)
     assert (failure["text"], failure["exitCode"]) == ("make test ended with exit status 2: boom", 2)
     number = fact_id(NodeType.FAILURE, SESSION, "make test")
-    assert {(task_id(SESSION), "has_fact", number), ("tool_use:d-1:c", "extracted", number)} <= known(log).edges
+    assert {(task_id(SESSION), "has_fact", number), ("tool_use:d-1:c", "extracted", number)} <= known(
+        log
+    ).edges
     log.calls("Bash", "e", command="make test").answers("fine", "e", exitCode=0)
     assert known(log).of(NodeType.FAILURE) == []
     assert not any(number in edge for edge in known(log).edges)
@@ -129,11 +150,15 @@ def test_a_result_without_its_call_is_a_node_of_its_own():
     assert found.nodes["tool_use:d-1:x"]["failed"] is True
     assert found.of(NodeType.FAILURE) == [], "nothing says what failed"
     assert found.weights["tool_use:d-1:x"] == 1
-    assert "tool_use:s-1:2" in known(Log().began().add("tool_use", "Read", type="tool_use", tool="Read")).nodes
+    assert (
+        "tool_use:s-1:2" in known(Log().began().add("tool_use", "Read", type="tool_use", tool="Read")).nodes
+    )
 
 
 def test_statements_and_the_files_they_mention():
-    found = known(Log().began().says("Decision: keep src/parse.py and setup.toml, not version 1.2.\nWhat now?"))
+    found = known(
+        Log().began().says("Decision: keep src/parse.py and setup.toml, not version 1.2.\nWhat now?")
+    )
     assert found.texts(NodeType.DECISION) == {"keep src/parse.py and setup.toml, not version 1.2."}
     number = fact_id(NodeType.DECISION, SESSION, "keep src/parse.py and setup.toml, not version 1.2.")
     assert {edge[2] for edge in found.edges if edge[:2] == (number, "mentions")} == {
@@ -148,7 +173,9 @@ def test_the_users_later_words_bind():
 
 
 def test_thoughts_and_tools_outputs_are_no_statements():
-    found = known(Log().began("x").add("text", "Decision: a", type="thinking").calls("Read").answers("Decision: b"))
+    found = known(
+        Log().began("x").add("text", "Decision: a", type="thinking").calls("Read").answers("Decision: b")
+    )
     assert found.texts(NodeType.DECISION) == set()
 
 
@@ -162,7 +189,9 @@ def test_streamed_text_is_read_when_it_is_whole():
     assert known(log).texts(NodeType.DECISION) == set()
     assert known(log.says("ok")).texts(NodeType.DECISION) == {"go left."}
     log = Log().began().says("Decision: up.", delta=True).began("next", "s-2")
-    assert known(log).nodes[fact_id(NodeType.DECISION, SESSION, "up.")]["text"] == "up.", "it is the first session's"
+    assert known(log).nodes[fact_id(NodeType.DECISION, SESSION, "up.")]["text"] == "up.", (
+        "it is the first session's"
+    )
 
 
 def test_a_finished_step_is_not_to_be_redone_unless_it_comes_back():
@@ -171,13 +200,20 @@ def test_a_finished_step_is_not_to_be_redone_unless_it_comes_back():
     assert known(log.plans(None, ["a", "b"])).texts(NodeType.DO_NOT_REDO) == set()
 
 
-WORDS = st.sampled_from(["Decision: use x.", "Done: y.", "We must not z.", "Next: w.", "plain", "Decision: a.py it is."])
+WORDS = st.sampled_from(
+    ["Decision: use x.", "Done: y.", "We must not z.", "Next: w.", "plain", "Decision: a.py it is."]
+)
 STEPS = st.lists(st.sampled_from("abc"), max_size=3, unique=True)
 LOGS = st.lists(
     st.one_of(
         st.tuples(st.just("says"), WORDS, st.booleans()),
         st.tuples(st.just("user"), WORDS),
-        st.tuples(st.just("calls"), st.sampled_from(["Edit", "Bash"]), st.sampled_from("cd"), st.sampled_from(["make", ""])),
+        st.tuples(
+            st.just("calls"),
+            st.sampled_from(["Edit", "Bash"]),
+            st.sampled_from("cd"),
+            st.sampled_from(["make", ""]),
+        ),
         st.tuples(st.just("answers"), st.sampled_from("cd"), st.sampled_from([0, 1, None])),
         st.tuples(st.just("plans"), STEPS | st.none(), STEPS | st.none()),
     ),

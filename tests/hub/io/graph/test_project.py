@@ -27,7 +27,13 @@ def names(found):
 
 def test_modules_and_symbols_below_a_folder(root):
     whole = project_graph(root, ".")
-    assert names(whole) == {"module:pkg/a.py", "symbol:pkg/a.py#f", "symbol:pkg/a.py#C", "module:b.go", "symbol:b.go#Go"}
+    assert names(whole) == {
+        "module:pkg/a.py",
+        "symbol:pkg/a.py#f",
+        "symbol:pkg/a.py#C",
+        "module:b.go",
+        "symbol:b.go#Go",
+    }
     assert {"from_id": "module:b.go", "to_id": "symbol:b.go#Go", "edge_type": "defines"} in whole["edges"]
     assert whole["truncated"] is False
     assert names(project_graph(root, str(root / "pkg"))) == {"module:a.py", "symbol:a.py#f", "symbol:a.py#C"}

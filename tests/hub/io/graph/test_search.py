@@ -62,7 +62,9 @@ def test_a_chunk_is_told_with_the_fields_of_the_specification(project):
     assert len(chunk["SHA"]) == 64
 
 
-@pytest.mark.parametrize("question", ["retry_delay", "retryDelay", "RetryDelay", "retry.delay", "retries delaying"])
+@pytest.mark.parametrize(
+    "question", ["retry_delay", "retryDelay", "RetryDelay", "retry.delay", "retries delaying"]
+)
 def test_an_identifier_is_found_however_it_is_written(project, question):
     project.write("a.py", "def retry_delay(): ...\n")
     project.write("b.ts", "export function retryDelay() {}\n")
@@ -81,9 +83,9 @@ def test_what_holds_all_words_comes_first_then_what_holds_some(project):
 
 
 def test_a_definition_comes_before_its_uses_and_the_path_counts(project):
-    project.write("uses.py", "load()\nload()\n" * 2)
-    project.write("other.py", "y = 1\n" * 9)
-    project.write("another.py", "z = 1\n" * 9)
+    project.write("uses.py", "load()\nload()\n" + "x = 1\n" * 20)
+    project.write("other.py", "y = 1\n" * 22)
+    project.write("another.py", "z = 1\n" * 22)
     project.write("defines.py", "def load():\n    pass\n" + "x = 1\n" * 20)
     project.write("wire/loader.py", "x = 1\n")
     project.index()
@@ -169,7 +171,11 @@ def test_a_stale_chunk_says_so(project):
     project.write("a.py", "def alpha(): .. \n", LONG_AGO + 9)
     (project.root / "b.py").unlink()
     found = with_staleness(project.root, project.store.read(search, "alpha", 5))
-    assert {chunk["Path"]: chunk["Stale"] for chunk in found} == {"a.py": True, "b.py": True, "young.py": False}
+    assert {chunk["Path"]: chunk["Stale"] for chunk in found} == {
+        "a.py": True,
+        "b.py": True,
+        "young.py": False,
+    }
     assert not {"Size", "MtimeNs"} & found[0].keys()
 
 

@@ -29,7 +29,10 @@ def store(path):
 
 def fact(number, at="2026-01-01T00:00:00.000Z", weight=1.0, **payload):
     node = Node(f"decision:{number}", NodeType.DECISION, {"text": str(number), **payload}, "s-1", weight)
-    return at, Part((Node("task:s-1", NodeType.TASK, {}, "s-1", 0.0), node), (Edge("task:s-1", node.id, EdgeType.HAS_FACT),))
+    return at, Part(
+        (Node("task:s-1", NodeType.TASK, {}, "s-1", 0.0), node),
+        (Edge("task:s-1", node.id, EdgeType.HAS_FACT),),
+    )
 
 
 def test_only_the_owner_can_read_it(path, store):
@@ -177,6 +180,13 @@ def test_a_step_between_versions_is_whole_or_not_done(path, monkeypatch):
     assert store.read(lambda db: db.execute("PRAGMA user_version").fetchone()) == (VERSION + 1,)
     assert store.read(lambda db: db.execute("SELECT count(*) FROM more").fetchone()) == (0,)
     store.close()
+
+
+def test_what_is_no_file_is_told(path):
+    path.mkdir()
+    with pytest.raises(HubError) as caught:
+        GraphStore.open(path)
+    assert caught.value.code is Code.NO_PERMISSION
 
 
 def test_no_link_is_followed(tmp_path):
