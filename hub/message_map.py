@@ -40,9 +40,13 @@ from hub.messages import (
     GetApprovals,
     GetConfig,
     GetCost,
+<<<<<<< HEAD
     GetGraph,
     GetGraphDetail,
     GetGraphNodes,
+=======
+    GetLoggedOut,
+>>>>>>> main
     GetOutcomes,
     GetPipelineRun,
     GetPipelines,
@@ -146,7 +150,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("adapter", "session", AgentBatch)
     blocking("session", "events", EventAppend, EventsOfSession)
     blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
-    blocking("session", "settings", GetConfig)
+    blocking("session", "settings", GetConfig, GetLoggedOut)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
     blocking("session", "quota", GetProspects)
     blocking("breakers", "events", EventAppend)

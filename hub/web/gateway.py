@@ -211,7 +211,20 @@ class Gateway:
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
+<<<<<<< HEAD
         order = StartRun(**attrs.asdict(request, recurse=False))
+=======
+        order = StartRun(
+            task=request.task,
+            threshold=request.threshold,
+            max_handoffs=request.max_handoffs,
+            provider=request.provider,
+            profile=request.profile,
+            kind=request.kind,
+            verify=request.verify,
+            on_limit=request.on_limit,
+        )
+>>>>>>> main
         return await self.session.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
     async def handoff(self) -> JsonObject:
