@@ -58,6 +58,7 @@ from hub.client.quick import Api
 from hub.domain.config import Config
 from hub.domain.plain import plain_value
 from hub.domain.redaction import KnownSecrets, Redactor
+from hub.domain.redaction_lines import hidden_in_place
 from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io.detection import Detection
@@ -220,7 +221,7 @@ class App:
         return self.config
 
     def _knowledge(self) -> Knowledge:
-        return Knowledge(self.places, self.ref("events"), time.time)
+        return Knowledge(self.places, self.ref("events"), time.time, self._scrub_file)
 
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
@@ -337,6 +338,12 @@ class App:
         if self._kit is not None:
             return self._kit.scrub_value(value)
         return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
+
+    def _scrub_file(self, text: str) -> str:
+        """A file's text without a secret, every line on its line."""
+        if self._kit is not None:
+            return self._kit.scrub_file(text)
+        return hidden_in_place(Redactor(KnownSecrets(), load_or_create_key("redaction")), text)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port

@@ -40,13 +40,10 @@ from hub.messages import (
     GetApprovals,
     GetConfig,
     GetCost,
-<<<<<<< HEAD
     GetGraph,
     GetGraphDetail,
     GetGraphNodes,
-=======
     GetLoggedOut,
->>>>>>> main
     GetOutcomes,
     GetPipelineRun,
     GetPipelines,

@@ -16,7 +16,7 @@ class GetGraph:
 
 @attrs.frozen
 class GetGraphNodes:
-    """Answers how many nodes there were a moment ago. Waits for no disk."""
+    """Answers how many nodes there are."""
 
 
 @attrs.frozen

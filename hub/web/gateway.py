@@ -21,7 +21,6 @@ from hub.domain.pipeline import read
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import read_bounded
-from hub.io.graph.project import project_graph
 from hub.io.instructions import instructions
 from hub.io.places import Places
 from hub.messages import (
@@ -211,20 +210,7 @@ class Gateway:
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
-<<<<<<< HEAD
         order = StartRun(**attrs.asdict(request, recurse=False))
-=======
-        order = StartRun(
-            task=request.task,
-            threshold=request.threshold,
-            max_handoffs=request.max_handoffs,
-            provider=request.provider,
-            profile=request.profile,
-            kind=request.kind,
-            verify=request.verify,
-            on_limit=request.on_limit,
-        )
->>>>>>> main
         return await self.session.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
     async def handoff(self) -> JsonObject:
@@ -330,6 +316,8 @@ class Gateway:
 
     async def graph_project(self, path: str) -> JsonObject:
         """A look at the code of a folder."""
+        from hub.io.graph.project import project_graph  # noqa: PLC0415  # seven languages' patterns; few ask
+
         return self.scrub(await trio.to_thread.run_sync(project_graph, self.places.root, path))  # type: ignore[no-any-return]
 
     async def index_code(self) -> JsonObject:

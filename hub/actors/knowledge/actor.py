@@ -40,11 +40,20 @@ _SOON = 1.0
 
 
 class Knowledge(Actor[Any]):
-    """Answers about the graph, follows the log, and has the code indexed."""
+    """Answers about the graph, follows the log, and has the code indexed.
+
+    Args:
+        places: Where the project and its `.hub` are.
+        events: The event log; whatever is in it was redacted.
+        clock: Epoch seconds.
+        scrub: Hides what is secret in a file's text, line by line; must bear to be called in a worker thread.
+    """
 
     answers = (HubError,)
 
-    def __init__(self, places: Places, events: Ref[Any], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, places: Places, events: Ref[Any], clock: Callable[[], float], scrub: Callable[[str], str]
+    ) -> None:
         self._places = places
         self._events = events
         self._clock = clock
@@ -54,10 +63,11 @@ class Knowledge(Actor[Any]):
         """Set once the database was opened, or could not be: nobody waits for the next try."""
         self._trouble: HubError | None = None
         self._counts = Counts(0, 0, 0, 0)
-        self._indexer = Indexer(places.root, clock, self._progress)
+        self._indexer = Indexer(places.root, clock, scrub, self._progress)
         self._counted: tuple[int, int] | None = None
         """What the counts are of: the log's last event, and the files that a scan had taken in."""
         self._following = trio.CancelScope()
+        self._work: trio.Nursery | None = None
         self._follower = Follower(events, lambda session: str(places.worktree(session)), self._heard)
 
     async def started(self) -> None:
@@ -65,8 +75,10 @@ class Knowledge(Actor[Any]):
         self.ctx.nursery.start_soon(self._live)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
-        """Leave the log, and close the database: a batch under way ends first."""
+        """Leave the log, and close the database: a batch under way ends first, and nobody is told of the closing."""
         self._follower.leave()
+        if self._work is not None:
+            self._work.cancel_scope.cancel(reason="the actor stops")
         if self._store is not None:
             await trio.to_thread.run_sync(self._store.close)
 
@@ -92,15 +104,16 @@ class Knowledge(Actor[Any]):
 
     async def _live(self) -> None:
         """Open the database, and follow the log; whatever the disk does, try again."""
-        while True:
-            try:
-                await self._open()
-                await self._follow()
-            except HubError as error:
-                self._trouble = error
-                self._tried.set()
-                await self._say(error.detail, Tag.ERROR)
-                await trio.sleep(_SOON if error.code is Code.STATE_CORRUPT else _AGAIN)
+        async with trio.open_nursery() as self._work:
+            while True:
+                try:
+                    await self._open()
+                    await self._follow()
+                except HubError as error:
+                    self._trouble = error
+                    self._tried.set()
+                    await self._say(error.detail, Tag.ERROR)
+                    await trio.sleep(_SOON if error.code is Code.STATE_CORRUPT else _AGAIN)
 
     async def _open(self) -> None:
         if self._store is None:
@@ -129,9 +142,9 @@ class Knowledge(Actor[Any]):
             self._index()
 
     def _index(self) -> None:
-        if not self._indexer.running and self._store is not None:
+        if not self._indexer.running and self._store is not None and self._work is not None:
             self._indexer.running = True
-            self.ctx.nursery.start_soon(self._run_index, self._store)
+            self._work.start_soon(self._run_index, self._store)
 
     async def _run_index(self, store: GraphStore) -> None:
         await self._indexer.run(store)

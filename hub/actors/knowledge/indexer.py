@@ -1,6 +1,6 @@
 """Bringing the index of the code up to date.
 
-Owns: one run at a time, its pace, and what is told of it.
+Owns: one run at a time, its pace, that no secret in the code gets into the database, and what is told of it.
 Must not: know a language, or write a row itself.
 
 A run that is cut off loses nothing: what was taken is in, and the next run begins with what is not. At a session's
@@ -9,28 +9,27 @@ start nobody waits for it, so it works half of the time and leaves the other hal
 
 from __future__ import annotations
 
-import math
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import trio
 
 from hub.actors.clock import iso
-from hub.errors import Code, HubError
-from hub.io.code_scan import Gone, Scanned, scan
+from hub.errors import HubError
 from hub.io.git.files import files as project_files
 from hub.io.graph.facts import note, set_note
-from hub.io.graph.files import is_full, known, take
 from hub.io.graph.store import GraphStore
+
+if TYPE_CHECKING:
+    from hub.io.graph.intake import Intake
 
 SCANNED_AT = "scanned_at"
 _TRUNCATED = "truncated"
-_BATCH = 2 << 20
-"""Bytes of code that go into one transaction: about a tenth of a second."""
 _TELL_AFTER = 2.0
 """Seconds after which a run is long, and is told of; and then again each so many."""
 
@@ -58,6 +57,8 @@ class Indexer:
 
     root: Path
     clock: Callable[[], float]
+    scrub: Callable[[str], str]
+    """Hides what is secret in a file's text, line by line; called in a worker thread."""
     say: Callable[[str], Awaitable[None]]
     """Tells a line of progress in the event log."""
     eager: bool = False
@@ -92,8 +93,7 @@ class Indexer:
             await self._run(store, begun)
         except (HubError, OSError) as error:
             self.error = error.detail if isinstance(error, HubError) else str(error)
-            if not isinstance(error, HubError) or error.code is not Code.UNAVAILABLE:  # else the daemon stops
-                await self.say(f"indexing the code failed: {self.error}")
+            await self.say(f"indexing the code failed: {self.error}")
         finally:
             self.running = False
         if not self.error and (self.eager or trio.current_time() - begun > _TELL_AFTER):
@@ -104,53 +104,30 @@ class Indexer:
     async def _run(self, store: GraphStore, begun: float) -> None:
         paths = await project_files(self.root)
         at = iso(self.clock())
-        before = await trio.to_thread.run_sync(store.read, known)
-        found = scan(self.root, before, paths)
-        told = begun
-        self.truncated = False
-        while True:
+        intake = await trio.to_thread.run_sync(_begin, store, self.root, paths, self.scrub, at)
+        told, more = begun, True
+        while more:
             started = trio.current_time()
-            more = await trio.to_thread.run_sync(self._batch, store, found, at)
-            if not more:
-                break
+            more = await trio.to_thread.run_sync(intake.batch)
+            self.files, self.bytes, self.truncated = intake.files, intake.bytes, intake.full
             if trio.current_time() - told > _TELL_AFTER:
                 told = trio.current_time()
                 await self.say(f"indexing the code: {self._progress()} so far")
-            if not self.eager:
+            if more and not self.eager:
                 await trio.sleep(trio.current_time() - started)
-        self.scanned_at = at
         await trio.to_thread.run_sync(partial(store.write, _note_end, at, truncated=self.truncated))
-
-    def _batch(self, store: GraphStore, found: Iterator[Scanned | Gone], at: str) -> bool:
-        """Reads and takes in the next few files; whether there may be more. In a worker thread."""
-        changed: list[Scanned] = []
-        gone: list[str] = []
-        room: float = _BATCH
-        for entry in found:
-            if isinstance(entry, Gone):
-                gone.append(entry.path)
-            elif _storable(entry.path):
-                changed.append(entry)
-                room -= entry.size
-            if room <= 0 or len(gone) >= _BATCH // 1024:
-                break
-        else:
-            room = math.inf
-        store.write(take, changed, gone, at)
-        self.files += len(changed)
-        self.bytes += sum(entry.size for entry in changed)
-        self.truncated = store.read(is_full)
-        return room != math.inf and not self.truncated
+        self.scanned_at = at
 
     def _progress(self) -> str:
         return f"{self.files:,} files, {self.bytes / 1e6:,.1f} MB"
 
 
+def _begin(store: GraphStore, root: Path, paths: list[bytes], scrub: Callable[[str], str], at: str) -> Intake:
+    from hub.io.graph.intake import Intake  # noqa: PLC0415  # with every language; a quiet daemon needs none
+
+    return Intake(store, root, paths, scrub, at)
+
+
 def _note_end(db: sqlite3.Connection, at: str, *, truncated: bool) -> None:
     set_note(db, SCANNED_AT, at)
     set_note(db, _TRUNCATED, "yes" if truncated else "")
-
-
-def _storable(path: str) -> bool:
-    """A database's text is UTF-8; a file whose name is not can be neither named nor asked for."""
-    return path.isprintable() and path.encode("utf-8", "replace").decode() == path

@@ -84,7 +84,7 @@ def _chunk(db: sqlite3.Connection, number: int) -> dict[str, Any]:
     return dict(zip(names, row, strict=True))
 
 
-def _place(score: float, chunk: dict[str, Any]) -> tuple[float, float, int]:
+def _place(score: float, chunk: dict[str, Any]) -> tuple[float, float, float]:
     """The best is the least. What is not the project's own weighs less; ranks within a hundredth count as equal."""
     weight = max(-score, _LEAST) * WEIGHT_OF_MARK.get(chunk["Mark"] or None, 1.0)
-    return -round(math.log(weight), 2), -chunk["Touches"], -chunk["MtimeNs"]
+    return -round(math.log(weight), 2), -chunk["Touches"], -(chunk["MtimeNs"] or math.inf)  # 0 = just changed

@@ -238,7 +238,7 @@ def logged(steps) -> Log:
     return log.says("that is all")
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(LOGS)
 def test_the_graph_says_what_the_contract_says(steps):
     """Specification: the intent block is filled from graph nodes. Both are folds by the same rules over the same log."""
@@ -255,7 +255,7 @@ def test_the_graph_says_what_the_contract_says(steps):
     assert touched == {file.path for file in intent.files}
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(LOGS, st.frozensets(st.integers(1, 16)))
 def test_a_reader_that_ends_in_between_misses_nothing_and_counts_nothing_twice(steps, cuts):
     log = logged(steps)

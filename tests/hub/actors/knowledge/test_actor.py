@@ -102,7 +102,7 @@ async def bench(tmp_path):
     children = [
         actor_spec("audit", lambda: AuditWriter(places, b"k" * 32, print), audit),
         actor_spec("events", lambda: EventLog(places, audit.ref, lambda: 1.0), events),
-        actor_spec("knowledge", lambda: Knowledge(places, events.ref, lambda: 1.0), knowledge),
+        actor_spec("knowledge", lambda: Knowledge(places, events.ref, lambda: 1.0, str), knowledge),
     ]
     async with running(SupervisorSpec(children=children)):
         yield Bench(places, knowledge, events)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import secrets
 import time
+from functools import partial
 
 import attrs
 import pytest
 
 from hub.domain.graph import Node, NodeType, Part
-from hub.io.code_scan import Gone, scan
+from hub.domain.redaction import KnownSecrets, Redactor
+from hub.domain.redaction_lines import hidden_in_place
+from hub.io.graph import intake
 from hub.io.graph.facts import counts, put
-from hub.io.graph.files import is_full, known, take
+from hub.io.graph.files import is_full
+from hub.io.graph.intake import Intake
 from hub.io.graph.search import FEW, search
 from hub.io.graph.stale import with_staleness
 from hub.io.graph.store import GraphStore
@@ -33,11 +38,12 @@ class Project:
         file.write_text(text)
         os.utime(file, (at, at))
 
-    def index(self) -> int:
-        found = list(scan(self.root, self.store.read(known)))
-        changed = [entry for entry in found if not isinstance(entry, Gone)]
-        self.store.write(take, changed, [entry.path for entry in found if isinstance(entry, Gone)], AT)
-        return len(found)
+    def index(self, scrub=str) -> int:
+        paths = sorted(os.fsencode(p.relative_to(self.root)) for p in self.root.rglob("*") if p.is_file())
+        intake = Intake(self.store, self.root, paths, scrub, AT)
+        while intake.batch():
+            pass
+        return intake.files
 
     def paths(self, question: str, limit: int = 10) -> list[str]:
         return [chunk["Path"] for chunk in self.store.read(search, question, limit)]
@@ -139,7 +145,7 @@ def test_only_what_changed_is_read_again_and_what_is_gone_leaves_nothing(project
     assert project.index() == 0
     project.write("a.py", "def gamma(): ...\n", LONG_AGO + 1)
     (project.root / "b.py").unlink()
-    assert project.index() == 2
+    assert project.index() == 1
     assert project.paths("gamma") == ["a.py"]
     assert project.paths("alpha beta") == []
     found = project.store.read(counts)
@@ -179,7 +185,46 @@ def test_a_stale_chunk_says_so(project):
     assert not {"Size", "MtimeNs"} & found[0].keys()
 
 
-def test_the_index_is_full_at_its_limit(project):
-    project.write("a.py", "x = 1\n" * 120)
+def test_what_was_changed_just_now_is_the_newest(project):
+    """A young file's time is not kept, for it may change again and keep it; it is new all the same."""
+    project.write("old.py", "def same(): ...\n")
+    project.write("young.py", "def same(): ...\n", int(time.time()))
     project.index()
-    assert (project.store.read(is_full, 2), project.store.read(is_full, 3)) == (True, False)
+    assert project.paths("same") == ["young.py", "old.py"]
+
+
+def test_a_full_index_takes_no_new_file_but_follows_the_others(project, monkeypatch):
+    """The database is bounded, however often the code is scanned."""
+    monkeypatch.setattr(intake, "is_full", partial(is_full, limit=2))
+    monkeypatch.setattr(intake, "BATCH", 1)
+    for name in ("a.py", "b.py", "c.py", "d.py"):
+        project.write(name, f"def {name[0] * 3}(): ...\n")
+    assert [project.index(), project.index()] == [2, 0]
+    assert project.paths("aaa bbb ccc ddd") == ["a.py", "b.py"]
+    project.write("a.py", "def changed(): ...\n", LONG_AGO + 1)
+    (project.root / "b.py").unlink()
+    assert project.index() == 1
+    assert project.paths("changed aaa bbb ccc") == ["a.py"]
+    assert project.index() == 1, "there is room again"
+    assert project.store.read(counts).files == 2
+
+
+def test_no_secret_of_the_code_is_stored_and_each_line_keeps_its_number(project, tmp_path):
+    """Redaction applies before anything is written, to a key over many lines too."""
+    redactor = Redactor(KnownSecrets(), b"k" * 32)
+    body = "".join(f"{secrets.token_hex(32)}\n" for _ in range(70))
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----"
+    token = f"ghp_{secrets.token_hex(18)}"
+    project.write("a.py", f"x = 1\nTOKEN = '{token}'\nKEY = '''{key}'''\ndef last(): ...\n")
+    project.index(partial(hidden_in_place, redactor))
+    (chunk,) = project.store.read(search, "last", 5)
+    assert (chunk["StartLine"], chunk["EndLine"], chunk["Body"].splitlines()[-1]) == (
+        61,
+        75,
+        "def last(): ...",
+    )
+    (first,) = project.store.read(search, "TOKEN", 5)
+    assert "TOKEN = '[REDACTED:" in first["Body"]
+    project.store.close()
+    stored = (tmp_path / "graph.db").read_bytes()
+    assert not any(secret.encode() in stored for secret in (token, *body.split()))
