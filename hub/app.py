@@ -24,6 +24,8 @@ from hub.actors.approvals.shelf import Shelf
 from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
+from hub.actors.detector.actor import Detector
+from hub.actors.detector.scout import Scout
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
@@ -86,7 +88,7 @@ from supervisors import (
 
 _NAMED = (
     *("audit", "events", "settings", "knowledge", "breakers", "quota", "outcomes", "models", "approvals"),
-    *("session", "pipelines", "front"),
+    *("session", "pipelines", "front", "detector"),
 )
 _INTENSITY = 10
 _PERIOD = 30.0
@@ -148,6 +150,7 @@ class App:
                 self._actor("breakers", self._breakers),
                 self._actor("quota", self._quota),
                 self._actor("outcomes", self._outcomes),
+                self._actor("detector", self._detector),
             ],
         )
         work = SupervisorSpec(
@@ -242,6 +245,16 @@ class App:
         shelf, known = Shelf(self.places, time.time), self.config.approvals
         return Approvals(shelf, teller, self.ref("settings"), time.time, known)
 
+    def _detector(self) -> Detector:
+        scout = Scout(self.places.root, self.providers, self.config)
+        return Detector(
+            scout,
+            events=self.ref("events"),
+            settings=self.ref("settings"),
+            scrub=self._scrub,
+            clock=time.time,
+        )
+
     def _outcomes(self) -> Outcomes:
         return Outcomes(self.places, self.ref("events"))
 
@@ -327,6 +340,7 @@ class App:
             self.ref("approvals"),
             self.ref("outcomes"),
             self.ref("models"),
+            self.ref("detector"),
             self.ref("audit"),
             self.ref("knowledge"),
             self._snapshot,

@@ -33,6 +33,7 @@ from hub.messages import (
     BreakerSuccess,
     CancelPull,
     Detach,
+    Detect,
     EventAppend,
     EventsHead,
     EventsOfSession,
@@ -104,8 +105,18 @@ class Edge:
 
 _SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFacts)
 _SESSION_ORDERS = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
-_KNOWLEDGE = (GetGraph, GetGraphNodes, GetGraphDetail, Retrieve, IndexCode)
 _AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
+
+_WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("models", (ListModels, PullModel, CancelPull, LaunchModel, Look)),
+    ("detector", (Detect,)),
+    ("outcomes", (GetOutcomes,)),
+    ("knowledge", (GetGraph, GetGraphNodes, GetGraphDetail, Retrieve, IndexCode)),
+)
+_DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("settings", (GetConfig,)),
+    ("events", (EventAppend,)),
+)
 
 
 def _edges() -> tuple[Edge, ...]:
@@ -129,14 +140,15 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
     blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount, Install, LogIn)
     blocking("front", "settings", GetProfiles, PutProfile, RemoveProfile, GetVision, PatchVision)
-    blocking("front", "models", ListModels, PullModel, CancelPull, LaunchModel, Look)
+    for receiver, messages in _WATCHERS:
+        blocking("front", receiver, *messages)
     blocking("models", "settings", GetConfig)
-    blocking("front", "outcomes", GetOutcomes)
+    for receiver, messages in _DETECTOR:
+        blocking("detector", receiver, *messages)
     for reader in ("outcomes", "knowledge"):
         blocking(reader, "events", EventsHead, Subscribe)
         posting(reader, "events", "drop", Unsubscribe)
     blocking("knowledge", "events", EventAppend)
-    blocking("front", "knowledge", *_KNOWLEDGE)
     blocking("job", "events", EventAppend)
     posting("job", "settings", "drop", ProviderChanged)
     blocking("settings", "events", EventAppend)

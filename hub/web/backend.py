@@ -121,6 +121,9 @@ class Backend(Protocol):
     async def launch_model(self, provider: str, model: str) -> JsonObject:
         """Start an agent on a local model in a terminal; answers the job."""
 
+    async def detect(self, since_hours: int) -> JsonArray:
+        """Agents on this machine: what runs, and sessions written in the last hours."""
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session; answers `{sessionId, taskId, branch, worktree}`."""
 

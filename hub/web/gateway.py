@@ -21,6 +21,7 @@ from hub.domain.pipeline import read
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import read_bounded
+from hub.io.graph.project import project_graph
 from hub.io.instructions import instructions
 from hub.io.places import Places
 from hub.messages import (
@@ -31,6 +32,7 @@ from hub.messages import (
     AuditHistory,
     BreakerSnapshots,
     CancelPull,
+    Detect,
     EventsSince,
     GetApprovals,
     GetConfig,
@@ -104,6 +106,7 @@ class Gateway:
     approvals_ref: Ref[Any]
     outcomes_ref: Ref[Any]
     models: Ref[Any]
+    detector: Ref[Any]
     audit: Ref[Any]
     knowledge: Ref[Any]
     snapshot: Callable[[], NodeInfo]
@@ -207,6 +210,10 @@ class Gateway:
     async def launch_model(self, provider: str, model: str) -> JsonObject:
         """Start an agent on a local model."""
         return await self.models.call(LaunchModel(provider, model), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def detect(self, since_hours: int) -> JsonArray:
+        """Agents on this machine."""
+        return self.scrub(await self.detector.call(Detect(since_hours), timeout=_WRITE_TIMEOUT))  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
@@ -316,8 +323,6 @@ class Gateway:
 
     async def graph_project(self, path: str) -> JsonObject:
         """A look at the code of a folder."""
-        from hub.io.graph.project import project_graph  # noqa: PLC0415  # seven languages' patterns; few ask
-
         return self.scrub(await trio.to_thread.run_sync(project_graph, self.places.root, path))  # type: ignore[no-any-return]
 
     async def index_code(self) -> JsonObject:
@@ -325,7 +330,7 @@ class Gateway:
         return await self.knowledge.call(IndexCode(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def retrieval(self, question: str, limit: int) -> JsonArray:
-        """Chunks of code. They come from files, where secrets may stand."""
+        """Chunks of code; what was no known secret when it was indexed may be one now."""
         return self.scrub(await self.knowledge.call(Retrieve(question, limit), timeout=_TIMEOUT))  # type: ignore[no-any-return]
 
     async def contract(self) -> JsonObject:

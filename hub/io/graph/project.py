@@ -13,7 +13,6 @@ from typing import Any
 
 from hub.domain.graph import code_part
 from hub.errors import Code, HubError
-from hub.io.code_scan import Scanned, scan
 
 SECONDS = 2.0
 MAX_NODES = 20_000
@@ -35,6 +34,8 @@ def project_graph(
         HubError: MALFORMED for a path with control characters; NOT_FOUND for any that is no folder of the project,
             whether or not it is there.
     """
+    from hub.io.code_scan import Scanned, scan  # noqa: PLC0415  # with every language; few ask
+
     folder = _inside(root, path)
     nodes: list[dict[str, Any]] = []
     edges: list[dict[str, Any]] = []
