@@ -12,6 +12,7 @@ from hub.domain.search_terms import MAX_TERMS, all_of, any_of, loosened, phrase,
     [
         ("getUserName", "get User Name"),
         ("HTTPServer", "HTTP Server"),
+        ("getXValue", "get X Value"),
         ("parseJSON", "parse JSON"),
         ("utf8Decode", "utf8 Decode"),
         ("snake_case", "snake_case"),

@@ -309,7 +309,7 @@ async def test_gets_change_nothing(server: Server):
         "status", "providers", "config_providers", "session_diff", "session_cost", "events_since", "contract",
         "history", "history_commits", "history_diff", "circuit", "redactions", "audit_head", "tree", "subscribe",
         "pipelines", "pipeline_run", "quota_wallet", "profiles", "outcomes", "instructions", "vision_config", "figures",
-        "local_models", "approvals", "graph", "graph_detail", "graph_project", "retrieval",
+        "local_models", "approvals", "detect", "graph", "graph_detail", "graph_project", "retrieval",
     }  # fmt: skip
     for method, path in every_operation():
         if method == "GET" and path != SSE.path:
