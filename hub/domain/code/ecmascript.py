@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from hub.domain.code.language import Found, Language, Span, found
+from hub.domain.code.language import LINE, Found, Language, Span, found
 
 _NAME = rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+"
 _EXPORT = rb"(?:export[ \t]++(?:default[ \t]++)?)?"
@@ -29,9 +29,10 @@ _TYPED = (
     rb"|(?:const[ \t]++)?enum[ \t]++(?P<enum>%(name)s)"
     rb"|(?:namespace|module)[ \t]++(?P<namespace>%(name)s(?:\.%(name)s)*+)"
 ) % {b"name": _NAME}
-_JS = re.compile(rb"\n(?:%b(?:%b)|%b)" % (_EXPORT, _SHARED, _ASSIGNED))
+_JS = re.compile(LINE + rb"(?:%b(?:%b)|%b)" % (_EXPORT, _SHARED, _ASSIGNED))
 _TS = re.compile(
-    rb"\n(?:(?:@[\w.]++(?:\([^)\n]*+\))?[ \t]++)*+%b(?:declare[ \t]++)?(?:%b|%b)|%b)"
+    LINE
+    + rb"(?:(?:@[\w.]++(?:\([^)\n]*+\))?[ \t]++)*+%b(?:declare[ \t]++)?(?:%b|%b)|%b)"
     % (_EXPORT, _TYPED, _SHARED, _ASSIGNED)
 )
 _ONE_LINE = re.compile(rb"[ \t]*+,[ \t]*+(%b)(?=[ \t]*+[,;:=\r\n])" % _NAME)

@@ -9,10 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hub.domain.code.language import APOSTROPHES, COMMENT, NAME, QUOTED, Found, Language, by_tokens, found
+from hub.domain.code.language import (
+    APOSTROPHES,
+    COMMENT,
+    LINE,
+    NAME,
+    QUOTED,
+    Found,
+    Language,
+    by_tokens,
+    found,
+)
 
 _DEFINITION = re.compile(
-    rb"\n(?:func[ \t]++(?:\([^)\n]*+\)[ \t]*+(?P<method>%(name)s)|(?P<function>%(name)s))"
+    LINE + rb"(?:func[ \t]++(?:\([^)\n]*+\)[ \t]*+(?P<method>%(name)s)|(?P<function>%(name)s))"
     rb"|type[ \t]++(?P<type>%(name)s)"
     rb"|const[ \t]++(?P<constant>%(name)s)|var[ \t]++(?P<variable>%(name)s)"
     rb"|(?P<group>type|const|var)[ \t]*+\()" % {b"name": NAME}

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
-from hub.domain.code.language import APOSTROPHES, COMMENT, QUOTED, Language, by_pattern, by_tokens
+from hub.domain.code.language import APOSTROPHES, COMMENT, LINE, QUOTED, Language, by_pattern, by_tokens
 
 _NAME = rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+"
 _DEFINITION = re.compile(
-    rb"\n(?:(?:@(?!interface\b)[\w.]++(?:[ \t]*+\((?:[^()\n]|\([^()\n]*+\))*+\))?"
+    LINE + rb"(?:(?:@(?!interface\b)[\w.]++(?:[ \t]*+\((?:[^()\n]|\([^()\n]*+\))*+\))?"
+    rb"|/\*[^*\n]*+\*/"  # as in `/* package */ class`
     rb"|public|protected|private|abstract|final|static|sealed|non-sealed|strictfp)[ \t]++)*+"
     rb"(?:class[ \t]++(?P<class>%(name)s)|interface[ \t]++(?P<interface>%(name)s)|enum[ \t]++(?P<enum>%(name)s)"
     rb"|record[ \t]++(?P<record>%(name)s)[ \t]*+[<(\r\n]|@interface[ \t]++(?P<annotation>%(name)s)"

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import attrs
 
+LINE = rb"\n(?=[\w@#$/\x80-\xff])"
+"""A line that begins with no blank. Most lines of code are left here, for the cost of one look ahead."""
 NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*+"
 COMMENT = rb"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)"
 """A comment of the C family."""

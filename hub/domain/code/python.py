@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hub.domain.code.language import NAME, Found, Language, by_tokens, found
+from hub.domain.code.language import LINE, NAME, Found, Language, by_tokens, found
 
 _DEFINITION = re.compile(
-    rb"\n(?:(?P<block>(?:if|elif|else|try|except|finally|with|for|while|match|async[ \t]++(?:with|for))\b(?![ \t]*+[=.,]))"
+    LINE
+    + rb"(?:(?P<block>(?:if|elif|else|try|except|finally|with|for|while|match|async[ \t]++(?:with|for))\b(?![ \t]*+[=.,]))"
     rb"|(?:async[ \t]++)?def[ \t]++(?P<function>%(name)s)|class[ \t]++(?P<class>%(name)s)"
     rb"|type[ \t]++(?P<type>%(name)s)[ \t]*+[\[=]"
     rb"|(?P<variable>%(name)s)[ \t]*+(?:=(?!=)|:(?!=)))" % {b"name": NAME}

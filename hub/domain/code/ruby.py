@@ -15,7 +15,8 @@ from hub.domain.code.language import Found, Language, Span, found
 _CONST = rb"[A-Z\x80-\xff][\w\x80-\xff]*+"
 _PATH = rb"(?:::)?%(const)s(?:::%(const)s)*+" % {b"const": _CONST}
 _DEFINITION = re.compile(
-    rb"\n(?:[ \t]*+(?:class[ \t]++(?P<class>%(path)s)|module[ \t]++(?P<module>%(path)s))"
+    rb"\n(?=[ \t]*+(?:class|module)[ \t]|[\w:\x80-\xff])"
+    rb"(?:[ \t]*+(?:class[ \t]++(?P<class>%(path)s)|module[ \t]++(?P<module>%(path)s))"
     rb"|(?:(?:private|public|protected|private_class_method|module_function)[ \t]++)?"
     rb"def[ \t]++(?:(?:self|[\w\x80-\xff]++)\.)?"
     rb"(?P<method>[A-Za-z_\x80-\xff][\w\x80-\xff]*+(?:[?!]|=(?=[ \t]*+\())?|[+*/%%<>=!~^&|\[\]`@-]++)"
@@ -24,18 +25,21 @@ _DEFINITION = re.compile(
 
 
 def _find(text: bytes) -> Iterator[Found]:
-    open_: list[tuple[int, str]] = []
+    spaces: list[
+        tuple[int, bool]
+    ] = []  # each open class or module: its indent, and whether it is a name space
     for match in _DEFINITION.finditer(text):
         each = found(match)
         if each.kind not in {"class", "module"}:
             yield each
             continue
         indent = len(match[0]) - len(match[0].lstrip())
-        while open_ and open_[-1][0] >= indent:
-            open_.pop()
-        if indent == 1 or (open_ and open_[-1][1] == "module"):
+        while spaces and spaces[-1][0] >= indent:
+            spaces.pop()
+        top = indent == 1 or (bool(spaces) and spaces[-1][1])
+        if top:
             yield each
-        open_.append((indent, each.kind))
+        spaces.append((indent, top and each.kind == "module"))
 
 
 _TOKEN = re.compile(

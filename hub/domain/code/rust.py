@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hub.domain.code.language import Language, Span, by_pattern
+from hub.domain.code.language import LINE, Language, Span, by_pattern
 
 _NAME = rb"(?:r#)?[A-Za-z_\x80-\xff][\w\x80-\xff]*+"
 _DEFINITION = re.compile(
-    rb"\n(?:#\[[^\]\n]*+\][ \t]*+)*+(?:pub(?:[ \t]*+\([^)\n]*+\))?[ \t]++)?"
+    LINE + rb"(?:#\[[^\]\n]*+\][ \t]*+)*+(?:pub(?:[ \t]*+\([^)\n]*+\))?[ \t]++)?"
     rb"(?:(?:(?:default|async|const|unsafe|safe|extern(?:[ \t]++\"[^\"\n]*+\")?)[ \t]++)*"
     rb"fn[ \t]++(?P<function>%(name)s)"
     rb"|struct[ \t]++(?P<struct>%(name)s)|enum[ \t]++(?P<enum>%(name)s)|union[ \t]++(?P<union>%(name)s)"
