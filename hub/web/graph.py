@@ -76,7 +76,7 @@ class CodeEdge(Answer, frozen=True, kw_only=True, rename=None):
     edge_type: str
 
 
-class Node(CodeNode, frozen=True, kw_only=True, rename=None):
+class GraphNode(CodeNode, frozen=True, kw_only=True, rename=None):
     """One node of the graph."""
 
     session_id: Annotated[str, Meta(description='"" = it is of the code.')]
@@ -85,7 +85,7 @@ class Node(CodeNode, frozen=True, kw_only=True, rename=None):
     updated_at: Timestamp
 
 
-class Edge(CodeEdge, frozen=True, kw_only=True, rename=None):
+class GraphEdge(CodeEdge, frozen=True, kw_only=True, rename=None):
     """One edge of the graph."""
 
     weight: float
@@ -94,8 +94,8 @@ class Edge(CodeEdge, frozen=True, kw_only=True, rename=None):
 class Detail(Answer, frozen=True, kw_only=True):
     """The nodes that changed last, newest first, and the edges between them."""
 
-    nodes: list[Node]
-    edges: list[Edge]
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
 
 
 class ProjectQuery(Query, frozen=True, kw_only=True):
