@@ -81,6 +81,7 @@ from hub.messages import (
     Unsubscribe,
 )
 from hub.web.backend import JsonArray, JsonObject, RunRequest
+from hub.web.together import asked
 from supervisors import ActorDied, NodeInfo, Ref
 
 _TIMEOUT = 10.0
@@ -392,16 +393,7 @@ class Gateway:
             "audit": self.audit_head,
             "tree": self.tree,
         }
-        found: JsonObject = dict.fromkeys(sources)
-
-        async def ask(name: str) -> None:
-            with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
-                found[name] = await sources[name]()
-
-        async with trio.open_nursery() as nursery:
-            for name in sources:
-                nursery.start_soon(ask, name)
-        return found
+        return await asked(sources)
 
     async def tree(self) -> JsonObject:
         """The supervision tree."""
