@@ -18,6 +18,9 @@ for name in [n for n in os.environ if n.startswith("HUB_") and not n.startswith(
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).resolve().parent.parent / ".pytest_cache" / "bytecode")
 
+# Other tests run real agents meanwhile: only the tests of the detector look for them.
+os.environ["HUB_AMBIENT"] = "0"
+
 COVERING = ("tests/supervisors/", "tests/hub/domain/", "tests/redaction/")
 """The tests of the parts that must be covered in full; they do it without the others' help."""
 
