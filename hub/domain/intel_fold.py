@@ -151,8 +151,10 @@ class Draft:
             self._plan[key] = (words, state.lower().replace("-", "_") in DONE)
 
     def used(self, key: str, tokens_in: int, tokens_out: int) -> None:
-        """What one request used. The same key again replaces the figures: stores repeat them in each record."""
-        self._requests[key or f"\0{len(self._requests)}"] = Tokens(tokens_in, tokens_out)
+        """What one request used. Of the same key the largest counts: stores repeat it, and some begin with a part."""
+        known = self._requests.get(key) if key else None
+        if known is None or known.tokens_out < tokens_out:
+            self._requests[key or f"\0{len(self._requests)}"] = Tokens(tokens_in, tokens_out)
 
     def total(self, tokens_in: int, tokens_out: int) -> None:
         """What the session used so far, as the store itself sums it up. The newest counts, and more than `used`."""
