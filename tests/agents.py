@@ -11,6 +11,7 @@ Where a program cannot be had a test is skipped, loudly; with CI=true it fails i
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import shutil
 import subprocess
@@ -46,6 +47,8 @@ class Program:
     env: Mapping[str, str] = attrs.field(factory=dict)
     """What the user of such a machine would set in the provider's `env` table."""
     registry: Literal["npm", "pypi"] = "npm"
+    node: int = 0
+    """The oldest major version of Node it runs on, where that is not any."""
 
     @property
     def spec(self) -> str:
@@ -148,11 +151,11 @@ PROGRAMS = {
 CHECKERS = {
     program.name: program
     for program in (
-        Program("inspector", "@modelcontextprotocol/inspector", "2.12.0", "mcp-inspector"),
-        Program("conformance", "@modelcontextprotocol/conformance", "0.2.0-alpha.12", "conformance"),
+        Program("inspector", "@modelcontextprotocol/inspector", "2.12.0", "mcp-inspector", node=22),
+        Program("conformance", "@modelcontextprotocol/conformance", "0.2.0-alpha.12", "conformance", node=22),
     )
 }
-"""Programs that are no agents: the protocol's own checks of a tool server. They want Node 22."""
+"""Programs that are no agents: the protocol's own checks of a tool server."""
 
 
 def cache_dir() -> Path:
@@ -163,6 +166,10 @@ def cache_dir() -> Path:
 def program_path(name: str) -> Path:
     """Path of an agent's executable; installs it on first use, skips the test where that is impossible."""
     program = (PROGRAMS | CHECKERS)[name]
+    if program.node and (found := _node()) < program.node:
+        _give_up(
+            f"{program.spec} wants Node {program.node}, here is {found or 'none'}; `nox -s e2e` brings one"
+        )
     prefix = cache_dir() / name
     if not _installed(prefix, program):
         installer = shutil.which(program.installer)
@@ -175,6 +182,18 @@ def program_path(name: str) -> Path:
             if not _installed(prefix, program):
                 _install(installer, prefix, program)
     return program.path(prefix)
+
+
+@functools.cache
+def _node() -> int:
+    """The major version of the Node on PATH; 0 = there is none."""
+    node = shutil.which("node")
+    said = (
+        subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+        if node
+        else "v0"
+    )
+    return int(said.removeprefix("v").partition(".")[0])
 
 
 def _install(installer: str, prefix: Path, program: Program) -> None:

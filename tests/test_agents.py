@@ -9,7 +9,7 @@ import pytest
 
 from hub.providers import registry
 from tests import agents
-from tests.agents import PROGRAMS, ROOT, Program
+from tests.agents import CHECKERS, PROGRAMS, ROOT, Program
 
 MARK = re.compile(r"^pytestmark = pytest\.mark\.agents$", re.MULTILINE)
 ADAPTERS = [name for name in registry.names() if not name.startswith("demo-")]
@@ -43,6 +43,14 @@ def test_each_adapter_is_tested_with_its_real_program(name: str) -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", program.version), "a version that moves is no pin"
     path = ROOT / "tests" / "hub" / "providers" / name / f"test_real_{name}.py"
     assert MARK.search(path.read_text())
+
+
+@pytest.mark.parametrize("name", CHECKERS)
+def test_each_checker_is_pinned_and_used(name: str) -> None:
+    """The protocol's own people check the tool server, with versions whose expected failures are known."""
+    assert re.fullmatch(r"\d+\.\d+\.\d+(-[a-z]+\.\d+)?", CHECKERS[name].version)
+    marked = [path for path in (ROOT / "tests").rglob("test_*.py") if MARK.search(path.read_text())]
+    assert any(f'program_path("{name}")' in path.read_text() for path in marked)
 
 
 def test_nobody_but_the_table_leaves_a_real_agents_test_out() -> None:

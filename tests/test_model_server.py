@@ -264,6 +264,15 @@ class TestWireForms:
         connection.close()
         assert [seen.body["messages"] for seen in models.requests()] == ["compressed", "compressed"]
 
+    def test_a_tool_of_codex_that_is_held_back_is_searched_and_called_by_its_namespace(self, models):
+        models.script("key", Turn.tool("native", "tool_search", {"query": "x"}), Turn.tool("native", "x", {}))
+        search = codex(models).events[-1]["response"]["output"][-1]
+        assert (search["type"], search["execution"]) == ("tool_search_call", "client")
+        assert search["arguments"] == {"query": "x"}
+        space = {"type": "namespace", "name": "mcp__s", "tools": [{"type": "function", "name": "x"}]}
+        call = codex(models, input=[{"type": "tool_search_output", "tools": [space]}]).events[-1]
+        assert call["response"]["output"][-1]["namespace"] == "mcp__s"
+
     def test_a_body_that_is_no_json_is_recorded_all_the_same(self, models):
         send(models, "/v1/messages", b"\xff not json")
         assert "not json" in models.requests()[0].body["unreadable"]

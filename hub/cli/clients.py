@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ NAME = "hub"
 """What the server is called by its clients."""
 COMMAND = "{command}"
 """Stands for the words of the server's command."""
+START_MS = 60_000
+"""What a client that waits five seconds for a server is told to wait instead; hub's takes longer on a busy machine."""
 _LIMIT = 120.0
 
 
@@ -40,6 +42,8 @@ class Client:
         files: Names of the file in there; the first that exists is meant, else the first.
         path: Where the entry stands in the file.
         toml: Whether the file is TOML.
+        whole: Whether program and arguments are one list.
+        more: Further members of the entry.
     """
 
     program: str = ""
@@ -51,7 +55,7 @@ class Client:
     path: tuple[str, ...] = ("mcpServers", NAME)
     toml: bool = False
     whole: bool = False
-    """Whether program and arguments are one list."""
+    more: Mapping[str, Any] = attrs.field(factory=dict)
 
     @property
     def file(self) -> Path:
@@ -65,8 +69,8 @@ class Client:
     def entry(self, command: list[str]) -> dict[str, Any]:
         """The server as the client's file has it."""
         if self.whole:
-            return {"type": "local", "command": command}
-        return {"command": command[0], "args": command[1:]}
+            return {"type": "local", "command": command, **self.more}
+        return {"command": command[0], "args": command[1:], **self.more}
 
     def snippet(self, command: list[str]) -> str:
         """The entry with its place, as it would be written by hand."""
@@ -101,10 +105,11 @@ CLIENTS = {
     ),
     "gemini": Client(
         program="gemini",
-        add=("mcp", "add", "--scope", "user", NAME, COMMAND),
+        add=("mcp", "add", "--scope", "user", "--timeout", str(START_MS), NAME, COMMAND),
         remove=("mcp", "remove", "--scope", "user", NAME),
         home=".gemini",
         files=("settings.json",),
+        more={"timeout": START_MS},
     ),
     "opencode": Client(
         program="opencode",

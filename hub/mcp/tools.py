@@ -45,9 +45,10 @@ class Tool:
 
     Attributes:
         path: What is asked: by GET with the arguments as its query, or by POST with them as its body.
+        method: A tool that changes nothing asks by GET.
         output: Members of the structured answer.
         wraps: The member an answer that is a list goes into; "" = the answer is an object.
-        long: The member that may be long; "" = the whole answer is short.
+        long: The member that may be long, that of a list anyway; "" = the whole answer is short.
         fixed: What is asked besides the arguments.
         idempotent: Whether doing it twice does no more than doing it once.
         open_world: Whether it makes an agent act, and so reaches beyond this machine.
@@ -56,13 +57,13 @@ class Tool:
     name: str
     title: str
     description: str
-    method: Literal["GET", "POST"]
     path: str
+    method: Literal["GET", "POST"] = "GET"
     params: tuple[Param, ...] = ()
     output: JsonObject
     wraps: str = ""
-    long: str = ""
-    paging: Paging = Paging.NONE
+    long: str = attrs.Factory(lambda self: self.wraps, takes_self=True)
+    paging: Paging = attrs.Factory(lambda self: Paging.CURSOR if self.long else Paging.NONE, takes_self=True)
     fixed: JsonObject = attrs.field(factory=dict)
     idempotent: bool = True
     open_world: bool = False
@@ -154,7 +155,6 @@ TOOLS: tuple[Tool, ...] = (
         title="Session status",
         description="What hub's session does now: its task, the agent at work, its state, handoffs so far, and "
         "whether the agent waits for an answer (`needsInput`; answer with hub_send_reply).",
-        method="GET",
         path="/api/status",
         output={
             "sessionId": _text("The session, the one now or the last; empty when there was none."),
@@ -173,12 +173,9 @@ TOOLS: tuple[Tool, ...] = (
         title="Agents and quotas",
         description="Every agent hub can use: whether it is active, on standby, exhausted or in error, and what "
         "it has left of its quota.",
-        method="GET",
         path="/api/providers",
         output={"providers": _objects("One for each agent, with its name, its state and its quota.")},
         wraps="providers",
-        long="providers",
-        paging=Paging.CURSOR,
     ),
     Tool(
         name="hub_run_task",
@@ -229,7 +226,6 @@ TOOLS: tuple[Tool, ...] = (
         title="Search the code",
         description="Full-text search over the project's code as hub indexed it: the best matching pieces with "
         "their file and lines.",
-        method="GET",
         path="/api/retrieval",
         params=(
             Param("q", _text("Words to look for.", minLength=1, maxLength=1000), required=True),
@@ -237,27 +233,22 @@ TOOLS: tuple[Tool, ...] = (
         ),
         output={"chunks": _objects("Pieces of code with Path, StartLine, EndLine, Lang and Body.")},
         wraps="chunks",
-        long="chunks",
-        paging=Paging.CURSOR,
     ),
     Tool(
         name="hub_diff",
         title="What was changed",
         description="What the session has changed: a summary, and the diff of its branch against the main branch.",
-        method="GET",
         path="/api/session/diff",
         output={
             "summary": _text("Files and lines, in short."),
             "diff": _text("The diff, or the part of it from `cursor` on."),
         },
         long="diff",
-        paging=Paging.CURSOR,
     ),
     Tool(
         name="hub_cost",
         title="What it cost",
         description="What the session has cost so far, in tokens and US dollars.",
-        method="GET",
         path="/api/session/cost",
         output={
             "sessionUsd": _number("What is known of the cost; absent where nothing of it has a price."),
@@ -289,12 +280,9 @@ TOOLS: tuple[Tool, ...] = (
         name="hub_list_profiles",
         title="Profiles",
         description="The named ways to work that the project defines: which agents in which order.",
-        method="GET",
         path="/api/profiles",
         output={"profiles": _objects("One for each profile, with its name and its chain of agents.")},
         wraps="profiles",
-        long="profiles",
-        paging=Paging.CURSOR,
     ),
     Tool(
         name="hub_pause",
@@ -310,7 +298,6 @@ TOOLS: tuple[Tool, ...] = (
         title="Event log",
         description="What happened, oldest first: what the agent said and did, its quota, handoffs, verdicts. Ask "
         "again with `since` = `next` for what is newer.",
-        method="GET",
         path="/api/events",
         params=(
             Param(
@@ -324,7 +311,6 @@ TOOLS: tuple[Tool, ...] = (
         ),
         output={"events": _objects("Each with its id, time, tag, message and details.")},
         wraps="events",
-        long="events",
         paging=Paging.SINCE,
         fixed={"limit": 200},
     ),

@@ -27,6 +27,8 @@ from .wire import (
 )
 
 MODELS = ("gpt-5.5", "gpt-5.4", "gpt-6.1-sol")
+SEARCH = "tool_search"
+"""Codex keeps the tools of tool servers back; the model finds them by a call of this one."""
 USAGE = {
     "input_tokens": 101,
     "input_tokens_details": {"cached_tokens": 22},
@@ -159,11 +161,32 @@ def _items(seen: Seen, turn: Turn) -> list[dict[str, Any]]:
     offered = offered_tools(seen.body)
     cwd = working_directory(seen.text)
     found = (native(call, offered, cwd) for call in turn.calls)
-    return items + [_call_item(*call) for call in found if call is not None]
+    spaces = _namespaces(seen.body)
+    return items + [_call_item(*call, spaces) for call in found if call is not None]
 
 
-def _call_item(name: str, arguments: dict[str, Any] | str) -> dict[str, Any]:
-    common = {"status": "completed", "call_id": fresh("call_"), "name": name}
+def _namespaces(body: Any) -> dict[str, str]:
+    """The namespace of each tool that a search found: a call has to name it."""
+    found = [
+        space
+        for item in body.get("input") or []
+        if isinstance(item, dict) and item.get("type") == "tool_search_output"
+        for space in item.get("tools") or []
+    ]
+    return {tool["name"]: space["name"] for space in found for tool in space.get("tools") or []}
+
+
+def _call_item(name: str, arguments: dict[str, Any] | str, spaces: dict[str, str]) -> dict[str, Any]:
+    common: dict[str, Any] = {"status": "completed", "call_id": fresh("call_")}
+    if name == SEARCH:
+        return {
+            "type": "tool_search_call",
+            "id": fresh("tsc_"),
+            **common,
+            "execution": "client",
+            "arguments": arguments,
+        }
+    common |= {"name": name} | ({"namespace": spaces[name]} if name in spaces else {})
     if isinstance(arguments, str):
         return {"type": "custom_tool_call", "id": fresh("ctc_"), **common, "input": arguments}
     return {"type": "function_call", "id": fresh("fc_"), **common, "arguments": json.dumps(arguments)}

@@ -7,7 +7,7 @@ Must not: write anything.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -15,8 +15,12 @@ import attrs
 import trio
 
 from hub.io.git.digest import SUBMODULE, Absent, Content, Found, Unstorable, look
+from hub.io.git.directories import news
 from hub.io.git.env import git, together
 from hub.io.git.shadow import Shadow
+
+_MANY = 64 * 1024
+"""Bytes of new names that are still told one by one; more of them are found as fast by looking everywhere."""
 
 Entry = tuple[str, str]
 """Mode and object id."""
@@ -144,13 +148,29 @@ async def tree_diff(shadow: Shadow, old: str, new: str) -> dict[bytes, tuple[Ent
     return raw_diff(done.out)
 
 
-async def _untracked(shadow: Shadow, prefix: bytes = b"") -> tuple[list[bytes], list[bytes]]:
-    """Untracked files that are not ignored, those of nested repositories too, and where these are."""
+async def _untracked(shadow: Shadow) -> tuple[list[bytes], list[bytes]]:
+    """Untracked files that are not ignored, those of nested repositories too, and where these are.
+
+    Only what was not there at the checkout can be untracked; git is asked about that alone, where it is known.
+    """
+    found = await news(shadow)
+    if found is None or sum(map(len, found.names)) > _MANY:
+        return await _others(shadow)
+    if not found.names:
+        return [], []
+    return await _others(shadow, only=found.names)
+
+
+async def _others(
+    shadow: Shadow, prefix: bytes = b"", only: Sequence[bytes] = ()
+) -> tuple[list[bytes], list[bytes]]:
+    """What git finds untracked below `prefix`, a nested repository; of `only` these paths where there are any."""
     inside = _below(shadow.worktree, prefix)
     where = shadow.where
     if prefix:
         where |= {"GIT_WORK_TREE": str(inside), "GIT_INDEX_FILE": str(shadow.git_dir / "no-index")}
-    done = await git("ls-files", "-o", "-z", "--exclude-standard", cwd=inside, where=where)
+    args = ("--", *map(os.fsdecode, only)) if only else ()
+    done = await git("ls-files", "-o", "-z", "--exclude-standard", *args, cwd=inside, where=where)
     files: list[bytes] = []
     nested: list[bytes] = []
     for name in done.out.split(b"\0")[:-1]:
@@ -158,7 +178,7 @@ async def _untracked(shadow: Shadow, prefix: bytes = b"") -> tuple[list[bytes], 
             files.append(prefix + name)
             continue
         nested.append(prefix + name)
-        inner, deeper = await _untracked(shadow, prefix + name)
+        inner, deeper = await _others(shadow, prefix + name)
         files += inner
         nested += deeper
     return files, nested

@@ -22,12 +22,12 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io.git.digest import Content, look
+from hub.io.git.directories import specials
 from hub.io.git.env import together
 from hub.io.git.programs import planted_programs
 from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
 from hub.io.git.scan import Entry, Skipped, Work, gather, scan, show, tree_diff
 from hub.io.git.shadow import copy_index
-from hub.io.git.specials import specials
 from hub.io.git.store import Draft, MovingError, Stored, apply, store, would_be
 from hub.io.git.view import (
     Ground,
@@ -117,7 +117,7 @@ async def snapshot(
         taken.append(await _take(ground, plan))
 
     async def look_aside() -> None:
-        odd.extend(await specials(ground.shadow))
+        odd.extend(Skipped(show(name), "not a file") for name in await specials(ground.shadow))
 
     async def look_at_programs() -> None:
         planted.extend(await planted_programs(ground.shadow.git_dir, ground.root, ground.link.common))

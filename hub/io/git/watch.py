@@ -22,7 +22,7 @@ from typing import Self
 import attrs
 import trio
 
-from hub.io.git.specials import changed, noted_directories
+from hub.io.git.directories import Note, read_note
 from hub.io.git.view import open_ground
 
 MAX_DIRECTORIES = 32_768
@@ -73,16 +73,16 @@ async def watch(worktree: Path, *, root: Path | None = None) -> Watch | None:
     if not sys.platform.startswith("linux"):
         return None
     shadow = (await open_ground(worktree, root, None)).shadow
-    return await trio.to_thread.run_sync(_watch, os.fsencode(worktree), *noted_directories(shadow))
+    return await trio.to_thread.run_sync(lambda: _watch(os.fsencode(worktree), read_note(shadow)))
 
 
-def _watch(base: bytes, names: list[bytes], since: int) -> Watch | None:
+def _watch(base: bytes, note: Note | None) -> Watch | None:
     libc = ctypes.CDLL(None, use_errno=True)
     fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     if fd < 0:
         return None
     made = Watch(fd)
-    for count, name in enumerate(_directories(base, names, since)):
+    for count, name in enumerate(_directories(base, note)):
         added = libc.inotify_add_watch(fd, base + b"/" + name, _MASK)
         if count >= MAX_DIRECTORIES or (added < 0 and ctypes.get_errno() not in _NO_SUCH):
             made.close()
@@ -90,11 +90,12 @@ def _watch(base: bytes, names: list[bytes], since: int) -> Watch | None:
     return made
 
 
-def _directories(base: bytes, names: list[bytes], since: int) -> Iterator[bytes]:
+def _directories(base: bytes, note: Note | None) -> Iterator[bytes]:
     """The directories that were noted, then new ones; each is given out before it is read."""
+    names = list(note.directories) if note is not None else [b""]
     yield from names
     known = set(names)
-    stack = [name for name in names if changed(base + b"/" + name, since)]
+    stack = [name for name in names if note is None or note.changed(base, name)]
     while stack:
         directory = stack.pop()
         with contextlib.suppress(OSError), os.scandir(base + b"/" + directory) as entries:

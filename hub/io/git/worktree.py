@@ -24,12 +24,12 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
+from hub.io.git.directories import note_directories
 from hub.io.git.dirs import common_dir, find_admin, own_git_dir
 from hub.io.git.env import Config, effective_config, filter_overrides, git
 from hub.io.git.refs import BASE, kept_ref, move_refs, read_commits
 from hub.io.git.scan import gather, scan
 from hub.io.git.shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
-from hub.io.git.specials import note_directories
 from hub.io.git.store import Draft, MovingError, apply, store
 from hub.io.git.view import note_index
 from hub.io.places import Places, make_private_dir
@@ -186,7 +186,8 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
         leftover.unlink(missing_ok=True)
     where = {"GIT_DIR": str(admin), "GIT_WORK_TREE": str(path), "GIT_INDEX_FILE": str(index)}
     config = filter_overrides(await effective_config(root))
-    if {entry.name for entry in os.scandir(path)} <= {".git"}:
+    empty = {entry.name for entry in os.scandir(path)} <= {".git"}
+    if empty:
         await git(*_WORKERS, "read-tree", "-m", "-u", "HEAD", cwd=path, where=where, config=config)
     else:
         await git("read-tree", "HEAD", cwd=path, where=where, config=config)
@@ -200,7 +201,8 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
     copy_index(index, kept)
     index.replace(admin / "index")
     note_index(shadow, admin / "index", await base_tree(shadow))
-    await note_directories(shadow)
+    if empty:  # else nobody knows what was there before
+        await note_directories(shadow)
 
 
 async def _outlive_checkout(index: Path, path: Path, where: Mapping[str, str], config: Config) -> None:

@@ -12,7 +12,9 @@ import pytest
 
 from hub.cli.clients import CLIENTS
 from hub.cli.mcp import NAMES
+from hub.mcp.tools import BY_NAME
 from tests.hub.cli.kit import environ, hub
+from tests.hub.mcp.kit import served
 
 
 @pytest.fixture
@@ -90,6 +92,16 @@ def test_cursors_file_gains_and_loses_one_entry(repo, env, home):
 def test_cursors_file_is_made_where_there_is_none(repo, env, home):
     found = told(repo, env, "install", "cursor")
     assert json.loads((home / ".cursor" / "mcp.json").read_text()) == json.loads(found["snippet"])
+
+
+def test_what_cursors_file_says_starts_a_server_of_the_tools(repo, env, home):
+    """Cursor is no program of a terminal; its file is read as its documentation says, and the command is run."""
+    told(repo, env, "install", "cursor")
+    [(name, entry)] = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"].items()
+    command = [entry["command"], *entry["args"]]
+    with served(repo, env, command=command) as client:
+        assert client.hello()["serverInfo"]["name"] == name
+        assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == list(BY_NAME)
 
 
 def test_a_link_to_the_file_stays_a_link(repo, env, home, tmp_path):

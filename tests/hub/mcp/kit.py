@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tests.hub.cli.kit import environ
 
 LIMIT = 60.0
 Json = dict[str, Any]
+HUB_MCP = (sys.executable, "-m", "hub", "mcp")
 HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
@@ -72,10 +73,12 @@ class Client:
 
 
 @contextmanager
-def served(where: Path, env: Mapping[str, str] | None = None, *before: str) -> Iterator[Client]:
+def served(
+    where: Path, env: Mapping[str, str] | None = None, *, command: Sequence[str] = HUB_MCP
+) -> Iterator[Client]:
     """`hub mcp` in a folder."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "hub", *before, "mcp"],
+        command,
         cwd=where,
         env=dict(environ(where.parent) if env is None else env),
         stdin=subprocess.PIPE,
@@ -92,7 +95,7 @@ def served(where: Path, env: Mapping[str, str] | None = None, *before: str) -> I
 def once(where: Path, *lines: bytes, env: Mapping[str, str] | None = None) -> tuple[list[Json], str, int]:
     """Everything sent at once, as by a pipe: the answers, stderr and the exit status."""
     done = subprocess.run(
-        [sys.executable, "-m", "hub", "mcp"],
+        HUB_MCP,
         cwd=where,
         env=dict(environ(where.parent) if env is None else env),
         input=b"".join(line + b"\n" for line in lines),

@@ -22,10 +22,10 @@ EXPECTED = {check for group in FROZEN for check in group["checks"]}
 REVISIONS = (("--spec-version", "2025-11-25"), ("--requirements", "2026-07-28"))
 
 
-@pytest.fixture
-def work(tmp_path):
-    """A project with a daemon that has nothing to do."""
-    with project(tmp_path) as made:
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    """A project with a daemon that has nothing to do, and after all of these tests has had nothing to do."""
+    with project(tmp_path_factory.mktemp("checked")) as made:
         made.configure()
         made.start()
         yield made
@@ -39,6 +39,8 @@ def inspect(work, *args: str):
     argv = [
         str(program_path("inspector")),
         "--cli",
+        "--connect-timeout",
+        "60000",
         "env",
         *settings,
         sys.executable,

@@ -22,7 +22,7 @@ from hub.errors import Code, HubError
 from hub.io.git.snapshot import snapshot, tree_hash
 from hub.io.git.store import store as real_store
 from hub.io.places import Places
-from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, untouched
+from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, trust, untouched
 
 git_snapshot = import_module("hub.io.git.snapshot")  # the package offers the function under this name
 TRAILERS = {"Hub-Audit": f"7:{'ab' * 32}"}
@@ -904,6 +904,7 @@ def test_whatever_an_agent_does_the_tree_is_what_is_on_disk(tmp_path_factory, ac
 
     async def scenario():
         wt = await session(root)
+        await trust(wt)
         before = untouched(root)
         for number, (kind, name, data) in enumerate([*actions, ("snapshot", ".", b"")]):
             if kind != "snapshot":
