@@ -24,6 +24,8 @@ from hub.actors.approvals.shelf import Shelf
 from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
+from hub.actors.detector.actor import Detector
+from hub.actors.detector.scout import Scout
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
@@ -46,6 +48,7 @@ from hub.actors.session.kit import Keys, Kit
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
+from hub.actors.session.signed import Signed
 from hub.actors.session.stillness import Stillness
 from hub.actors.session.tally import Tallies
 from hub.actors.session.targets import Targets
@@ -82,7 +85,7 @@ from supervisors import (
 
 _NAMED = (
     *("audit", "events", "settings", "breakers", "quota", "outcomes", "models", "approvals"),
-    *("session", "pipelines", "front"),
+    *("session", "pipelines", "front", "detector"),
 )
 _INTENSITY = 10
 _PERIOD = 30.0
@@ -142,6 +145,7 @@ class App:
                 self._actor("breakers", self._breakers),
                 self._actor("quota", self._quota),
                 self._actor("outcomes", self._outcomes),
+                self._actor("detector", self._detector),
             ],
         )
         work = SupervisorSpec(
@@ -232,6 +236,16 @@ class App:
         shelf, known = Shelf(self.places, time.time), self.config.approvals
         return Approvals(shelf, teller, self.ref("settings"), time.time, known)
 
+    def _detector(self) -> Detector:
+        scout = Scout(self.places.root, self.providers, self.config)
+        return Detector(
+            scout,
+            events=self.ref("events"),
+            settings=self.ref("settings"),
+            scrub=self._scrub,
+            clock=time.time,
+        )
+
     def _outcomes(self) -> Outcomes:
         return Outcomes(self.places, self.ref("events"))
 
@@ -267,7 +281,9 @@ class App:
         self._kit = kit
         desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
         targets, orders, evidence, asks = Targets(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
-        passing = Passing(kit, desk, targets, orders, evidence, asks, Stillness(self.places.root))
+        passing = Passing(
+            kit, desk, targets, orders, evidence, asks, Stillness(self.places.root), Signed(kit, evidence)
+        )
         ending = Ending(kit, desk, targets, evidence, passing, asks)
         work = Work(kit, desk, targets, orders, ending, asks)
         return kit, Driver(kit, desk, work, passing, ending, asks)
@@ -315,6 +331,7 @@ class App:
             self.ref("approvals"),
             self.ref("outcomes"),
             self.ref("models"),
+            self.ref("detector"),
             self.ref("audit"),
             self._snapshot,
             self._scrub,

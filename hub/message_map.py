@@ -33,6 +33,7 @@ from hub.messages import (
     BreakerSuccess,
     CancelPull,
     Detach,
+    Detect,
     EventAppend,
     EventsHead,
     EventsOfSession,
@@ -40,6 +41,7 @@ from hub.messages import (
     GetApprovals,
     GetConfig,
     GetCost,
+    GetLoggedOut,
     GetOutcomes,
     GetPipelineRun,
     GetPipelines,
@@ -100,6 +102,16 @@ _SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFac
 _SESSION_ORDERS = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
 _AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
 
+_WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("models", (ListModels, PullModel, CancelPull, LaunchModel, Look)),
+    ("detector", (Detect,)),
+    ("outcomes", (GetOutcomes,)),
+)
+_DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("settings", (GetConfig,)),
+    ("events", (EventAppend,)),
+)
+
 
 def _edges() -> tuple[Edge, ...]:
     rows: list[Edge] = []
@@ -122,9 +134,11 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
     blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
     blocking("front", "settings", GetProfiles, PutProfile, RemoveProfile, GetVision, PatchVision)
-    blocking("front", "models", ListModels, PullModel, CancelPull, LaunchModel, Look)
+    for receiver, messages in _WATCHERS:
+        blocking("front", receiver, *messages)
     blocking("models", "settings", GetConfig)
-    blocking("front", "outcomes", GetOutcomes)
+    for receiver, messages in _DETECTOR:
+        blocking("detector", receiver, *messages)
     blocking("outcomes", "events", EventsHead, Subscribe)
     posting("outcomes", "events", "drop", Unsubscribe)
     blocking("front", "settings", Install, LogIn)
@@ -138,7 +152,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("adapter", "session", AgentBatch)
     blocking("session", "events", EventAppend, EventsOfSession)
     blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
-    blocking("session", "settings", GetConfig)
+    blocking("session", "settings", GetConfig, GetLoggedOut)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
     blocking("session", "quota", GetProspects)
     blocking("breakers", "events", EventAppend)

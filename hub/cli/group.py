@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
     "status": ("hub.cli.status", "What the session does now."),
     "logs": ("hub.cli.logs", "The event log."),
+    "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
     "quota": ("hub.cli.quota", "What every account has left, and when its wall will come."),
     "providers": ("hub.cli.providers", "Every agent: installed, logged in, under which account."),
     "install": ("hub.cli.providers", "Install an agent by its maker's own command."),

@@ -18,6 +18,7 @@ from hub.domain.account import Account
 from hub.domain.config_model import (
     OWN_AGENT,
     ApprovalRule,
+    Detect,
     Pipeline,
     Profile,
     ProviderSettings,
@@ -61,6 +62,7 @@ class Config:
     approvals: tuple[ApprovalRule, ...] = setting(each(table(ApprovalRule), "an array of tables"), ())
     vision: Vision = setting(table(Vision), Vision)
     redaction: Redaction = setting(table(Redaction), Redaction)
+    detect: Detect = setting(table(Detect), Detect)
 
     def provider(self, name: str) -> ProviderSettings:
         """The provider's settings, the defaults when it has none; `script` is among its `options`."""
@@ -96,18 +98,39 @@ class Config:
         settings = ((name, self.provider(name).enabled) for name in known)
         return tuple(name for name, on in settings if (name not in OPT_IN if on is None else on))
 
+    def profile(self, name: str) -> Profile:
+        """The profile of that name; one without anything for "".
+
+        Raises:
+            HubError: INVALID; there is no such profile.
+        """
+        if not name:
+            return Profile("")
+        found = next((profile for profile in self.profiles if profile.name == name), None)
+        if found is None:
+            raise HubError(Code.INVALID, f"There is no profile {name!r}.", hint="See: GET /api/profiles")
+        return found
+
     def profile_chain(self, name: str) -> tuple[str, ...]:
         """The profile's chain; () for no profile.
 
         Raises:
             HubError: INVALID; there is no such profile.
         """
-        if not name:
-            return ()
-        found = next((profile for profile in self.profiles if profile.name == name), None)
+        return self.profile(name).chain
+
+    def profile_for(self, kind: str) -> str:
+        """The name of the first profile for tasks of this kind.
+
+        Raises:
+            HubError: INVALID; no profile is.
+        """
+        found = next((profile.name for profile in self.profiles if kind in profile.kinds), None)
         if found is None:
-            raise HubError(Code.INVALID, f"There is no profile {name!r}.", hint="See: GET /api/profiles")
-        return found.chain
+            known = ", ".join(sorted({each for profile in self.profiles for each in profile.kinds}))
+            hint = f"There are profiles for: {known}." if known else "Give a profile `kinds` in hub.toml."
+            raise HubError(Code.INVALID, f"No profile is for tasks of the kind {kind!r}.", hint=hint)
+        return found
 
     def silent_after(self, name: str, known: Mapping[str, Silence]) -> float:
         """Seconds without an event after which this provider counts as silent."""

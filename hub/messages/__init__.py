@@ -4,7 +4,7 @@ Owns: the message types, all frozen values.
 Must not: hold behaviour, references to actors, or anything that is not plain data (a subscription's channel
 is the one exception: it is how events reach a client). Who may send what to whom is in `hub.message_map`. Those
 between a session and its agent are in `agent`, those of the settings in `settings`, those of the approvals in
-`approvals`, those of models in `models`; all are imported from here.
+`approvals`, those of models in `models`, those of the detector in `detector`; all are imported from here.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from hub.messages.approvals import Decision as Decision
 from hub.messages.approvals import GetApprovals as GetApprovals
 from hub.messages.approvals import ResolveApproval as ResolveApproval
 from hub.messages.approvals import WithdrawApprovals as WithdrawApprovals
+from hub.messages.detector import Detect as Detect
 from hub.messages.models import CancelPull as CancelPull
 from hub.messages.models import LaunchModel as LaunchModel
 from hub.messages.models import ListModels as ListModels
@@ -41,6 +42,7 @@ from hub.messages.models import Look as Look
 from hub.messages.models import PullModel as PullModel
 from hub.messages.settings import AddAccount as AddAccount
 from hub.messages.settings import GetConfig as GetConfig
+from hub.messages.settings import GetLoggedOut as GetLoggedOut
 from hub.messages.settings import GetProfiles as GetProfiles
 from hub.messages.settings import GetVision as GetVision
 from hub.messages.settings import Install as Install
@@ -244,6 +246,8 @@ class StartRun:
     max_handoffs: int | None = None
     provider: str = ""
     profile: str = ""
+    kind: str = ""
+    """Where no profile is named: the first one for tasks of this kind."""
     verify: Sequence[str] | None = None
     on_limit: str | None = None
     session_id: str = ""

@@ -36,6 +36,8 @@ class RunRequest:
     verify: tuple[str, ...] | None = None
     """Acceptance commands; None = those of `hub.toml`."""
     on_limit: str | None = None
+    kind: str = ""
+    """What kind of task it is: it chooses the profile where none is named."""
 
 
 class Subscription(Protocol):
@@ -118,6 +120,9 @@ class Backend(Protocol):
 
     async def launch_model(self, provider: str, model: str) -> JsonObject:
         """Start an agent on a local model in a terminal; answers the job."""
+
+    async def detect(self, since_hours: int) -> JsonArray:
+        """Agents on this machine: what runs, and sessions written in the last hours."""
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session; answers `{sessionId, taskId, branch, worktree}`."""

@@ -31,6 +31,7 @@ from hub.messages import (
     AuditHistory,
     BreakerSnapshots,
     CancelPull,
+    Detect,
     EventsSince,
     GetApprovals,
     GetConfig,
@@ -98,6 +99,7 @@ class Gateway:
     approvals_ref: Ref[Any]
     outcomes_ref: Ref[Any]
     models: Ref[Any]
+    detector: Ref[Any]
     audit: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
@@ -198,6 +200,10 @@ class Gateway:
         """Start an agent on a local model."""
         return await self.models.call(LaunchModel(provider, model), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
+    async def detect(self, since_hours: int) -> JsonArray:
+        """Agents on this machine."""
+        return self.scrub(await self.detector.call(Detect(since_hours), timeout=_WRITE_TIMEOUT))  # type: ignore[no-any-return]
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
         order = StartRun(
@@ -206,6 +212,7 @@ class Gateway:
             max_handoffs=request.max_handoffs,
             provider=request.provider,
             profile=request.profile,
+            kind=request.kind,
             verify=request.verify,
             on_limit=request.on_limit,
         )

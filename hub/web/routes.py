@@ -10,6 +10,7 @@ from __future__ import annotations
 from hub.web import (
     accounts,
     approvals,
+    detect,
     events,
     health,
     history,
@@ -37,6 +38,7 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
         *providers.ROUTES,
         *accounts.ROUTES,
         *jobs.ROUTES,
+        *detect.ROUTES,
         *session.ROUTES,
         *quota.ROUTES,
         *pipelines.ROUTES,

@@ -61,6 +61,7 @@ class Fake:
             "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
             "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "fsmState": "RUNNING",
             "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False,
+            "leftOut": [],
         }  # fmt: skip
 
     async def providers(self) -> list[Any]:
@@ -126,6 +127,22 @@ class Fake:
         self._asked("instructions")
         return [
             {"path": "AGENTS.md", "kind": "agents_md", "title": "t", "scope": "project", "bytes": 1, "sha256": "0" * 64}
+        ]  # fmt: skip
+
+    async def detect(self, since_hours: int) -> list[Any]:
+        self._asked("detect", since_hours)
+        intel = {
+            "sessionId": "n-1", "model": "m", "initialPrompt": "p", "plan": ["a"], "tasksRemaining": ["a"],
+            "filesTouched": ["a.py"], "skills": [], "mcps": [], "recentTurns": [{"role": "user", "text": "p"}],
+            "tokensIn": 1, "tokensOut": 2, "tokensExact": True, "messageCount": 1, "alarm": "",
+        }  # fmt: skip
+        return [
+            {
+                "id": "claude:n-1", "provider": "claude", "displayName": "Claude Code", "surface": "command-line",
+                "pid": 7, "pids": [7], "running": True, "workDir": "/w", "account": "default",
+                "detectedVia": ["process", "transcript"], "lastActive": 1, "owner": "user", "confidence": "exact",
+                "candidates": [], "alarm": "", "adoptable": True, "session": intel,
+            }
         ]  # fmt: skip
 
     async def vision_config(self) -> dict[str, Any]:
