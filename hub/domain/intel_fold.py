@@ -8,7 +8,7 @@ Must not: know any one agent's format, or read anything.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import attrs
 
@@ -120,9 +120,9 @@ class Draft:
                     whole = turn.text if text in turn.text else f"{turn.text}\n\n{text}"
                 self._turns[at] = (key, Turn(role, whole))
 
-    def forget_turns(self) -> None:
-        """The history was rewound or compacted away: turns said so far do not count as recent any more."""
-        self._turns.clear()
+    def forget_turns(self, but: Container[str] = ()) -> None:
+        """The history was rewound or compacted away: turns said so far, but those with these keys, are not recent."""
+        self._turns = deque((one for one in self._turns if one[0] in but), MAX_TURNS)
 
     def touched(self, path: str) -> None:
         """The agent changed this file."""
