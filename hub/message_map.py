@@ -41,6 +41,9 @@ from hub.messages import (
     GetApprovals,
     GetConfig,
     GetCost,
+    GetGraph,
+    GetGraphDetail,
+    GetGraphNodes,
     GetLoggedOut,
     GetOutcomes,
     GetPipelineRun,
@@ -53,6 +56,7 @@ from hub.messages import (
     GetStatus,
     GetVision,
     GetWallet,
+    IndexCode,
     Install,
     LaunchModel,
     ListModels,
@@ -74,6 +78,7 @@ from hub.messages import (
     RequestReply,
     RequestStop,
     ResolveApproval,
+    Retrieve,
     RunPipeline,
     SessionEnd,
     SetKey,
@@ -106,6 +111,7 @@ _WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("models", (ListModels, PullModel, CancelPull, LaunchModel, Look)),
     ("detector", (Detect,)),
     ("outcomes", (GetOutcomes,)),
+    ("knowledge", (GetGraph, GetGraphNodes, GetGraphDetail, Retrieve, IndexCode)),
 )
 _DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("settings", (GetConfig,)),
@@ -132,16 +138,17 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
-    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
+    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount, Install, LogIn)
     blocking("front", "settings", GetProfiles, PutProfile, RemoveProfile, GetVision, PatchVision)
     for receiver, messages in _WATCHERS:
         blocking("front", receiver, *messages)
     blocking("models", "settings", GetConfig)
     for receiver, messages in _DETECTOR:
         blocking("detector", receiver, *messages)
-    blocking("outcomes", "events", EventsHead, Subscribe)
-    posting("outcomes", "events", "drop", Unsubscribe)
-    blocking("front", "settings", Install, LogIn)
+    for reader in ("outcomes", "knowledge"):
+        blocking(reader, "events", EventsHead, Subscribe)
+        posting(reader, "events", "drop", Unsubscribe)
+    blocking("knowledge", "events", EventAppend)
     blocking("job", "events", EventAppend)
     posting("job", "settings", "drop", ProviderChanged)
     blocking("settings", "events", EventAppend)

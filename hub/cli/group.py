@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "stop": ("hub.cli.control", "End the session in order, snapshot included."),
     "diff": ("hub.cli.diff", "What the session has changed."),
     "pipeline": ("hub.cli.pipeline", "Several tasks that build on each other: check, run, show them."),
+    "graph": ("hub.cli.graph", "What is known of the code, and of what agents did: index, search, show."),
     "history": ("hub.cli.history", "The audit timeline and the snapshots."),
     "rewind": ("hub.cli.history", "Make a branch at a snapshot; nothing is lost."),
     "audit": ("hub.cli.audit", "Check the tamper-evident audit log."),
