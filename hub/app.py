@@ -25,11 +25,13 @@ from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
 from hub.actors.detector.actor import Detector
+from hub.actors.detector.parts import assembled
 from hub.actors.detector.scout import Scout
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import Job
+from hub.actors.knowledge.actor import Knowledge
 from hub.actors.launch import agent_launch
 from hub.actors.models.actor import Models
 from hub.actors.outcomes import Outcomes
@@ -59,6 +61,7 @@ from hub.client.quick import Api
 from hub.domain.config import Config
 from hub.domain.plain import plain_value
 from hub.domain.redaction import KnownSecrets, Redactor
+from hub.domain.redaction_lines import hidden_in_place
 from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io.detection import Detection
@@ -70,6 +73,7 @@ from hub.providers.registry import load_all, quota_client
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
+    Backoff,
     ChildSpec,
     DynamicHandle,
     NodeInfo,
@@ -84,12 +88,14 @@ from supervisors import (
 )
 
 _NAMED = (
-    *("audit", "events", "settings", "breakers", "quota", "outcomes", "models", "approvals"),
+    *("audit", "events", "settings", "knowledge", "breakers", "quota", "outcomes", "models", "approvals"),
     *("session", "pipelines", "front", "detector"),
 )
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
+_GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
+"""Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
 
 def new_id(prefix: str) -> str:
@@ -166,6 +172,7 @@ class App:
                 self._actor("audit", self._audit),
                 self._actor("events", self._events),
                 self._actor("settings", self._settings),
+                actor_spec("knowledge", self._knowledge, self._slots["knowledge"], backoff=_GRAPH_BACKOFF),
                 supervisor_spec("watch", watch),
                 self._actor("approvals", self._approvals),
                 supervisor_spec("work", work),
@@ -217,6 +224,9 @@ class App:
         self.config = self.load_config()
         return self.config
 
+    def _knowledge(self) -> Knowledge:
+        return Knowledge(self.places, self.ref("events"), time.time, self._scrub_file)
+
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
 
@@ -237,14 +247,9 @@ class App:
         return Approvals(shelf, teller, self.ref("settings"), time.time, known)
 
     def _detector(self) -> Detector:
+        jobs = Jobs(self._jobs, self._job_spec, new_id)
         scout = Scout(self.places.root, self.providers, self.config)
-        return Detector(
-            scout,
-            events=self.ref("events"),
-            settings=self.ref("settings"),
-            scrub=self._scrub,
-            clock=time.time,
-        )
+        return assembled(scout, self.places, self.ref, jobs, arm=self._arm, scrub=self._scrub, new_id=new_id)
 
     def _outcomes(self) -> Outcomes:
         return Outcomes(self.places, self.ref("events"))
@@ -333,6 +338,7 @@ class App:
             self.ref("models"),
             self.ref("detector"),
             self.ref("audit"),
+            self.ref("knowledge"),
             self._snapshot,
             self._scrub,
         )
@@ -342,6 +348,17 @@ class App:
         if self._kit is not None:
             return self._kit.scrub_value(value)
         return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
+
+    async def _arm(self) -> None:
+        """Make the detection engine ready, before what another program wrote goes to anybody."""
+        if self._kit is not None:
+            await self._kit.arm()
+
+    def _scrub_file(self, text: str) -> str:
+        """A file's text without a secret, every line on its line."""
+        if self._kit is not None:
+            return self._kit.scrub_file(text)
+        return hidden_in_place(Redactor(KnownSecrets(), load_or_create_key("redaction")), text)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port

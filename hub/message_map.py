@@ -20,6 +20,7 @@ from hub.messages import (
     AdapterReply,
     AdapterStop,
     AddAccount,
+    Adopt,
     AgentBatch,
     AskApproval,
     AuditAppend,
@@ -41,6 +42,9 @@ from hub.messages import (
     GetApprovals,
     GetConfig,
     GetCost,
+    GetGraph,
+    GetGraphDetail,
+    GetGraphNodes,
     GetLoggedOut,
     GetOutcomes,
     GetPipelineRun,
@@ -53,6 +57,7 @@ from hub.messages import (
     GetStatus,
     GetVision,
     GetWallet,
+    IndexCode,
     Install,
     LaunchModel,
     ListModels,
@@ -74,6 +79,7 @@ from hub.messages import (
     RequestReply,
     RequestStop,
     ResolveApproval,
+    Retrieve,
     RunPipeline,
     SessionEnd,
     SetKey,
@@ -104,12 +110,15 @@ _AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, Ada
 
 _WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("models", (ListModels, PullModel, CancelPull, LaunchModel, Look)),
-    ("detector", (Detect,)),
+    ("detector", (Detect, Adopt)),
     ("outcomes", (GetOutcomes,)),
+    ("knowledge", (GetGraph, GetGraphNodes, GetGraphDetail, Retrieve, IndexCode)),
 )
 _DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("settings", (GetConfig,)),
     ("events", (EventAppend,)),
+    ("audit", (AuditAppend,)),
+    ("session", (StartRun, GetSessionFacts)),
 )
 
 
@@ -132,16 +141,17 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
-    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
+    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount, Install, LogIn)
     blocking("front", "settings", GetProfiles, PutProfile, RemoveProfile, GetVision, PatchVision)
     for receiver, messages in _WATCHERS:
         blocking("front", receiver, *messages)
     blocking("models", "settings", GetConfig)
     for receiver, messages in _DETECTOR:
         blocking("detector", receiver, *messages)
-    blocking("outcomes", "events", EventsHead, Subscribe)
-    posting("outcomes", "events", "drop", Unsubscribe)
-    blocking("front", "settings", Install, LogIn)
+    for reader in ("outcomes", "knowledge"):
+        blocking(reader, "events", EventsHead, Subscribe)
+        posting(reader, "events", "drop", Unsubscribe)
+    blocking("knowledge", "events", EventAppend)
     blocking("job", "events", EventAppend)
     posting("job", "settings", "drop", ProviderChanged)
     blocking("settings", "events", EventAppend)

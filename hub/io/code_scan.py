@@ -14,7 +14,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -60,7 +60,10 @@ class Gone:
 
 
 def scan(
-    root: Path, known: Mapping[str, tuple[int, int]], paths: Iterable[bytes] | None = None
+    root: Path,
+    known: Mapping[str, tuple[int, int]],
+    paths: Iterable[bytes] | None = None,
+    scrub: Callable[[str], str] | None = None,
 ) -> Iterator[Scanned | Gone]:
     """What has changed since `known`: a pair for each path, in order, the gone ones last. Blocking; for a worker thread.
 
@@ -71,6 +74,7 @@ def scan(
         root: The project's folder, or any other.
         known: Size and mtime_ns of each file, as an earlier scan gave them.
         paths: The files there are, relative, faster when sorted; None = `walk(root)`.
+        scrub: What each file's text goes through before anything is made of it; it must leave lines where they are.
 
     Raises:
         OSError: `root` is no directory.
@@ -89,7 +93,7 @@ def scan(
                 if there is not None:
                     seen.add(path)
                 if isinstance(there, _Read):
-                    yield _scanned(path, language, there)
+                    yield _scanned(path, language, there, scrub)
     yield from (Gone(path) for path in known if path not in seen)
 
 
@@ -153,15 +157,16 @@ def _look(parents: Parents, path: bytes, known: tuple[int, int] | None) -> _Read
     return _Read(found.st_size, 0 if young else found.st_mtime_ns, body)
 
 
-def _scanned(path: str, language: str, read: _Read) -> Scanned:
+def _scanned(path: str, language: str, read: _Read, scrub: Callable[[str], str] | None) -> Scanned:
     shown = path.encode("utf-8", "replace").decode()
-    whose = mark(shown, read.body)
+    body = read.body if scrub is None else scrub(read.body.decode("utf-8", "replace")).encode()
+    whose = mark(shown, body)
     return Scanned(
         path=path,
         size=read.size,
         mtime_ns=read.mtime_ns,
         language=language,
         mark=whose,
-        symbols=symbols(language, read.body),
-        chunks=chunks(read.body),
+        symbols=symbols(language, body),
+        chunks=chunks(body),
     )

@@ -4,7 +4,8 @@ Owns: the message types, all frozen values.
 Must not: hold behaviour, references to actors, or anything that is not plain data (a subscription's channel
 is the one exception: it is how events reach a client). Who may send what to whom is in `hub.message_map`. Those
 between a session and its agent are in `agent`, those of the settings in `settings`, those of the approvals in
-`approvals`, those of models in `models`, those of the detector in `detector`; all are imported from here.
+`approvals`, those of models in `models`, those of the detector in `detector`, those of the knowledge graph in
+`knowledge`; all are imported from here.
 """
 
 from __future__ import annotations
@@ -34,7 +35,13 @@ from hub.messages.approvals import Decision as Decision
 from hub.messages.approvals import GetApprovals as GetApprovals
 from hub.messages.approvals import ResolveApproval as ResolveApproval
 from hub.messages.approvals import WithdrawApprovals as WithdrawApprovals
+from hub.messages.detector import Adopt as Adopt
 from hub.messages.detector import Detect as Detect
+from hub.messages.knowledge import GetGraph as GetGraph
+from hub.messages.knowledge import GetGraphDetail as GetGraphDetail
+from hub.messages.knowledge import GetGraphNodes as GetGraphNodes
+from hub.messages.knowledge import IndexCode as IndexCode
+from hub.messages.knowledge import Retrieve as Retrieve
 from hub.messages.models import CancelPull as CancelPull
 from hub.messages.models import LaunchModel as LaunchModel
 from hub.messages.models import ListModels as ListModels
@@ -259,6 +266,12 @@ class StartRun:
     """The commit the branch begins at; "" = the user's, with the uncommitted work on top."""
     fallback: Sequence[str] = ()
     """Who takes over from `provider`, in this order; () = the profile's chain, else the configured one."""
+    first: str = ""
+    """A commit on top of `base` with the work the session goes on with."""
+    adopted: bool = False
+    """Whether `.hub/adopted/<session_id>.json` has the contract that the first agent is given."""
+    native_id: str = ""
+    """A session of the first agent's own that goes on instead."""
 
 
 @attrs.frozen

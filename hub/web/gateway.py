@@ -21,10 +21,12 @@ from hub.domain.pipeline import read
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import read_bounded
+from hub.io.graph.project import project_graph
 from hub.io.instructions import instructions
 from hub.io.places import Places
 from hub.messages import (
     AddAccount,
+    Adopt,
     AuditAppend,
     AuditEntry,
     AuditHead,
@@ -36,6 +38,9 @@ from hub.messages import (
     GetApprovals,
     GetConfig,
     GetCost,
+    GetGraph,
+    GetGraphDetail,
+    GetGraphNodes,
     GetOutcomes,
     GetPipelineRun,
     GetPipelines,
@@ -46,6 +51,7 @@ from hub.messages import (
     GetStatus,
     GetVision,
     GetWallet,
+    IndexCode,
     Install,
     LaunchModel,
     ListModels,
@@ -64,6 +70,7 @@ from hub.messages import (
     RequestReply,
     RequestStop,
     ResolveApproval,
+    Retrieve,
     RunPipeline,
     SetKey,
     StartRun,
@@ -74,10 +81,12 @@ from hub.messages import (
     Unsubscribe,
 )
 from hub.web.backend import JsonArray, JsonObject, RunRequest
+from hub.web.together import asked
 from supervisors import ActorDied, NodeInfo, Ref
 
 _TIMEOUT = 10.0
 _WRITE_TIMEOUT = 30.0
+_BRIEFLY = 0.5
 _STOP_TIMEOUT = 300.0
 _BEGIN_TIMEOUT = 120.0
 _LOOK_TIMEOUT = 240.0
@@ -101,14 +110,18 @@ class Gateway:
     models: Ref[Any]
     detector: Ref[Any]
     audit: Ref[Any]
+    knowledge: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
     scrub: Callable[[Any], Any]
     """Hides what is secret in an answer that comes from files or git: nobody has looked at that before."""
 
     async def status(self) -> JsonObject:
-        """The Status resource."""
-        return await self.session.call(GetStatus(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        """The Status resource; the graph's size is no reason to have no status."""
+        found: JsonObject = await self.session.call(GetStatus(), timeout=_TIMEOUT)
+        with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
+            found["graphNodes"] = await self.knowledge.call(GetGraphNodes(), timeout=_BRIEFLY)
+        return found
 
     async def providers(self) -> JsonArray:
         """Provider runtime status entries."""
@@ -204,18 +217,16 @@ class Gateway:
         """Agents on this machine."""
         return self.scrub(await self.detector.call(Detect(since_hours), timeout=_WRITE_TIMEOUT))  # type: ignore[no-any-return]
 
+    async def adopt(
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+    ) -> JsonObject:
+        """Go on with what another agent did."""
+        order = Adopt(number, target, start=start, interactive=interactive, stop=stop)
+        return self.scrub(await self.detector.call(order, timeout=_BEGIN_TIMEOUT))  # type: ignore[no-any-return]
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
-        order = StartRun(
-            task=request.task,
-            threshold=request.threshold,
-            max_handoffs=request.max_handoffs,
-            provider=request.provider,
-            profile=request.profile,
-            kind=request.kind,
-            verify=request.verify,
-            on_limit=request.on_limit,
-        )
+        order = StartRun(**attrs.asdict(request, recurse=False))
         return await self.session.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
     async def handoff(self) -> JsonObject:
@@ -310,6 +321,27 @@ class Gateway:
         finally:
             self.events.try_cast(Unsubscribe(found.token))
 
+    async def graph(self) -> JsonObject:
+        """How much the knowledge graph holds."""
+        return await self.knowledge.call(GetGraph(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def graph_detail(self, limit: int, node_type: str, session_id: str) -> JsonObject:
+        """Its newest part."""
+        order = GetGraphDetail(limit, node_type, session_id)
+        return self.scrub(await self.knowledge.call(order, timeout=_TIMEOUT))  # type: ignore[no-any-return]
+
+    async def graph_project(self, path: str) -> JsonObject:
+        """A look at the code of a folder."""
+        return self.scrub(await trio.to_thread.run_sync(project_graph, self.places.root, path))  # type: ignore[no-any-return]
+
+    async def index_code(self) -> JsonObject:
+        """Have the code indexed."""
+        return await self.knowledge.call(IndexCode(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def retrieval(self, question: str, limit: int) -> JsonArray:
+        """Chunks of code; what was no known secret when it was indexed may be one now."""
+        return self.scrub(await self.knowledge.call(Retrieve(question, limit), timeout=_TIMEOUT))  # type: ignore[no-any-return]
+
     async def contract(self) -> JsonObject:
         """The current contract as it stands on disk."""
         try:
@@ -361,16 +393,7 @@ class Gateway:
             "audit": self.audit_head,
             "tree": self.tree,
         }
-        found: JsonObject = dict.fromkeys(sources)
-
-        async def ask(name: str) -> None:
-            with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
-                found[name] = await sources[name]()
-
-        async with trio.open_nursery() as nursery:
-            for name in sources:
-                nursery.start_soon(ask, name)
-        return found
+        return await asked(sources)
 
     async def tree(self) -> JsonObject:
         """The supervision tree."""

@@ -22,6 +22,7 @@ from hub.domain.account import Account
 from hub.domain.config import Config
 from hub.domain.plain import plain_value
 from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
+from hub.domain.redaction_lines import hidden_in_place
 from hub.domain.session import SessionRecord
 from hub.domain.text import clean
 from hub.io.detection import Detection
@@ -94,6 +95,10 @@ class Kit:
     def scrub_value(self, value: Any) -> Any:
         """A JSON value for any sink: no control characters, no secret."""
         return self._redactor().value(plain_value(value))
+
+    def scrub_file(self, text: str) -> str:
+        """A file's text without a secret, every line on its line."""
+        return hidden_in_place(self._redactor(), text)
 
     def holds_secret(self, text: str) -> bool:
         """Whether a value that hub keeps secret stands in the text, in any form."""

@@ -34,6 +34,7 @@ GOOD: dict[str, Any] = {
     "/api/providers/account/remove": {"provider": "claude", "label": "work"},
     "/api/providers/api-key": {"name": "claude", "value": "sk-1"},
     "/api/profiles": {"name": "p", "chain": ["claude"]},
+    "/api/detect/adopt": {"id": "claude:n-1", "target": "codex"},
     "/api/vision/probe": {"prompt": "what is it?", "url": "http://127.0.0.1:1/"},
     "/api/localmodel/pull": {"tag": "qwen3-vl:8b"},
     "/api/localmodel/pull/cancel": {"tag": "qwen3-vl:8b"},
@@ -54,7 +55,7 @@ def names(routes: list[Route]) -> list[str]:
 
 async def call(server: Server, route: Route) -> Any:
     target = route.path.replace("{id}", "a-1f2e3d4c5b6a")
-    target += f"?sha={SHA}" if route.path == "/api/history/diff" else ""
+    target += {"/api/history/diff": f"?sha={SHA}", "/api/retrieval": "?q=x"}.get(route.path, "")
     return await ask(
         server.port, route.method, target, GOOD.get(route.path, {}) if route.method == "POST" else None
     )
