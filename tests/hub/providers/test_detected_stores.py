@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from hub.domain.intel import GLANCE
-from tests.hub.providers.stores import CAPTURES, hits_of, home_of, only
+from hub.providers import stores
+from tests.hub.providers.stores import CAPTURES, FILES, hits_of, home_of, only
 
 HELLO, CHECK = "Write hello.txt", "Check it"
 PLAN = {"plan": (HELLO, CHECK), "tasks_remaining": (CHECK,)}
@@ -22,6 +24,7 @@ TOLD = {
     "cline/rich_editor": {"model": "claude-sonnet-4-5", **PLAN, **TWICE},
     "crush/rich": {"model": "claude-sonnet-4-5", **PLAN, "tokens_exact": False},
     "cursor/rich": {**PLAN, **NONE},
+    "cursor/rich_editor": {"model": "claude-4.5-sonnet", **TWICE},
     "droid/rich": {"model": "claude-sonnet-4-5-20250929", **PLAN, **TWICE},
     "gemini/rich_document": {"model": "gemini-2.5-pro", "tokens_in": 268, "tokens_out": 66},
     "goose/rich": {"model": "claude-sonnet-4-5", "mcps": ("developer",), **TWICE},
@@ -92,9 +95,54 @@ def test_a_block_that_nobody_knows_makes_its_message_unknown_but_its_words_are_t
 
 def test_only_sessions_of_people_are_found_in_a_database(tmp_path):
     """The dumps have a subagent's session each."""
-    for provider in ("goose", "crush"):
-        (hit,) = hits_of(home_of(provider, "rich", tmp_path / provider), provider)
+    for provider, form in (("goose", "rich"), ("crush", "rich"), ("cursor", "rich_editor")):
+        (hit,) = hits_of(home_of(provider, form, tmp_path / provider), provider)
         assert hit.mtime_ns == 1_785_664_809 * 10**9
+
+
+def test_cursor_the_list_of_conversations_may_be_a_value_or_missing(tmp_path):
+    """Three generations of one database; without a list its gigabytes are not walked, and that is told."""
+    home = home_of("cursor", "rich_editor", tmp_path)
+    (path,) = home.rglob("state.vscdb")
+    with sqlite3.connect(path) as database:
+        (head,) = database.execute("SELECT value FROM composerHeaders WHERE NOT isSubagent").fetchone()
+        database.execute("DROP TABLE composerHeaders")
+        listing = json.dumps({"allComposers": [json.loads(head)]})
+        database.execute("INSERT INTO ItemTable VALUES ('composer.composerHeaders', ?)", (listing.encode(),))
+        database.commit()
+        assert only(home, "cursor").cwd == "/home/dev/repo"
+        database.execute("DELETE FROM ItemTable")
+        database.commit()
+        found = stores.search(FILES, str(home), {}, 0, only=["cursor"])
+        assert "no list" in found.skipped[0].why
+        database.execute("DELETE FROM cursorDiskKV")
+        database.commit()
+    database.close()
+    assert hits_of(home, "cursor") == []
+
+
+def test_cursor_bubbles_that_are_missing_or_new_are_counted_and_older_ones_are_in_the_conversation(tmp_path):
+    home = home_of("cursor", "rich_editor", tmp_path)
+    (path,) = home.rglob("state.vscdb")
+    (hit,) = hits_of(home, "cursor")
+    with sqlite3.connect(path) as database:
+        database.execute("DELETE FROM cursorDiskKV WHERE key LIKE '%:b2'")
+        new = json.dumps({"type": 7, "text": "A hologram."})
+        database.execute("UPDATE cursorDiskKV SET value = ? WHERE key LIKE '%:b3'", (new,))
+        extra = f"bubbleId:{hit.session_id}:stale"
+        database.execute("INSERT INTO cursorDiskKV VALUES (?, ?)", (extra, new))
+        database.commit()
+        account = only(home, "cursor").accounting
+        assert (account.damaged, account.unknown_kinds, account.ignored) == (1, ("bubble/7",), 1)
+        inline = json.dumps({"conversation": [{"type": 1, "bubbleId": "i1", "text": "Hello."}]})
+        database.execute("DELETE FROM cursorDiskKV WHERE key LIKE 'bubbleId%'")
+        database.execute("UPDATE cursorDiskKV SET value = ?", (inline,))
+        database.commit()
+        assert only(home, "cursor").initial_prompt == "Hello."
+        database.execute("DELETE FROM cursorDiskKV")
+        database.commit()
+    database.close()
+    assert "No message could be read" in only(home, "cursor").alarm
 
 
 def test_antigravity_a_session_without_an_id_in_the_history_is_found_by_its_prompt(tmp_path):
