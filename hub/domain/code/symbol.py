@@ -57,54 +57,56 @@ def symbols(language: str, body: bytes) -> list[Symbol]:
     ):
         inside = set(_covered(finds, table.opaque(text)))
         finds = [each for each in finds if each not in inside]
-    return list(_numbered(text, finds))
+    return _numbered(text, finds)
 
 
 def _odd(text: bytes, finds: Sequence[Found], toggle: bytes) -> bool:
     """Whether a find, or the end, has an odd number of quotation marks before it."""
-    if not finds or toggle not in text:
+    ahead = text.find(toggle) if finds else -1
+    if ahead < 0:
         return False
     last, odd = 0, 0
-    for each in finds:
-        odd ^= text.count(toggle, last, each.at) & 1
+    for at, _, _ in finds:
+        if 0 <= ahead < at:
+            odd ^= text.count(toggle, last, at) & 1
+            last, ahead = at, text.find(toggle, at)
         if odd:
             return True
-        last = each.at
     return bool(text.count(toggle, last) & 1)
 
 
 def _open(text: bytes, finds: Sequence[Found], opener: bytes, closer: bytes) -> bool:
-    """Whether a find comes after an opening mark with no closing one between them."""
-    if opener not in text:
-        return False
-    last = 0
-    for each in finds:
-        opened = text.rfind(opener, last, each.at)
-        if opened >= 0 and text.find(closer, opened + len(opener), each.at) < 0:
-            return True
-        last = each.at
+    """Whether a find comes after an opening mark with no closing one between them, or with another opening one."""
+    last, ahead = 0, text.find(opener)
+    for at, _, _ in finds:
+        if 0 <= ahead < at:
+            opened = text.rfind(opener, last, at)
+            closed = text.find(closer, opened + len(opener), at)
+            if closed < 0 or text.rfind(opener, last, opened) > text.rfind(closer, last, opened):
+                return True
+            last, ahead = at, text.find(opener, at)
     return False
 
 
-def _covered(finds: Sequence[Found], spans: Iterable[Span]) -> list[Found]:
+def _covered(finds: Sequence[Found], spans: Iterable[Span]) -> Iterator[Found]:
     """The finds that lie in one of the spans; both are in order."""
-    inside: list[Found] = []
-    at = 0
+    left = iter(finds)
+    find = next(left, None)
     for start, end in spans:
-        while at < len(finds) and finds[at].at < start:
-            at += 1
-        while at < len(finds) and finds[at].at < end:
-            inside.append(finds[at])
-            at += 1
-        if at == len(finds):
-            break
-    return inside
+        while find and find[0] < end:
+            if find[0] >= start:
+                yield find
+            find = next(left, None)
+        if find is None:
+            return
 
 
-def _numbered(text: bytes, finds: Iterable[Found]) -> Iterator[Symbol]:
+def _numbered(text: bytes, finds: Iterable[Found]) -> list[Symbol]:
     """The finds with their lines."""
-    line, at = 0, 0
-    for each in finds:
-        line += text.count(b"\n", at, each.at)
-        at = each.at
-        yield Symbol(each.name[:MAX_NAME].decode("utf-8", "replace"), each.kind, line)
+    numbered: list[Symbol] = []
+    line, last = 0, 0
+    for at, kind, name in finds:
+        line += text.count(b"\n", last, at)
+        last = at
+        numbered.append(Symbol(name[:MAX_NAME].decode("utf-8", "replace"), kind, line))
+    return numbered
