@@ -118,7 +118,7 @@ class Adopted(Done, frozen=True, kw_only=True):
     target: str
     brief: Annotated[str, Meta(description="The brief's path; its signed form lies beside it.")]
     mode: Literal["brief", "start", "interactive"]
-    resumed: Annotated[bool, Meta(description="Whether the agent's own session goes on, without the brief.")]
+    resumed: Annotated[bool, Meta(description="Whether the agent is told to go on in its own session.")]
     stopped: Annotated[
         list[int], Meta(description="The agent's processes, and those below them, that were ended.")
     ]

@@ -37,18 +37,20 @@ class Orders:
         """A first start, or another try on the same provider: its own session goes on where it can."""
         provider = self.kit.providers[record.provider]
         resumable = bool(record.native_id) and provider.capabilities.resume
-        if record.adopted and not resumable:
-            return self._adopter(record)
-        again = record.attempt > 1 or record.adopted
-        prompt = (_CONTINUE + record.task) if again else record.task
-        return self._assignment(record, prompt, resume_id=record.native_id if resumable else "")
+        resume_id = record.native_id if resumable else ""
+        if record.adopted:
+            return self._adopter(record, resume_id)
+        prompt = (_CONTINUE + record.task) if record.attempt > 1 else record.task
+        return self._assignment(record, prompt, resume_id=resume_id)
 
     def receiver(self, record: SessionRecord, prompt: str, envelope: str, path: Path) -> Assignment:
         """The receiving side of a handoff: a fresh native session that is given the contract."""
         return self._assignment(record, prompt, envelope=envelope, path=path)
 
-    def _adopter(self, record: SessionRecord) -> Assignment:
+    def _adopter(self, record: SessionRecord, resume_id: str) -> Assignment:
         """Who goes on with the work of an agent that hub had not started: it is given that one's contract.
+
+        With a session of its own, too: that may prove not to be resumable, and it was begun in another folder.
 
         Raises:
             HubError: `contract_invalid`; the file is not what hub has signed, and is given to nobody.
@@ -61,7 +63,8 @@ class Orders:
         )
         path = self.kit.places.run_dir / record.dispatch_id / "envelope.md"
         envelope = render_envelope(contract, adopted=True)
-        return self._assignment(record, receiver_prompt(contract), envelope=envelope, path=path)
+        prompt = (_CONTINUE + contract.task_goal) if resume_id else receiver_prompt(contract)
+        return self._assignment(record, prompt, envelope=envelope, path=path, resume_id=resume_id)
 
     def _assignment(
         self,

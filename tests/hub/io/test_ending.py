@@ -20,7 +20,7 @@ def started(command):
 
 
 async def test_it_is_asked_before_it_is_killed():
-    with started("trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done") as polite:
+    with started("trap 'kill $!; exit 7' TERM; sleep 1000 & echo ready; wait") as polite:
         assert await end([identity_of(polite.pid)])
         assert polite.wait() == 7
 
