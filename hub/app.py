@@ -46,6 +46,7 @@ from hub.actors.session.kit import Keys, Kit
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
+from hub.actors.session.signed import Signed
 from hub.actors.session.stillness import Stillness
 from hub.actors.session.tally import Tallies
 from hub.actors.session.targets import Targets
@@ -267,7 +268,9 @@ class App:
         self._kit = kit
         desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
         targets, orders, evidence, asks = Targets(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
-        passing = Passing(kit, desk, targets, orders, evidence, asks, Stillness(self.places.root))
+        passing = Passing(
+            kit, desk, targets, orders, evidence, asks, Stillness(self.places.root), Signed(kit, evidence)
+        )
         ending = Ending(kit, desk, targets, evidence, passing, asks)
         work = Work(kit, desk, targets, orders, ending, asks)
         return kit, Driver(kit, desk, work, passing, ending, asks)

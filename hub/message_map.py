@@ -40,6 +40,7 @@ from hub.messages import (
     GetApprovals,
     GetConfig,
     GetCost,
+    GetLoggedOut,
     GetOutcomes,
     GetPipelineRun,
     GetPipelines,
@@ -138,7 +139,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("adapter", "session", AgentBatch)
     blocking("session", "events", EventAppend, EventsOfSession)
     blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
-    blocking("session", "settings", GetConfig)
+    blocking("session", "settings", GetConfig, GetLoggedOut)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
     blocking("session", "quota", GetProspects)
     blocking("breakers", "events", EventAppend)

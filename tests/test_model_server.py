@@ -223,6 +223,15 @@ class TestWireForms:
         answer = codex(models, tools=[], input=[{"type": "additional_tools", "tools": CODEX_TOOLS}])
         assert answer.events[-1]["response"]["output"][-1]["name"] == "exec_command"
 
+    def test_a_limit_of_chat_completions_tells_its_reset_in_words_where_it_is_dated(self, models):
+        models.script("key", Turn.limit(repeat=1), Turn.limit(dated=True))
+        shell = {"type": "function", "function": {"name": "run_shell_command"}}
+        body = {"model": "m", "messages": [], "tools": [shell]}
+        plain, dated = (send(models, "/v1/chat/completions", body).json["error"] for _ in range(2))
+        assert plain["code"] == dated["code"] == "insufficient_quota"
+        assert "reset" not in plain["message"]
+        assert "It will reset at 20" in dated["message"]
+
     def test_gemini_limits_tell_day_or_minute_and_a_delay(self, models):
         models.script("key", Turn.limit(resets_in=60), Turn.minute())
         details = gemini(models).json["error"]["details"]

@@ -18,6 +18,7 @@ from typing import Any
 import attrs
 import trio
 
+from hub.actors.agent_input import AgentInput
 from hub.actors.trouble import PASSING
 from hub.domain.event import Event, EventType
 from hub.domain.plain import plain
@@ -36,7 +37,6 @@ from hub.io.child import (
     RunnerLost,
     Running,
     Status,
-    StopGraces,
     Taken,
     Verdict,
     inspect,
@@ -56,7 +56,7 @@ from hub.messages import (
     Dispatch,
 )
 from hub.providers.base import Exit as AgentExit
-from hub.providers.base import Outcome, Provider, Step, Write
+from hub.providers.base import Outcome, Provider, Step
 from supervisors import Actor, ActorDied, Ref, Shutdown
 
 _BACKLOG = 512
@@ -64,15 +64,11 @@ _BACKLOG = 512
 _HEARD = 0.25
 """Seconds after which lines that made no event are told of as well: the agent is not silent."""
 _CALL_TIMEOUT = 60.0
-_LEAVE = 0.3
-"""Seconds an agent gets to leave by itself at the end of its input."""
 _SETTLE = 0.2
 _AGAIN = 0.02
 """Seconds between a lost connection and the look at what became of the runner."""
 _NO_SPACE_PAUSE = 1.0
 """Seconds between two tries to hand over a batch that the full disk does not take; its bytes are in the spool."""
-_GRACES = StopGraces()
-_HARD = StopGraces(interrupt=0.5, terminate=0.5, kill=1.0)
 _STDERR_PLACE = 1 << 52
 """Places of events made from standard error: behind any place in a spool, and below 2^53."""
 _RUNNER_PLACE = (1 << 53) - 2
@@ -104,16 +100,11 @@ class Adapter(Actor[Any]):
         self._stream = provider.stream(dispatch.assignment)
         self._out = LineFramer()
         self._err = LineFramer()
-        self._client: RunnerClient | None = None
         self._ended = trio.Event()
-        self._untaken: dict[str, bytes] = {}
-        self._replies: dict[str, str] = {}
-        """Key and text of what the user said and the runner has not been given."""
+        self._input = AgentInput(self._stream, self._caught_up, self._ended)
         self._spooled: float = math.inf
         """How much of the agent's output there was when the runner was attached to; unknown before."""
         self._full = self._said_full = False
-        self._held: bool | None = None
-        self._stopping: AdapterStop | None = None
         self._heard = 0.0
         self._told: Outcome | None = None
         self._told_at = -math.inf
@@ -131,7 +122,7 @@ class Adapter(Actor[Any]):
         """
         if not self._dispatch.attach:
             await spawn_runner(self._run_dir, self._launch())
-        self._replies |= {reply.key: reply.text for reply in untaken(self._run_dir)}
+        self._input.remember(untaken(self._run_dir))
         self.ctx.nursery.start_soon(self._follow)
         self.ctx.nursery.start_soon(self._deliver)
 
@@ -140,59 +131,17 @@ class Adapter(Actor[Any]):
         with contextlib.suppress(RunnerLost):
             match message:
                 case AdapterReply(text=text, key=key):
-                    self._replies[key] = text
-                    await self._pass_replies()
+                    await self._input.reply(key, text)
                 case AdapterAnswer(native_id=native_id, approved=approved, note=note):
-                    await self._write(self._stream.answer(native_id, approved, note))
+                    await self._input.write(self._stream.answer(native_id, approved, note))
                 case AdapterInterrupt():
-                    await self._write(self._stream.interrupt())
+                    await self._input.write(self._stream.interrupt())
                 case AdapterStop():
-                    await self._stop(message)
+                    await self._input.stop(message)
                 case AdapterPause(pause=pause):
-                    await self._pause(on=pause)
+                    await self._input.pause(on=pause)
                 case _:
                     raise TypeError(f"{type(message).__name__} is not for an adapter")
-
-    # --- orders ---------------------------------------------------------------------------------------
-
-    async def _write(self, writes: Sequence[Write]) -> None:
-        """Send, and keep what is not taken yet: a full pipe or disk takes it later."""
-        for write in writes:
-            self._untaken[write.key] = write.data
-            if self._client is not None:
-                await self._client.write(write.key, write.data)
-
-    async def _pass_replies(self) -> None:
-        """What the agent cannot take at this moment (it is between two turns) waits.
-
-        While its spool is still read all of it waits: the fold then stands at questions that were answered long ago.
-        """
-        if self._client is None or self._out.offset < self._spooled:
-            return
-        for key in list(self._replies):
-            # Another task may have passed it on while this one waited.
-            if key in self._replies and (writes := self._stream.reply(self._replies[key], key)):
-                del self._replies[key]
-                await self._write(writes)
-
-    async def _stop(self, order: AdapterStop) -> None:
-        """Without a connection, or when it is lost meanwhile, it is done at the next one."""
-        self._stopping, client = order, self._client
-        if client is None:
-            return
-        with contextlib.suppress(RunnerLost):
-            await client.close_stdin()
-            if not order.hard:
-                # Most agents leave by themselves at the end of their input; a signal costs them their last words.
-                with trio.move_on_after(_LEAVE):
-                    await self._ended.wait()
-            if not self._ended.is_set():
-                await client.stop(_HARD if order.hard else _GRACES, order.reason)
-
-    async def _pause(self, *, on: bool) -> None:
-        self._held = on
-        if self._client is not None:
-            await (self._client.pause() if on else self._client.resume())
 
     # --- reading --------------------------------------------------------------------------------------
 
@@ -219,15 +168,9 @@ class Adapter(Actor[Any]):
         try:
             async with RunnerClient(self._run_dir) as client:
                 hello = await client.attach(self._out.offset, self._err.offset)
-                self._client, self._spooled = client, hello.stdout_bytes
+                self._spooled = hello.stdout_bytes
                 self._space(full=hello.status.no_space)
-                if self._held is not None:
-                    await self._pause(on=self._held)
-                if self._stopping is not None:
-                    self.ctx.nursery.start_soon(self._stop, self._stopping)
-                for key, data in list(self._untaken.items()):
-                    await client.write(key, data)
-                await self._pass_replies()
+                await self._input.connected(client, self.ctx.nursery)
                 async for message in client:
                     await self._take(message)
                 await client.detach()
@@ -236,7 +179,10 @@ class Adapter(Actor[Any]):
                 raise Shutdown("another adapter has attached") from lost
             await trio.sleep(_AGAIN)
         finally:
-            self._client = None
+            self._input.lost()
+
+    def _caught_up(self) -> bool:
+        return self._out.offset >= self._spooled
 
     async def _replay(self) -> None:
         async with read_spool(self._run_dir, self._out.offset, self._err.offset) as chunks:
@@ -250,22 +196,14 @@ class Adapter(Actor[Any]):
             case ErrorOutput():
                 await self._errors(message)
             case Taken():
-                await self._taken(message)
+                await self._input.taken(message)
             case Status(no_space=full):
                 self._space(full=full)
             case Verdict():
                 await self._over(message)
-        if self._replies:
-            await self._pass_replies()
+        await self._input.pass_replies()
         if self._pending or self._outcome is not self._told:
             self._news.set()
-
-    async def _taken(self, answer: Taken) -> None:
-        if answer.taken or answer.result == "closed":
-            self._untaken.pop(answer.key, None)
-        elif self._client is not None and answer.key in self._untaken:
-            await trio.sleep(_SETTLE)
-            await self._client.write(answer.key, self._untaken[answer.key])
 
     def _space(self, *, full: bool) -> None:
         """Whether what the agent says, or how it ended, waits for space; each change is news, the first is an event."""
@@ -312,9 +250,9 @@ class Adapter(Actor[Any]):
 
     async def _apply(self, step: Step, place: int, at: float) -> None:
         self._add(step.events, place, at)
-        await self._write(step.writes)
-        if step.close_stdin and self._client is not None:
-            await self._client.close_stdin()
+        await self._input.write(step.writes)
+        if step.close_stdin:
+            await self._input.close()
         self._outcome = self._outcome or step.outcome
 
     def _add(self, events: Sequence[Event], place: int, at: float) -> None:

@@ -16,7 +16,7 @@ from hub.errors import Code, HubError
 
 _ID = click.argument("number", metavar="[ID]", default="")
 _NOTE = click.option("--note", default="", metavar="TEXT", help="Words for the agent.")
-_COLOURS = {"info": "blue", "warn": "yellow", "critical": "red"}
+_COLOURS = {"info": "blue", "warn": "yellow", "danger": "red"}
 
 
 @click.command()

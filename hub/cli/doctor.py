@@ -11,12 +11,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import attrs
 import click
 
+from hub.actors.settings.entries import Entries
 from hub.cli.context import json_option, project_dir
 from hub.client.place import token_for
 from hub.domain.config import Config
@@ -24,7 +26,7 @@ from hub.domain.text import clean
 from hub.errors import HubError
 from hub.io.config_file import load
 from hub.io.places import Places, find_project
-from hub.providers.base import install_hint
+from hub.providers.base import Provider, install_hint, login_hint
 from hub.providers.registry import load_all
 
 _GIT = (2, 31)
@@ -81,7 +83,7 @@ def _all(folder: Path) -> Iterator[Finding]:
         return
     yield Finding("project", ok=True, detail=str(places.root))
     yield from (check(places) for check in _PROJECT_CHECKS)
-    yield from _agents(_read_config(places))
+    yield from _agents(places, _read_config(places))
 
 
 def _git() -> Finding:
@@ -208,22 +210,34 @@ def _read_config(places: Places) -> Config:
         return Config()
 
 
-def _agents(config: Config) -> Iterator[Finding]:
-    """Each agent: an uninstalled one is a note, none at all is a fault."""
-    found = 0
-    for name, provider in load_all(lambda: config).items():
-        if name.startswith("demo"):
-            continue
-        path = shutil.which(provider.program)
+def _agents(places: Places, config: Config) -> Iterator[Finding]:
+    """Each agent: one that is not installed or not logged in is a note, none that can work a fault."""
+    providers = [p for p in load_all(lambda: config).values() if not p.name.startswith("demo")]
+    paths = {p.name: shutil.which(config.provider(p.name).program or p.program) for p in providers}
+    installed = [p for p in providers if paths[p.name] is not None]
+    logged_out = Entries(places.dotenv, Path.home()).logged_out(config, installed, time.time())
+    for provider in providers:
+        path = paths[provider.name]
         if path is None:
-            yield Finding(name, ok=False, detail="not installed", hint=install_hint(provider), warning=True)
-            continue
-        found += 1
-        version = _output([path, *provider.version_args]) or "installed, version unknown"
-        login = f"  (log in: {' '.join(provider.login_command)})" if provider.login_command else ""
-        yield Finding(name, ok=True, detail=version + login)
-    if not found:
+            detail, hint = "not installed", install_hint(provider)
+            yield Finding(provider.name, ok=False, detail=detail, hint=hint, warning=True)
+        else:
+            version = _output([path, *provider.version_args]) or "installed, version unknown"
+            yield _agent(provider, version, config, logged_out)
+    if not installed:
         yield Finding("agents", ok=False, detail="none is installed", hint="Install one of the agents above.")
+    elif not config.session.chain and all(p.name in logged_out for p in installed):
+        yield Finding("agents", ok=False, detail="none is logged in", hint=login_hint(installed[0]))
+
+
+def _agent(provider: Provider, version: str, config: Config, logged_out: Collection[str]) -> Finding:
+    """An agent that is installed."""
+    if provider.name not in logged_out:
+        login = f"  (log in: {' '.join(provider.login_command)})" if provider.login_command else ""
+        return Finding(provider.name, ok=True, detail=version + login)
+    said = "not logged in" if config.session.chain else "not logged in: left out of the default chain"
+    detail = f"{version}, {said}"
+    return Finding(provider.name, ok=False, detail=detail, hint=login_hint(provider), warning=True)
 
 
 def _output(argv: list[str]) -> str:

@@ -20,6 +20,7 @@ from hub.errors import Code, HubError
 @click.argument("task")
 @click.option("--provider", default="", help="Who starts; default: the first of the chain.")
 @click.option("--profile", default="", help="A profile of hub.toml.")
+@click.option("--kind", default="", help="What kind of task it is: chooses the first profile for it.")
 @click.option("--verify", multiple=True, metavar="COMMAND", help="An acceptance command; may be repeated.")
 @click.option(
     "--threshold",
@@ -62,7 +63,7 @@ def request(project: Path, options: dict[str, Any]) -> dict[str, Any]:
 
     flags = {name: options[name] for name in ("threshold", "max_handoffs", "on_limit")}
     session = load(Places(find_project(project)).config, environ=os.environ, flags=flags).session
-    named = {name: options[name] for name in ("provider", "profile") if options[name]}
+    named = {name: options[name] for name in ("provider", "profile", "kind") if options[name]}
     if options["verify"]:
         named["verify"] = list(options["verify"])
     return {

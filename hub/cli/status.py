@@ -12,21 +12,33 @@ import click
 
 from hub.cli.approvals import listed
 from hub.cli.context import client, json_option, show
+from hub.client.quick import Api
 
 
 @click.command()
 @json_option
 @click.pass_context
 def status(ctx: click.Context, *, as_json: bool) -> None:
-    """What the session does now.
+    """What the session does now, what it has cost, and the pipeline it is a part of.
 
     Example: hub status --json
     """
     api = client(ctx)
-    state = api.get("/api/status")
+    state = _whole(api)
     show(state, as_json=as_json, text=picture)
     if state["needsApproval"] and not as_json:
         click.echo(waiting(api.get("/api/approvals")))
+
+
+def _whole(api: Api) -> dict[str, Any]:
+    """The status, with the session's `cost` and the running `pipeline`; each None where there is none."""
+    state: dict[str, Any] = api.get("/api/status")
+    state["cost"] = api.get("/api/session/cost") if state["sessionId"] else None
+    state["pipeline"] = None
+    if state["runId"]:
+        run = api.get("/api/pipelines/run")
+        state["pipeline"] = run if run["runId"] == state["runId"] else None
+    return state
 
 
 def picture(state: dict[str, Any]) -> str:
@@ -42,6 +54,9 @@ def picture(state: dict[str, Any]) -> str:
         + (f"  hfs {state['hfsScore']:g}" if state["handoffsDone"] else ""),
         f"tokens    {state['tokensUsed']:,}",
     ]
+    lines.append(f"cost      {_cost(state['cost'])}")
+    if state["pipeline"]:
+        lines.append(f"pipeline  {_pipeline(state['pipeline'])}")
     if state["sessionState"] == "completed":
         lines.append("verified  " + ("yes" if state["verified"] else "no - no acceptance command said so"))
     if state["waitUntil"]:
@@ -52,6 +67,22 @@ def picture(state: dict[str, Any]) -> str:
         lines.append(f"error     {state['error']['code']}: {state['error']['detail']}")
         lines.append(f"next      {state['error']['hint']}")
     return "\n".join(lines)
+
+
+def _cost(cost: dict[str, Any]) -> str:
+    """The sum, and what is not in it."""
+    usd = cost["sessionUsd"]
+    if cost["priced"]:
+        return f"${usd:.4f}"
+    models = ", ".join(name or "a model nobody named" for name in cost["unpricedModels"])
+    return ("not known" if usd is None else f"more than ${usd:.4f}") + f": no price for {models}"
+
+
+def _pipeline(run: dict[str, Any]) -> str:
+    """How far a run is, and the node it is at."""
+    done = sum(node["state"] == "completed" for node in run["nodes"])
+    now = ", ".join(node["id"] for node in run["nodes"] if node["state"] in ("starting", "running"))
+    return f"{run['name']}: {done} of {len(run['nodes'])} nodes done" + (f", at {now}" if now else "")
 
 
 def waiting(approvals: list[dict[str, Any]]) -> str:

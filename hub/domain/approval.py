@@ -24,7 +24,7 @@ from typing import Any, Literal
 import attrs
 import msgspec
 
-from hub.domain.config_model import ApprovalRule
+from hub.domain.config_model import ApprovalRule, Severity
 from hub.domain.event import Event, EventType
 from hub.domain.text import clip
 from hub.domain.wallclock import iso
@@ -109,7 +109,7 @@ class Verdict:
     """What the rules say to a request."""
 
     decision: Literal["ask", "allow", "deny"]
-    severity: Literal["info", "warn", "critical"] = "warn"
+    severity: Severity = "warn"
     reason: str = ""
     timeout: float | None = None
     """Seconds after which nobody's answer is a no; None = it waits."""
@@ -120,7 +120,7 @@ class Approval:
     """A request and how it stands."""
 
     request: Request
-    severity: str
+    severity: Severity
     reason: str
     created_ms: int
     expires_ms: int = 0

@@ -96,18 +96,39 @@ class Config:
         settings = ((name, self.provider(name).enabled) for name in known)
         return tuple(name for name, on in settings if (name not in OPT_IN if on is None else on))
 
+    def profile(self, name: str) -> Profile:
+        """The profile of that name; one without anything for "".
+
+        Raises:
+            HubError: INVALID; there is no such profile.
+        """
+        if not name:
+            return Profile("")
+        found = next((profile for profile in self.profiles if profile.name == name), None)
+        if found is None:
+            raise HubError(Code.INVALID, f"There is no profile {name!r}.", hint="See: GET /api/profiles")
+        return found
+
     def profile_chain(self, name: str) -> tuple[str, ...]:
         """The profile's chain; () for no profile.
 
         Raises:
             HubError: INVALID; there is no such profile.
         """
-        if not name:
-            return ()
-        found = next((profile for profile in self.profiles if profile.name == name), None)
+        return self.profile(name).chain
+
+    def profile_for(self, kind: str) -> str:
+        """The name of the first profile for tasks of this kind.
+
+        Raises:
+            HubError: INVALID; no profile is.
+        """
+        found = next((profile.name for profile in self.profiles if kind in profile.kinds), None)
         if found is None:
-            raise HubError(Code.INVALID, f"There is no profile {name!r}.", hint="See: GET /api/profiles")
-        return found.chain
+            known = ", ".join(sorted({each for profile in self.profiles for each in profile.kinds}))
+            hint = f"There are profiles for: {known}." if known else "Give a profile `kinds` in hub.toml."
+            raise HubError(Code.INVALID, f"No profile is for tasks of the kind {kind!r}.", hint=hint)
+        return found
 
     def silent_after(self, name: str, known: Mapping[str, Silence]) -> float:
         """Seconds without an event after which this provider counts as silent."""

@@ -18,6 +18,8 @@ from hub.domain.account import Account
 from hub.domain.schema import Problem, boolean, choice, each, integer, named, number, setting, string, table
 from hub.domain.text import is_label
 
+Severity = Literal["info", "warn", "danger"]
+"""How grave a request for a person's word is shown to be."""
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
 _ENV_DENIED = re.compile(r"(?:LD_|DYLD_|PYTHON|GIT_).*|NODE_OPTIONS|PATH|BASH_ENV", re.ASCII)
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9-]{0,63}", re.ASCII)
@@ -237,7 +239,7 @@ class ApprovalRule:
     command: str = setting(_text, "")
     """The same for the command or path the tool is used on."""
     decision: Literal["ask", "allow", "deny"] = setting(choice("ask", "allow", "deny"), "ask")
-    severity: Literal["info", "warn", "critical"] = setting(choice("info", "warn", "critical"), "warn")
+    severity: Severity = setting(choice("info", "warn", "danger"), "warn")  # noqa: RUF009 - an attrs field
     reason: str = setting(_text, "")
     timeout: float | None = setting(_positive, None)
     """Seconds after which nobody's answer is a no; None = it waits."""

@@ -59,6 +59,14 @@ def chain(
     return [Target(name, known[name].accounts[0]) for name in names if name in known]
 
 
+def guidance(name: str, hint: str, skills: Sequence[str]) -> str:
+    """What every agent of a session is told besides its task, in the user's words; "" where the profile says nothing."""
+    parts = [f"Context, from the user's profile {name}:\n\n{hint.strip()}"] if hint.strip() else []
+    if skills:
+        parts.append(f"Use these skills where you have them: {', '.join(skills)}.")
+    return "\n\n".join(parts)
+
+
 def accounts_of(providers: Iterable[ProviderStatus]) -> dict[str, tuple[str, ...]]:
     """Each provider's account labels, the active one first."""
     return {provider.name: provider.accounts for provider in providers}

@@ -78,6 +78,15 @@ class Attempt:
 
 
 @attrs.frozen
+class LeftOut:
+    """A provider that the default chain passed by, and what brings it in."""
+
+    provider: str
+    reason: str
+    hint: str
+
+
+@attrs.frozen
 class ErrorNote:
     """The coded error a session ended or waits with."""
 
@@ -118,8 +127,14 @@ class SessionRecord:
     carries: bool = True
     """Whether the branch begins with the user's uncommitted work."""
     profile: str = ""
+    context_hint: str = ""
+    """The profile's words for every agent, as they were at the start."""
+    skills: tuple[str, ...] = ()
+    """The skills it wants used, the same."""
     chain: tuple[str, ...] = ()
     """Provider names in order of priority, as resolved at the start."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Who is not in the chain for want of a login, as it was at the start."""
     threshold: float = 0.9
     max_handoffs: int = 5
     on_limit: OnLimit = OnLimit.HANDOFF

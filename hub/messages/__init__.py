@@ -41,6 +41,7 @@ from hub.messages.models import Look as Look
 from hub.messages.models import PullModel as PullModel
 from hub.messages.settings import AddAccount as AddAccount
 from hub.messages.settings import GetConfig as GetConfig
+from hub.messages.settings import GetLoggedOut as GetLoggedOut
 from hub.messages.settings import GetProfiles as GetProfiles
 from hub.messages.settings import GetVision as GetVision
 from hub.messages.settings import Install as Install
@@ -244,6 +245,8 @@ class StartRun:
     max_handoffs: int | None = None
     provider: str = ""
     profile: str = ""
+    kind: str = ""
+    """Where no profile is named: the first one for tasks of this kind."""
     verify: Sequence[str] | None = None
     on_limit: str | None = None
     session_id: str = ""

@@ -23,6 +23,11 @@ class ProvidersConfigured:
 
 
 @attrs.frozen
+class GetLoggedOut:
+    """Answers the set of the providers whose active account is sure to have no login."""
+
+
+@attrs.frozen
 class GetProfiles:
     """Answers what `GET /api/profiles` serves."""
 

@@ -258,3 +258,11 @@ def install_hint(provider: Provider) -> str:
     if provider.install_command:
         return "Install it: " + " ".join(provider.install_command)
     return f"Install {provider.program}, or correct providers.{provider.name}.command in hub.toml."
+
+
+def login_hint(provider: Provider) -> str:
+    """What brings an agent without a login into the default chain."""
+    ways = [f"Log in: {' '.join(provider.login_command)}"] if provider.login_command else []
+    if provider.key_names:
+        ways.append(f"{'or give' if ways else 'Give'} it a key: hub key set {provider.name}")
+    return "; ".join([*ways, "or name it in [session] chain"])

@@ -61,6 +61,7 @@ class QuotaClient:
         url: The maker's server.
         request: The request for a login (the file's bytes), a server and a moment; None where the login will not do.
         answer: The shares in what the server answered.
+        account: What an account's own directory has below it in place of `home`.
     """
 
     home: str
@@ -71,6 +72,7 @@ class QuotaClient:
     url: str
     request: Callable[[bytes, str, float], Request | None]
     answer: Callable[[Mapping[str, Any]], Sequence[Share]]
+    account: str = ""
 
 
 def document(data: bytes) -> Mapping[str, Any]:

@@ -36,6 +36,8 @@ _QUOTA: Mapping[str, str] = {
     "claude": "hub.providers.claude.quota",
     "codex": "hub.providers.codex.quota",
     "gemini": "hub.providers.gemini.quota",
+    "opencode": "hub.providers.opencode.quota",
+    "aider": "hub.providers.aider.quota",
 }
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from hub.domain.config_model import Severity
 from hub.errors import Code
 from hub.web.backend import Backend, JsonArray, JsonObject
 from hub.web.route import NoQuery, get, post
@@ -26,7 +27,7 @@ class Approval(Answer, frozen=True, kw_only=True):
     id: str
     action: str
     reason: str
-    severity: Literal["info", "warn", "critical"]
+    severity: Severity
     created_at: Timestamp
     expires_at: Annotated[
         str | None, Meta(description="When nobody's answer counts as a no; null: it waits for ever.")

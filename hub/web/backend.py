@@ -36,6 +36,8 @@ class RunRequest:
     verify: tuple[str, ...] | None = None
     """Acceptance commands; None = those of `hub.toml`."""
     on_limit: str | None = None
+    kind: str = ""
+    """What kind of task it is: it chooses the profile where none is named."""
 
 
 class Subscription(Protocol):

@@ -206,6 +206,7 @@ class Gateway:
             max_handoffs=request.max_handoffs,
             provider=request.provider,
             profile=request.profile,
+            kind=request.kind,
             verify=request.verify,
             on_limit=request.on_limit,
         )

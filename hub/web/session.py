@@ -35,6 +35,10 @@ class Run(Body, frozen=True, kw_only=True):
     max_handoffs: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | UnsetType = UNSET
     provider: Name = ""
     profile: Name = ""
+    kind: Annotated[
+        str,
+        Meta(max_length=200, description="Where no profile is named: the first one for this kind of task."),
+    ] = ""
     verify: Annotated[list[Command], Meta(max_length=MAX_COMMANDS)] | None = None
     on_limit: OnLimit | UnsetType = UNSET
 
@@ -104,6 +108,7 @@ async def run(backend: Backend, body: Run) -> JsonObject:
         max_handoffs=None if body.max_handoffs is UNSET else body.max_handoffs,
         provider=body.provider,
         profile=body.profile,
+        kind=body.kind,
         verify=verify,
         on_limit=None if body.on_limit is UNSET else body.on_limit.value,
     )

@@ -13,6 +13,14 @@ from hub.web.route import NoQuery, get
 from hub.web.schema import Answer
 
 
+class LeftOut(Answer, frozen=True, kw_only=True):
+    """A provider that is installed and not in the session's chain, and what brings it in."""
+
+    provider: str
+    reason: str
+    hint: str
+
+
 class Status(Answer, frozen=True, kw_only=True):
     """The session, or the last one, or the idle daemon."""
 
@@ -31,6 +39,7 @@ class Status(Answer, frozen=True, kw_only=True):
     account: str
     needs_input: bool
     needs_approval: bool
+    left_out: list[LeftOut]
 
 
 async def status(backend: Backend, _: NoQuery) -> JsonObject:

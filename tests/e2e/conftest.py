@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
+import psutil
 import pytest
 
 from tests.agents import PROGRAMS, base_env, program_path
-from tests.faults.harness import Project, project, until
+from tests.faults.harness import Api, Project, project, until
 from tests.model_server import ModelServer
 
 PATIENCE = 90.0
@@ -63,7 +65,7 @@ class Team:
         api.post("/api/run", {"task": task, **body})
         return self.ended()
 
-    def start(self):
+    def start(self) -> Api:
         """The daemon, with nothing of the developer's own in its environment."""
         home = self.tmp / "home"
         home.mkdir(exist_ok=True)
@@ -72,6 +74,19 @@ class Team:
     def ended(self) -> dict[str, object]:
         """Wait for the session's end."""
         return until(self.made.ended, "the session ends", PATIENCE)
+
+    def busy(self, mark: str, **body) -> Api:
+        """A session under way whose agent has begun the command that makes the file `mark`; returns the daemon's API."""
+        api = self.start()
+        api.post("/api/run", {"task": "Write both.", **body})
+        worktree = until(lambda: api.get("/api/status")["worktree"], "the worktree is made", PATIENCE)
+        until((Path(worktree) / mark).exists, "the command has begun", PATIENCE)
+        return api
+
+    def agent(self) -> psutil.Process:
+        """The agent that works."""
+        folder = self.made.hub / "run" / self.made.fsm()["dispatchId"]
+        return psutil.Process(json.loads((folder / "agent.json").read_text())["pid"])
 
     def branch_file(self, path: str) -> bytes:
         """A file's bytes on the session's branch."""

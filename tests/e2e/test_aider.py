@@ -1,10 +1,6 @@
-"""The main job with the real Aider: its limit, its refusal, its stop and its death, and its turn as receiver."""
+"""The main job with the real Aider: its limit, its stop and its death, and its turn as receiver."""
 
 from __future__ import annotations
-
-import json
-import os
-import signal
 
 import pytest
 
@@ -40,15 +36,6 @@ def test_aider_finishes_under_the_contract_and_leaves_nothing_but_its_work(team)
     assert not [name for name in listed.splitlines() if ".aider" in name or name == ".gitignore"]
 
 
-def test_a_refusal_of_aider_goes_to_one_other_provider(team):
-    team.hire("aider", "codex")
-    team.script("aider", Turn.refusal())
-    team.script("codex", *BOTH)
-    record = team.run(verify=VERIFY)
-    assert (record["sessionState"], record["provider"]) == ("completed", "codex")
-    assert record["refusedBy"] == ["aider"]
-
-
 def test_a_stop_ends_aider_amid_its_answer(team):
     team.hire("aider")
     team.script("aider", Turn.hold())
@@ -66,7 +53,6 @@ def test_a_killed_aider_is_followed_by_the_next(team):
     api = team.start()
     api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
     until(lambda: team.models.mains("aider-default"), "the model is asked", PATIENCE)
-    agent = json.loads((team.made.hub / "run" / team.made.fsm()["dispatchId"] / "agent.json").read_text())
-    os.kill(agent["pid"], signal.SIGKILL)
+    team.agent().kill()
     record = team.ended()
     assert (record["sessionState"], record["provider"]) == ("completed", "codex")

@@ -13,7 +13,7 @@ from tests.model_server import Turn
 pytestmark = pytest.mark.agents
 
 AGENTS = ["claude", "codex", "gemini"]
-RULES = '\n[[approvals]]\nseverity = "critical"\nreason = "shells are looked at"\n'
+RULES = '\n[[approvals]]\nseverity = "danger"\nreason = "shells are looked at"\n'
 TASK = {"task": "Make the file."}
 
 
@@ -43,7 +43,7 @@ def test_an_allowed_command_runs(team, name):
     asked = waiting(api)
     assert (asked["provider"], asked["severity"], asked["reason"]) == (
         name,
-        "critical",
+        "danger",
         "shells are looked at",
     )
     assert "touch asked.txt" in asked["action"]
@@ -71,9 +71,9 @@ def test_a_denied_command_does_not_run_and_the_model_is_told(team, name):
     assert "touch nothing, please" in seen
 
 
-@pytest.mark.parametrize("name", AGENTS)
-def test_a_rule_denies_without_anybody(team, name):
-    """The agent is told why; nothing waits."""
+def test_a_rule_denies_without_anybody(team):
+    """The agent is told why, the same way as of a person's no; nothing waits."""
+    name = "codex"
     hire(team, name)
     config = team.made.root / "hub.toml"
     config.write_text(config.read_text() + 'command = "touch*"\ndecision = "deny"\n')

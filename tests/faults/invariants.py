@@ -70,7 +70,7 @@ def _audit_holds(project: Project, record: dict[str, object]) -> None:
     places = Places(project.root)
     verdict = verify_file(places, load_or_create_key("audit"))
     assert verdict.state is State.INTACT, f"I3: {verdict}"
-    moves: dict[str, list[str]] = {}
+    moves: dict[str, list[tuple[str, str]]] = {}
     intents: set[str] = set()
     told: list[tuple[str, str]] = []
     # Not splitlines: that would also split at U+2028, which JSON leaves as it is.
@@ -78,7 +78,9 @@ def _audit_holds(project: Project, record: dict[str, object]) -> None:
         entry = json.loads(line)
         data = entry["data"]
         if entry["event"] == "handoff":
-            moves.setdefault(data["handoffId"], []).append(f"{data['from']}>{data['to']}")
+            # With its dispatch: where a receiver cannot take over, the next one is given the work by the same move.
+            step = f"{data['from']}>{data['to']}", data["dispatch"]
+            moves.setdefault(data["handoffId"], []).append(step)
         if entry["event"] in ("session_started", "session_ended"):
             told.append((entry["event"], data["sessionId"]))
         if entry["event"] == "dispatch":
@@ -87,7 +89,7 @@ def _audit_holds(project: Project, record: dict[str, object]) -> None:
     assert told[-1] == ("session_ended", record["sessionId"]), f"I3: the end is not on record: {told}"
     for handoff, steps in moves.items():
         assert len(steps) == len(set(steps)), f"I3: a move of {handoff} stands twice: {steps}"
-        assert steps[-1].endswith(">RUNNING"), f"I3: {handoff} has no end: {steps}"
+        assert steps[-1][0].endswith(">RUNNING"), f"I3: {handoff} has no end: {steps}"
     assert set(project.starts()) <= intents, "I3: an agent was started without an intent on record"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from tests.faults.test_daemon_killed import write
 
 __all__ = ["made", "oracle"]
 
+STOP_LIMIT = 10.0
 TICKS = [{"say": "tick"}, {"sleep": 0.02}] * 2000
 
 
@@ -209,4 +212,33 @@ def test_a_handoff_to_nobody_leaves_the_agent_at_work(made, oracle):
     until(lambda: ticks(made) > before, "the agent works on")
     made.stop()
     assert len(made.starts()) == 1
+    check_invariants(made, oracle)
+
+
+@pytest.mark.parametrize("command", ["worktree", "read-tree"])
+def test_a_stop_does_not_wait_for_a_worktree_that_takes_its_time(made, oracle, tmp_path, command):
+    """A checkout of a large repository: its git is ended with the session, and nothing of it is in the next one's way."""
+    folder, waits = tmp_path / "programs", tmp_path / "waits"
+    folder.mkdir()
+    waits.touch()
+    git, pid = shutil.which("git"), tmp_path / "pid"
+    (folder / "git").write_text(
+        f"#!/bin/sh\nfor word; do [ $word = {command} ] && [ -f {waits} ] &&"
+        f' echo $$ > {pid} && exec tail -f /dev/null; done\nexec {git} "$@"\n'
+    )
+    (folder / "git").chmod(0o755)
+    made.script("demo-first", write(oracle, "a.txt", "one"), {"done": "finished"})
+    made.configure()
+    api = made.start(PATH=f"{folder}:{os.environ['PATH']}")
+    api.post("/api/run", {"task": "work"})
+    child = int(until(lambda: pid.exists() and pid.read_text(), "git is at it"))
+    begun = time.monotonic()
+    api.post("/api/session/stop")
+    assert time.monotonic() - begun < STOP_LIMIT
+    assert state_of(child) == ""
+    assert (made.fsm()["sessionState"], made.fsm()["worktreeReady"]) == ("stopped", False)
+    waits.unlink()
+    api.post("/api/run", {"task": "again"})
+    assert until(made.ended, "the next session ends")["sessionState"] == "completed"
+    assert made.stop() == 0
     check_invariants(made, oracle)

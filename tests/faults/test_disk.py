@@ -112,6 +112,35 @@ def test_a_disk_that_fails_under_the_audit_log_ends_the_daemon_and_not_the_agent
     check_invariants(made, oracle)
 
 
+def test_a_record_that_cannot_be_read_is_neither_believed_nor_written_over(tmp_path):
+    """F10: `disk_failed` and exit 74 before anything is done; the agent works on, and a later start takes it up."""
+    (oracle := tmp_path / "oracle").touch()
+    with Gate(tmp_path / "gate") as gate, project(tmp_path) as made:
+        made.script("demo-first", write(oracle, "a.txt", "one"), {"run": gate.command}, {"done": "finished"})
+        made.configure()
+        made.start("--detach").post("/api/run", {"task": "write", "verify": ["test -f a.txt"]})
+        until(oracle.read_text, "the agent works")
+        assert made.stop() == 0
+        kept = (made.hub / "fsm.json").read_bytes()
+        done = subprocess.run(
+            [*HUB, "daemon", "--port", "0", "--json"],
+            check=False,
+            cwd=made.root,
+            env=made.environ(HUB_FAILPOINTS="fsm.read=eio"),
+            capture_output=True,
+            timeout=60,
+        )
+        assert (done.returncode, b"disk_failed" in done.stdout) == (74, True), done
+        assert b"Traceback" not in done.stderr
+        assert (made.hub / "fsm.json").read_bytes() == kept
+        gate.open()
+        made.start()
+        assert until(made.ended, "the session ends by itself")["verified"] is True
+        made.stop()
+        assert len(made.starts()) == 1
+        check_invariants(made, oracle)
+
+
 @contextmanager
 def small_disk(path, size):
     """A file system of its own, of a fixed size."""

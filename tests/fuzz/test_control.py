@@ -1,11 +1,13 @@
 """Orders to a session in any order, over HTTP: each is done or refused with a code that is described.
 
 A machine of Hypothesis' against a real daemon with the scripted agents. Whatever is asked: the user's branch does not
-move, one session runs at a time, the event log has no gap, and nothing is a mistake of hub's.
+move, one session runs at a time, a request for permission is decided once and waits no longer than its session, the
+event log and the audit log have no gap, and nothing is a mistake of hub's.
 """
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,12 +20,25 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
-from tests.faults.harness import Project, git, project
+from tests.faults.harness import HUB, Project, git, project
 
 STEPS = (
     {"write": {"path": "a.txt", "text": "x\n"}}, {"usage": {"tokensIn": 5, "tokensOut": 6}},
-    {"ask": "go on?"}, {"append": {"path": "a.txt", "text": "y\n"}}, {"done": "ok"},
+    {"approve": "rm a.txt"}, {"ask": "go on?"}, {"append": {"path": "a.txt", "text": "y\n"}}, {"done": "ok"},
 )  # fmt: skip
+RULES = """
+[[approvals]]
+action = "handoff"
+severity = "danger"
+
+[[approvals]]
+action = "start"
+provider = "demo-second"
+
+[[approvals]]
+action = "tool"
+"""
+"""What the agents want to do and each handoff wait for the user's word."""
 MAY = {
     "/api/run": {Code.SESSION_ALREADY_RUNNING, Code.NO_FALLBACK},
     "/api/session/pause": {Code.NO_ACTIVE_SESSION, Code.HANDOFF_IN_PROGRESS},
@@ -31,6 +46,7 @@ MAY = {
     "/api/session/reply": {Code.NO_ACTIVE_SESSION, Code.REPLY_UNSUPPORTED, Code.HANDOFF_IN_PROGRESS},
     "/api/session/stop": {Code.NO_ACTIVE_SESSION},
     "/api/history/rewind": {Code.NOT_FOUND},
+    "/api/approvals": {Code.NOT_FOUND, Code.APPROVAL_RESOLVED},
 }
 """What may be refused, and how."""
 ENDED = ("completed", "failed", "stopped")
@@ -43,10 +59,15 @@ class Control(RuleBasedStateMachine):
     api: Api
     head: str
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.answered: dict[str, bool] = {}
+
     def ask(self, path: str, **body: Any) -> Any:
         """One order; None when it was refused as it may be."""
         answer, refusal = self.tried(lambda: self.api.post(path, body))
-        assert refusal is None or refusal.code in MAY[path], (path, refusal)
+        may = MAY["/api/approvals" if path.startswith("/api/approvals/") else path]
+        assert refusal is None or refusal.code in may, (path, refusal)
         assert refusal is not None or answer["ok"] is True
         return answer
 
@@ -57,10 +78,10 @@ class Control(RuleBasedStateMachine):
         except HubError as error:
             return None, error
 
-    @rule(verify=st.sampled_from([[], ["true"], ["false"]]))
-    def run(self, verify: list[str]) -> None:
+    @rule(verify=st.sampled_from([[], ["true"], ["false"]]), provider=st.sampled_from(["", "demo-second"]))
+    def run(self, verify: list[str], provider: str) -> None:
         before = self.api.get("/api/status")
-        started = self.ask("/api/run", task="write", verify=verify, maxHandoffs=50)
+        started = self.ask("/api/run", task="write", verify=verify, maxHandoffs=50, provider=provider)
         if started is not None:
             assert before["sessionState"] in ("idle", *ENDED)
             assert started["sessionId"] != before["sessionId"]
@@ -78,10 +99,22 @@ class Control(RuleBasedStateMachine):
     def reply(self, text: str) -> None:
         self.ask("/api/session/reply", reply=text)
 
+    @rule(approved=st.booleans(), which=st.integers(0, 2))
+    def decide(self, approved: bool, which: int) -> None:
+        """A pending one, one that was answered before, or one that never was."""
+        pending = [one["id"] for one in self.api.get("/api/approvals")]
+        number = ([*pending[:1], *self.answered, "a-never"] * 3)[which]
+        answer = self.ask(f"/api/approvals/{number}", approved=approved, note="no" * (not approved))
+        assert answer is None or number not in self.answered, "a request is decided once"
+        if answer is not None:
+            assert (answer["id"], answer["approved"]) == (number, approved)
+            self.answered[number] = approved
+
     @rule()
     def stop(self) -> None:
         self.ask("/api/session/stop")
         assert self.api.get("/api/status")["sessionState"] in ("idle", *ENDED)
+        assert self.api.get("/api/approvals") == [], "nobody waits any more"
 
     @rule(data=st.data())
     def rewind(self, data: st.DataObject) -> None:
@@ -96,6 +129,12 @@ class Control(RuleBasedStateMachine):
     def nothing_of_the_users_moves(self) -> None:
         assert git(self.made.root, "rev-parse", "HEAD") == self.head
         assert git(self.made.root, "status", "--porcelain", "--", "README.md") == ""
+
+    @invariant()
+    def what_was_decided_waits_no_more(self) -> None:
+        pending = self.api.get("/api/approvals")
+        assert not {one["id"] for one in pending} & set(self.answered)
+        assert all(one["severity"] in ("info", "warn", "danger") for one in pending)
 
     @invariant()
     def the_views_answer(self) -> None:
@@ -117,9 +156,14 @@ def made() -> Iterator[Project]:
     with tempfile.TemporaryDirectory() as folder, project(Path(folder)) as found:
         for name in ("demo-first", "demo-second"):
             found.script(name, *STEPS)
-        found.configure()
+        found.configure(RULES)
         found.start()
         yield found
+        found.stop()
+        checked = subprocess.run(
+            [*HUB, "audit", "verify"], cwd=found.root, env=found.environ(), capture_output=True, check=False
+        )
+        assert checked.returncode == 0, checked
         log = (Path(folder) / "daemon.log").read_text()
         assert "Traceback" not in log, log[-3000:]
 

@@ -9,6 +9,7 @@ The platform tells no reset with a used-up quota (`insufficient_quota`): the ser
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -125,6 +126,9 @@ def answer(seen: Seen, turn: Turn, now: float) -> Reply:
     if turn.kind not in _ERRORS:
         return _completion(seen, turn, now)
     status, error = _ERRORS[turn.kind]
+    if turn.dated:
+        instant = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now + turn.resets_in))
+        error = {**error, "message": f"Your plan's quota is exceeded. It will reset at {instant}."}
     headers = [("retry-after", 1)] if turn.kind is Kind.MINUTE else []
     return json_reply(status, {"error": error}, headers)
 

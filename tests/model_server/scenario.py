@@ -68,6 +68,8 @@ class Turn:
     """Seconds between two words of the streamed text."""
     repeat: int | None = 1
     resets_in: int = 7200
+    dated: bool = False
+    """Whether a vendor of Chat Completions, whose limits tell no reset, names it in its words all the same."""
     used: float = 0.42
     """Fraction of the five-hour window the answer's headers report."""
 
@@ -111,9 +113,9 @@ class Turn:
         return cls.tool("plan", [list(item) for item in items])
 
     @classmethod
-    def limit(cls, resets_in: int = 7200, *, repeat: int | None = FOR_EVER) -> Turn:
+    def limit(cls, resets_in: int = 7200, *, repeat: int | None = FOR_EVER, dated: bool = False) -> Turn:
         """The usage limit is reached; it comes back in `resets_in` seconds."""
-        return cls(kind=Kind.LIMIT, resets_in=resets_in, repeat=repeat, used=1.0)
+        return cls(kind=Kind.LIMIT, resets_in=resets_in, dated=dated, repeat=repeat, used=1.0)
 
     @classmethod
     def minute(cls, repeat: int = 2) -> Turn:

@@ -77,7 +77,9 @@ class Poller:
         return found
 
     def _place(self, client: QuotaClient, account: Account) -> Path:
-        return Path(account.config_dir).expanduser() if account.config_dir else self.home / client.home
+        if account.config_dir:
+            return Path(account.config_dir).expanduser() / client.account
+        return self.home / client.home
 
     def _reading(self, name: str, account: Account, share: Share, source: str) -> QuotaReading:
         at = self.clock() if share.at is None else min(share.at, self.clock())

@@ -10,12 +10,13 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import attrs
 import trio
 
 from hub.actors.insist import insist
 from hub.actors.session import views
 from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import owner
+from hub.actors.session.desk import owner, unknown_agent
 from hub.actors.session.driver import Driver
 from hub.actors.session.ends import Ends
 from hub.actors.session.kit import Kit
@@ -159,17 +160,23 @@ class Session(Actor[Any]):
             insist_free(active, order.run_id)
         targets = self._driver.work.targets
         await targets.refresh_config()
-        chain = targets.chain_for(provider=order.provider, profile=order.profile, fallback=order.fallback)
+        if order.kind and not order.profile:
+            order = attrs.evolve(order, profile=self._kit.config.profile_for(order.kind))
+        logged_out = await targets.logged_out()
+        asked: Any = {"provider": order.provider, "profile": order.profile, "fallback": order.fallback}
+        chain = targets.chain_for(**asked, logged_out=logged_out)
+        left_out = targets.left_out(logged_out, **asked)
         state = await git.repo_state(self._kit.places.root)
         if not state.has_commit:
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(self._kit.audit, AuditAppend([]))
         await self._kit.arm()
-        record = new_record(self._kit, order, chain, state)
+        record = attrs.evolve(new_record(self._kit, order, chain, state), left_out=left_out)
         self._kit.tallies.clear()
         await self._kit.ledger.begin(record)
         await self._tell_detection()
+        await self._tell_left_out(record)
         self._kit.board.wish = None
         self._kit.board.trouble = None
         self._kit.board.touch()
@@ -182,6 +189,13 @@ class Session(Actor[Any]):
             key = f"detection:{self._kit.ledger.now.session_id}"
             msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
             await self._kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
+
+    async def _tell_left_out(self, record: SessionRecord) -> None:
+        """An agent that is there and does not take part is told of, once a session."""
+        for out in record.left_out:
+            key = f"left-out:{record.session_id}:{out.provider}"
+            msg = f"{out.provider} is left out of the chain: {out.reason}. {out.hint}"
+            await self._kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=out.hint)
 
     def _active(self) -> SessionRecord:
         record = self._kit.ledger.record
@@ -246,8 +260,10 @@ class Session(Actor[Any]):
 
     async def _reply(self, text: str) -> dict[str, Any]:
         record = self._active()
-        provider = self._kit.providers[owner(record)[0]]
+        provider = self._kit.providers.get(owner(record)[0])
         live = self._kit.board.agent
+        if provider is None:
+            raise unknown_agent(owner(record)[0])
         if not provider.capabilities.replies or (live is not None and not live.takes_replies):
             raise HubError(Code.REPLY_UNSUPPORTED, f"{provider.display_name} takes no replies while it runs.")
         # A receiver may ask its first question while its handoff is still being scored.

@@ -167,8 +167,14 @@ class Desk:
         return self._send(AdapterPause(on))
 
     async def hold(self) -> LiveAgent | None:
-        """Whatever runs for the record's dispatch, attached to; None when nothing does."""
+        """Whatever runs for the record's dispatch, attached to; None when nothing does.
+
+        An agent that left the configuration while hub was away speaks a protocol nobody knows any more: it is ended.
+        """
         record = self.kit.ledger.now
+        if owner(record)[0] not in self.kit.providers:
+            await self.kill(record)
+            return None
         live = self.kit.board.agent
         if live is not None and live.dispatch_id == record.dispatch_id:
             return live
@@ -253,6 +259,12 @@ def owner(record: SessionRecord) -> tuple[str, str]:
     if record.state in (State.DISPATCHED, State.RESUMING):
         return record.to_provider, record.to_account
     return record.provider, record.account
+
+
+def unknown_agent(name: str) -> HubError:
+    """Why a record's agent cannot be dealt with."""
+    hint = f"Describe it again in [providers.{name}] of hub.toml, or start the task anew: its work is on the branch."
+    return HubError(Code.AGENT_MISSING, f"{name} is no longer in hub.toml.", hint=hint)
 
 
 def _encode(assignment: Assignment) -> bytes:

@@ -111,33 +111,13 @@ class Evidence:
         The tree is hashed *after* the commands ran: what they changed is part of what is judged.
         """
         checks: list[Check] = []
-        timeout = self.kit.config.session.verify_timeout
-        for number, (command, shown) in enumerate(
-            zip(record.verify, self.kit.assertions(record), strict=True)
-        ):
+        commands = zip(record.verify, self.kit.assertions(record), strict=True)
+        for number, (command, shown) in enumerate(commands):
             await self.kit.ledger.say(
                 Tag.SYSTEM, f"verify: {shown}", source=f"{key}:{number}:start", command=shown
             )
-            changed = await self._changed(record, command)
-            run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
-            result = await self.kit.board.unless_stopped(run)
-            # Only its end is shown; what is cut off before it is more than any secret's length.
-            output = self.kit.scrub(result.output[-_SCRUBBED:])[-_SHOWN:]
-            check = Check(
-                shown, result.exit_code, output, result.duration_ms, result.timed_out, changed=changed
-            )
-            verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
-            doubt = f" (changed since the start: {', '.join(changed)})" if changed else ""
-            source = await self.kit.ledger.say(
-                Tag.SYSTEM if check.passed else Tag.ERROR,
-                f"verify {verdict}: {shown}{doubt}",
-                command=shown,
-                exitCode=check.exit_code,
-                output=check.output,
-                durationMs=check.duration_ms,
-                changed=list(changed) or None,
-            )
-            checks.append(attrs.evolve(check, source=source))
+            check = await self._check(record, command, shown)
+            checks.append(attrs.evolve(check, source=await self._told(check)))
         tree = await git.tree_hash(Path(record.worktree), root=self.kit.places.root)
         for check in checks:
             await self.kit.ledger.note(
@@ -151,6 +131,29 @@ class Evidence:
                 changed=list(check.changed),
             )
         return Gate(tuple(checks), tree)
+
+    async def _check(self, record: SessionRecord, command: str, shown: str) -> Check:
+        changed = await self._changed(record, command)
+        timeout = self.kit.config.session.verify_timeout
+        run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
+        result = await self.kit.board.unless_stopped(run)
+        # Only its end is shown; what is cut off before it is more than any secret's length.
+        output = self.kit.scrub(result.output[-_SCRUBBED:])[-_SHOWN:]
+        return Check(shown, result.exit_code, output, result.duration_ms, result.timed_out, changed=changed)
+
+    async def _told(self, check: Check) -> int:
+        """Puts the result on record; the id of its event."""
+        verdict = "passed" if check.passed else f"failed (exit {check.exit_code})"
+        doubt = f" (changed since the start: {', '.join(check.changed)})" if check.changed else ""
+        return await self.kit.ledger.say(
+            Tag.SYSTEM if check.passed else Tag.ERROR,
+            f"verify {verdict}: {check.command}{doubt}",
+            command=check.command,
+            exitCode=check.exit_code,
+            output=check.output,
+            durationMs=check.duration_ms,
+            changed=list(check.changed) or None,
+        )
 
     async def _changed(self, record: SessionRecord, command: str) -> tuple[str, ...]:
         """What the command is made of and the session has changed: it judges all the same, and that is said beside it."""

@@ -76,11 +76,20 @@ class Ledger:
         return self.record is not None and _news(self.record) != self._told
 
     def load(self) -> HubError | None:
-        """Read the record back. A damaged file is kept aside and reported, never repaired or overwritten."""
+        """Read the record back. A damaged file is kept aside and reported, never repaired or overwritten.
+
+        Raises:
+            HubError: `disk_failed`; whatever the record says, nothing may be done before it can be read.
+        """
         try:
+            failpoints.hit("fsm.read")
             data = read_bounded(self.places.fsm, _RECORD_LIMIT)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise HubError(
+                Code.DISK_FAILED, f"Cannot read {self.places.fsm}: the disk failed ({error.strerror})."
+            ) from error
         try:
             self.record = decode(data)
         except StateCorrupt as error:

@@ -13,6 +13,7 @@ import attrs
 
 from hub.actors.session.kit import Kit
 from hub.domain.approval import asks
+from hub.domain.profile import guidance
 from hub.domain.session import SessionRecord
 from hub.providers.base import Assignment
 
@@ -53,7 +54,7 @@ class Orders:
         return Assignment(
             dispatch_id=record.dispatch_id,
             session_id=record.session_id,
-            prompt=prompt,
+            prompt=self._guided(record, prompt),
             worktree=Path(record.worktree),
             run_dir=self.kit.places.run_dir / record.dispatch_id,
             program=settings.program,
@@ -68,3 +69,8 @@ class Orders:
             options=settings.options,
             asks=asks(self.kit.config.approvals, record.provider),
         )
+
+    def _guided(self, record: SessionRecord, prompt: str) -> str:
+        """With what the profile tells every agent; nothing that hub keeps secret is for all of them."""
+        told = self.kit.scrub(guidance(record.profile, record.context_hint, record.skills))
+        return f"{prompt}\n\n{told}" if told else prompt

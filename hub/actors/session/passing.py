@@ -12,39 +12,36 @@ from functools import partial
 from pathlib import Path
 
 import attrs
-import trio
 
 from hub.actors.insist import insist
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import Desk
+from hub.actors.session.desk import Desk, unknown_agent
 from hub.actors.session.evidence import Evidence, Gate
 from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
+from hub.actors.session.signed import Signed
 from hub.actors.session.stillness import Stillness
 from hub.actors.session.targets import Targets
 from hub.actors.trouble import UNAUDITED, passes
 from hub.domain.approval import Action
 from hub.domain.brief import receiver_prompt, render_envelope
-from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign, verify
+from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
-from hub.domain.fidelity import score
 from hub.domain.handoff import State, Trigger
 from hub.domain.intent import draft
 from hub.domain.profile import Target
 from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
-from hub.io.atomic import read_bounded, write_atomic
+from hub.io.atomic import write_atomic
 from hub.io.git.env import together
 from hub.io.git.manifest import manifest
-from hub.messages import AuditHead, AuditIntact, BreakerFailure, BreakerSuccess
-
-_CONTRACT_LIMIT = 64 * 1024 * 1024
+from hub.messages import AuditHead, BreakerFailure, BreakerSuccess
 
 
 @attrs.frozen
@@ -58,6 +55,7 @@ class Passing:
     evidence: Evidence
     asks: Asks
     stillness: Stillness
+    signed: Signed
 
     async def step(self, record: SessionRecord) -> None:
         """Do what the record's state asks and move to the next one."""
@@ -68,6 +66,8 @@ class Passing:
                 await self._snapshotted(record)
             case State.ENVELOPE_BUILT:
                 await self._envelope_built(record)
+            case State.DISPATCHED | State.RESUMING if record.to_provider not in self.kit.providers:
+                await self._receiver_gone(record)
             case State.DISPATCHED:
                 await self._dispatched(record)
             case State.RESUMING:
@@ -185,7 +185,7 @@ class Passing:
         )
 
     async def _envelope_built(self, record: SessionRecord) -> None:
-        self._verified(record)
+        self.signed.contract(record)
         effect(State.ENVELOPE_BUILT, "mid")
         target = Target(record.to_provider, record.to_account)
         if not record.to_provider or (target.provider, target.account) in await self.targets.blocked():
@@ -210,23 +210,8 @@ class Passing:
         left = Attempt(target.provider, target.account, "denied", record.at)
         await self.kit.ledger.update(tried=(*record.tried, left), to_provider="", to_account="")
 
-    def _verified(self, record: SessionRecord) -> Contract:
-        """The contract on disk, if it is the one this handoff signed.
-
-        Raises:
-            HubError: `contract_invalid`; it must not be given to anybody.
-        """
-        data = read_bounded(self.kit.places.envelope_json, _CONTRACT_LIMIT)
-        return verify(
-            data,
-            self.kit.keys.contract,
-            session_id=record.session_id,
-            handoff_id=record.handoff_id,
-            snapshot=record.snapshot_sha,
-        )
-
     async def _dispatched(self, record: SessionRecord) -> None:
-        contract = self._verified(record)
+        contract = self.signed.contract(record)
         receiver = attrs.evolve(record, provider=record.to_provider, account=record.to_account, native_id="")
         # Rendered again from what was verified: the Markdown file on disk is for people and could have been changed.
         text = render_envelope(contract)
@@ -262,6 +247,13 @@ class Passing:
         )
         await self._next_receiver(record, left)
 
+    async def _receiver_gone(self, record: SessionRecord) -> None:
+        """The receiver left the configuration while hub was away: whatever runs of it is ended."""
+        error = unknown_agent(record.to_provider)
+        await self.desk.kill(record)
+        await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self.abandon_dispatch(record)
+
     async def _resuming(self, record: SessionRecord) -> None:
         live = await self.desk.reattach(record)
         effect(State.RESUMING, "mid")
@@ -275,7 +267,7 @@ class Passing:
             self.desk.insist_known(record)
             await self._no_heartbeat(record, live)
             return
-        points = await self._score(record)
+        points = await self.signed.fidelity(record)
         effect(State.RESUMING, "done")
         await insist(self.kit.breakers, BreakerSuccess(record.to_provider, record.to_account))
         await self.kit.ledger.advance(
@@ -322,47 +314,9 @@ class Passing:
         )
 
     async def abandon_dispatch(self, record: SessionRecord) -> None:
-        """The user has decided that a dispatch nobody can be sure of is not to be counted on."""
+        """A dispatch that is not to be counted on: the user has decided so, or nobody can deal with its agent."""
         left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
         await self._next_receiver(record, left)
-
-    async def _score(self, record: SessionRecord) -> float:
-        """The handoff's fidelity: the contract as it was given, held against the log."""
-        data = read_bounded(self.kit.places.envelope_json, _CONTRACT_LIMIT)
-        try:
-            contract = self._verified(record)
-        except HubError:
-            return 0
-        records = await self.evidence.records(record)
-        text = data.decode()
-        files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
-        audited = hashlib.sha256(data).hexdigest() == record.contract_sha256
-        audited = audited and await insist(self.kit.audit, AuditIntact())
-        judge = partial(
-            score,
-            [(item.id, item) for item in records],
-            contract,
-            goal=self.kit.task(record),
-            acceptance=self.kit.assertions(record),
-            signed=True,
-            audited=audited,
-            secret_free=self.kit.redactor().text(text) == text,
-            tree_matches=record.tree_matches,
-            root=record.worktree,
-            snapshot_paths=[entry.path for entry in files],
-        )
-        found = await trio.to_thread.run_sync(judge)
-        parts = {facet: round(share * 1000) for facet, share in found.per_class.items()}
-        await self.kit.ledger.say(
-            Tag.HANDOFF,
-            f"fidelity {found.hfs} of 100",
-            source=f"hfs:{record.handoff_id}",
-            hfs=found.hfs,
-            recallPermille=parts,
-            missing=list(found.missing[:20]),
-            unsupported=list(found.unsupported[:20]),
-        )
-        return found.hfs
 
 
 def contract_id(record: SessionRecord) -> str:

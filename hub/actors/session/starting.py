@@ -33,7 +33,7 @@ def new_record(kit: Kit, order: StartRun, chain: tuple[str, ...], state: git.Rep
     """The first record: what was asked for, else what is configured."""
     session_id = order.session_id or kit.new_id("s")
     config = kit.config
-    provider = chain[0]
+    provider, profile = chain[0], config.profile(order.profile)
     verify = tuple(order.verify if order.verify is not None else config.session.verify)
     return SessionRecord(
         session_id=session_id,
@@ -50,6 +50,8 @@ def new_record(kit: Kit, order: StartRun, chain: tuple[str, ...], state: git.Rep
         carries=not order.base,
         main_branch=state.branch or state.main_branch,
         profile=order.profile,
+        context_hint=profile.context_hint,
+        skills=profile.skills,
         chain=chain,
         threshold=_or(order.threshold, config.session.threshold),
         max_handoffs=_or(order.max_handoffs, config.session.max_handoffs),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,11 +25,11 @@ from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.profile import ProviderStatus, Status, Target, chain, next_target
 from hub.domain.quota import FULL, QuotaReading
-from hub.domain.session import SessionRecord
+from hub.domain.session import LeftOut, SessionRecord
 from hub.domain.wallet import Prospect, wall
 from hub.errors import Code, HubError
-from hub.messages import BreakerClosed, GetConfig, GetProspects, Shut
-from hub.providers.base import install_hint
+from hub.messages import BreakerClosed, GetConfig, GetLoggedOut, GetProspects, Shut
+from hub.providers.base import install_hint, login_hint
 from supervisors import ActorDied
 
 _PATIENCE = 5.0
@@ -74,29 +74,55 @@ class Targets:
     def _fit(self, name: str) -> bool:
         return self.installed(name) and not self.mute(name)
 
-    def known(self) -> list[ProviderStatus]:
-        """Every enabled provider; one that is not installed, or must ask and cannot, is in error."""
+    def known(self, logged_out: Collection[str] = ()) -> list[ProviderStatus]:
+        """Every enabled provider; one that is not installed, logged out, or must ask and cannot, is in error."""
         config = self.kit.config
         return [
             ProviderStatus(
                 name,
-                Status.STANDBY if self._fit(name) else Status.ERROR,
+                Status.STANDBY if self._fit(name) and name not in logged_out else Status.ERROR,
                 tuple(account.label for account in config.accounts(name)),
             )
             for name in config.enabled_providers(self.kit.providers)
         ]
 
-    def chain_for(self, *, provider: str, profile: str, fallback: Sequence[str] = ()) -> tuple[str, ...]:
+    async def logged_out(self) -> frozenset[str]:
+        """Who is sure to have no login; nobody, while the settings are not there to tell."""
+        try:
+            answer: frozenset[str] = await self.kit.settings.call(GetLoggedOut(), timeout=_PATIENCE)
+        except (ActorDied, trio.TooSlowError, HubError):
+            return frozenset()
+        return answer
+
+    def left_out(
+        self, logged_out: Collection[str], *, provider: str, profile: str, fallback: Sequence[str] = ()
+    ) -> tuple[LeftOut, ...]:
+        """Who could be in the chain of `chain_for` had they a login; nobody, where the order was named."""
+        if fallback or self.kit.config.profile_chain(profile) or self.kit.config.session.chain:
+            return ()
+        names = self.kit.config.enabled_providers(self.kit.providers)
+        out = [name for name in names if name in logged_out and name != provider and self._fit(name)]
+        return tuple(LeftOut(name, "not logged in", login_hint(self.kit.providers[name])) for name in out)
+
+    def chain_for(
+        self,
+        *,
+        provider: str,
+        profile: str,
+        fallback: Sequence[str] = (),
+        logged_out: Collection[str] = (),
+    ) -> tuple[str, ...]:
         """Provider names in order of priority for a new session, the wanted one first.
 
-        With a `fallback` the order is the wanted one and these, and nobody else.
+        With a `fallback` the order is the wanted one and these, and nobody else. Whoever is named anywhere is in it,
+        login or not: the user may know of one that hub cannot see.
 
         Raises:
             HubError: Nobody is there to work, or a named one is unknown or not installed.
         """
         config = self.kit.config
         named = (provider, *fallback) if fallback else config.profile_chain(profile)
-        order = chain(named, config.session.chain, self.known())
+        order = chain(named, config.session.chain, self.known(logged_out))
         names = [target.provider for target in order if self._fit(target.provider)]
         if provider:
             if provider not in self.kit.providers:
@@ -111,8 +137,15 @@ class Targets:
                 )
             names = [provider, *(n for n in names if n != provider)]
         if not names:
-            raise HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint="See: hub doctor")
+            raise self._nobody(self.left_out(logged_out, provider=provider, profile=profile))
         return tuple(names)
+
+    def _nobody(self, left_out: Sequence[LeftOut]) -> HubError:
+        if not left_out:
+            return HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint="See: hub doctor")
+        names = ", ".join(out.provider for out in left_out)
+        detail = f"No agent that is enabled and installed is logged in: {names}."
+        return HubError(Code.AUTH_NEEDED, detail, hint=left_out[0].hint)
 
     def _install_hint(self, name: str) -> str:
         return install_hint(self.kit.providers[name])
@@ -192,6 +225,7 @@ class Targets:
     async def statuses(self) -> list[dict[str, Any]]:
         """What `GET /api/providers` serves."""
         shut = await self._shut()
+        logged_out = await self.logged_out()
         working = self._working()
         rows = []
         for name in self.kit.config.enabled_providers(self.kit.providers):
@@ -205,6 +239,8 @@ class Targets:
                 status, reason = Status.ERROR, f"it {_MUTE}"
             elif working == Target(name, account):
                 status, reason = Status.ACTIVE, ""
+            elif name in logged_out and name not in self.kit.config.session.chain:
+                status, reason = Status.ERROR, "not logged in"
             elif breaker is not None and breaker.limited:
                 status, reason = Status.EXHAUSTED, "its usage limit is reached"
             elif breaker is not None:

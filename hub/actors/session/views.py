@@ -10,6 +10,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
 from hub.actors.clock import iso
 from hub.actors.session.kit import Kit
 from hub.domain.redaction import summary
@@ -50,6 +52,7 @@ def status(kit: Kit) -> dict[str, Any]:
         "paused": record.paused,
         "verified": record.verified,
         "runId": record.run_id,
+        "leftOut": [attrs.asdict(out) for out in record.left_out],
         "branch": record.branch,
         "worktree": record.worktree,
         "waitUntil": iso(record.wait_until) if record.wait_until else None,

@@ -7,6 +7,7 @@ Must not: pass work on itself (it only moves the record to PAUSING), or end the 
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import Desk
+from hub.actors.session.desk import Desk, unknown_agent
 from hub.actors.session.ending import Ending as SessionEnding
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
@@ -73,6 +74,8 @@ class Work:
             await self._wait(record)
         elif not record.worktree_ready:
             await self._prepare(record)
+        elif record.provider not in self.kit.providers:
+            await self._gone(record)
         elif not record.dispatch_id:
             await self._permitted(record)
             await self.kit.ledger.update(dispatch_id=self.kit.new_id("d"), attempt=record.attempt + 1)
@@ -91,18 +94,38 @@ class Work:
         raise HubError(Code.APPROVAL_DENIED, f"{record.provider} was not allowed to start.")
 
     async def _prepare(self, record: SessionRecord) -> None:
-        tree = await git.add_worktree(
-            self.kit.places.root,
-            Path(record.worktree),
-            record.branch,
-            record.base,
-            carry_dirty=record.carries,
+        """Make the worktree: in a large repository that takes its time, and a stop does not wait for it.
+
+        Raises:
+            HubError: `interrupted`: git was told to end. What it had made is the next call's to finish.
+        """
+        tree = await self.kit.board.unless_stopped(
+            partial(
+                git.add_worktree,
+                self.kit.places.root,
+                Path(record.worktree),
+                record.branch,
+                record.base,
+                carry_dirty=record.carries,
+            )
         )
         if tree.carried:
             await self.kit.ledger.say(
                 Tag.SYSTEM, "your uncommitted changes came along as the branch's first commit"
             )
         await self.kit.ledger.update(worktree_ready=True)
+
+    async def _gone(self, record: SessionRecord) -> None:
+        """Its agent was taken out of the configuration while hub was away: another one goes on with its work.
+
+        Raises:
+            HubError: `agent_missing`; nobody else may.
+        """
+        error = unknown_agent(record.provider)
+        if record.handoffs_done >= record.max_handoffs or await self.targets.next(record, None) is None:
+            raise error
+        await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
+        await self._hand_off(record, Trigger.FAILURE, error.detail, FailureClass.CRASH)
 
     async def _wait(self, record: SessionRecord) -> None:
         """Sleep until an absolute instant, which survives a restart; a handoff request ends it at once."""

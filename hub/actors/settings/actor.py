@@ -27,6 +27,7 @@ from hub.io.places import Places
 from hub.messages import (
     AddAccount,
     GetConfig,
+    GetLoggedOut,
     GetProfiles,
     GetVision,
     Install,
@@ -90,6 +91,8 @@ class Settings(Actor[Any]):
                 return self._current()
             case ProvidersConfigured():
                 return self._beside(self._describe())
+            case GetLoggedOut():
+                return self._beside(self._logged_out())
             case GetProfiles():
                 return self._beside(trio.to_thread.run_sync(self._profiles.listed))
             case GetVision():
@@ -127,6 +130,10 @@ class Settings(Actor[Any]):
     async def _change(self, order: Any) -> Any:
         async with self._writing:
             return await self._writer.change(order)
+
+    async def _logged_out(self) -> frozenset[str]:
+        config, providers, now = self._current(), list(self._providers.values()), self._clock()
+        return await trio.to_thread.run_sync(self._entries.logged_out, config, providers, now)
 
     async def _describe(self) -> list[dict[str, Any]]:
         config = self._current()

@@ -6,7 +6,8 @@ Must not: run a program, change anything, or let the value of a key out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,29 @@ class Entries:
             return KEY
         found = self._kept(provider, env)
         return max(found, key=lambda login: login.good(now), default=None)
+
+    def logged_in(self, config: Config, provider: Provider, account: Account, now: float) -> bool | None:
+        """Whether an agent of this account has a login; None where hub cannot know.
+
+        It cannot where the agent keeps its login out of sight, or where the user gave it a server or variables of its
+        own: those may make a login needless.
+        """
+        found = self.login(config, provider, account, now)
+        if found is not None:
+            return found.good(now)
+        settings = config.provider(provider.name)
+        stores = provider.login_stores
+        hidden = not stores or (sys.platform == "darwin" and any(store.keychain for store in stores))
+        return None if hidden or settings.base_url or settings.env or account.env else False
+
+    def logged_out(self, config: Config, providers: Iterable[Provider], now: float) -> frozenset[str]:
+        """The providers whose active account is sure to have no login."""
+        active = ((provider, config.accounts(provider.name)[0]) for provider in providers)
+        return frozenset(
+            provider.name
+            for provider, account in active
+            if self.logged_in(config, provider, account, now) is False
+        )
 
     def kept_login(self, config: Config, provider: Provider, account: Account) -> Login | None:
         """The login the agent keeps itself; None where it has none that can be seen."""

@@ -161,17 +161,6 @@ async def git_fed(
     """
     env = environment(where, [*config, *await _protected()])
     out, err = bytearray(), bytearray()
-
-    async def drain(stream: trio.abc.ReceiveStream, into: bytearray) -> None:
-        async for part in stream:
-            into += part
-
-    async def feed(stream: trio.abc.SendStream) -> None:
-        with contextlib.suppress(trio.BrokenResourceError):  # git left early: its words tell why
-            while piece := await trio.to_thread.run_sync(read):
-                await stream.send_all(piece)
-        await stream.aclose()
-
     process = await trio.lowlevel.open_process(
         ("git", *args),
         cwd=cwd,
@@ -185,9 +174,9 @@ async def git_fed(
     assert process.stdin and process.stdout and process.stderr  # noqa: PT018, S101  # PIPE was asked for
     try:
         await together(
-            partial(drain, process.stdout, out),
-            partial(drain, process.stderr, err),
-            partial(feed, process.stdin),
+            partial(_drain, process.stdout, out),
+            partial(_drain, process.stderr, err),
+            partial(_feed, process.stdin, read),
         )
         await process.wait()
     except BaseException:
@@ -203,6 +192,18 @@ async def git_fed(
     if done.code != 0:
         raise failure(args[0], done)
     return done
+
+
+async def _drain(stream: trio.abc.ReceiveStream, into: bytearray) -> None:
+    async for part in stream:
+        into += part
+
+
+async def _feed(stream: trio.abc.SendStream, read: Callable[[], bytes]) -> None:
+    with contextlib.suppress(trio.BrokenResourceError):  # git left early: its words tell why
+        while piece := await trio.to_thread.run_sync(read):
+            await stream.send_all(piece)
+    await stream.aclose()
 
 
 def environment(where: Mapping[str, str], config: Config = ()) -> dict[str, str]:

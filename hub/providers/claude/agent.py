@@ -39,6 +39,7 @@ LOGIN = (
         token=(_TABLE, "accessToken"),
         expires=(_TABLE, "expiresAt"),
         renews=(_TABLE, "refreshToken"),
+        keychain=True,
     ),
 )
 

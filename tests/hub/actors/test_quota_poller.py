@@ -122,6 +122,32 @@ async def test_a_server_is_asked_with_the_agents_own_login(poller, server, allow
     assert "t-1" not in repr(poller)
 
 
+KEYS = {"opencode": '{"openrouter": {"key": "sk-or-42"}}', "aider": "OPENROUTER_API_KEY=sk-or-42\n"}
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("opencode", "work/data/opencode/auth.json"),
+        ("opencode", ".local/share/opencode/auth.json"),
+        ("aider", "work/.env"),
+        ("aider", ".env"),
+    ],
+)
+async def test_a_key_is_found_where_its_agent_keeps_it(tmp_path, poller, server, name, file):
+    """And where the number comes from stands by it: `endpoint`."""
+    server.body = b'{"data": {"limit": 20, "limit_remaining": 5}}'
+    wrote(tmp_path / file)
+    (tmp_path / file).write_text(KEYS[name])
+    text = f'[providers.{name}]\nquotaEndpoint = true\nquotaUrl = "{server.url}"\n'
+    if file.startswith("work/"):
+        text += f'[[providers.{name}.accounts]]\nlabel = "work"\nconfigDir = "{tmp_path}/work"\n'
+    (only,) = await poller.look(parse_config(text), (name,))
+    assert (only.provider, only.account) == (name, "work" if "work/" in file else "default")
+    assert (only.window, only.used_permille, only.source) == ("credit", 750, "endpoint")
+    assert server.asked == [("/api/v1/key", "Bearer sk-or-42")]
+
+
 async def test_a_server_is_asked_ever_more_seldom_while_nothing_changes(poller, server, allowed):
     for seconds, asked in (
         (0, 1),

@@ -15,7 +15,7 @@ from tests.hub.cli.kit import hub
 def asking(work):
     """A daemon whose agent waits for permission; a rule says how serious that is."""
     work.script("demo-first", {"approve": "deploy"}, {"done": "done"})
-    work.configure('\n[[approvals]]\nseverity = "critical"\nreason = "it is Friday"\ntimeout = 900\n')
+    work.configure('\n[[approvals]]\nseverity = "danger"\nreason = "it is Friday"\ntimeout = 900\n')
     api = work.start()
     api.post("/api/run", {"task": "ship it"})
     until(lambda: api.get("/api/status")["needsApproval"], "the agent asks")
@@ -34,7 +34,7 @@ def test_what_waits_is_shown_and_answered(asking):
     assert "hub reply" not in shown_status
     [one] = json.loads(say(asking, "approvals", "--json").stdout)
     text = say(asking, "approvals").stdout
-    assert (one["id"] in text, "critical" in text, "it is Friday" in text, one["expiresAt"] in text) == (
+    assert (one["id"] in text, "danger" in text, "it is Friday" in text, one["expiresAt"] in text) == (
         True,
     ) * 4
     done = say(asking, "deny", "--note", "on Monday")

@@ -43,7 +43,7 @@ def asking(work):
 
 def test_a_session_from_question_to_rewind(work, say):
     """status, pause, resume, reply, logs, diff, history, rewind and audit, in the order of a session."""
-    asking(work)
+    api = asking(work)
     assert say("status")["needsInput"] is True
     assert "hub reply" in hub("status", cwd=work.root, env=work.environ()).stdout
     assert say("pause")["ok"] is True
@@ -52,6 +52,9 @@ def test_a_session_from_question_to_rewind(work, say):
     until(work.ended, "the session ends")
     ended = say("status")
     assert (ended["sessionState"], ended["verified"]) == ("completed", True)
+    assert ended["cost"] == api.get("/api/session/cost")
+    assert ended["pipeline"] is None
+    assert "cost      $0.0000" in hub("status", cwd=work.root, env=work.environ()).stdout
 
     records = say("logs")
     assert [record["id"] for record in records] == list(range(1, len(records) + 1))

@@ -110,6 +110,24 @@ def test_run_with_a_daemon_of_its_own(ready):
     assert not (ready.hub / "daemon.json").exists(), "its daemon has ended"
 
 
+def test_status_tells_of_the_run_and_what_it_costs(ready):
+    """The node it is at and how far it is, while the session is a part of it; with its cost, as far as it is known."""
+    usage = {"usage": {"tokensIn": 1000, "tokensOut": 200}}
+    ready.script(
+        "demo-first", {"write": {"path": "one.txt", "text": "one\n"}}, usage, {"ask": "go on?"}, {"done": "x"}
+    )
+    api = ready.start()
+    api.post("/api/pipelines/run", {"name": "feature"})
+    until(lambda: api.get("/api/status")["needsInput"], "the first node asks")
+    whole = json.loads(hub("status", "--json", cwd=ready.root, env=ready.environ()).stdout)
+    assert (whole["pipeline"]["name"], whole["pipeline"]["runId"]) == ("feature", whole["runId"])
+    assert [node["state"] for node in whole["pipeline"]["nodes"]] == ["running", "pending"]
+    assert (whole["cost"]["tokensIn"], whole["cost"]["tokensOut"]) == (1000, 200)
+    said = hub("status", cwd=ready.root, env=ready.environ()).stdout
+    assert "pipeline  feature: 0 of 2 nodes done, at api" in said
+    assert "cost      $0.0000" in said
+
+
 def test_run_tells_what_failed_and_how_to_go_on(ready):
     """The exit status is the failed node's; what is done is not done again."""
     ready.script("demo-second", {"say": "nothing"}, {"done": "x"})

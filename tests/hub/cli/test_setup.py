@@ -18,6 +18,14 @@ def findings(repo, **more):
     return {found["check"]: found for found in json.loads(done.stdout)}, done.returncode
 
 
+def logged_in_home(folder):
+    """A home directory in which Claude Code has a login."""
+    login = folder / "home/.claude/.credentials.json"
+    login.parent.mkdir(parents=True)
+    login.write_text('{"claudeAiOauth": {"accessToken": "a", "refreshToken": "r"}}')
+    return str(folder / "home")
+
+
 def agent(folder, name="claude", says="2.0.0 (Claude Code)"):
     """A program of that name on a PATH of its own."""
     folder.mkdir(exist_ok=True)
@@ -82,7 +90,7 @@ def test_the_doctor_finds_what_keeps_hub_from_working(repo, tmp_path):
 
 def test_a_missing_agent_is_a_note_and_none_at_all_a_fault(repo, tmp_path):
     """One agent is enough to work with; its version is told."""
-    checks, _ = findings(repo, PATH=agent(tmp_path / "one"))
+    checks, _ = findings(repo, PATH=agent(tmp_path / "one"), HOME=logged_in_home(tmp_path))
     assert checks["claude"]["ok"] is True
     assert "2.0.0" in checks["claude"]["detail"]
     assert (checks["codex"]["ok"], checks["codex"]["warning"]) == (False, True)
@@ -90,9 +98,22 @@ def test_a_missing_agent_is_a_note_and_none_at_all_a_fault(repo, tmp_path):
     assert "agents" not in checks
 
 
+def test_an_agent_without_a_login_is_told_with_the_way_to_one(repo, tmp_path):
+    """It is left out of the default chain: a note while another can work, a fault where none can."""
+    (tmp_path / "home").mkdir()
+    path = agent(tmp_path / "one")
+    checks, status = findings(repo, PATH=path, HOME=str(tmp_path / "home"))
+    assert checks["claude"]["detail"] == "2.0.0 (Claude Code), not logged in: left out of the default chain"
+    assert checks["claude"]["hint"].startswith("Log in: claude auth login; or")
+    assert (checks["claude"]["warning"], checks["agents"]["detail"], status) == (True, "none is logged in", 1)
+    (repo / "hub.toml").write_text('[session]\nchain = ["claude"]\n')
+    checks, status = findings(repo, PATH=path, HOME=str(tmp_path / "home"))
+    assert ("agents" in checks, status) == (False, 0)
+
+
 def test_the_doctor_is_content_with_a_ready_project(repo, tmp_path):
     """Exit 0, in both outputs."""
-    env = environ(repo.parent, PATH=agent(tmp_path / "one"))
+    env = environ(repo.parent, PATH=agent(tmp_path / "one"), HOME=logged_in_home(tmp_path))
     assert hub("doctor", cwd=repo, env=env).returncode == 0
     assert hub("doctor", "--json", cwd=repo, env=env).returncode == 0
 

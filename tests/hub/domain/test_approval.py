@@ -119,8 +119,8 @@ def test_hubs_own_requests_differ_by_their_occasion():
 
 
 def test_the_first_rule_that_matches_decides():
-    rules = [Rule(command="git push*", reason="r", severity="critical", timeout=5.0), Rule(decision="deny")]
-    assert judge(rules, shell("git push -f")) == Verdict("ask", "critical", "r", 5.0)
+    rules = [Rule(command="git push*", reason="r", severity="danger", timeout=5.0), Rule(decision="deny")]
+    assert judge(rules, shell("git push -f")) == Verdict("ask", "danger", "r", 5.0)
     assert decision(rules, shell("git status")) == "deny"
 
 
@@ -281,6 +281,12 @@ def test_the_resource_has_what_the_specification_names():
     assert found["expiresAt"] == "1970-01-12T13:47:40.000Z"
     assert (found["id"], found["action"], found["severity"]) == ("a-1", "Bash: ls", "warn")
     assert view(waiting())["expiresAt"] is None
+
+
+def test_a_severity_that_nobody_knows_is_refused():
+    kept = encode([waiting()]).replace(b'"warn"', b'"critical"')
+    with pytest.raises(ValueError, match="severity"):
+        decode(kept)
 
 
 def test_what_is_kept_is_read_back():

@@ -91,7 +91,7 @@ timeout = 60
 tool = "Bash"
 command = "rm *"
 decision = "deny"
-severity = "critical"
+severity = "danger"
 reason = "no"
 
 [redaction]
@@ -182,6 +182,23 @@ def test_profile_chains():
     assert config.profile_chain("") == ()
     with pytest.raises(HubError, match="no profile 'x'"):
         config.profile_chain("x")
+
+
+def test_a_kind_of_task_finds_its_profile():
+    """The first that names it; where none does, what there is."""
+    assert (
+        parse_config('[[profiles]]\nname = "a"\n[[profiles]]\nname = "b"\nkinds = ["docs"]').profile_for(
+            "docs"
+        )
+        == "b"
+    )
+    for text, hint in [
+        ('[[profiles]]\nname = "b"\nkinds = ["docs", "bug"]', "There are profiles for: bug, docs."),
+        ('[[profiles]]\nname = "b"', "Give a profile `kinds` in hub.toml."),
+    ]:
+        with pytest.raises(HubError) as caught:
+            parse_config(text).profile_for("poem")
+        assert (caught.value.code, caught.value.hint) == (Code.INVALID, hint)
 
 
 @attrs.frozen
@@ -288,6 +305,9 @@ def test_a_syntax_error_tells_line_and_column(text, place):
         ("[[providers.c.accounts]]\nlabel='a'\nconfigDir='../x'", "providers.c.accounts[0].configDir", 3),
         ('[[providers.c.accounts]]\nlabel="\\u202ex"', "providers.c.accounts[0].label", 2),
         ("[[approvals]]\n[[approvals]]\ntool = 1", "approvals[1].tool", 3),
+        ('[[approvals]]\nseverity = "critical"', "approvals[0].severity", 2),
+        ('[[approvals]]\nseverity = "Warn"', "approvals[0].severity", 2),
+        ("[[approvals]]\nseverity = 1", "approvals[0].severity", 2),
         ('[providers.c]\nkind = "mcp"', "providers.c.kind", 2),
         ('[providers.c]\nkind = "acp"', "providers.c", 1),
         ('[providers.c]\nkind = "acp"\ncommand = []', "providers.c", 1),

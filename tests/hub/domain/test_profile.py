@@ -5,7 +5,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.domain.failure import FailureClass
-from hub.domain.profile import ProviderStatus, Status, Target, accounts_of, chain, next_target, unavailable
+from hub.domain.profile import (
+    ProviderStatus,
+    Status,
+    Target,
+    accounts_of,
+    chain,
+    guidance,
+    next_target,
+    unavailable,
+)
 
 CLAUDE = ProviderStatus("claude", Status.ACTIVE, ("work", "home"))
 CODEX = ProviderStatus("codex", Status.STANDBY)
@@ -137,3 +146,13 @@ def test_walking_on_visits_every_account_once_and_then_ends(failure):
         seen.append(following)
         current = following
     assert seen == [WORK, HOME, CODEX_T, GEMINI_1, Target("gemini", "two")]
+
+
+def test_what_a_profile_tells_every_agent():
+    assert guidance("p", "", ()) == ""
+    assert guidance("p", " \n", ()) == ""
+    assert guidance("p", "Be brief.\n", ()) == "Context, from the user's profile p:\n\nBe brief."
+    assert guidance("p", "", ("a", "b")) == "Use these skills where you have them: a, b."
+    assert guidance("p", "Be brief.", ("a",)).endswith(
+        "Be brief.\n\nUse these skills where you have them: a."
+    )

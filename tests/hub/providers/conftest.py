@@ -17,6 +17,9 @@ from hub.providers.base import Account, Assignment
 from tests.agents import PROGRAMS, Program, base_env, program_path
 from tests.model_server import ModelServer
 
+KEPT_ELSEWHERE = {"copilot": (".cache/",), "aider": (".aider/",)}
+"""What these leave in the user's home all the same: an unpacked program, a list of prices; neither is a login."""
+
 
 @pytest.fixture
 def models() -> Iterator[ModelServer]:
@@ -54,6 +57,15 @@ def env(models: ModelServer, tmp_path: Path) -> dict[str, str]:
     home = tmp_path / "home"
     home.mkdir()
     return {**base_env(home), **models.proxy_env()}
+
+
+@pytest.fixture
+def nothing_left_at_home(agent: Program, env: dict[str, str]) -> Iterator[None]:
+    """Two accounts of one agent must not meet: nothing that makes one a user is left in the user's home."""
+    yield
+    home = Path(env["HOME"])
+    left = {path.relative_to(home).as_posix() for path in home.rglob("*") if path.is_file()}
+    assert {path for path in left if not path.startswith(KEPT_ELSEWHERE.get(agent.name, ()))} == set()
 
 
 @pytest.fixture

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from hub.domain.login import LoginStore
+from hub.providers.openrouter import key_in
 from hub.providers.quota import Share, document, instant, named, permille
 from hub.providers.registry import load, names, quota_client
 
 NOW = 1_795_236_000.0
 CLAUDE, CODEX, GEMINI = (quota_client(name) for name in ("claude", "codex", "gemini"))
+OPENCODE, AIDER = (quota_client(name) for name in ("opencode", "aider"))
+ALL = (CLAUDE, CODEX, GEMINI, OPENCODE, AIDER)
 
 ROLLOUT = {
     "timestamp": "2026-11-21T02:53:46.868Z", "type": "event_msg",
@@ -46,7 +50,7 @@ def test_a_limit_in_a_transcript_fills_its_window():
     assert CLAUDE.record(TRANSCRIPT) == (Share("five_hour", 1000, 1795236877.0, at),)
 
 
-@pytest.mark.parametrize("client", [CLAUDE, CODEX, GEMINI])
+@pytest.mark.parametrize("client", ALL)
 @pytest.mark.parametrize(
     "record", [{}, {"payload": []}, {"payload": {"type": "token_count"}}, {"apiErrorParams": 1}]
 )
@@ -77,7 +81,7 @@ def test_the_answers_are_read():
     assert GEMINI.answer(gemini) == [Share("day:gemini-2.5-pro", 750, instant(iso))]
 
 
-@pytest.mark.parametrize("client", [CLAUDE, CODEX, GEMINI])
+@pytest.mark.parametrize("client", ALL)
 @pytest.mark.parametrize(
     "body", [{}, {"rate_limit": 3, "buckets": {}, "five_hour": []}, {"error": {"message": "no"}}]
 )
@@ -90,20 +94,26 @@ def login(client, **fields):
         CLAUDE: {"claudeAiOauth": {"accessToken": "t-1", "expiresAt": (NOW + 60) * 1000, **fields}},
         CODEX: {"tokens": {"access_token": "t-1", "account_id": "a-1", **fields}},
         GEMINI: {"access_token": "t-1", "expiry_date": (NOW + 60) * 1000, **fields},
+        OPENCODE: {
+            "anthropic": {"type": "oauth", "access": "a"},
+            "openrouter": {"type": "api", "key": "t-1"},
+        },
     }
+    if client is AIDER:
+        return b"OPENAI_API_KEY=other-key\nOPENROUTER_API_KEY=t-1-and-more\n"
     return json.dumps(shapes[client]).encode()
 
 
-@pytest.mark.parametrize("client", [CLAUDE, CODEX, GEMINI])
+@pytest.mark.parametrize("client", ALL)
 def test_a_login_goes_into_the_request_and_nowhere_else(client):
     found = client.request(login(client), "https://example.org", NOW)
-    assert found.headers["Authorization"] == "Bearer t-1"
+    assert found.headers["Authorization"] == f"Bearer {'t-1-and-more' if client is AIDER else 't-1'}"
     assert found.url.startswith("https://example.org/")
     assert "t-1" not in repr(found)
     assert "t-1" not in found.url
 
 
-@pytest.mark.parametrize("client", [CLAUDE, CODEX, GEMINI])
+@pytest.mark.parametrize("client", ALL)
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"claudeAiOauth": 1, "tokens": [], "access_token": 5}'])
 def test_no_login_is_no_request(client, data):
     assert client.request(data, "https://example.org", NOW) is None
@@ -115,6 +125,43 @@ def test_an_expired_login_is_not_sent_and_not_refreshed(client, field):
     assert client.request(login(client, **{field: NOW * 1000}), "https://example.org", NOW) is None
 
 
+@pytest.mark.parametrize(
+    ("data", "shares"),
+    [
+        (
+            {"limit": 100, "limit_remaining": 74.5, "limit_reset": "monthly", "usage": 25.5},
+            [("credit:monthly", 255)],
+        ),
+        ({"limit": 10, "limit_remaining": 0, "limit_reset": None}, [("credit", 1000)]),
+        ({"limit": 10, "limit_remaining": -0.2}, [("credit", 1000)]),
+        ({"limit": None, "limit_remaining": None, "usage": 3}, []),
+        ({"limit": 0, "limit_remaining": 0}, []),
+        ({"limit": "10", "limit_remaining": 5}, []),
+    ],
+    ids=["monthly", "used up", "over", "without a limit", "nothing", "no number"],
+)
+@pytest.mark.parametrize("client", [OPENCODE, AIDER])
+def test_a_key_of_openrouters_tells_what_is_left_of_its_limit(client, data, shares):
+    assert list(client.answer({"data": data})) == [Share(window, used) for window, used in shares]
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        (b"OPENROUTER_API_KEY=sk-or-v1-abc\n", "sk-or-v1-abc"),
+        (
+            b"# OPENROUTER_API_KEY=sk-or-v1-old\nexport OPENROUTER_API_KEY = 'sk-or-v1-abc'  # mine\r\n",
+            "sk-or-v1-abc",
+        ),
+        (b'OPENROUTER_API_KEY="sk-or-v1-abc"\nOPENROUTER_API_KEY=sk-or-v1-new', "sk-or-v1-new"),
+        (b"MY_OPENROUTER_API_KEY=sk-or-v1-abc\nOPENROUTER_API_KEY=\nOPENROUTER_API_KEY_2=sk-or-v1-abc\n", ""),
+        (b"OPENROUTER_API_KEY=\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8", ""),
+    ],
+)
+def test_the_key_in_a_file_of_variables(text, key):
+    assert key_in(text) == key
+
+
 def test_figures_that_are_none():
     assert [permille(value) for value in (None, True, "42", -1, 1001, 42.04)] == [None] * 5 + [420]
     assert [instant(value) for value in (None, "soon", True, -1, 1e12, [])] == [None] * 6
@@ -124,7 +171,13 @@ def test_figures_that_are_none():
 
 
 def test_the_table_of_clients_is_of_known_providers():
-    assert [name for name in names() if quota_client(name)] == ["claude", "codex", "gemini"]
+    assert [name for name in names() if quota_client(name)] == [
+        "claude",
+        "codex",
+        "gemini",
+        "opencode",
+        "aider",
+    ]
     assert quota_client("nobody") is None
 
 
@@ -133,6 +186,9 @@ def test_the_quota_is_asked_with_the_login_of_the_account():
     for name in names():
         client = quota_client(name)
         if client is not None:
-            store = load(name).login_stores[0]
+            keys_alone = LoginStore(
+                "", "~", ".env", ()
+            )  # Aider has no login: its keys are in a file of variables
+            store = next(iter(load(name).login_stores), keys_alone)
             assert client.credentials == store.path, name
             assert Path("~") / client.home == Path(store.default), name

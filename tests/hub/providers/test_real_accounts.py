@@ -11,15 +11,12 @@ import pytest
 from hub.domain.login import Login
 from hub.io.logins import find_login
 from hub.io.probe import probe
-from hub.providers.base import Account, Ending
+from hub.providers.base import Account
 from hub.providers.registry import load
 from tests.agents import PROGRAMS, program_path
-from tests.drive import drive
 
 pytestmark = pytest.mark.agents
 
-KEPT_ELSEWHERE = {"copilot": (".cache/",), "aider": (".aider/",)}
-"""What these leave in the user's home all the same: an unpacked program, a list of prices; neither is a login."""
 CLAUDE = {
     "accessToken": "sk-ant-oat01-wonderful",
     "refreshToken": "sk-ant-ort01-x",
@@ -59,16 +56,6 @@ async def test_a_program_tells_its_version(agent, env, monkeypatch):
     told = await probe(str(program_path(agent.name)), load(agent.name).version_args)
     assert told.ok
     assert agent.version in told.version
-
-
-@pytest.mark.parametrize("agent", [n for n in PROGRAMS if load(n).capabilities.accounts], indirect=True)
-def test_an_agent_keeps_to_its_accounts_directory(agent, assign, env, tmp_path):
-    """Two accounts of one agent must not meet: nothing that makes one a user is left in the user's home."""
-    ended = drive(load(agent.name), assign(), env)
-    assert ended.outcome.ending is Ending.DONE
-    home = tmp_path / "home"
-    left = {path.relative_to(home).as_posix() for path in home.rglob("*") if path.is_file()}
-    assert {path for path in left if not path.startswith(KEPT_ELSEWHERE.get(agent.name, ()))} == set()
 
 
 def test_claude_and_hub_see_the_same_login(env, account_dir):

@@ -61,6 +61,7 @@ class Fake:
             "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
             "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "fsmState": "RUNNING",
             "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False,
+            "leftOut": [],
         }  # fmt: skip
 
     async def providers(self) -> list[Any]:

@@ -150,6 +150,8 @@ async def test_run_passes_everything_on(server: Server):
     assert full == RunRequest("do it", 0.5, 0, "claude", "p", ("make test",), "wait")
     assert empty.verify == (), "no command is not the same as those of hub.toml"
     assert default == RunRequest("x")
+    await ask(server.port, "POST", "/api/run", {"task": "x", "kind": "docs"})
+    assert server.backend.calls[-1][1] == RunRequest("x", kind="docs")
 
 
 async def test_the_other_orders_pass_on_what_they_take(server: Server):

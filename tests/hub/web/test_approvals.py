@@ -21,6 +21,7 @@ async def test_the_list_has_the_fields_of_the_specification(server: Server):
     document = (await ask(server.port, "GET", "/openapi.json")).json
     described = document["components"]["schemas"]["Approval"]
     assert set(described["properties"]) == set(APPROVAL)
+    assert set(described["properties"]["severity"]["enum"]) == {"info", "warn", "danger"}
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ GET /
 """Method and path `<` what it takes `:` what it answers, word for word."""
 LATER = {
     "GET /api/detect", "POST /api/detect/adopt", "GET /api/graph", "GET /api/graph/detail", "GET /api/graph/project",
-    "GET /api/retrieval", "GET /api/approvals", "POST /api/approvals/{id}",
+    "GET /api/retrieval",
 }  # fmt: skip
 """Not served yet; to be taken out of here when it is."""
 
@@ -94,8 +94,8 @@ def resolved(schema):
 def test_an_endpoint_is_served_with_its_fields(name, taken, answered):
     method, path = name.split()
     operation = DOCUMENT["paths"].get(path, {}).get(method.lower())
+    assert (operation is None) is (name in LATER)
     if operation is None:
-        assert name in LATER
         return
     given = {entry["name"] for entry in operation.get("parameters", ())}
     if "requestBody" in operation:

@@ -235,10 +235,10 @@ async def test_an_agent_that_cannot_ask_is_not_started_where_a_rule_wants_it_to(
 async def test_a_start_waits_for_a_word_where_a_rule_says_so(made, monkeypatch, approved):
     """No agent is started before; a no ends the session with its own code."""
     made.script("demo-first", {"done": "finished"})
-    made.configure('\n[[approvals]]\naction = "start"\nprovider = "demo-*"\nseverity = "critical"\n')
+    made.configure('\n[[approvals]]\naction = "start"\nprovider = "demo-*"\nseverity = "danger"\n')
     async with daemon_of(made, monkeypatch) as live:
         found = await started(live)
-        assert (found["action"], found["severity"]) == ("start demo-first/default", "critical")
+        assert (found["action"], found["severity"]) == ("start demo-first/default", "danger")
         status = await live.until(lambda s: s["sessionState"] == "waiting", "it waits")
         assert (status["needsApproval"], made.starts()) == (True, [])
         faults.kill(live.daemon.app.picture.__self__, "session")

@@ -64,3 +64,25 @@ async def test_settings_and_account_are_those_in_force(two, monkeypatch, tmp_pat
     assert assignment.model == "m-1"
     account = assignment.account
     assert (account.label, account.config_dir, account.env) == ("work", f"{tmp_path}/home", {})
+
+
+async def test_a_profile_is_told_to_every_agent(two, monkeypatch, tmp_path):
+    """Its words are the user's and for all agents: a secret of hub's in them is for none."""
+    key = "sk-test-4242424242424242"
+    toml = two.root / "hub.toml"
+    toml.write_text(toml.read_text() + f'[providers.demo-first.env]\nDEMO_TOKEN = "{key}"\n')
+    async with parts_of(two, monkeypatch) as parts:
+        await parts.targets.refresh_config()
+        record = parts.record(
+            profile="docs", context_hint=f"Write for beginners. {key}\n", skills=("pdf", "tables")
+        )
+        first = parts.orders.fresh(record).prompt
+        again = parts.orders.fresh(attrs.evolve(record, attempt=2)).prompt
+        receiver = parts.orders.receiver(record, "Go on.", "# Contract", tmp_path / "envelope.md").prompt
+    assert first.startswith(
+        "write the files\n\nContext, from the user's profile docs:\n\nWrite for beginners."
+    )
+    assert receiver.startswith("Go on.\n\nContext, from the user's profile docs:")
+    for prompt in (first, again, receiver):
+        assert prompt.endswith("Use these skills where you have them: pdf, tables.")
+        assert key not in prompt

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from hub.domain.failure import Failure, FailureClass
@@ -9,9 +11,10 @@ from hub.domain.handoff import State
 from hub.domain.profile import Target
 from hub.domain.session import Attempt
 from hub.errors import Code, HubError
-from hub.messages import BreakerFailure
+from hub.messages import BreakerFailure, StartRun
 from tests.hub.actors.session.parts import parts_of
 
+LOGIN = {"claudeAiOauth": {"accessToken": "a", "refreshToken": "r"}}
 SECOND = Target("demo-second", "default")
 
 
@@ -97,3 +100,120 @@ async def test_a_broken_configuration_leaves_the_last_good_one_in_use(two, monke
         with pytest.raises(HubError) as caught:
             await parts.targets.refresh_config()
         assert (caught.value.code, parts.kit.config) == (Code.CONFIG_INVALID, good)
+
+
+@pytest.fixture
+def three(two, monkeypatch):
+    """No chain is configured; beside the scripted agents Claude Code and Codex are installed, and nobody logged in."""
+    config = two.root / "hub.toml"
+    config.write_text(config.read_text().replace('chain = ["demo-first", "demo-second"]\n', ""))
+    home, programs = two.root.parent / "home", two.root.parent / "programs"
+    home.mkdir()
+    programs.mkdir()
+    for name in ("claude", "codex"):
+        (programs / name).write_text("#!/bin/sh\nexit 1\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    return two
+
+
+async def chain_of(parts, **asked):
+    asked = {"provider": "", "profile": "", **asked}
+    out = await parts.targets.logged_out()
+    left_out = [it.provider for it in parts.targets.left_out(out, **asked)]
+    return parts.targets.chain_for(**asked, logged_out=out), left_out
+
+
+async def test_the_default_chain_leaves_out_who_is_not_logged_in(three, monkeypatch):
+    """decisions, section 4: every enabled, installed, logged-in provider; a login that is made later counts."""
+    async with parts_of(three, monkeypatch) as parts:
+        demos = ("demo-first", "demo-second")
+        assert await chain_of(parts) == (demos, ["claude", "codex"])
+        rows = {row["name"]: (row["status"], row["reason"]) for row in await parts.targets.statuses()}
+        assert rows["claude"] == ("error", "not logged in")
+        assert rows["demo-first"] == ("standby", "")
+        login = three.root.parent / "home/.claude/.credentials.json"
+        login.parent.mkdir()
+        login.write_text(json.dumps(LOGIN))
+        assert await chain_of(parts) == (("claude", *demos), ["codex"])
+
+
+@pytest.mark.parametrize(
+    ("line", "asked", "first"),
+    [
+        ('[session]\nchain = ["codex", "demo-first"]\n', {}, "codex"),
+        ('[providers.codex]\nbaseUrl = "http://127.0.0.1:11434/v1"\n', {}, "codex"),
+        ('[providers.codex]\nenv = { OPENAI_ORG = "x" }\n', {}, "codex"),
+        ("", {"provider": "codex"}, "codex"),
+        ("", {"provider": "codex", "fallback": ("claude",)}, "codex"),
+    ],
+    ids=["chain", "server", "variables", "wanted", "fallback"],
+)
+async def test_who_is_named_or_has_a_server_of_its_own_needs_no_login(three, monkeypatch, line, asked, first):
+    """A local model asks for none, and the user may know of a login that hub cannot see."""
+    config = three.root / "hub.toml"
+    text = config.read_text()
+    merged = text.replace("[session]\n", line) if line.startswith("[session]") else text + line
+    config.write_text(merged)
+    async with parts_of(three, monkeypatch) as parts:
+        names, left_out = await chain_of(parts, **asked)
+        assert names[0] == first
+        assert "codex" not in left_out
+
+
+async def test_where_nobody_is_logged_in_a_start_says_how_to(three, monkeypatch):
+    config = three.root / "hub.toml"
+    config.write_text(config.read_text().replace("enabled = true", "enabled = false"))
+    async with parts_of(three, monkeypatch) as parts:
+        with pytest.raises(HubError) as caught:
+            await parts.live.ask("session", StartRun("do it"))
+    assert caught.value.code is Code.AUTH_NEEDED
+    assert "claude, codex" in caught.value.detail
+    assert caught.value.hint.startswith("Log in: claude auth login; or give it a key: hub key set claude")
+
+
+async def test_a_session_tells_whom_its_chain_left_out(three, monkeypatch):
+    async with parts_of(three, monkeypatch) as parts:
+        await parts.live.ask("session", StartRun("do it"))
+        status = await parts.live.status()
+        assert [(out["provider"], out["reason"]) for out in status["leftOut"]] == [
+            ("claude", "not logged in"),
+            ("codex", "not logged in"),
+        ]
+        told = await parts.live.until_event(
+            "claude is left out of the chain: not logged in. Log in: claude auth"
+        )
+        assert told.meta["hint"] == status["leftOut"][0]["hint"]
+
+
+PROFILES = """
+[[profiles]]
+name = "code"
+kinds = ["feature", "bugfix"]
+
+[[profiles]]
+name = "docs"
+chain = ["demo-second"]
+kinds = ["docs", "feature"]
+skills = ["pdf"]
+contextHint = "For beginners."
+"""
+
+
+async def test_a_kind_of_task_chooses_the_first_profile_for_it(two, monkeypatch):
+    """A profile that is named wins; a kind nobody is for is refused with those there are."""
+    (two.root / "hub.toml").write_text((two.root / "hub.toml").read_text() + PROFILES)
+    async with parts_of(two, monkeypatch) as parts:
+        with pytest.raises(HubError) as caught:
+            await parts.live.ask("session", StartRun("do it", kind="poem"))
+        assert (caught.value.code, caught.value.hint) == (
+            Code.INVALID,
+            "There are profiles for: bugfix, docs, feature.",
+        )
+        config = parts.kit.config
+        assert [config.profile_for(kind) for kind in ("feature", "docs")] == ["code", "docs"]
+        await parts.live.ask("session", StartRun("do it", kind="docs"))
+        record = json.loads((two.hub / "fsm.json").read_text())
+        assert (record["profile"], record["chain"]) == ("docs", ["demo-second"])
+        assert (record["contextHint"], record["skills"]) == ("For beginners.", ["pdf"])

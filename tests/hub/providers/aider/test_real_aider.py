@@ -19,7 +19,9 @@ pytestmark = pytest.mark.agents
 CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
 
 
-def test_a_task_is_done(models, repo, assign, env, tmp_path):
+@pytest.mark.usefixtures("nothing_left_at_home")
+def test_a_task_is_done_and_nothing_else(models, repo, assign, env, tmp_path):
+    """By itself Aider commits, appends to .gitignore and writes two histories into the project."""
     models.script("key", Turn.write("a/hello.txt", "hi\n"))
     run = drive(PROVIDER, assign(envelope=CONTRACT), env)
     assert run.outcome.ending is Ending.DONE
@@ -33,28 +35,22 @@ def test_a_task_is_done(models, repo, assign, env, tmp_path):
     assert "Write hello.txt." in intel.initial_prompt
     [request] = models.mains("key")
     assert request.text.index("HUBMARK") < request.text.index("Write hello.txt.")
-
-
-def test_it_commits_nothing_and_leaves_the_ignore_file_and_its_histories_out_of_the_tree(
-    models, repo, assign, env
-):
-    """By itself Aider commits, appends to .gitignore and writes two histories into the project."""
-    models.script("key", Turn.write("hello.txt", "hi\n"))
-    drive(PROVIDER, assign(), env)
     assert not list((repo / ".git" / "refs" / "heads").iterdir())
-    left = {path.name for path in repo.iterdir()} - {".git", "hello.txt"}
+    left = {path.name for path in repo.iterdir()} - {".git", "a"}
     # The map of the repository has no other place; hub keeps it out of git (`hub.io.places`).
     assert {name for name in left if not name.startswith(".aider.tags.cache.")} == set()
 
 
-def test_a_project_cannot_point_the_account_elsewhere(models, repo, assign, env, account_dir):
-    """Aider reads the project's own `.env` over its environment; the account's file is read after it."""
+def test_neither_project_nor_prompt_is_a_command(models, repo, assign, env, account_dir):
+    """Aider reads the project's own `.env` over its environment, but the account's after it; "/run" it would run."""
     (repo / ".env").write_text("OPENAI_API_KEY=theirs\nOPENAI_API_BASE=http://127.0.0.1:9/v1\n")
     (account_dir / ".env").write_text("OPENAI_API_KEY=key\n")
     models.script("key", Turn.text("Nothing to do."))
-    run = drive(PROVIDER, assign(), env)
+    run = drive(PROVIDER, assign(prompt="/run touch made.txt"), env)
     assert run.outcome.text == "Nothing to do."
-    assert len(models.mains("key")) == 1
+    [request] = models.mains("key")
+    assert "/run touch made.txt" in request.text
+    assert not (repo / "made.txt").exists()
 
 
 def test_a_used_up_quota_ends_the_run_at_its_first_refusal(models, assign, env):
@@ -119,14 +115,6 @@ def test_a_second_request_of_its_own_is_part_of_the_run(models, repo, assign, en
     assert (repo / "hello.txt").exists()
     assert not (repo / "made.txt").exists()
     assert len(run.of(EventType.USAGE)) == 2
-
-
-def test_a_prompt_that_looks_like_a_command_reaches_the_model(models, repo, assign, env):
-    models.script("key", Turn.text("I see."))
-    run = drive(PROVIDER, assign(prompt="/run touch made.txt"), env)
-    assert run.outcome.text == "I see."
-    assert "/run touch made.txt" in models.mains("key")[0].text
-    assert not (repo / "made.txt").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

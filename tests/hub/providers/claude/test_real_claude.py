@@ -21,6 +21,7 @@ pytestmark = pytest.mark.agents
 SLEEP = "python3 -c 'import time; time.sleep({})'"
 
 
+@pytest.mark.usefixtures("nothing_left_at_home")
 def test_a_task_is_done_and_the_process_leaves_by_itself(models, repo, assign, env):
     models.script(
         "key",
@@ -216,24 +217,19 @@ def test_a_message_that_is_sent_twice_is_taken_once(models, assign, env):
     assert len(models.mains()) == 2
 
 
-@pytest.mark.parametrize("approved", [True, False])
-def test_a_permission_is_asked_for_and_answered(models, repo, assign, env, approved):
-    models.script("key", Turn.write("hello.txt", "hi\n"), Turn.text("Done."))
+def test_permissions_are_asked_for_and_answered(models, repo, assign, env):
+    models.script("key", Turn.write("yes.txt", "hi\n"), Turn.write("no.txt", "hi\n"), Turn.text("Done."))
+    answers = iter([(True, ""), (False, "not that file")])
 
-    def answer(run: Run) -> None:
-        [asked] = run.of(EventType.WAITING)
-        run.write(*run.stream.answer(asked.meta["approvalId"], approved, "not that file"))
+    def answer(event: Event, run: Run) -> None:
+        if event.type is EventType.WAITING:
+            run.write(*run.stream.answer(event.meta["approvalId"], *next(answers)))
 
-    run = drive(
-        PROVIDER,
-        assign(options={"permission_mode": "default"}),
-        env,
-        on_event=at_event(EventType.WAITING, answer),
-    )
+    run = drive(PROVIDER, assign(options={"permission_mode": "default"}), env, on_event=answer)
     assert run.outcome.ending is Ending.DONE
-    assert (repo / "hello.txt").exists() is approved
-    assert run.of(EventType.TOOL_RESULT)[0].meta["isError"] is not approved
-    assert approved or "not that file" in models.mains()[1].text
+    assert ((repo / "yes.txt").exists(), (repo / "no.txt").exists()) == (True, False)
+    assert [event.meta["isError"] for event in run.of(EventType.TOOL_RESULT)] == [False, True]
+    assert "not that file" in models.mains()[2].text
 
 
 def test_a_question_is_answered_by_a_reply(models, assign, env):

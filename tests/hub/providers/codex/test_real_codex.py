@@ -17,10 +17,17 @@ from tests.model_server import Turn
 pytestmark = pytest.mark.agents
 
 CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
+ONE_RETRY = [
+    part
+    for name in ("request_max_retries", "stream_max_retries")
+    for part in ("-c", f"model_providers.hub.{name}=1")
+]
+"""Instead of five of up to three seconds."""
 BOTH = pytest.mark.parametrize("mode", ["app-server", "exec"])
 
 
 @BOTH
+@pytest.mark.usefixtures("nothing_left_at_home")
 def test_a_task_is_done_and_the_process_leaves(mode, models, repo, assign, env):
     models.script(
         "key",
@@ -113,7 +120,7 @@ def test_the_limit_of_exec_is_a_wall_clock_in_its_text(models, assign, env):
 def test_failures_are_told_apart(mode, case, models, assign, env):
     turn, kind = case
     models.script("key", turn)
-    run = drive(PROVIDER, assign(options={"mode": mode}), env)
+    run = drive(PROVIDER, assign(options={"mode": mode, "args": ONE_RETRY}), env)
     assert run.outcome.ending is Ending.FAILED
     assert run.outcome.failure is not None
     assert run.outcome.failure.kind is kind

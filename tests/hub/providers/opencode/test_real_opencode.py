@@ -21,7 +21,10 @@ CONTRACT = "# Contract\nYou are HUBMARK; do not redo what is done."
 OWN_PROMPT = "You are an interactive CLI tool"
 
 
+@pytest.mark.usefixtures("nothing_left_at_home")
 def test_a_task_is_done_and_the_server_leaves(models, repo, assign, env):
+    """A project may ask for permissions: hub's settings are laid over its file, and no question comes back."""
+    (repo / "opencode.json").write_text(json.dumps({"permission": "ask"}))
     models.script(
         "key",
         Turn.plan(("write", "completed"), ("check", "pending")),
@@ -157,19 +160,7 @@ def test_a_reply_amid_a_turn_is_taken_up_at_its_end(models, assign, env):
     assert {write.key for step in steps for write in step.writes} == run.written - {"reply-1"}
 
 
-def test_a_session_is_resumed(models, assign, env):
-    models.script("key", Turn.write("hello.txt", "hi\n"), Turn.text("One."), Turn.text("Two."))
-    first = drive(PROVIDER, assign(prompt="FIRSTTASK"), env)
-    session = first.stream.native_session
-    run = drive(PROVIDER, assign(dispatch="d-2", prompt="Go on.", resume_id=session, envelope=CONTRACT), env)
-    assert run.outcome.ending is Ending.DONE
-    assert run.stream.native_session == session
-    assert all(mark in models.mains("key")[-1].text for mark in ("FIRSTTASK", "HUBMARK", "Go on."))
-    assert [event.content for event in run.of(EventType.TEXT)] == ["Two."]
-    assert not run.of(EventType.TOOL_USE)
-
-
-def test_a_session_whose_program_was_killed_in_a_tool_is_resumed(models, assign, env):
+def test_a_session_is_resumed_although_its_program_was_killed_in_a_tool(models, assign, env):
     models.script("key", Turn.shell("echo started; sleep 300"), Turn.text("Two."))
 
     def kill(event: Event, run: Run) -> None:
@@ -180,9 +171,12 @@ def test_a_session_whose_program_was_killed_in_a_tool_is_resumed(models, assign,
     assert first.outcome.failure is not None
     assert first.outcome.failure.kind is FailureClass.CRASH
     session = first.stream.native_session
-    run = drive(PROVIDER, assign(dispatch="d-2", prompt="Go on.", resume_id=session), env)
-    assert run.outcome.text == "Two."
-    assert "FIRSTTASK" in models.mains("key")[-1].text
+    run = drive(PROVIDER, assign(dispatch="d-2", prompt="Go on.", resume_id=session, envelope=CONTRACT), env)
+    assert (run.outcome.ending, run.outcome.text) == (Ending.DONE, "Two.")
+    assert run.stream.native_session == session
+    assert all(mark in models.mains("key")[-1].text for mark in ("FIRSTTASK", "HUBMARK", "Go on."))
+    assert [event.content for event in run.of(EventType.TEXT)] == ["Two."]
+    assert not run.of(EventType.TOOL_USE)
 
 
 def test_a_session_that_is_gone_gives_way_to_a_fresh_one(models, assign, env):
@@ -193,32 +187,22 @@ def test_a_session_that_is_gone_gives_way_to_a_fresh_one(models, assign, env):
     assert "HUBMARK" in models.mains("key")[0].text
 
 
-@pytest.mark.parametrize("approved", [True, False], ids=["allowed", "denied"])
-def test_a_permission_is_asked_of_a_person_when_the_settings_say_so(approved, models, repo, assign, env):
-    models.script("key", Turn.write("hello.txt", "hi\n"), Turn.text("Done."))
+def test_a_permission_is_asked_of_a_person_when_the_settings_say_so(models, repo, assign, env):
+    models.script("key", Turn.write("yes.txt", "hi\n"), Turn.write("no.txt", "hi\n"), Turn.text("Done."))
+    answers = iter([True, False])
     in_flight: list[int] = []
 
     def act(event: Event, run: Run) -> None:
         if event.type is EventType.WAITING:
             in_flight.append(run.stream.tools_in_flight)
-            run.write(*run.stream.answer(event.meta["approvalId"], approved, ""))
+            run.write(*run.stream.answer(event.meta["approvalId"], next(answers), ""))
 
     run = drive(PROVIDER, assign(options={"permission": "ask"}), env, on_event=act)
     assert run.outcome.ending is Ending.DONE
     assert run.outcome.text == "Done."
-    assert in_flight == [1]
-    assert (repo / "hello.txt").exists() is approved
-    [result] = run.of(EventType.TOOL_RESULT)
-    assert result.meta["isError"] is not approved
-
-
-def test_the_projects_own_settings_do_not_bring_questions_back(models, repo, assign, env):
-    """A project may ask for permissions; hub's settings are laid over its file."""
-    (repo / "opencode.json").write_text(json.dumps({"permission": "ask"}))
-    models.script("key", Turn.write("hello.txt", "hi\n"), Turn.text("Done."))
-    run = drive(PROVIDER, assign(), env)
-    assert run.outcome.ending is Ending.DONE
-    assert (repo / "hello.txt").exists()
+    assert in_flight == [1, 1]
+    assert ((repo / "yes.txt").exists(), (repo / "no.txt").exists()) == (True, False)
+    assert [event.meta["isError"] for event in run.of(EventType.TOOL_RESULT)] == [False, True]
 
 
 def test_a_question_is_answered_by_a_reply(models, assign, env):

@@ -2,11 +2,19 @@
 
 import pytest
 
-from tests.hub.providers.acp.suite import AcpSuite
+from hub.domain.failure import FailureClass
+from tests.drive import drive
+from tests.hub.providers.acp.suite import PATIENCE, AcpSuite
+from tests.model_server import Turn
 
 pytestmark = pytest.mark.agents
 
 
 class TestQwen(AcpSuite):
     own_prompt = "You are Qwen Code"
-    own_folder = ".qwen"
+
+    def test_a_refusal_before_any_work_is_told_in_other_words(self, provider, models, assign, env):
+        models.script("key", Turn.refusal())
+        run = drive(provider, assign(), env, timeout=PATIENCE)
+        assert run.outcome.failure is not None
+        assert run.outcome.failure.kind is FailureClass.REFUSAL
