@@ -93,6 +93,27 @@ class Intent:
     next_action: Sourced | None
 
 
+NO_INTENT = Intent(
+    initial_prompt="",
+    plan=(),
+    tasks_remaining=(),
+    do_not_redo=(),
+    decisions=(),
+    constraints=(),
+    skills_loaded=(),
+    skills_in_use=(),
+    skills_to_use=(),
+    mcps=(),
+    model=None,
+    in_flight_code=(),
+    files=(),
+    commands=(),
+    failed_attempts=(),
+    next_action=None,
+)
+"""That of nobody."""
+
+
 class IntentFold:
     """Keeps the intent live. Constant work an event.
 
@@ -108,6 +129,7 @@ class IntentFold:
         self._calls = Calls()
         self._plan: dict[str, int] = {}
         self._remaining: dict[str, int] | None = None
+        self._planned = 0
         self._done: dict[str, int] = {}
         self._said: dict[Kind, dict[str, int]] = {kind: {} for kind in Kind}
         self._loaded: dict[str, int] = {}
@@ -182,6 +204,7 @@ class IntentFold:
         if seen.remaining is None:
             return
         self._remaining = dict.fromkeys(seen.remaining[:MAX_ITEMS], seen.id)
+        self._planned = seen.id
         if seen.plan is None:  # an agent that only tells what is left has its plan in all it ever told
             for task in self._remaining:
                 _keep(self._plan, task, self._plan.get(task, seen.id))
@@ -265,12 +288,16 @@ class IntentFold:
         """Unfinished edits last: they are what the next agent must look at first."""
         return tuple(sorted(self._edits.values(), key=_urgency))
 
+    def _finished(self, said: int) -> bool:
+        """Whether the last step of a plan was done after that: what was to come next was among the steps."""
+        return bool(self._plan) and self._remaining == {} and self._planned > said
+
     def _next_action(self, remaining: dict[str, int]) -> Sourced | None:
         said = _sourced(self._said[Kind.NEXT])[-1:]
         planned = _sourced(remaining)[:1]
         # The plan's first open task, unless the agent said something more exact since the plan last changed.
         if said and (not planned or said[0].source > planned[0].source):
-            return said[0]
+            return None if self._finished(said[0].source) else said[0]
         failures = tuple(Sourced(mend_text(c.command), c.source) for c in self._commands.values() if c.failed)
         return next(iter((*planned, *failures[-1:])), None)
 

@@ -67,7 +67,7 @@ def fact(value: Any, moments: int) -> Fact:
         ValueError: It has no such form; the text says what is wrong.
     """
     if not isinstance(value, Mapping):
-        raise ValueError("a fact is a table")
+        raise ValueError("a fact is a table")  # noqa: TRY004  # one kind of refusal
     if strange := value.keys() - {"class", "text", "from", "to", "exit"}:
         raise ValueError(f"a fact has no {', '.join(sorted(strange))}")
     if value.get("class") not in set(Class):
@@ -80,7 +80,9 @@ def fact(value: Any, moments: int) -> Fact:
     if not all(type(number) is int for number in (first, last, 0 if code is None else code)):
         raise ValueError("`from`, `to` and `exit` are whole numbers")
     if not 1 <= first <= last <= moments:
-        raise ValueError(f"a fact holds from one moment to a later one of 1 to {moments}, not {first} to {last}")
+        raise ValueError(
+            f"a fact holds from one moment to a later one of 1 to {moments}, not {first} to {last}"
+        )
     return Fact(Class(value["class"]), tuple(map(norm, words)), first, last, code)
 
 

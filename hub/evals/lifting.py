@@ -13,9 +13,9 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.contract import Contract, EvidenceKind, ManifestEntry
+from hub.domain.contract import Contract, EvidenceKind, ManifestEntry, Sourced
 from hub.domain.intel import WHOLE, SessionIntel
-from hub.domain.intent import Intent, IntentFold, draft
+from hub.domain.intent import Intent, IntentFold, Touched, draft
 from hub.errors import Code, HubError
 from hub.evals.labels import Class, norm
 from hub.evals.recording import Moment, Recording
@@ -44,7 +44,12 @@ def over_events(recording: Recording) -> Iterator[tuple[Item, ...]]:
     provider = registry.load(recording.provider)
     folder = Path(recording.worktree)
     assignment = Assignment(
-        dispatch_id="d-1", session_id="s-1", prompt=recording.task, worktree=folder, run_dir=folder
+        dispatch_id="d-1",
+        session_id="s-1",
+        prompt=recording.task,
+        worktree=folder,
+        run_dir=folder,
+        model=recording.model,
     )
     stream = provider.stream(assignment)
     fold = IntentFold(recording.task, recording.worktree)
@@ -69,12 +74,12 @@ def over_store(recording: Recording) -> Iterator[tuple[Item, ...]]:
     for moment in recording.moments:
         with tempfile.TemporaryDirectory(prefix="hub-eval-") as folder:
             recording.lay_out(moment, Path(folder))
-            yield tuple(_of_intel(_read(recording, moment, folder)))
+            yield tuple(_of_contract(_adopted(recording, _read(recording, moment, folder))))
 
 
 def _read(recording: Recording, moment: Moment, folder: str) -> SessionIntel:
     """The session's intel; that of no session where the agent had not begun to write one."""
-    env = {name: str(Path(folder) / place).rstrip("/.") for name, place in recording.env.items()}
+    env = {name: str(Path(folder) / place) for name, place in recording.env.items()}
     if recording.provider not in stores.names():
         raise HubError(Code.NOT_FOUND, f"Hub cannot read the store of {recording.provider}.")
     files = StoreFiles()
@@ -83,6 +88,20 @@ def _read(recording: Recording, moment: Moment, folder: str) -> SessionIntel:
         return SessionIntel()
     # An agent may keep sessions of its own beside the user's; of those the one where something was said is meant.
     return max((stores.read(hit, files, WHOLE) for hit in found.hits), key=lambda intel: intel.message_count)
+
+
+def _adopted(recording: Recording, intel: SessionIntel) -> Contract:
+    """The contract of a session that hub found: what the intel says in fields of its own is said by those."""
+    told = attrs.evolve(
+        intel.intent,
+        initial_prompt=intel.initial_prompt,
+        plan=tuple(Sourced(step, 0) for step in intel.plan),
+        tasks_remaining=tuple(Sourced(step, 0) for step in intel.tasks_remaining),
+        files=tuple(Touched(path, written=True, source=0) for path in intel.files_touched),
+        model=Sourced(intel.model, 0) if intel.model else None,
+        mcps=(),
+    )
+    return _contract(recording, told)
 
 
 def _contract(recording: Recording, intent: Intent) -> Contract:
@@ -100,33 +119,22 @@ def _contract(recording: Recording, intent: Intent) -> Contract:
 
 
 def _of_contract(contract: Contract) -> Iterator[Item]:
-    yield from _lists(contract)
     for entry in contract.file_manifest:
         yield Item(Class.FILES, norm(entry.path))
+    for kind, words in (
+        (Class.OBJECTIVE, (contract.initial_prompt,)),
+        (Class.PLAN, contract.plan),
+        (Class.REMAINING, contract.tasks_remaining),
+        (Class.DO_NOT_REDO, contract.do_not_redo),
+        (Class.DECISIONS, (said.text for said in contract.decisions)),
+        (Class.CONSTRAINTS, (said.text for said in contract.constraints)),
+        (Class.NEXT, (contract.next_action,)),
+    ):
+        yield from (Item(kind, norm(one)) for one in words if one)
     kinds = {
         EvidenceKind.COMMAND: Class.COMMANDS,
         EvidenceKind.FAILED_ATTEMPT: Class.FAILURES,
         EvidenceKind.HARNESS: Class.MODEL,
     }
-    for entry in contract.evidence:
-        yield Item(kinds[entry.kind], norm(entry.text), entry.exit_code)
-    for kind, said in ((Class.DECISIONS, contract.decisions), (Class.CONSTRAINTS, contract.constraints)):
-        yield from (Item(kind, norm(one.text)) for one in said)
-
-
-def _of_intel(intel: SessionIntel) -> Iterator[Item]:
-    yield from _lists(intel)
-    yield from (Item(Class.FILES, norm(path)) for path in intel.files_touched)
-    if intel.model:
-        yield Item(Class.MODEL, norm(intel.model))
-
-
-def _lists(told: Contract | SessionIntel) -> Iterator[Item]:
-    if told.initial_prompt:
-        yield Item(Class.OBJECTIVE, norm(told.initial_prompt))
-    yield from (Item(Class.PLAN, norm(step)) for step in told.plan)
-    yield from (Item(Class.REMAINING, norm(step)) for step in told.tasks_remaining)
-    if isinstance(told, Contract):
-        yield from (Item(Class.DO_NOT_REDO, norm(step)) for step in told.do_not_redo)
-        if told.next_action:
-            yield Item(Class.NEXT, norm(told.next_action))
+    for seen in contract.evidence:
+        yield Item(kinds[seen.kind], norm(seen.text), seen.exit_code)

@@ -52,6 +52,7 @@ class Recording:
         provider: The agent's name.
         name: The recording's own.
         task: What the user asked for.
+        model: The model the agent was started with.
         worktree: The folder the agent worked in, as its records name it.
         env: Where its environment put its store, relative to the store's folder.
         stream: Its output; () = not recorded.
@@ -63,6 +64,7 @@ class Recording:
     provider: str
     name: str
     task: str
+    model: str
     worktree: str
     env: Mapping[str, str]
     stream: tuple[bytes, ...]
@@ -107,7 +109,7 @@ def load(labels: Path) -> Recording:
     """
     try:
         return _load(labels)
-    except (OSError, KeyError, ValueError, TypeError) as error:
+    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
         missing = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise HubError(
             Code.INVALID, f"{labels}: {missing}.", hint="Its form is told in README.md, under `hub eval`."
@@ -133,6 +135,7 @@ def _load(labels: Path) -> Recording:
         provider=folder.parent.name,
         name=folder.name,
         task=str(told["task"]),
+        model=str(told.get("model", "")),
         worktree=str(told["worktree"]),
         env={str(name): str(place) for name, place in dict(told.get("env", {})).items()},
         stream=stream,
@@ -142,7 +145,9 @@ def _load(labels: Path) -> Recording:
     )
 
 
-def _moments(path: Path, stream: tuple[bytes, ...], files: Mapping[str, tuple[str, ...]]) -> tuple[Moment, ...]:
+def _moments(
+    path: Path, stream: tuple[bytes, ...], files: Mapping[str, tuple[str, ...]]
+) -> tuple[Moment, ...]:
     if path.exists():
         return tuple(_moment(one, stream, files) for one in json.loads(path.read_text()))
 

@@ -49,9 +49,7 @@ class Shortfall:
 
     def __str__(self) -> str:
         """In one line."""
-        return (
-            f"{self.provider}, {self.way}: {self.side} of {self.kind} is {self.value:.3f}, below {self.wanted:.3f}"
-        )
+        return f"{self.provider}, {self.way}: {self.side} of {self.kind} is {self.value:.3f}, below {self.wanted:.3f}"
 
 
 def thresholds(folder: Path) -> Mapping[Key, float]:
@@ -140,7 +138,9 @@ def table(measured: Iterable[Measured], short: Iterable[Shortfall], *, faults: b
         _SIDES, ("Of the labelled facts, kept (%)", "Of what is told, true (%)"), strict=True
     ):
         lines += [title, _row("", "", [kind.replace("_", " ") for kind in Class])]
-        lines += [_row(*name, [_percent(getattr(t, side)) for t in tallies]) for name, tallies in _rows(measured)]
+        lines += [
+            _row(*name, [_percent(getattr(t, side)) for t in tallies]) for name, tallies in _rows(measured)
+        ]
         lines.append("")
     cuts = sum(one.cuts for one in measured)
     lines.append(f"{len({(one.provider, one.recording) for one in measured})} recordings, {cuts} cuts")

@@ -88,4 +88,7 @@ def _statements(database: sqlite3.Connection) -> Iterator[tuple[str, str]]:
         for row in database.execute(f"SELECT {quoted} FROM `{table}`"):
             value = dict(zip((column[1] for column in columns), row, strict=True))
             where = " AND ".join(f"`{key}` = {value[key]}" for key in keys)
-            yield f"DELETE FROM `{table}` WHERE {where};", f"INSERT OR REPLACE INTO `{table}` VALUES ({', '.join(row)});"
+            yield (
+                f"DELETE FROM `{table}` WHERE {where};",
+                f"INSERT OR REPLACE INTO `{table}` VALUES ({', '.join(row)});",
+            )

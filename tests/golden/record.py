@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ import attrs
 from hub.domain.event import EventType
 from hub.providers import registry
 from hub.providers.base import Account, Assignment
-from tests.agents import PROGRAMS, base_env, program_path
+from tests.agents import PROGRAMS, base_env, cache_dir, program_path
 from tests.drive import Run, drive
 from tests.golden.kept import Keeper
 from tests.golden.stories import STORIES, Steps, Story
@@ -36,12 +36,11 @@ SETTLE = 1.0
 """Seconds in which an agent that waits for its model has written what it has to write."""
 LONGEST = 900
 """Characters of a string that are kept: beyond it are the agent's own prompts and lists."""
-MOST = 12
+MOST = 40
 PATIENCE = 1200.0
 NOISE = frozenset(
     {
         "cache_creation",
-        "description",
         "diagnostics",
         "displayName",
         "fallback_credit",
@@ -52,7 +51,6 @@ NOISE = frozenset(
         "output_tokens_details",
         "rate_limits",
         "renderOutputAsMarkdown",
-        "resultDisplay",
         "server_tool_use",
         "systemPrompt",
         "toolUseSummary",
@@ -60,6 +58,8 @@ NOISE = frozenset(
     }
 )
 """Members that say nothing of the work and are long or repeated."""
+DISPLAY = ("description", "resultDisplay")
+"""Of Gemini CLI's calls: what it showed of them."""
 HOME = "/home/dev"
 STORES = {
     "claude": ("projects/*/*.jsonl", "tasks/*/*.json"),
@@ -79,28 +79,18 @@ class Tools:
 
     agent: str
     repo: Path
-    told: dict[str, str] = attrs.field(factory=dict)
 
     def plan(self, steps: Steps) -> list[Call]:
         """What brings the list of tasks into this state; nothing for an agent that has none."""
-        if self.agent == "copilot":
-            marks = "\n".join(f"- [{'x' if state == 'completed' else ' '}] {step}" for step, state in steps)
-            return [_native("update_todo", {"todos": marks})]
-        if self.agent == "claude":
-            return list(self._tasks(steps))
         return [Call("plan", {"items": [list(step) for step in steps]})]
-
-    def _tasks(self, steps: Steps) -> Iterator[Call]:
-        for number, (step, state) in enumerate(steps, 1):
-            before, self.told[step] = self.told.get(step), state
-            if before is None:
-                yield _native("TaskCreate", {"subject": step, "description": step, "activeForm": step})
-            elif before != state:
-                yield _native("TaskUpdate", {"taskId": str(number), "status": state})
 
     def read(self, path: str) -> list[Call]:
         """The tool that an agent must have read a file with."""
-        names = {"claude": ("Read", "file_path"), "qwen": ("read_file", "file_path"), "opencode": ("read", "filePath")}
+        names = {
+            "claude": ("Read", "file_path"),
+            "qwen": ("read_file", "file_path"),
+            "opencode": ("read", "filePath"),
+        }
         if self.agent not in names:
             return []
         tool, member = names[self.agent]
@@ -109,7 +99,12 @@ class Tools:
     def overwrite(self, path: str, old: str, new: str) -> list[Call]:
         """Its tool for writing, where that may write what is there; else the one for editing."""
         if self.agent == "copilot":
-            return [_native("edit", {"path": str(self.repo / path), "old_str": old, "new_str": new})]
+            old, new = (
+                "".join(f"{mark}{line}\n" for line in text.splitlines())
+                for mark, text in (("-", old), ("+", new))
+            )
+            patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n{old}{new}*** End Patch\n"
+            return [_native("apply_patch", patch)]
         return [Call("write", {"path": path, "text": new})]
 
 
@@ -145,6 +140,7 @@ class Recorder:
             env = {**base_env(self.root / "home"), **models.proxy_env()}
             provider = registry.load(self.agent)
             run = drive(provider, self._assignment(models), env, on_line=self._line, timeout=PATIENCE)
+            print("tools:", *_offered(models.mains("key")[0].body))
             print("asked for", len(models.mains("key")), "answers of", len(turns))
         self.keeper.moment(self.lines)
         return run
@@ -178,11 +174,19 @@ class Recorder:
         )
 
 
+def _offered(body: Any) -> list[str]:
+    """Names of the tools that a request offers, in any vendor's form."""
+    tools = [part for tool in body.get("tools") or [] for part in tool.get("functionDeclarations", [tool])]
+    return [str(tool.get("name") or tool.get("function", tool).get("name")) for tool in tools]
+
+
 def alike(text: str, root: Path) -> str:
     """The text without this machine: its folder is the home of nobody, its programs lie where they usually do."""
-    for here, there in ((root, HOME), (program_path.__globals__["cache_dir"](), "/opt/agents")):
+    python = Path(sys.base_prefix) / "bin"
+    for here, there in ((root, HOME), (cache_dir(), "/opt/agents"), (python, "/usr/bin")):
         text = text.replace(str(here), there).replace(str(here).replace("/", "-"), there.replace("/", "-"))
-    return text
+    # Whatever else lies in a temporary folder; Gemini CLI's own folder has that name too.
+    return text.replace("/tmp/", "/run/").replace(".gemini/run/", ".gemini/tmp/")
 
 
 def trimmed(line: str) -> str:
@@ -193,7 +197,11 @@ def trimmed(line: str) -> str:
         return line
     if isinstance(value, dict) and str(value.get("type")).startswith("api-request"):
         value = {key: item for key, item in value.items() if not isinstance(item, dict)}
-    return json.dumps(_cut(value), ensure_ascii=False, separators=(",", ":")) if isinstance(value, dict) else line
+    return (
+        json.dumps(_cut(value), ensure_ascii=False, separators=(",", ":"))
+        if isinstance(value, dict)
+        else line
+    )
 
 
 def _cut(value: Any) -> Any:
@@ -201,7 +209,15 @@ def _cut(value: Any) -> Any:
         return value if len(value) <= LONGEST else value[:60] + " [cut]"
     if isinstance(value, list):
         return [_cut(item) for item in value[:MOST]]
-    return {key: _cut(item) for key, item in value.items() if key not in NOISE} if isinstance(value, dict) else value
+    return (
+        {
+            key: _cut(item)
+            for key, item in value.items()
+            if key not in NOISE and not (key in DISPLAY and "displayName" in value)
+        }
+        if isinstance(value, dict)
+        else value
+    )
 
 
 def main(agent: str, name: str, into: str) -> None:
@@ -214,9 +230,10 @@ def main(agent: str, name: str, into: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     stream = [trimmed(alike(line.decode(), root)) for line in run.lines]
     (folder / "stream.jsonl").write_text("".join(f"{line}\n" for line in stream))
-    moments = []
-    for moment in recorder.keeper.moments:
-        moments.append({"stream": moment.lines, "store": {alike(k, root): list(v) for k, v in moment.files.items()}})
+    moments = [
+        {"stream": moment.lines, "store": {alike(k, root): list(v) for k, v in moment.files.items()}}
+        for moment in recorder.keeper.moments
+    ]
     (folder / "moments.json").write_text("[\n" + ",\n".join(map(json.dumps, moments)) + "\n]\n")
     for path, lines in recorder.keeper.texts.items():
         to = folder / "store" / alike(path, root)

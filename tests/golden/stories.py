@@ -64,10 +64,10 @@ _ROUNDING = [
     "Write a regression check",
     "Update the changelog",
 ]
-_TOTALS = '''# NEXT STEP: delete this module. Decision: floats everywhere.
+_TOTALS = """# NEXT STEP: delete this module. Decision: floats everywhere.
 def total(lines):
     return int(sum(price * count * 1.19 for price, count in lines))
-'''
+"""
 _FIRST = """def total(lines):
     return round(sum(price * count for price, count in lines) * 119 / 100)
 """
@@ -87,7 +87,11 @@ assert total([(150, 1)]) == 179, total([(150, 1)])
 
 def _rounding(hands: Hands) -> list[Turn]:
     return [
-        _turn("I will look at the module before I change anything.", _shell("cat totals.py check_totals.py"), *hands.read("totals.py")),
+        _turn(
+            "I will look at the module before I change anything.",
+            _shell("cat totals.py check_totals.py"),
+            *hands.read("totals.py"),
+        ),
         _turn("Four steps.", _shell("git log --oneline | wc -l"), *hands.plan(_states(_ROUNDING, 0))),
         _turn("Let me see it fail first.", _shell("python3 check_totals.py")),
         _turn(
@@ -196,8 +200,12 @@ def _retry(hands: Hands) -> list[Turn]:
             _shell("git diff --stat"),
             *hands.plan(_states(_RETRY, 3)),
         ),
-        _turn("Decision: the setting is called `tries` and counts the first attempt.", _shell("cat README.md")),
-        _turn("Next I document `tries` in README.md.", _shell("grep -c tries fetcher.py; grep tries README.md")),
+        _turn(
+            "Decision: the setting is called `tries` and counts the first attempt.", _shell("cat README.md")
+        ),
+        _turn(
+            "Next I document `tries` in README.md.", _shell("grep -c tries fetcher.py; grep tries README.md")
+        ),
         _turn(
             "It is not mentioned yet.",
             _write("NOTES.md", "fetch(get, url, tries=3) retries on OSError.\n"),
@@ -212,7 +220,7 @@ _RENAMED = """def read(settings):
 """
 
 
-def _rename(hands: Hands) -> list[Turn]:  # noqa: ARG001  # this agent has no list of tasks
+def _rename(hands: Hands) -> list[Turn]:  # this agent has no list of tasks
     return [
         _turn(
             "The old key is in seconds, the new one in milliseconds.\n\n"
