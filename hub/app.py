@@ -24,10 +24,13 @@ from hub.actors.approvals.shelf import Shelf
 from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
+from hub.actors.detector.actor import Detector
+from hub.actors.detector.scout import Scout
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
 from hub.actors.jobs import Job
+from hub.actors.knowledge.actor import Knowledge
 from hub.actors.launch import agent_launch
 from hub.actors.models.actor import Models
 from hub.actors.outcomes import Outcomes
@@ -57,6 +60,7 @@ from hub.client.quick import Api
 from hub.domain.config import Config
 from hub.domain.plain import plain_value
 from hub.domain.redaction import KnownSecrets, Redactor
+from hub.domain.redaction_lines import hidden_in_place
 from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io.detection import Detection
@@ -68,6 +72,7 @@ from hub.providers.registry import load_all, quota_client
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
+    Backoff,
     ChildSpec,
     DynamicHandle,
     NodeInfo,
@@ -82,12 +87,14 @@ from supervisors import (
 )
 
 _NAMED = (
-    *("audit", "events", "settings", "breakers", "quota", "outcomes", "models", "approvals"),
-    *("session", "pipelines", "front"),
+    *("audit", "events", "settings", "knowledge", "breakers", "quota", "outcomes", "models", "approvals"),
+    *("session", "pipelines", "front", "detector"),
 )
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
+_GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
+"""Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
 
 def new_id(prefix: str) -> str:
@@ -143,6 +150,7 @@ class App:
                 self._actor("breakers", self._breakers),
                 self._actor("quota", self._quota),
                 self._actor("outcomes", self._outcomes),
+                self._actor("detector", self._detector),
             ],
         )
         work = SupervisorSpec(
@@ -163,6 +171,7 @@ class App:
                 self._actor("audit", self._audit),
                 self._actor("events", self._events),
                 self._actor("settings", self._settings),
+                actor_spec("knowledge", self._knowledge, self._slots["knowledge"], backoff=_GRAPH_BACKOFF),
                 supervisor_spec("watch", watch),
                 self._actor("approvals", self._approvals),
                 supervisor_spec("work", work),
@@ -214,6 +223,9 @@ class App:
         self.config = self.load_config()
         return self.config
 
+    def _knowledge(self) -> Knowledge:
+        return Knowledge(self.places, self.ref("events"), time.time, self._scrub_file)
+
     def _breakers(self) -> Breakers:
         return Breakers(self.places, self.ref("events"), time.time)
 
@@ -232,6 +244,16 @@ class App:
         teller = Teller(self.ref("audit"), self.ref("events"), time.time, self._scrub)
         shelf, known = Shelf(self.places, time.time), self.config.approvals
         return Approvals(shelf, teller, self.ref("settings"), time.time, known)
+
+    def _detector(self) -> Detector:
+        scout = Scout(self.places.root, self.providers, self.config)
+        return Detector(
+            scout,
+            events=self.ref("events"),
+            settings=self.ref("settings"),
+            scrub=self._scrub,
+            clock=time.time,
+        )
 
     def _outcomes(self) -> Outcomes:
         return Outcomes(self.places, self.ref("events"))
@@ -318,7 +340,9 @@ class App:
             self.ref("approvals"),
             self.ref("outcomes"),
             self.ref("models"),
+            self.ref("detector"),
             self.ref("audit"),
+            self.ref("knowledge"),
             self._snapshot,
             self._scrub,
         )
@@ -328,6 +352,12 @@ class App:
         if self._kit is not None:
             return self._kit.scrub_value(value)
         return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
+
+    def _scrub_file(self, text: str) -> str:
+        """A file's text without a secret, every line on its line."""
+        if self._kit is not None:
+            return self._kit.scrub_file(text)
+        return hidden_in_place(Redactor(KnownSecrets(), load_or_create_key("redaction")), text)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port

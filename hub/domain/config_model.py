@@ -254,6 +254,16 @@ class Redaction:
 
 
 @attrs.frozen
+class Detect:
+    """`[detect]`: agents that run without hub."""
+
+    ambient: bool = setting(boolean, True)
+    """Whether the daemon looks for them by itself, and tells of each that is new."""
+    interval: float = setting(number("a number of seconds, 0.2 or more", lambda value: value >= 0.2), 1.5)  # noqa: PLR2004
+    """Seconds between two looks."""
+
+
+@attrs.frozen
 class Vision:
     """`[vision]`: the model that looks at screenshots."""
 

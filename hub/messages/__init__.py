@@ -4,7 +4,8 @@ Owns: the message types, all frozen values.
 Must not: hold behaviour, references to actors, or anything that is not plain data (a subscription's channel
 is the one exception: it is how events reach a client). Who may send what to whom is in `hub.message_map`. Those
 between a session and its agent are in `agent`, those of the settings in `settings`, those of the approvals in
-`approvals`, those of models in `models`; all are imported from here.
+`approvals`, those of models in `models`, those of the detector in `detector`, those of the knowledge graph in
+`knowledge`; all are imported from here.
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ from hub.messages.approvals import Decision as Decision
 from hub.messages.approvals import GetApprovals as GetApprovals
 from hub.messages.approvals import ResolveApproval as ResolveApproval
 from hub.messages.approvals import WithdrawApprovals as WithdrawApprovals
+from hub.messages.detector import Detect as Detect
+from hub.messages.knowledge import GetGraph as GetGraph
+from hub.messages.knowledge import GetGraphDetail as GetGraphDetail
+from hub.messages.knowledge import GetGraphNodes as GetGraphNodes
+from hub.messages.knowledge import IndexCode as IndexCode
+from hub.messages.knowledge import Retrieve as Retrieve
 from hub.messages.models import CancelPull as CancelPull
 from hub.messages.models import LaunchModel as LaunchModel
 from hub.messages.models import ListModels as ListModels
