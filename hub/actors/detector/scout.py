@@ -99,7 +99,8 @@ class Scout:
     def to_json(self, found: Detected) -> dict[str, object]:
         """As it is served, but not redacted."""
         known = self.providers.get(found.provider)
-        told = found.to_json(known.display_name if known is not None else found.provider)
+        named = stores.DETECTED.get(found.provider, found.provider)
+        told = found.to_json(known.display_name if known is not None else named)
         return {**told, "adoptable": self.inside(found.work_dir) and not found.hubs}
 
     # --- stores ---------------------------------------------------------------------------------------
@@ -143,7 +144,7 @@ class Scout:
 
     def _env(self, env: Mapping[str, str]) -> Env:
         """Only what moves a store: two agents with the same of that have the same store."""
-        names = {"HOME", *(signature.home for signature in self.signatures.values())}
+        names = {"HOME", *stores.variables()}
         return tuple(sorted((name, env[name]) for name in names if env.get(name)))
 
     def _read(self, hit: StoreHit) -> SessionIntel:
