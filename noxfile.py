@@ -67,5 +67,5 @@ def fuzz(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """The table of all measurements beside their peers; never fails on a clock. `-- --scale 0.01`: do they work?"""
-    _install(session, "test")
+    _install(session, "test", "bench")
     session.run("python", "-m", "tests.bench.report", *session.posargs)

@@ -25,6 +25,7 @@ from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
 from hub.actors.detector.actor import Detector
+from hub.actors.detector.parts import assembled
 from hub.actors.detector.scout import Scout
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
@@ -246,14 +247,9 @@ class App:
         return Approvals(shelf, teller, self.ref("settings"), time.time, known)
 
     def _detector(self) -> Detector:
+        jobs = Jobs(self._jobs, self._job_spec, new_id)
         scout = Scout(self.places.root, self.providers, self.config)
-        return Detector(
-            scout,
-            events=self.ref("events"),
-            settings=self.ref("settings"),
-            scrub=self._scrub,
-            clock=time.time,
-        )
+        return assembled(scout, self.places, self.ref, jobs, arm=self._arm, scrub=self._scrub, new_id=new_id)
 
     def _outcomes(self) -> Outcomes:
         return Outcomes(self.places, self.ref("events"))
@@ -352,6 +348,11 @@ class App:
         if self._kit is not None:
             return self._kit.scrub_value(value)
         return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
+
+    async def _arm(self) -> None:
+        """Make the detection engine ready, before what another program wrote goes to anybody."""
+        if self._kit is not None:
+            await self._kit.arm()
 
     def _scrub_file(self, text: str) -> str:
         """A file's text without a secret, every line on its line."""

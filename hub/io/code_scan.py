@@ -28,6 +28,8 @@ MAX_FILES = 200_000
 """Source files of one project."""
 _BINARY_HEAD = 8000
 """How far git looks for a NUL byte to tell that a file is no text."""
+_BLOCK = 1 << 16
+"""Bytes that are read of a file that has grown meanwhile."""
 _GRAIN = 2_000_000_000
 """Nanoseconds: a file that changed so shortly before it was read may change again and keep its time."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -142,8 +144,10 @@ def _look(parents: Parents, path: bytes, known: tuple[int, int] | None) -> _Read
         now = time.time_ns()
         if not stat.S_ISREG(found.st_mode):
             return None
-        body = b""
-        while len(body) <= MAX_BYTES and (part := os.read(fd, MAX_BYTES + 1 - len(body))):
+        body = os.read(
+            fd, min(found.st_size, MAX_BYTES) + 1
+        )  # by its size: a buffer is made for what is asked
+        while len(body) <= MAX_BYTES and (part := os.read(fd, _BLOCK)):
             body += part
     finally:
         os.close(fd)

@@ -35,6 +35,7 @@ from hub.messages.approvals import Decision as Decision
 from hub.messages.approvals import GetApprovals as GetApprovals
 from hub.messages.approvals import ResolveApproval as ResolveApproval
 from hub.messages.approvals import WithdrawApprovals as WithdrawApprovals
+from hub.messages.detector import Adopt as Adopt
 from hub.messages.detector import Detect as Detect
 from hub.messages.knowledge import GetGraph as GetGraph
 from hub.messages.knowledge import GetGraphDetail as GetGraphDetail
@@ -265,6 +266,12 @@ class StartRun:
     """The commit the branch begins at; "" = the user's, with the uncommitted work on top."""
     fallback: Sequence[str] = ()
     """Who takes over from `provider`, in this order; () = the profile's chain, else the configured one."""
+    first: str = ""
+    """A commit on top of `base` with the work the session goes on with."""
+    adopted: bool = False
+    """Whether `.hub/adopted/<session_id>.json` has the contract that the first agent is given."""
+    native_id: str = ""
+    """A session of the first agent's own that goes on instead."""
 
 
 @attrs.frozen

@@ -13,7 +13,7 @@ from hub.domain.intel_fold import Draft
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text
 
-_WORDS = frozenset({"text", "input_text", "output_text", ""})
+_WORDS = frozenset({"text", "input_text", "output_text"})
 _CALLS = frozenset({"tool_use", "tool_call", "toolCall", "tool-call", "function_call", "custom_tool_call"})
 _SILENT = frozenset(
     {
@@ -70,7 +70,7 @@ def message(
     blocks = [{"text": content}] if isinstance(content, str) else [*map(mapping, items(content))]
     words, strange = [], None
     for block in blocks:
-        kind = text(block.get("type"))
+        kind = text(block.get("type")) or ("text" if "text" in block else "")
         if kind in _WORDS:
             said = text(block.get("text"))
             words.append(user(said) if user is not None and role == "user" else said)

@@ -26,7 +26,9 @@ from hub.domain.lineup import SLACK, Agent
 from hub.errors import HubError
 from hub.io.census import Census
 from hub.io.git.dirs import common_dir
+from hub.io.processes import Identity
 from hub.io.repoll import Repoll, watched
+from hub.io.runner.proc import boot_id
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.base import Provider
@@ -91,6 +93,13 @@ class Scout:
     def whole(self, found: Detected) -> SessionIntel:
         """All that the session's store tells, every byte read."""
         return stores.read(found.kept.hit, self.files, WHOLE) if found.kept is not None else SessionIntel()
+
+    def identities(self, found: Detected) -> tuple[Identity, ...]:
+        """The processes of an agent, as they were when it was seen: none that only has one of their numbers."""
+        known = (self.census.found.get(pid) for pid in found.pids)
+        return tuple(
+            Identity(one.process.pid, one.process.starttime, boot_id()) for one in known if one is not None
+        )
 
     def inside(self, folder: str) -> bool:
         """Whether a folder is in this project: its tree, or another worktree of the same repository."""

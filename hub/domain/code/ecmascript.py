@@ -48,7 +48,7 @@ def _finder(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[Found]]:
         for match in pattern.finditer(text):
             first = found(match)
             yield first
-            if first.kind == "variable":
+            if first[1] == "variable":
                 yield from _others(text, match.end())
 
     return find
@@ -57,7 +57,7 @@ def _finder(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[Found]]:
 def _others(text: bytes, at: int) -> Iterator[Found]:
     """The names after the first of `var a, b` and of a declaration with one name a line."""
     while more := _ONE_LINE.match(text, at) or _CONTINUES.match(text, at):
-        yield Found(more.start(1), "variable", more[1])
+        yield more.start(1), "variable", more[1]
         at = more.end()
 
 

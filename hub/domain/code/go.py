@@ -38,23 +38,23 @@ def _find(text: bytes) -> Iterator[Found]:
         if match.start() < end:
             continue  # a template's text in a group of variables
         if match.lastgroup != "group":
-            first = found(match)
-            yield first
-            if first.kind in {"constant", "variable"}:
-                yield from _others(text, match.end(), first.kind)
+            at, kind, name = found(match)
+            yield at, kind, name
+            if kind in {"constant", "variable"}:
+                yield from _others(text, match.end(), kind)
             continue
         end = text.find(b"\n)", match.end())
         end = len(text) if end < 0 else end
         kind = _GROUPS[match["group"]]
         for member in _MEMBER.finditer(text, match.end(), end):
-            yield Found(member.start(1), kind, member[1])
+            yield member.start(1), kind, member[1]
             yield from _others(text, member.end(), kind)
 
 
 def _others(text: bytes, at: int, kind: str) -> Iterator[Found]:
     """The names after the first of `a, b = 1, 2`."""
     while more := _MORE.match(text, at):
-        yield Found(more.start(1), kind, more[1])
+        yield more.start(1), kind, more[1]
         at = more.end()
 
 

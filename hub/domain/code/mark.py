@@ -44,9 +44,14 @@ def mark(path: str, head: bytes) -> Mark | None:
     if _VENDORED.search(path):
         return "vendored"
     head = b"\n" + head[:HEAD]
-    if _GENERATED_NAME.search(path) or _GENERATED_HEAD.search(head) or _minified(head):
+    if _GENERATED_NAME.search(path) or _says_so(head) or _minified(head):
         return "generated"
     return None
+
+
+def _says_so(head: bytes) -> bool:
+    """Whether a comment tells of a tool. One word is in all that they write, and in few other files."""
+    return b"generated" in head.lower() and _GENERATED_HEAD.search(head) is not None
 
 
 def _minified(head: bytes) -> bool:

@@ -25,21 +25,20 @@ _DEFINITION = re.compile(
 
 
 def _find(text: bytes) -> Iterator[Found]:
-    spaces: list[
-        tuple[int, bool]
-    ] = []  # each open class or module: its indent, and whether it is a name space
+    # Each class or module that is open: its indent, and whether it is a name space.
+    spaces: list[tuple[int, bool]] = []
     for match in _DEFINITION.finditer(text):
-        each = found(match)
-        if each.kind not in {"class", "module"}:
-            yield each
+        at, kind, name = found(match)
+        if kind not in {"class", "module"}:
+            yield at, kind, name
             continue
         indent = len(match[0]) - len(match[0].lstrip())
         while spaces and spaces[-1][0] >= indent:
             spaces.pop()
         top = indent == 1 or (bool(spaces) and spaces[-1][1])
         if top:
-            yield each
-        spaces.append((indent, top and each.kind == "module"))
+            yield at, kind, name
+        spaces.append((indent, top and kind == "module"))
 
 
 _TOKEN = re.compile(
@@ -70,9 +69,11 @@ def _opaque(text: bytes) -> Iterator[Span]:
 
 def _document(text: bytes, at: int, ends: list[Span]) -> Span:
     """The lines of a here-document; nothing where it never ends, for then it was a shift."""
+    # Asked first: on a line of nothing but shifts, each would look for the line's end.
+    if not ends or ends[-1][0] < at:
+        return at, at
     start = text.find(b"\n", at)
-    place = bisect_left(ends, (start, 0))
-    return (start, ends[place][1]) if start >= 0 and place < len(ends) else (at, at)
+    return start, ends[bisect_left(ends, (start, 0))][1]
 
 
 def _closed(text: bytes, at: int, opener: bytes) -> int:

@@ -12,7 +12,7 @@ strings and comments of the file read in turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 import attrs
@@ -57,7 +57,7 @@ def symbols(language: str, body: bytes) -> list[Symbol]:
     ):
         inside = set(_covered(finds, table.opaque(text)))
         finds = [each for each in finds if each not in inside]
-    return list(_numbered(text, finds))
+    return _numbered(text, finds)
 
 
 def _odd(text: bytes, finds: Sequence[Found], toggle: bytes) -> bool:
@@ -65,24 +65,26 @@ def _odd(text: bytes, finds: Sequence[Found], toggle: bytes) -> bool:
     if not finds or toggle not in text:
         return False
     last, odd = 0, 0
-    for each in finds:
-        odd ^= text.count(toggle, last, each.at) & 1
+    for at, _, _ in finds:
+        odd ^= text.count(toggle, last, at) & 1
         if odd:
             return True
-        last = each.at
+        last = at
     return bool(text.count(toggle, last) & 1)
 
 
 def _open(text: bytes, finds: Sequence[Found], opener: bytes, closer: bytes) -> bool:
-    """Whether a find comes after an opening mark with no closing one between them."""
+    """Whether a find comes after an opening mark with no closing one between them, or with another opening one."""
     if opener not in text:
         return False
     last = 0
-    for each in finds:
-        opened = text.rfind(opener, last, each.at)
-        if opened >= 0 and text.find(closer, opened + len(opener), each.at) < 0:
-            return True
-        last = each.at
+    for at, _, _ in finds:
+        opened = text.rfind(opener, last, at)
+        if opened >= 0:
+            closed = text.find(closer, opened + len(opener), at)
+            if closed < 0 or text.rfind(opener, last, opened) > text.rfind(closer, last, opened):
+                return True
+        last = at
     return False
 
 
@@ -91,9 +93,9 @@ def _covered(finds: Sequence[Found], spans: Iterable[Span]) -> list[Found]:
     inside: list[Found] = []
     at = 0
     for start, end in spans:
-        while at < len(finds) and finds[at].at < start:
+        while at < len(finds) and finds[at][0] < start:
             at += 1
-        while at < len(finds) and finds[at].at < end:
+        while at < len(finds) and finds[at][0] < end:
             inside.append(finds[at])
             at += 1
         if at == len(finds):
@@ -101,10 +103,12 @@ def _covered(finds: Sequence[Found], spans: Iterable[Span]) -> list[Found]:
     return inside
 
 
-def _numbered(text: bytes, finds: Iterable[Found]) -> Iterator[Symbol]:
+def _numbered(text: bytes, finds: Iterable[Found]) -> list[Symbol]:
     """The finds with their lines."""
-    line, at = 0, 0
-    for each in finds:
-        line += text.count(b"\n", at, each.at)
-        at = each.at
-        yield Symbol(each.name[:MAX_NAME].decode("utf-8", "replace"), each.kind, line)
+    numbered: list[Symbol] = []
+    line, last = 0, 0
+    for at, kind, name in finds:
+        line += text.count(b"\n", last, at)
+        last = at
+        numbered.append(Symbol(name[:MAX_NAME].decode("utf-8", "replace"), kind, line))
+    return numbered

@@ -22,19 +22,12 @@ from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
 from hub.providers.opencode import tree
 from hub.providers.opencode.messages import message
+from hub.providers.places import named
 from hub.providers.store import Database, DatabaseStore, DocumentStore, KindStore
 
 DATABASE, TREE = "database", "tree"
 _SESSION = ("id", "parent_id", "directory", "time_updated")
 _SUMS = ("tokens_input", "tokens_cache_read", "tokens_cache_write", "tokens_output", "tokens_reasoning")
-
-
-def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
-    own = f"{records.data_home(home, env)}/opencode"
-    return (
-        Place(own, ("opencode.db",), DATABASE),
-        Place(own, ("storage", "session", "*", "ses_*.json"), TREE),
-    )
 
 
 def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[StoreHit]:
@@ -69,13 +62,24 @@ def _rows(database: Database, hit: StoreHit, draft: Draft) -> None:
             draft.total(fresh + read + written, out + thought)
 
 
-STORE = KindStore(
-    name="opencode",
-    where=_where,
-    kinds={
-        DATABASE: DatabaseStore(name="opencode", where=_where, listed=_listed, fold=_rows),
-        TREE: DocumentStore(
-            name="opencode", where=_where, named=tree.named, fold=tree.fold, after=tree.below
-        ),
-    },
-)
+def store(name: str, folder: str, file: str) -> KindStore:
+    """The store of an agent that keeps its sessions as OpenCode does: below this folder of data, in this database."""
+
+    def where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+        own = f"{records.data_home(home, env)}/{folder}"
+        return (
+            Place(own, (file,), DATABASE),
+            Place(own, ("storage", "session", "*", "ses_*.json"), TREE),
+        )
+
+    return KindStore(
+        name=name,
+        where=where,
+        kinds={
+            DATABASE: DatabaseStore(name=name, where=where, listed=_listed, fold=_rows),
+            TREE: DocumentStore(name=name, where=where, named=named(name), fold=tree.fold, after=tree.below),
+        },
+    )
+
+
+STORE = store("opencode", "opencode", "opencode.db")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -37,6 +38,12 @@ LINES = [
 every = pytest.mark.parametrize(("provider", "form"), FORMS)
 on_databases = pytest.mark.parametrize(("provider", "form"), DATABASES)
 on_lines = pytest.mark.parametrize(("provider", "form"), LINES)
+
+
+on_documents = pytest.mark.parametrize(
+    ("provider", "form"),
+    [form for form in FORMS if form not in (*DATABASES, *LINES) and form[0] != "aider"],
+)
 
 
 @pytest.fixture
@@ -289,6 +296,44 @@ def test_records_of_tomorrow_alarm_and_are_counted(provider, home):
 def _renamed(line: bytes) -> bytes:
     value = json.loads(line)
     return json.dumps({"v2": True, "kind": "record", "blob": {"inner": value}}).encode()
+
+
+@on_databases
+def test_rows_of_tomorrow_alarm_and_are_counted(provider, home):
+    """As with lines: what says of which type a thing is has another name."""
+    path = files_of(home, provider)[0]
+    with sqlite3.connect(path) as database:
+        for table, column in _texts(database):
+            database.execute(
+                f"""UPDATE "{table}" SET "{column}" = replace("{column}", '"type":', '"sort":')"""
+            )
+            database.execute(
+                f"""UPDATE "{table}" SET "{column}" = replace("{column}", '"type" :', '"sort":')"""
+            )
+    database.close()
+    intel = only(home, provider)
+    assert intel.accounting.unknown
+    assert "format may have changed" in intel.alarm
+
+
+def _texts(database):
+    """Columns that hold JSON."""
+    tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    for table in tables:
+        for (column,) in database.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall():
+            if column in ("data", "parts", "content_json"):
+                yield table, column
+
+
+@on_documents
+def test_documents_of_tomorrow_alarm_and_are_counted(provider, home):
+    """As with lines: what says of which type a thing is has another name."""
+    for path in home.rglob("*.json"):
+        path.write_text(re.sub(r'"(type|role|say|ask)"(?=:)', r'"new-\1"', path.read_text()))
+    intel = only(home, provider)
+    assert intel.message_count == 0
+    assert intel.accounting.unknown
+    assert intel.alarm
 
 
 @on_lines

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.code import LANGUAGES, chunks, mark, symbols
+from hub.domain.code.mark import HEAD
 
 WORDS = [
     *(b'func type const var ( ) struct fn pub mod r#" "# macro_rules! class interface enum record @interface @A( @a'.split()),
@@ -47,22 +48,54 @@ HOSTILE = [
     b"\n# this file ", b"\n//", b" is ", b"auto", b"auto generated ", b'?"', b'$"', b"'a", b"'\\", b"\xff", b"\0",
 ]  # fmt: skip
 """Pieces of everything a pattern may begin with and never end, or end in many ways."""
-SIZE = 60_000
 DOUBT = {"python": b'class A: ...\n# """\n', "ruby": b'class A; end\n# "\n'}
 """A definition, and an odd quotation mark in a comment: every string and comment of the file is read."""
 
 
+def seconds(language: str, first: bytes, piece: bytes, size: int) -> float:
+    """Of the processor, for a file of this size."""
+    body = first + piece * (size // len(piece)) + b"\nclass Z {}\ntype Z int\nfn z() {}\n"
+    start = time.process_time()
+    symbols(language, body)
+    return time.process_time() - start
+
+
+def superlinear(language: str, first: bytes, piece: bytes, size: int) -> bool:
+    """Four times the text takes sixteen times as long where time is quadratic; a short time says nothing."""
+    if seconds(language, first, piece, size) < 0.1:
+        return False
+    long, short = (min(seconds(language, first, piece, each) for _ in range(2)) for each in (size, size // 4))
+    return long > 8 * short
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_repeated_pieces_take_linear_time(language):
-    """What takes linear time takes a few hundredths of a second; what is quadratic, tens of seconds."""
-    slow = []
-    for first in (b"", DOUBT.get(language, b'class A {}\ntype A int\nfn a() {}\n// """ `\n')):
-        for piece in HOSTILE:
-            body = first + piece * (SIZE // len(piece)) + b"\nclass Z {}\ntype Z int\nfn z() {}\n"
-            start = time.process_time()
-            symbols(language, body)
-            mark("a.x", body)
-            taken = time.process_time() - start
-            if taken > 0.5:
-                slow.append((first, piece, taken))
+    """From the first line on, and behind what has all strings and comments read."""
+    doubt = DOUBT.get(language, b'class A {}\ntype A int\nfn a() {}\n// """ `\n')
+    slow = [
+        (first, piece)
+        for first in (b"", doubt)
+        for piece in HOSTILE
+        if superlinear(language, first, piece, 24_000)
+    ]
     assert slow == []
+
+
+def test_a_line_of_here_documents_that_never_end_takes_linear_time():
+    """Each once looked for the end of its line: 3 s more for a megabyte."""
+    assert not superlinear("ruby", DOUBT["ruby"] + b"\nA\n", b"<<A", 1 << 19)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_line_of_ten_megabytes(language):
+    """A file this large is not read from disk, but nothing here relies on it."""
+    body = b"class A {}\ntype B int\nfn c() {}\n// " + b'a ("' * 2_500_000
+    names = {each.name for each in symbols(language, body)}
+    assert names
+    assert names <= {"A", "B", "c"}
+
+
+def test_a_mark_depends_on_the_beginning_alone():
+    """So a large file is judged as fast as a small one."""
+    for piece in HOSTILE:
+        assert mark("a.x", piece * HEAD + b"\n\n") == mark("a.x", piece * HEAD)

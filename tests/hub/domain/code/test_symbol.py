@@ -66,3 +66,24 @@ def test_a_name_and_a_list_are_bounded():
 
 def test_a_name_that_is_no_utf8_is_shown():
     assert [each.name for each in symbols("python", b"def a\xff(): ...")] == ["a\N{REPLACEMENT CHARACTER}"]
+
+
+CORNERS = {
+    "comments that are closed": ("go", b"/* a */\ntype A int\n/* b */\ntype B int\n", ["A", "B"]),
+    "a definition behind all comments": ("javascript", b"// `\nvar a", ["a"]),
+    "a bracket that is escaped": ("ruby", b'A = %q{\\}\nclass B\n}\nclass C; end # "\n', ["A", "C"]),
+    "a bracket in brackets": ("ruby", b'A = %q{{}\nclass B\n}\nclass C; end # "\n', ["A", "C"]),
+    "a bracket that stays open": ("ruby", b'A = %q{\nclass B\n # "\n', ["A"]),
+    "a document that ends": ("ruby", b'A = <<~X\nclass B; end\nX\nclass C; end # "\n', ["A", "C"]),
+    "a shift": ("ruby", b'a <<X\nclass B; end # "\n', ["B"]),
+    "a name of an earlier document": ("ruby", b'A = <<X\nX\na <<X\nclass B; end # "\n', ["A", "B"]),
+    "a comment in a comment": ("rust", b"/* /* */\nfn a() {}\n*/\nfn b() {}\n", ["b"]),
+    "a comment that stays open": ("rust", b"fn a() {}\n/* /* */\nfn b() {}\n", ["a"]),
+}
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+def test_strings_and_comments_are_left_out(corner):
+    """One each, where nothing else in the file makes its strings be read."""
+    language, body, names = CORNERS[corner]
+    assert [each.name for each in symbols(language, body)] == names
