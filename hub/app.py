@@ -2,7 +2,8 @@
 
 Owns: who is made with which reference, the order of start, and the shape of the tree. The only module that knows
 everybody.
-Must not: hold a rule, or handle a message.
+Must not: hold a rule, or handle a message; import at its head what the first answer of a daemon does not need. Such an
+actor is imported where it is made.
 """
 
 from __future__ import annotations
@@ -12,46 +13,23 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
-from hub.actors.adapter import Adapter
-from hub.actors.approvals.actor import Approvals
-from hub.actors.approvals.shelf import Shelf
-from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
-from hub.actors.breakers import Breakers
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
-from hub.actors.jobs import Job
-from hub.actors.launch import agent_launch
-from hub.actors.models.actor import Models
-from hub.actors.outcomes import Outcomes
-from hub.actors.pipelines.actor import Pipelines
-from hub.actors.pipelines.book import Book
-from hub.actors.pipelines.conductor import Conductor
-from hub.actors.quota.actor import Quota
+from hub.actors.late import Late
 from hub.actors.session.actor import Session
-from hub.actors.session.asks import Asks
 from hub.actors.session.board import Board
-from hub.actors.session.desk import Desk
-from hub.actors.session.driver import Driver
-from hub.actors.session.ending import Ending
-from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Keys, Kit
 from hub.actors.session.ledger import Ledger
-from hub.actors.session.orders import Orders
-from hub.actors.session.passing import Passing
-from hub.actors.session.signed import Signed
-from hub.actors.session.stillness import Stillness
 from hub.actors.session.tally import Tallies
-from hub.actors.session.targets import Targets
-from hub.actors.session.work import Work
-from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.client.quick import Api
 from hub.domain.config import Config
@@ -68,6 +46,7 @@ from hub.providers.registry import load_all, quota_client
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
+    Actor,
     ChildSpec,
     DynamicHandle,
     NodeInfo,
@@ -81,6 +60,19 @@ from supervisors import (
     supervisor_spec,
 )
 
+if TYPE_CHECKING:
+    from hub.actors.adapter import Adapter
+    from hub.actors.approvals.actor import Approvals
+    from hub.actors.breakers import Breakers
+    from hub.actors.jobs import Job
+    from hub.actors.models.actor import Models
+    from hub.actors.outcomes import Outcomes
+    from hub.actors.pipelines.actor import Pipelines
+    from hub.actors.pipelines.conductor import Conductor
+    from hub.actors.quota.actor import Quota
+    from hub.actors.session.driver import Driver
+    from hub.actors.settings.actor import Settings
+
 _NAMED = (
     *("audit", "events", "settings", "breakers", "quota", "outcomes", "models", "approvals"),
     *("session", "pipelines", "front"),
@@ -88,6 +80,8 @@ _NAMED = (
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
+_DISPATCH = ("hub.actors.adapter", "hub.actors.launch", "hub.actors.session.crew")
+"""What a dispatch takes besides the providers."""
 
 
 def new_id(prefix: str) -> str:
@@ -115,12 +109,16 @@ class App:
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
     _jobs: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("jobs"))
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
+    _one_import: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(1))
+    """One thread at a time imports: the event loop waits for its turn with each that does."""
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
     _detection: Detection = attrs.field(factory=Detection)
     _kit: Kit | None = None
     """The session's, of its present incarnation: it knows every secret hub holds."""
     _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
+    settled: trio.Event = attrs.field(factory=trio.Event)
+    """Set when the start is over: actors that nobody has asked yet begin."""
     failure: HubError | None = None
     """Why the daemon cannot go on, or did not end in order."""
     failed: trio.Event = attrs.field(factory=trio.Event)
@@ -140,9 +138,9 @@ class App:
             intensity=_INTENSITY,
             period=_PERIOD,
             children=[
-                self._actor("breakers", self._breakers),
-                self._actor("quota", self._quota),
-                self._actor("outcomes", self._outcomes),
+                self._late("breakers", self._breakers),
+                self._late("quota", self._quota),
+                self._late("outcomes", self._outcomes),
             ],
         )
         work = SupervisorSpec(
@@ -152,7 +150,7 @@ class App:
             children=[
                 dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
                 self._actor("session", self._session),
-                self._actor("pipelines", self._pipelines),
+                self._late("pipelines", self._pipelines),
             ],
         )
         return SupervisorSpec(
@@ -162,20 +160,24 @@ class App:
             children=[
                 self._actor("audit", self._audit),
                 self._actor("events", self._events),
-                self._actor("settings", self._settings),
+                self._late("settings", self._settings),
                 supervisor_spec("watch", watch),
-                self._actor("approvals", self._approvals),
+                self._late("approvals", self._approvals),
                 supervisor_spec("work", work),
                 dynamic_spec(
                     "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
                 ),
-                self._actor("models", self._models),
+                self._late("models", self._models),
                 self._actor("front", self._front),
             ],
         )
 
     def _actor(self, name: str, factory: Callable[[], Any]) -> ChildSpec:
         return actor_spec(name, factory, self._slots[name])
+
+    def _late(self, name: str, make: Callable[[], Actor[Any]]) -> ChildSpec:
+        """An actor without which a daemon can answer: `make` imports it, in a worker thread."""
+        return self._actor(name, partial(Late, make, self.settled, self._one_import))
 
     def _audit(self) -> AuditWriter:
         return AuditWriter(self.places, load_or_create_key("audit"), self.fails)
@@ -184,6 +186,8 @@ class App:
         return EventLog(self.places, self.ref("audit"), time.time)
 
     def _settings(self) -> Settings:
+        from hub.actors.settings.actor import Settings
+
         return Settings(
             self.places,
             self._read_config,
@@ -196,6 +200,8 @@ class App:
 
     def _job_spec(self, job: str, errand: Errand) -> ChildSpec:
         """One temporary child a job: who wants it done once more asks once more."""
+        from hub.actors.jobs import Job
+
         redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
 
         def make() -> Job:
@@ -215,9 +221,13 @@ class App:
         return self.config
 
     def _breakers(self) -> Breakers:
+        from hub.actors.breakers import Breakers
+
         return Breakers(self.places, self.ref("events"), time.time)
 
     def _quota(self) -> Quota:
+        from hub.actors.quota.actor import Quota
+
         return Quota(
             self.places,
             events=self.ref("events"),
@@ -229,23 +239,32 @@ class App:
         )
 
     def _approvals(self) -> Approvals:
+        from hub.actors.approvals.actor import Approvals
+        from hub.actors.approvals.shelf import Shelf
+        from hub.actors.approvals.teller import Teller
+
         teller = Teller(self.ref("audit"), self.ref("events"), time.time, self._scrub)
         shelf, known = Shelf(self.places, time.time), self.config.approvals
         return Approvals(shelf, teller, self.ref("settings"), time.time, known)
 
     def _outcomes(self) -> Outcomes:
+        from hub.actors.outcomes import Outcomes
+
         return Outcomes(self.places, self.ref("events"))
 
     def _models(self) -> Models:
+        from hub.actors.models.actor import Models
+
         jobs = Jobs(self._jobs, self._job_spec, new_id)
         return Models(self.places, self.ref("settings"), self.providers, jobs, time.time)
 
     def _session(self) -> Session:
-        return Session(self._session_parts)
+        kit = self._session_kit()
+        return Session(kit, partial(self._hire, kit))
 
-    def _session_parts(self) -> tuple[Kit, Driver]:
-        """Fresh parts for each incarnation: all that lasts is in the ledger's file."""
-        kit = Kit(
+    def _session_kit(self) -> Kit:
+        """Fresh for each incarnation: all that lasts is in the ledger's file."""
+        self._kit = Kit(
             places=self.places,
             ledger=Ledger(self.places, self.ref("audit"), self.ref("events"), time.time),
             board=Board(),
@@ -265,26 +284,31 @@ class App:
             stumbles=self._stumbles,
             detection=self._detection,
         )
-        self._kit = kit
-        desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
-        targets, orders, evidence, asks = Targets(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
-        passing = Passing(
-            kit, desk, targets, orders, evidence, asks, Stillness(self.places.root), Signed(kit, evidence)
-        )
-        ending = Ending(kit, desk, targets, evidence, passing, asks)
-        work = Work(kit, desk, targets, orders, ending, asks)
-        return kit, Driver(kit, desk, work, passing, ending, asks)
+        return self._kit
+
+    def _hire(self, kit: Kit) -> Driver:
+        from hub.actors.session.crew import hire
+
+        return hire(kit, self._adapters, partial(self._adapter_spec, kit))
 
     def _pipelines(self) -> Pipelines:
+        from hub.actors.pipelines.actor import Pipelines
+
         return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
 
     def _conductor(self) -> Conductor:
+        from hub.actors.pipelines.book import Book
+        from hub.actors.pipelines.conductor import Conductor
+
         book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, self._scrub)
         root, session = self.places.root, self.ref("session")
         return Conductor(book, root, session, new_id, self._pipeline_stumbles)
 
     def _adapter_spec(self, kit: Kit, dispatch: Dispatch) -> tuple[ChildSpec, Ref[Any]]:
         """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
+        from hub.actors.adapter import Adapter
+        from hub.actors.launch import agent_launch
+
         slot: Slot[Any] = Slot(f"adapter {dispatch.assignment.dispatch_id}")
         provider = self.providers[dispatch.provider]
 
@@ -304,6 +328,16 @@ class App:
 
         spec = actor_spec(dispatch.assignment.dispatch_id, make, slot, restart=Restart.TEMPORARY)
         return spec, slot.ref
+
+    async def settle(self) -> None:
+        """Import what the start did without, and let the actors begin that nobody has asked yet."""
+        self.settled.set()
+        await trio.to_thread.run_sync(self._warm, limiter=self._one_import)
+
+    def _warm(self) -> None:
+        for module in _DISPATCH:
+            import_module(module)
+        list(self.providers.values())
 
     def gateway(self) -> Gateway:
         """The API's way to the actors."""

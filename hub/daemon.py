@@ -111,7 +111,7 @@ async def run_daemon(
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
             nursery.start_soon(_end_on_failure, app, root)
-            nursery.start_soon(_import_providers, app)
+            nursery.start_soon(_settle, app)
             await root.wait()
             daemon.over.set()
             nursery.cancel_scope.cancel(reason="the tree has ended")
@@ -121,10 +121,10 @@ async def run_daemon(
             raise app.failure
 
 
-async def _import_providers(app: App) -> None:
-    """Import what the first dispatch will need while nobody waits for it: not a start, and not its first request."""
+async def _settle(app: App) -> None:
+    """The rest of the daemon is imported when nobody waits for it: not a start, and not its first request."""
     await trio.sleep(_SETTLED)
-    await trio.to_thread.run_sync(lambda: list(app.providers.values()), abandon_on_cancel=True)
+    await app.settle()
 
 
 async def _start(nursery: trio.Nursery, app: App, order: Order) -> Root:

@@ -14,12 +14,14 @@ from typing import Any
 import attrs
 import trio
 
+from hub.actors.insist import insist
 from hub.actors.session.board import Board
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
 from hub.actors.stumbles import Stumbles
 from hub.domain.account import Account
 from hub.domain.config import Config
+from hub.domain.event import Record
 from hub.domain.plain import plain_value
 from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
 from hub.domain.session import SessionRecord
@@ -27,6 +29,7 @@ from hub.domain.text import clean
 from hub.io.detection import Detection
 from hub.io.dotenv import read_env
 from hub.io.places import Places
+from hub.messages import EventsOfSession
 from hub.providers.base import Provider
 from supervisors import Ref
 
@@ -83,6 +86,13 @@ class Kit:
         if self.detection.engine is None and self.config.redaction.detection:
             await trio.to_thread.run_sync(self.detection.load)
 
+    async def each(self, session_id: str, take: Callable[[list[Record]], object]) -> None:
+        """Give every event of a session, oldest first, in pages: a long session's log does not fit in memory."""
+        after = 0
+        while page := await insist(self.events, EventsOfSession(session_id, after)):
+            await trio.to_thread.run_sync(take, page)
+            after = page[-1].id
+
     def redactor(self) -> EventRedactor:
         """A fresh redactor that knows every secret hub holds at this moment."""
         return EventRedactor(self._redactor())
@@ -108,6 +118,8 @@ class Kit:
 
     def task(self, record: SessionRecord) -> str:
         """The user's task as everyone but the first agent may see it: a secret in it was for that agent."""
+        if not record.task:
+            return ""  # nothing to hide; and to know every secret, each provider has to be asked
         known = self._secrets()
         stamp = (record.task, id(known), self.detection.engine is None)
         if self._task is None or self._task[0] != stamp:
