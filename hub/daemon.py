@@ -26,11 +26,9 @@ from hub.domain.config import Config
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import sweep_temps, write_atomic
-from hub.io.child import Dead, inspect
 from hub.io.lock import project_lock
 from hub.io.log import scrubbed_log
 from hub.io.places import Places
-from hub.io.processes import sweep
 from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
 from supervisors import Root, SupEvent, run_root
 
@@ -93,7 +91,7 @@ async def run_daemon(
     with project_lock(order.places.lock, port=order.port) as lock, contextlib.ExitStack() as log:
         failpoints.hit("recover.lock")
         sweep_temps(order.places.hub_dir)
-        await sweep(_dead_runs(order.places.run_dir))
+        await _end_dead_runs(order.places.run_dir)
         failpoints.hit("recover.sweep")
         app = App(order.places, order.config, order.load_config, order.host, order.port)
         log.enter_context(scrubbed_log(app.gateway().scrub))
@@ -205,16 +203,24 @@ async def _end_on_failure(app: App, root: Root) -> None:
     root.request_stop()
 
 
-def _dead_runs(run_dir: Path) -> list[str]:
+def _runs(run_dir: Path) -> list[Path]:
+    return [entry for entry in run_dir.iterdir() if entry.is_dir()]
+
+
+async def _end_dead_runs(run_dir: Path) -> None:
     """Runs whose runner is gone: what they left behind is ended, their files stay."""
-    return [d.name for d in run_dir.iterdir() if d.is_dir() and isinstance(_state(d), Dead)]
+    runs = _runs(run_dir)
+    if not runs:
+        return
+    from hub.io.child import Dead, inspect  # noqa: PLC0415  # a project without a run starts without it
+    from hub.io.processes import sweep  # noqa: PLC0415  # as above
 
+    def dead(run: Path) -> bool:
+        with contextlib.suppress(ValueError):
+            return isinstance(inspect(run), Dead)
+        return False
 
-def _state(run: Path) -> object:
-    try:
-        return inspect(run)
-    except ValueError as error:
-        return HubError(Code.STATE_CORRUPT, str(error))
+    await sweep([run.name for run in runs if dead(run)])
 
 
 async def _listen(daemon: Daemon, *, task_status: trio.TaskStatus[None]) -> None:

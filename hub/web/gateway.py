@@ -1,7 +1,8 @@
 """The API's backend over the actors: each method is one call, or one read-only look at git.
 
 Owns: which actor answers what, and how long it may take.
-Must not: hold state, or change an answer beyond adding what the caller asked to see together.
+Must not: hold state, or change an answer beyond adding what the caller asked to see together; import at its head what
+one answer in twenty takes.
 """
 
 from __future__ import annotations
@@ -17,11 +18,8 @@ import msgspec
 import trio
 
 from hub.domain.event import Record
-from hub.domain.pipeline import read
 from hub.errors import Code, HubError
-from hub.io import git
 from hub.io.atomic import read_bounded
-from hub.io.instructions import instructions
 from hub.io.places import Places
 from hub.messages import (
     AddAccount,
@@ -157,6 +155,8 @@ class Gateway:
 
     async def instructions(self) -> JsonArray:
         """The instruction files of the project and of the user, and the skills the profiles name."""
+        from hub.io.instructions import instructions
+
         config = await self.settings.call(GetConfig(), timeout=_TIMEOUT)
         found = await trio.to_thread.run_sync(instructions, self.places.root, Path.home(), config.profiles)
         return self.scrub(found)  # type: ignore[no-any-return]
@@ -239,6 +239,8 @@ class Gateway:
 
     async def replace_pipelines(self, pipelines: JsonArray) -> JsonArray:
         """Replace the stored list."""
+        from hub.domain.pipeline import read
+
         order = ReplacePipelines(read(pipelines))
         return await self.pipelines_ref.call(order, timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
@@ -261,6 +263,8 @@ class Gateway:
 
     async def session_diff(self) -> JsonObject:
         """The session branch against the main branch."""
+        from hub.io import git
+
         facts = await self._facts()
         if not facts["sessionId"]:
             raise HubError(Code.NO_ACTIVE_SESSION)
@@ -320,14 +324,20 @@ class Gateway:
 
     async def history_commits(self) -> JsonArray:
         """The snapshot commits of every session."""
+        from hub.io import git
+
         return self.scrub([{**entry} for entry in await git.snapshots(self.places.root, None)])  # type: ignore[no-any-return]
 
     async def history_diff(self, sha: str) -> JsonObject:
         """What one snapshot changed."""
+        from hub.io import git
+
         return {"sha": sha, **self.scrub({**await git.commit_diff(self.places.root, sha)})}
 
     async def rewind(self, sha: str) -> JsonObject:
         """A new branch at the snapshot; nothing else moves."""
+        from hub.io import git
+
         branch = await git.rewind(self.places.root, sha)
         entry = AuditEntry("rewind", {"branch": branch, "sha": sha})
         await self.audit.call(AuditAppend([entry]), timeout=_TIMEOUT)
