@@ -40,8 +40,6 @@ from hub.errors import Code, HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.mcp.http import ToolsApp
-from hub.messages import Dispatch
-from hub.providers.base import Provider
 from hub.providers.registry import load_all, quota_client
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
@@ -62,16 +60,11 @@ from supervisors import (
 
 if TYPE_CHECKING:
     from hub.actors.adapter import Adapter
-    from hub.actors.approvals.actor import Approvals
-    from hub.actors.breakers import Breakers
     from hub.actors.jobs import Job
-    from hub.actors.models.actor import Models
-    from hub.actors.outcomes import Outcomes
-    from hub.actors.pipelines.actor import Pipelines
     from hub.actors.pipelines.conductor import Conductor
-    from hub.actors.quota.actor import Quota
     from hub.actors.session.driver import Driver
-    from hub.actors.settings.actor import Settings
+    from hub.messages import Dispatch
+    from hub.providers.base import Provider
 
 _NAMED = (
     *("audit", "events", "settings", "breakers", "quota", "outcomes", "models", "approvals"),
@@ -185,7 +178,7 @@ class App:
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> Actor[Any]:
         from hub.actors.settings.actor import Settings
 
         return Settings(
@@ -220,12 +213,12 @@ class App:
         self.config = self.load_config()
         return self.config
 
-    def _breakers(self) -> Breakers:
+    def _breakers(self) -> Actor[Any]:
         from hub.actors.breakers import Breakers
 
         return Breakers(self.places, self.ref("events"), time.time)
 
-    def _quota(self) -> Quota:
+    def _quota(self) -> Actor[Any]:
         from hub.actors.quota.actor import Quota
 
         return Quota(
@@ -238,7 +231,7 @@ class App:
             clock=time.time,
         )
 
-    def _approvals(self) -> Approvals:
+    def _approvals(self) -> Actor[Any]:
         from hub.actors.approvals.actor import Approvals
         from hub.actors.approvals.shelf import Shelf
         from hub.actors.approvals.teller import Teller
@@ -247,12 +240,12 @@ class App:
         shelf, known = Shelf(self.places, time.time), self.config.approvals
         return Approvals(shelf, teller, self.ref("settings"), time.time, known)
 
-    def _outcomes(self) -> Outcomes:
+    def _outcomes(self) -> Actor[Any]:
         from hub.actors.outcomes import Outcomes
 
         return Outcomes(self.places, self.ref("events"))
 
-    def _models(self) -> Models:
+    def _models(self) -> Actor[Any]:
         from hub.actors.models.actor import Models
 
         jobs = Jobs(self._jobs, self._job_spec, new_id)
@@ -291,7 +284,7 @@ class App:
 
         return hire(kit, self._adapters, partial(self._adapter_spec, kit))
 
-    def _pipelines(self) -> Pipelines:
+    def _pipelines(self) -> Actor[Any]:
         from hub.actors.pipelines.actor import Pipelines
 
         return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)

@@ -7,11 +7,14 @@ Must not: hold behaviour.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
 from hub.domain.event import Event
-from hub.providers.base import Assignment, Exit, Outcome
+
+if TYPE_CHECKING:
+    from hub.providers.base import Assignment, Exit, Outcome
 
 
 @attrs.frozen

@@ -12,12 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hub.errors import Code, HubError
-from hub.providers.base import Provider
-from hub.providers.quota import QuotaClient
 
 if TYPE_CHECKING:
     from hub.domain.config import Config
     from hub.domain.config_model import ProviderSettings
+    from hub.providers.base import Provider
+    from hub.providers.quota import QuotaClient
 
 _WHERE: Mapping[str, tuple[str, str]] = {
     "claude": ("hub.providers.claude.agent", "PROVIDER"),
@@ -68,7 +68,7 @@ def load(name: str) -> Provider:
     return provider
 
 
-class _Known(Mapping[str, Provider]):
+class _Known(Mapping[str, "Provider"]):
     """Every provider by its name; each is imported when it is first looked up.
 
     The configuration may change while the mapping lives. An agent that has left it is not offered any more, but

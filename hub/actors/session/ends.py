@@ -12,12 +12,12 @@ from typing import Any
 import attrs
 import trio
 
+from hub import messages
 from hub.actors.insist import insist
 from hub.actors.session import views
 from hub.actors.session.kit import Kit
 from hub.actors.trouble import PASSING
 from hub.errors import Code, HubError
-from hub.messages import WithdrawApprovals
 from supervisors import DEFER, Reply
 
 _STOP_PATIENCE = 5.0
@@ -27,7 +27,7 @@ _STOP_PATIENCE = 5.0
 async def withdraw_all(kit: Kit, session_id: str) -> None:
     """The session has ended: nobody waits for somebody's word any more."""
     with contextlib.suppress(HubError):  # a full disk: they are withdrawn at the next start
-        await insist(kit.approvals, WithdrawApprovals(session_id))
+        await insist(kit.approvals, messages.WithdrawApprovals(session_id))
 
 
 @attrs.define

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
@@ -30,8 +30,10 @@ from hub.io.detection import Detection
 from hub.io.dotenv import read_env
 from hub.io.places import Places
 from hub.messages import EventsOfSession
-from hub.providers.base import Provider
 from supervisors import Ref
+
+if TYPE_CHECKING:
+    from hub.providers.base import Provider
 
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 """Names in a user's own `env` tables whose values nobody may see."""
