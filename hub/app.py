@@ -34,7 +34,6 @@ from hub.actors.stumbles import Stumbles
 from hub.client.quick import Api
 from hub.domain.config import Config
 from hub.domain.plain import plain_value
-from hub.domain.redaction import KnownSecrets, Redactor
 from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io.detection import Detection
@@ -194,6 +193,7 @@ class App:
     def _job_spec(self, job: str, errand: Errand) -> ChildSpec:
         """One temporary child a job: who wants it done once more asks once more."""
         from hub.actors.jobs import Job
+        from hub.domain.redaction import KnownSecrets, Redactor
 
         redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
 
@@ -354,6 +354,8 @@ class App:
         """A text or JSON value for a sink outside the session: with all the session's kit knows, once there is one."""
         if self._kit is not None:
             return self._kit.scrub_value(value)
+        from hub.domain.redaction import KnownSecrets, Redactor
+
         return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
 
     def _front(self) -> FrontEnd:

@@ -23,7 +23,6 @@ from hub.domain.account import Account
 from hub.domain.config import Config
 from hub.domain.event import Record
 from hub.domain.plain import plain_value
-from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
 from hub.domain.session import SessionRecord
 from hub.domain.text import clean
 from hub.io.detection import Detection
@@ -33,6 +32,7 @@ from hub.messages import EventsOfSession
 from supervisors import Ref
 
 if TYPE_CHECKING:
+    from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
     from hub.providers.base import Provider
 
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
@@ -97,6 +97,8 @@ class Kit:
 
     def redactor(self) -> EventRedactor:
         """A fresh redactor that knows every secret hub holds at this moment."""
+        from hub.domain.redaction import EventRedactor  # noqa: PLC0415  # an idle daemon has nothing to hide
+
         return EventRedactor(self._redactor())
 
     def scrub(self, text: str) -> str:
@@ -133,6 +135,8 @@ class Kit:
         return tuple(map(self.scrub, record.verify))
 
     def _redactor(self) -> Redactor:
+        from hub.domain.redaction import Redactor  # noqa: PLC0415  # as above
+
         return Redactor(self._secrets(), self.keys.redaction, engine=self.detection.engine)
 
     def env_of(self, name: str, label: str) -> dict[str, str]:
@@ -151,6 +155,8 @@ class Kit:
 
     def _secrets(self) -> KnownSecrets:
         """Built once for each state of the configuration and of `.hub/.env`: that takes milliseconds."""
+        from hub.domain.redaction import KnownSecrets  # noqa: PLC0415  # as above
+
         stamp = (id(self.config), _stamp(self.places.dotenv))
         if self._known is None or self._known[0] != stamp:
             self._known = (stamp, KnownSecrets(*self._named_values()))
@@ -166,10 +172,14 @@ class Kit:
         if self.config.server.token:
             values.append(self.config.server.token)
             names.append("server-token")
-        for name, provider in self.providers.items():
+        stored = self.places.dotenv.exists()
+        for name in self.providers:
             for account in self.config.accounts(name):
+                if not (stored or self.config.provider(name).env or account.env):
+                    continue  # the user gave it nothing: it need not be imported to be asked for its names
+                keys = self.providers[name].key_names
                 for variable, value in self.env_of(name, account.label).items():
-                    if variable in provider.key_names or _SECRET_NAME.search(variable):
+                    if variable in keys or _SECRET_NAME.search(variable):
                         values.append(value)
                         names.append(variable)
         return values, names
