@@ -11,9 +11,11 @@ from typing import Any
 
 import attrs
 
+from hub.domain.value import Value
 
-@attrs.frozen
-class AuditEntry:
+
+@attrs.frozen(eq=False, repr=False)
+class AuditEntry(Value):
     """One record to append. A `key` seen before is skipped: the sender may repeat itself after a crash."""
 
     event: str
@@ -21,30 +23,30 @@ class AuditEntry:
     key: str = ""
 
 
-@attrs.frozen
-class AuditAppend:
+@attrs.frozen(eq=False, repr=False)
+class AuditAppend(Value):
     """Append in order, durably. Answers the new head as `{seq, hash}`."""
 
     entries: Sequence[AuditEntry]
 
 
-@attrs.frozen
-class AuditHead:
+@attrs.frozen(eq=False, repr=False)
+class AuditHead(Value):
     """Answers `{seq, hash, bytes}`."""
 
 
-@attrs.frozen
-class AuditIntact:
+@attrs.frozen(eq=False, repr=False)
+class AuditIntact(Value):
     """Answers whether the chain on the disk is whole up to its newest record: what was judged before is not again."""
 
 
-@attrs.frozen
-class AuditLastEvent:
+@attrs.frozen(eq=False, repr=False)
+class AuditLastEvent(Value):
     """Answers the highest event id that is on the audit log; 0 when there is none."""
 
 
-@attrs.frozen
-class AuditHistory:
+@attrs.frozen(eq=False, repr=False)
+class AuditHistory(Value):
     """Answers the newest `limit` history entries, oldest first: `[{seq, ts, event, provider, summary}]`."""
 
     limit: int = 1000

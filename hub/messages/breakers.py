@@ -9,10 +9,11 @@ from __future__ import annotations
 import attrs
 
 from hub.domain.failure import Failure
+from hub.domain.value import Value
 
 
-@attrs.frozen
-class BreakerFailure:
+@attrs.frozen(eq=False, repr=False)
+class BreakerFailure(Value):
     """A run on this provider and account failed."""
 
     provider: str
@@ -20,16 +21,16 @@ class BreakerFailure:
     failure: Failure
 
 
-@attrs.frozen
-class BreakerSuccess:
+@attrs.frozen(eq=False, repr=False)
+class BreakerSuccess(Value):
     """A run on this provider and account works."""
 
     provider: str
     account: str
 
 
-@attrs.frozen
-class Shut:
+@attrs.frozen(eq=False, repr=False)
+class Shut(Value):
     """A provider and account that must not be chosen now."""
 
     until: float
@@ -38,11 +39,11 @@ class Shut:
     """Whether its usage limit is reached; else it failed too often."""
 
 
-@attrs.frozen
-class BreakerClosed:
+@attrs.frozen(eq=False, repr=False)
+class BreakerClosed(Value):
     """Answers `{(provider, account): Shut}`: all that must not be chosen now."""
 
 
-@attrs.frozen
-class BreakerSnapshots:
+@attrs.frozen(eq=False, repr=False)
+class BreakerSnapshots(Value):
     """Answers what `GET /api/circuit` serves."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import attrs
 
+from hub.domain.value import Value
 
-@attrs.frozen
-class GetOutcomes:
+
+@attrs.frozen(eq=False, repr=False)
+class GetOutcomes(Value):
     """Answers what `GET /api/outcomes` serves."""

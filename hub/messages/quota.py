@@ -11,15 +11,16 @@ from collections.abc import Sequence
 import attrs
 
 from hub.domain.quota import QuotaReading
+from hub.domain.value import Value
 
 
-@attrs.frozen
-class GetWallet:
+@attrs.frozen(eq=False, repr=False)
+class GetWallet(Value):
     """Answers what `GET /api/quota/wallet` serves."""
 
 
-@attrs.frozen
-class GetProspects:
+@attrs.frozen(eq=False, repr=False)
+class GetProspects(Value):
     """Answers `{(provider, account): [Prospect]}` for every window that is known and has not begun anew.
 
     `readings` are taken into the ledger first: whoever asks has just heard them.
@@ -28,8 +29,8 @@ class GetProspects:
     readings: Sequence[QuotaReading] = ()
 
 
-@attrs.frozen
-class QuotaSeen:
+@attrs.frozen(eq=False, repr=False)
+class QuotaSeen(Value):
     """A poll found these windows changed. Repeated with the next change."""
 
     readings: Sequence[QuotaReading]

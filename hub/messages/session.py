@@ -11,10 +11,11 @@ from collections.abc import Sequence
 import attrs
 
 from hub.domain.session import ErrorNote, SessionState
+from hub.domain.value import Value
 
 
-@attrs.frozen
-class StartRun:
+@attrs.frozen(eq=False, repr=False)
+class StartRun(Value):
     """Start a session. None is "as configured". Answers `{sessionId, taskId, branch, worktree}`."""
 
     task: str
@@ -37,34 +38,34 @@ class StartRun:
     """Who takes over from `provider`, in this order; () = the profile's chain, else the configured one."""
 
 
-@attrs.frozen
-class RequestHandoff:
+@attrs.frozen(eq=False, repr=False)
+class RequestHandoff(Value):
     """Hand over now; ends a wait."""
 
 
-@attrs.frozen
-class RequestPause:
+@attrs.frozen(eq=False, repr=False)
+class RequestPause(Value):
     """Stop or continue the agent's process group at the next event boundary."""
 
     pause: bool
 
 
-@attrs.frozen
-class RequestReply:
+@attrs.frozen(eq=False, repr=False)
+class RequestReply(Value):
     """Give the agent a user's answer."""
 
     text: str
 
 
-@attrs.frozen
-class RequestStop:
+@attrs.frozen(eq=False, repr=False)
+class RequestStop(Value):
     """End the session in order, snapshot included. Answers when it has ended."""
 
     reason: str = "user"
 
 
-@attrs.frozen
-class SessionEnd:
+@attrs.frozen(eq=False, repr=False)
+class SessionEnd(Value):
     """Answers once the session of that id has ended and its end is told; see `Ended`.
 
     Answers `not_found` when another session, or none, is on record.
@@ -73,8 +74,8 @@ class SessionEnd:
     session_id: str
 
 
-@attrs.frozen
-class Ended:
+@attrs.frozen(eq=False, repr=False)
+class Ended(Value):
     """How a session ended."""
 
     state: SessionState
@@ -85,38 +86,38 @@ class Ended:
     error: ErrorNote | None
 
 
-@attrs.frozen
-class ReleaseRun:
+@attrs.frozen(eq=False, repr=False)
+class ReleaseRun(Value):
     """The pipeline run is over: other sessions may start."""
 
     run_id: str
 
 
-@attrs.frozen
-class Detach:
+@attrs.frozen(eq=False, repr=False)
+class Detach(Value):
     """The daemon goes down and the agent stays: let go of it without stopping it."""
 
 
-@attrs.frozen
-class GetStatus:
+@attrs.frozen(eq=False, repr=False)
+class GetStatus(Value):
     """Answers what `GET /api/status` serves."""
 
 
-@attrs.frozen
-class GetProviders:
+@attrs.frozen(eq=False, repr=False)
+class GetProviders(Value):
     """Answers what `GET /api/providers` serves."""
 
 
-@attrs.frozen
-class GetCost:
+@attrs.frozen(eq=False, repr=False)
+class GetCost(Value):
     """Answers what `GET /api/session/cost` serves."""
 
 
-@attrs.frozen
-class GetRedactions:
+@attrs.frozen(eq=False, repr=False)
+class GetRedactions(Value):
     """Answers what `GET /api/redactions` serves."""
 
 
-@attrs.frozen
-class GetSessionFacts:
+@attrs.frozen(eq=False, repr=False)
+class GetSessionFacts(Value):
     """Answers `{sessionId, branch, worktree, mainBranch, base, active, accounts}`: what others must know of it."""
