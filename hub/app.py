@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import trio
 
+from hub import messages
 from hub.actors.audit import AuditWriter
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
@@ -38,12 +39,14 @@ from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
+from hub.makers import Makers
 from hub.mcp.http import ToolsApp
-from hub.providers.registry import load_all, quota_client
+from hub.providers.registry import load_all
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
     Actor,
+    Backoff,
     ChildSpec,
     DynamicHandle,
     NodeInfo,
@@ -60,20 +63,21 @@ from supervisors import (
 if TYPE_CHECKING:
     from hub.actors.adapter import Adapter
     from hub.actors.jobs import Job
-    from hub.actors.pipelines.conductor import Conductor
     from hub.actors.session.driver import Driver
     from hub.messages import Dispatch
     from hub.providers.base import Provider
 
 _NAMED = (
-    *("audit", "events", "settings", "breakers", "quota", "outcomes", "models", "approvals"),
-    *("session", "pipelines", "front"),
+    *("audit", "events", "settings", "knowledge", "breakers", "quota", "outcomes", "models", "approvals"),
+    *("session", "pipelines", "front", "detector"),
 )
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
 _DISPATCH = ("hub.actors.adapter", "hub.actors.launch", "hub.actors.session.crew")
 """What a dispatch takes besides the providers."""
+_GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
+"""Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
 
 def new_id(prefix: str) -> str:
@@ -107,7 +111,6 @@ class App:
     _detection: Detection = attrs.field(factory=Detection)
     _kit: Kit | None = None
     """The session's, of its present incarnation: it knows every secret hub holds."""
-    _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
     settled: trio.Event = attrs.field(factory=trio.Event)
     """Set when the start is over: actors that nobody has asked yet begin."""
@@ -125,14 +128,26 @@ class App:
 
     def tree(self) -> SupervisorSpec:
         """The root's children in start order; they stop in reverse."""
+        make = Makers(
+            self.places,
+            self.ref,
+            self.providers,
+            load_config=self._read_config,
+            config=lambda: self.config,
+            jobs=Jobs(self._jobs, self._job_spec, new_id),
+            new_id=new_id,
+            scrub=self._scrub,
+            scrub_file=self._scrub_file,
+        )
         watch = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
             children=[
-                self._late("breakers", self._breakers),
-                self._late("quota", self._quota),
-                self._late("outcomes", self._outcomes),
+                self._late("breakers", make.breakers),
+                self._late("quota", make.quota),
+                self._late("outcomes", make.outcomes),
+                self._late("detector", make.detector),
             ],
         )
         work = SupervisorSpec(
@@ -142,7 +157,7 @@ class App:
             children=[
                 dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
                 self._actor("session", self._session),
-                self._late("pipelines", self._pipelines),
+                self._late("pipelines", make.pipelines),
             ],
         )
         return SupervisorSpec(
@@ -152,43 +167,38 @@ class App:
             children=[
                 self._actor("audit", self._audit),
                 self._actor("events", self._events),
-                self._late("settings", self._settings),
+                self._late("settings", make.settings),
+                self._late("knowledge", make.knowledge, {messages.GetGraphNodes: 0}, backoff=_GRAPH_BACKOFF),
                 supervisor_spec("watch", watch),
-                self._late("approvals", self._approvals),
+                self._late("approvals", make.approvals),
                 supervisor_spec("work", work),
                 dynamic_spec(
                     "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
                 ),
-                self._late("models", self._models),
+                self._late("models", make.models),
                 self._actor("front", self._front),
             ],
         )
 
-    def _actor(self, name: str, factory: Callable[[], Any]) -> ChildSpec:
-        return actor_spec(name, factory, self._slots[name])
+    def _actor(self, name: str, factory: Callable[[], Any], backoff: Backoff | None = None) -> ChildSpec:
+        return actor_spec(name, factory, self._slots[name], backoff=backoff)
 
-    def _late(self, name: str, make: Callable[[], Actor[Any]]) -> ChildSpec:
-        """An actor without which a daemon can answer: `make` imports it, in a worker thread."""
-        return self._actor(name, partial(Late, make, self.settled, self._one_import))
+    def _late(
+        self,
+        name: str,
+        make: Callable[[], Actor[Any]],
+        meanwhile: Mapping[type, Any] | None = None,
+        backoff: Backoff | None = None,
+    ) -> ChildSpec:
+        """An actor without which a daemon can answer."""
+        late = partial(Late, make, self.settled, self._one_import, meanwhile or {})
+        return self._actor(name, late, backoff)
 
     def _audit(self) -> AuditWriter:
         return AuditWriter(self.places, load_or_create_key("audit"), self.fails)
 
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
-
-    def _settings(self) -> Actor[Any]:
-        from hub.actors.settings.actor import Settings
-
-        return Settings(
-            self.places,
-            self._read_config,
-            self.providers,
-            audit=self.ref("audit"),
-            events=self.ref("events"),
-            clock=time.time,
-            jobs=Jobs(self._jobs, self._job_spec, new_id),
-        )
 
     def _job_spec(self, job: str, errand: Errand) -> ChildSpec:
         """One temporary child a job: who wants it done once more asks once more."""
@@ -212,44 +222,6 @@ class App:
     def _read_config(self) -> Config:
         self.config = self.load_config()
         return self.config
-
-    def _breakers(self) -> Actor[Any]:
-        from hub.actors.breakers import Breakers
-
-        return Breakers(self.places, self.ref("events"), time.time)
-
-    def _quota(self) -> Actor[Any]:
-        from hub.actors.quota.actor import Quota
-
-        return Quota(
-            self.places,
-            events=self.ref("events"),
-            settings=self.ref("settings"),
-            session=self.ref("session"),
-            providers=self.providers,
-            clients=quota_client,
-            clock=time.time,
-        )
-
-    def _approvals(self) -> Actor[Any]:
-        from hub.actors.approvals.actor import Approvals
-        from hub.actors.approvals.shelf import Shelf
-        from hub.actors.approvals.teller import Teller
-
-        teller = Teller(self.ref("audit"), self.ref("events"), time.time, self._scrub)
-        shelf, known = Shelf(self.places, time.time), self.config.approvals
-        return Approvals(shelf, teller, self.ref("settings"), time.time, known)
-
-    def _outcomes(self) -> Actor[Any]:
-        from hub.actors.outcomes import Outcomes
-
-        return Outcomes(self.places, self.ref("events"))
-
-    def _models(self) -> Actor[Any]:
-        from hub.actors.models.actor import Models
-
-        jobs = Jobs(self._jobs, self._job_spec, new_id)
-        return Models(self.places, self.ref("settings"), self.providers, jobs, time.time)
 
     def _session(self) -> Session:
         kit = self._session_kit()
@@ -283,19 +255,6 @@ class App:
         from hub.actors.session.crew import hire
 
         return hire(kit, self._adapters, partial(self._adapter_spec, kit))
-
-    def _pipelines(self) -> Actor[Any]:
-        from hub.actors.pipelines.actor import Pipelines
-
-        return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
-
-    def _conductor(self) -> Conductor:
-        from hub.actors.pipelines.book import Book
-        from hub.actors.pipelines.conductor import Conductor
-
-        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, self._scrub)
-        root, session = self.places.root, self.ref("session")
-        return Conductor(book, root, session, new_id, self._pipeline_stumbles)
 
     def _adapter_spec(self, kit: Kit, dispatch: Dispatch) -> tuple[ChildSpec, Ref[Any]]:
         """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
@@ -345,7 +304,9 @@ class App:
             self.ref("approvals"),
             self.ref("outcomes"),
             self.ref("models"),
+            self.ref("detector"),
             self.ref("audit"),
+            self.ref("knowledge"),
             self._snapshot,
             self._scrub,
         )
@@ -357,6 +318,15 @@ class App:
         from hub.domain.redaction import KnownSecrets, Redactor
 
         return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
+
+    def _scrub_file(self, text: str) -> str:
+        """A file's text without a secret, every line on its line."""
+        if self._kit is not None:
+            return self._kit.scrub_file(text)
+        from hub.domain.redaction import KnownSecrets, Redactor
+        from hub.domain.redaction_lines import hidden_in_place
+
+        return hidden_in_place(Redactor(KnownSecrets(), load_or_create_key("redaction")), text)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port

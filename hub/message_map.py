@@ -33,6 +33,7 @@ from hub.messages import (
     BreakerSuccess,
     CancelPull,
     Detach,
+    Detect,
     EventAppend,
     EventsHead,
     EventsOfSession,
@@ -40,6 +41,9 @@ from hub.messages import (
     GetApprovals,
     GetConfig,
     GetCost,
+    GetGraph,
+    GetGraphDetail,
+    GetGraphNodes,
     GetLoggedOut,
     GetOutcomes,
     GetPipelineRun,
@@ -52,6 +56,7 @@ from hub.messages import (
     GetStatus,
     GetVision,
     GetWallet,
+    IndexCode,
     Install,
     LaunchModel,
     ListModels,
@@ -73,6 +78,7 @@ from hub.messages import (
     RequestReply,
     RequestStop,
     ResolveApproval,
+    Retrieve,
     RunPipeline,
     SessionEnd,
     SetKey,
@@ -101,6 +107,17 @@ _SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFac
 _SESSION_ORDERS = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
 _AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
 
+_WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("models", (ListModels, PullModel, CancelPull, LaunchModel, Look)),
+    ("detector", (Detect,)),
+    ("outcomes", (GetOutcomes,)),
+    ("knowledge", (GetGraph, GetGraphNodes, GetGraphDetail, Retrieve, IndexCode)),
+)
+_DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("settings", (GetConfig,)),
+    ("events", (EventAppend,)),
+)
+
 
 def _edges() -> tuple[Edge, ...]:
     rows: list[Edge] = []
@@ -121,14 +138,17 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "events", EventsSince, Subscribe)
     posting("front", "events", "drop", Unsubscribe)
     blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
-    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount)
+    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount, Install, LogIn)
     blocking("front", "settings", GetProfiles, PutProfile, RemoveProfile, GetVision, PatchVision)
-    blocking("front", "models", ListModels, PullModel, CancelPull, LaunchModel, Look)
+    for receiver, messages in _WATCHERS:
+        blocking("front", receiver, *messages)
     blocking("models", "settings", GetConfig)
-    blocking("front", "outcomes", GetOutcomes)
-    blocking("outcomes", "events", EventsHead, Subscribe)
-    posting("outcomes", "events", "drop", Unsubscribe)
-    blocking("front", "settings", Install, LogIn)
+    for receiver, messages in _DETECTOR:
+        blocking("detector", receiver, *messages)
+    for reader in ("outcomes", "knowledge"):
+        blocking(reader, "events", EventsHead, Subscribe)
+        posting(reader, "events", "drop", Unsubscribe)
+    blocking("knowledge", "events", EventAppend)
     blocking("job", "events", EventAppend)
     posting("job", "settings", "drop", ProviderChanged)
     blocking("settings", "events", EventAppend)

@@ -16,3 +16,6 @@ for name in [n for n in os.environ if n.startswith("HUB_") and not n.startswith(
 # whatever the machine says about bytecode. It is shared by everything the tests start, and by the next run.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).resolve().parent.parent / ".pytest_cache" / "bytecode")
+
+# Other tests run real agents meanwhile: only the tests of the detector look for them.
+os.environ["HUB_AMBIENT"] = "0"

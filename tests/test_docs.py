@@ -34,6 +34,7 @@ TABLES = (
     config_model.ApprovalRule,
     config_model.Vision,
     config_model.Redaction,
+    config_model.Detect,
 )
 _API = table(4748)
 ROUTES = {(route.method, route.path) for route in (*_API, SOCKET, SSE, MOUNTED, openapi.route(_API))}
@@ -97,7 +98,7 @@ def test_every_setting_is_in_the_readme(table):
 def test_every_table_of_the_configuration_is_checked_here():
     """A new table of hub.toml cannot escape the test above."""
     assert {field.name for field in attrs.fields(Config)} == {
-        "server", "session", "providers", "profiles", "pipelines", "terminal", "approvals", "vision", "redaction",
+        "server", "session", "providers", "profiles", "pipelines", "terminal", "approvals", "vision", "redaction", "detect",
     }  # fmt: skip
     for name in (
         "[server]",
@@ -109,6 +110,7 @@ def test_every_table_of_the_configuration_is_checked_here():
         "[[approvals]]",
         "[vision]",
         "[redaction]",
+        "[detect]",
     ):
         assert f"`{name}" in README
 

@@ -19,6 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
     "tomli-w": "tomli_w",
     "genai-prices": "genai_prices",
+    "google-re2": "re2",
     "openapi-spec-validator": "openapi_spec_validator",
     "kingfisher-secret-scanner": "kingfisher_sdk",
     "platformdirs": "platformdirs",

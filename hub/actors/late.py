@@ -6,7 +6,7 @@ Must not: lose or reorder a message; who speaks to such an actor cannot tell it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import trio
@@ -23,16 +23,22 @@ class Late(Actor[Any]):
         due: Set when the actor is to begin although nobody asks. An incarnation that starts after that (a restart)
             is ready when the actor is, and fails as it does.
         limiter: Of the threads that import.
+        meanwhile: Answers to messages for which the actor need not be there, by their type.
     """
 
     answers = (HubError,)
 
     def __init__(
-        self, make: Callable[[], Actor[Any]], due: trio.Event, limiter: trio.CapacityLimiter
+        self,
+        make: Callable[[], Actor[Any]],
+        due: trio.Event,
+        limiter: trio.CapacityLimiter,
+        meanwhile: Mapping[type, Any],
     ) -> None:
         self._make = make
         self._due = due
         self._limiter = limiter
+        self._meanwhile = meanwhile
         self._made: Actor[Any] | None = None
         self._making = trio.Lock()
 
@@ -58,6 +64,8 @@ class Late(Actor[Any]):
 
     async def handle(self, message: Any) -> Any:
         """What the actor answers."""
+        if self._made is None and type(message) in self._meanwhile:
+            return self._meanwhile[type(message)]
         actor = self._made or await self._actor()
         return await actor.handle(message)
 

@@ -18,6 +18,7 @@ from hub.domain.account import Account
 from hub.domain.config_model import (
     OWN_AGENT,
     ApprovalRule,
+    Detect,
     Pipeline,
     Profile,
     ProviderSettings,
@@ -62,6 +63,7 @@ class Config(Value):
     approvals: tuple[ApprovalRule, ...] = setting(each(table(ApprovalRule), "an array of tables"), ())
     vision: Vision = setting(table(Vision), Vision)
     redaction: Redaction = setting(table(Redaction), Redaction)
+    detect: Detect = setting(table(Detect), Detect)
 
     def provider(self, name: str) -> ProviderSettings:
         """The provider's settings, the defaults when it has none; `script` is among its `options`."""

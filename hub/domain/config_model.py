@@ -255,6 +255,16 @@ class Redaction(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
+class Detect(Value):
+    """`[detect]`: agents that run without hub."""
+
+    ambient: bool = setting(boolean, True)
+    """Whether the daemon looks for them by itself, and tells of each that is new."""
+    interval: float = setting(number("a number of seconds, 0.2 or more", lambda value: value >= 0.2), 1.5)  # noqa: PLR2004
+    """Seconds between two looks."""
+
+
+@attrs.frozen(eq=False, repr=False)
 class Vision(Value):
     """`[vision]`: the model that looks at screenshots."""
 

@@ -29,10 +29,10 @@ from hub.domain.contract import (
     Sourced,
 )
 from hub.domain.event import Event, Record, Tag
+from hub.domain.plan import MAX_ITEMS, Plan
 from hub.domain.statements import Kind, statements
 from hub.domain.text import clip
 
-MAX_ITEMS = 200
 MAX_FILES = 2000
 MAX_SNIPPETS = 5
 MAX_SNIPPET = 2000
@@ -106,9 +106,7 @@ class IntentFold:
         self._root = root
         self._last_id = 0
         self._calls = Calls()
-        self._plan: dict[str, int] = {}
-        self._remaining: dict[str, int] | None = None
-        self._done: dict[str, int] = {}
+        self._plan = Plan()
         self._said: dict[Kind, dict[str, int]] = {kind: {} for kind in Kind}
         self._loaded: dict[str, int] = {}
         self._used: dict[str, int] = {}
@@ -143,10 +141,10 @@ class IntentFold:
 
     def intent(self) -> Intent:
         """The intent as of the last event."""
-        remaining = self._plan if self._remaining is None else self._remaining
+        remaining = self._plan.remaining
         return Intent(
             initial_prompt=self._prompt,
-            plan=_sourced(self._plan),
+            plan=_sourced(self._plan.steps),
             tasks_remaining=_sourced(remaining),
             do_not_redo=self._do_not_redo(),
             decisions=_sourced(self._said[Kind.DECISION]),
@@ -166,7 +164,7 @@ class IntentFold:
     def _take_lists(self, seen: Activity) -> None:
         """What any event may carry besides its own matter."""
         if seen.plan is not None or seen.remaining is not None:
-            self._take_plan(seen)
+            self._plan.take(seen.id, seen.plan, seen.remaining)
         for skill in seen.skills:
             _keep(self._used if seen.tag == Tag.TOOL_USE else self._loaded, skill, seen.id)
         for server in seen.mcps:
@@ -175,21 +173,6 @@ class IntentFold:
             self._model = Sourced(seen.model, seen.id)
         if seen.path:
             self._touch(seen)
-
-    def _take_plan(self, seen: Activity) -> None:
-        if seen.plan is not None:
-            self._plan = dict.fromkeys(seen.plan[:MAX_ITEMS], seen.id)
-        if seen.remaining is None:
-            return
-        self._remaining = dict.fromkeys(seen.remaining[:MAX_ITEMS], seen.id)
-        if seen.plan is None:  # an agent that only tells what is left has its plan in all it ever told
-            for task in self._remaining:
-                _keep(self._plan, task, self._plan.get(task, seen.id))
-        for step in self._remaining:
-            self._done.pop(step, None)
-        for step in self._plan:
-            if step not in self._remaining and step not in self._done:
-                _keep(self._done, step, seen.id)  # for good: a later plan no longer lists what is finished
 
     def _touch(self, seen: Activity) -> None:
         before = self._files.pop(seen.path, None)
@@ -253,7 +236,7 @@ class IntentFold:
 
     def _do_not_redo(self) -> tuple[Sourced, ...]:
         said = _sourced(self._said[Kind.DO_NOT_REDO])
-        return (*_sourced(self._done), *(item for item in said if item.text not in self._done))
+        return (*_sourced(self._plan.done), *(item for item in said if item.text not in self._plan.done))
 
     def _skills_to_use(self, remaining: dict[str, int]) -> tuple[Sourced, ...]:
         """Loaded skills that a remaining task names and that were not used yet."""

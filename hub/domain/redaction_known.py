@@ -19,12 +19,15 @@ from urllib.parse import quote, quote_plus
 
 import attrs
 
+from hub.domain.redaction_literals import Literals
 from hub.domain.redaction_span import Anchors, Span, trie
 
 MIN_LENGTH = 8
 """Shorter values are words, not secrets: hiding them would hide ordinary text."""
 MAX_LENGTH = 65_536
 _ANCHOR = 4
+_GATE = 8
+"""Letters of a form that are enough to look closer."""
 _HEAD = 3
 _TAIL = 64
 _BREAKING = b"\\nr\r\n\t "
@@ -92,7 +95,8 @@ class KnownSecrets:
         squeezed = {_squeeze(form) for form in self._sorted}
         # Where a form has next to nothing left, a look at what is left would tell nothing.
         gated = min(map(len, squeezed), default=_ANCHOR) >= _ANCHOR
-        self._gate = Anchors(((form, form) for form in squeezed), _ANCHOR) if gated else None
+        heads = {form[:_GATE] for form in squeezed}
+        self._gate = Literals(((head.decode(), None) for head in heads), _ANCHOR) if gated else None
 
     def _add(self, value: bytes, rule: str) -> None:
         if not MIN_LENGTH <= len(value) <= MAX_LENGTH:
@@ -114,9 +118,10 @@ class KnownSecrets:
         With `final` nothing more will come: a value cut off at the end is found by its first 8 letters.
         """
         begun = self._may_have_begun(text, final=final)
-        if not begun and self._gate is not None and not any(self._gate.hits(_squeeze(text), 0)):
+        whole = self._gate is None or any(self._gate.hits(_squeeze(text), 0))
+        if not begun and not whole:
             return [], len(text)
-        spans = list(self._find(text, lo))
+        spans = list(self._find(text, lo)) if whole else []
         hold = self._pending(text, lo) if begun else len(text)
         joined = _join(text)
         if joined != text:
@@ -126,7 +131,7 @@ class KnownSecrets:
                 span._replace(
                     start=index.text(span.start), end=index.text(span.end - 1) + 1, at=index.text(span.at)
                 )
-                for span in self._find(joined, low)
+                for span in (self._find(joined, low) if whole else ())
             ]
             pending = self._pending(joined, low) if begun else len(joined)
             if pending < len(joined):
@@ -192,12 +197,12 @@ def _join(text: str) -> str:
     return first + "".join([line.lstrip(" \t") for line in rest]) if rest else first
 
 
-def _squeeze(text: str) -> str:
+def _squeeze(text: str) -> bytes:
     """`text` without any letter a line end or its escape may have; if this holds no squeezed form, no view has a form.
 
     Much coarser than `_join`, so it can only tell that nothing is there; but it is one pass of `bytes.translate`.
     """
-    return text.encode("ascii", "replace").translate(None, _BREAKING).decode("ascii")
+    return text.encode("ascii", "replace").translate(None, _BREAKING)
 
 
 class _Origin:

@@ -18,7 +18,8 @@ from functools import cache
 import attrs
 
 from hub.domain.redaction_engine import Engine
-from hub.domain.redaction_span import Anchors, Span
+from hub.domain.redaction_literals import Literals
+from hub.domain.redaction_span import Span
 
 _ALNUM = "A-Za-z0-9"
 _URLSAFE = "A-Za-z0-9_-"
@@ -260,7 +261,7 @@ class PrefixRules:
             (rule.literal, (rank, rule, _matcher(rule.full()), _matcher(rule.beginning())))
             for rank, rule in enumerate(rules, self.rank)
         ]
-        self._anchors = Anchors(ranked, _ANCHOR)
+        self._literals = Literals(ranked, _ANCHOR)
         self._heads = {literal[:size] for literal, _ in ranked for size in range(1, len(literal))}
         self._ends = {head[-2:] for head in self._heads}
         self._longest_head = max(map(len, self._heads))
@@ -275,7 +276,8 @@ class PrefixRules:
         """All matches in `text` that begin at `lo` or later, and where one that is not whole may begin."""
         spans: list[Span] = []
         hold = len(text)
-        for start, _, (rank, rule, match, begins) in self._anchors.hits(text, lo):
+        view = text.encode("ascii", "replace")
+        for start, _, (rank, rule, match, begins) in self._literals.hits(view, lo):
             found = match()(text, start)
             if found is not None and self._is_secret(rule, found["secret"]):
                 spans.append(

@@ -15,7 +15,7 @@ _SEGMENT = re.compile("[A-Za-z0-9]+")
 _UUID = re.compile("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COMPUTED = re.compile(r"[<>{}\[\]]|\$[({A-Za-z_]|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
 _PLACEHOLDER = re.compile(
-    "(?i)example|placeholder|change.?me|your(?![a-z0-9]{6})|x{5}|redacted|dummy|1234567|abcdefg|0{8}"
+    "(?i)example|placeholder|change.?me|your(?![a-z0-9]{6})|x{5}|redacted|dummy|1234567|(?:1234[_-]){2}|abcdefg|0{8}"
 )
 _ODD = re.compile("[0-9!@#$%^&*]")
 _COMMON = re.compile(

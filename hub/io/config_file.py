@@ -63,6 +63,7 @@ ENVIRONMENT: Mapping[str, tuple[tuple[Keys, ...], Callable[[str], Any]]] = {
     "HUB_THRESHOLD": ((("session", "threshold"),), _number),
     "HUB_MAX_HANDOFFS": ((("session", "maxHandoffs"),), _number),
     "HUB_ON_LIMIT": ((("session", "onLimit"),), str),
+    "HUB_AMBIENT": ((("detect", "ambient"),), _switch),
     "HUB_DEMO": (_demo("enabled"), _switch),
     "HUB_DEMO_SCRIPT": (_demo("script"), lambda value: str(Path(value).absolute())),
 }

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from hub.messages.approvals import *  # noqa: F403  # for type checkers; `_PARTS` has the names
     from hub.messages.audit import *  # noqa: F403  # for type checkers; `_PARTS` has the names
     from hub.messages.breakers import *  # noqa: F403  # for type checkers; `_PARTS` has the names
+    from hub.messages.detector import *  # noqa: F403  # for type checkers; `_PARTS` has the names
     from hub.messages.events import *  # noqa: F403  # for type checkers; `_PARTS` has the names
+    from hub.messages.knowledge import *  # noqa: F403  # for type checkers; `_PARTS` has the names
     from hub.messages.models import *  # noqa: F403  # for type checkers; `_PARTS` has the names
     from hub.messages.outcomes import *  # noqa: F403  # for type checkers; `_PARTS` has the names
     from hub.messages.pipelines import *  # noqa: F403  # for type checkers; `_PARTS` has the names
@@ -57,6 +59,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "BreakerClosed",
         "BreakerSnapshots",
     ),
+    "detector": ("Detect",),
     "events": (
         "EventAppend",
         "EventsSince",
@@ -65,6 +68,13 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "Subscribe",
         "Unsubscribe",
         "Subscription",
+    ),
+    "knowledge": (
+        "GetGraph",
+        "GetGraphNodes",
+        "GetGraphDetail",
+        "Retrieve",
+        "IndexCode",
     ),
     "models": (
         "ListModels",

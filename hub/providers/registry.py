@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from hub.domain.detection import Signature
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
@@ -48,6 +49,12 @@ def quota_client(name: str) -> QuotaClient | None:
         return None
     found: QuotaClient = import_module(module).CLIENT
     return found
+
+
+def signatures() -> Mapping[str, Signature]:
+    """How the processes of each agent look, by the provider's name. Imports every agent."""
+    found = {name: getattr(import_module(module), "SIGNATURE", None) for name, (module, _) in _WHERE.items()}
+    return {name: signature for name, signature in found.items() if signature is not None}
 
 
 def names() -> Sequence[str]:

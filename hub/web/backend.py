@@ -121,6 +121,9 @@ class Backend(Protocol):
     async def launch_model(self, provider: str, model: str) -> JsonObject:
         """Start an agent on a local model in a terminal; answers the job."""
 
+    async def detect(self, since_hours: int) -> JsonArray:
+        """Agents on this machine: what runs, and sessions written in the last hours."""
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session; answers `{sessionId, taskId, branch, worktree}`."""
 
@@ -168,6 +171,21 @@ class Backend(Protocol):
 
     def subscribe(self, since: int | None) -> AbstractAsyncContextManager[Subscription]:
         """A live view that starts after `since`, or with what comes next where it is None."""
+
+    async def graph(self) -> JsonObject:
+        """How much the knowledge graph holds, and as of when."""
+
+    async def graph_detail(self, limit: int, node_type: str, session_id: str) -> JsonObject:
+        """`{nodes, edges}`: the newest nodes, "" = of every type and session, and the edges between them."""
+
+    async def graph_project(self, path: str) -> JsonObject:
+        """`{nodes, edges, truncated}` of the code below a folder; `not_found` for any outside of the project."""
+
+    async def index_code(self) -> JsonObject:
+        """Bring the index of the code up to date, in the background; answers as `graph`."""
+
+    async def retrieval(self, question: str, limit: int) -> JsonArray:
+        """The chunks of code that answer best."""
 
     async def contract(self) -> JsonObject:
         """The current continuation contract; `not_found` when there is none yet."""

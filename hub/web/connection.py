@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
@@ -125,14 +126,28 @@ class Connection:
             self._live(idle=event.idle)
 
     async def _send_bytes(self, data: bytes) -> None:
+        try:
+            if not self._send_lock.locked():  # else the bytes of another task come first
+                data = data[self._send_now(data) :]
+            if data:
+                await self._send_rest(data)
+        except (*_GONE, trio.TooSlowError):
+            # The reader then finds the stream closed, and tells the requests.
+            await trio.aclose_forcefully(self._stream)
+
+    def _send_now(self, data: bytes) -> int:
+        """How much of it the kernel takes at once: nearly always all, and then nothing has to be waited for."""
+        try:
+            return os.write(self._stream.socket.fileno(), data)
+        except BlockingIOError:
+            return 0
+
+    async def _send_rest(self, data: bytes) -> None:
         async with self._send_lock:
             try:
                 # Shielded: half a frame would spoil the stream for the close code that must follow it.
                 with trio.fail_after(SEND_TIMEOUT, shield=True) as self._sending:
                     await self._stream.send_all(data)
-            except (*_GONE, trio.TooSlowError):
-                # The reader then finds the stream closed, and tells the requests.
-                await trio.aclose_forcefully(self._stream)
             finally:
                 self._sending = None
 

@@ -27,6 +27,7 @@ from supervisors import ActorDied, NodeInfo, Ref
 
 _TIMEOUT = 10.0
 _WRITE_TIMEOUT = 30.0
+_BRIEFLY = 0.5
 _STOP_TIMEOUT = 300.0
 _BEGIN_TIMEOUT = 120.0
 _LOOK_TIMEOUT = 240.0
@@ -48,15 +49,20 @@ class Gateway:
     approvals_ref: Ref[Any]
     outcomes_ref: Ref[Any]
     models: Ref[Any]
+    detector: Ref[Any]
     audit: Ref[Any]
+    knowledge: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
     scrub: Callable[[Any], Any]
     """Hides what is secret in an answer that comes from files or git: nobody has looked at that before."""
 
     async def status(self) -> JsonObject:
-        """The Status resource."""
-        return await self.session.call(messages.GetStatus(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        """The Status resource; the graph's size is no reason to have no status."""
+        found: JsonObject = await self.session.call(messages.GetStatus(), timeout=_TIMEOUT)
+        with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
+            found["graphNodes"] = await self.knowledge.call(messages.GetGraphNodes(), timeout=_BRIEFLY)
+        return found
 
     async def providers(self) -> JsonArray:
         """Provider runtime status entries."""
@@ -151,18 +157,13 @@ class Gateway:
         """Start an agent on a local model."""
         return await self.models.call(messages.LaunchModel(provider, model), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
+    async def detect(self, since_hours: int) -> JsonArray:
+        """Agents on this machine."""
+        return self.scrub(await self.detector.call(messages.Detect(since_hours), timeout=_WRITE_TIMEOUT))  # type: ignore[no-any-return]
+
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
-        order = messages.StartRun(
-            task=request.task,
-            threshold=request.threshold,
-            max_handoffs=request.max_handoffs,
-            provider=request.provider,
-            profile=request.profile,
-            kind=request.kind,
-            verify=request.verify,
-            on_limit=request.on_limit,
-        )
+        order = messages.StartRun(**attrs.asdict(request, recurse=False))
         return await self.session.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
     async def handoff(self) -> JsonObject:
@@ -260,6 +261,29 @@ class Gateway:
                 yield found
         finally:
             self.events.try_cast(messages.Unsubscribe(found.token))
+
+    async def graph(self) -> JsonObject:
+        """How much the knowledge graph holds."""
+        return await self.knowledge.call(messages.GetGraph(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def graph_detail(self, limit: int, node_type: str, session_id: str) -> JsonObject:
+        """Its newest part."""
+        order = messages.GetGraphDetail(limit, node_type, session_id)
+        return self.scrub(await self.knowledge.call(order, timeout=_TIMEOUT))  # type: ignore[no-any-return]
+
+    async def graph_project(self, path: str) -> JsonObject:
+        """A look at the code of a folder."""
+        from hub.io.graph.project import project_graph
+
+        return self.scrub(await trio.to_thread.run_sync(project_graph, self.places.root, path))  # type: ignore[no-any-return]
+
+    async def index_code(self) -> JsonObject:
+        """Have the code indexed."""
+        return await self.knowledge.call(messages.IndexCode(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+
+    async def retrieval(self, question: str, limit: int) -> JsonArray:
+        """Chunks of code; what was no known secret when it was indexed may be one now."""
+        return self.scrub(await self.knowledge.call(messages.Retrieve(question, limit), timeout=_TIMEOUT))  # type: ignore[no-any-return]
 
     async def contract(self) -> JsonObject:
         """The current contract as it stands on disk."""

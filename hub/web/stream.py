@@ -167,7 +167,8 @@ class Streams:
             async with self._subscribed(since) as subscription:
                 await send({"type": "http.response.start", "status": 200, "headers": list(_SSE_HEADERS)})
                 await send(_chunk(b"retry: 1000\n\n"))
-                close = await _Client(subscription, receive, self._drain).run(self._lines, send)
+                client = _Client(subscription, receive, self._drain, heartbeat=HEARTBEAT)
+                close = await client.run(self._lines, send)
                 if close is not None:
                     await send({"type": "http.response.body", "body": b"", "more_body": False})
         except Exception as error:  # noqa: BLE001  # the edge
@@ -195,14 +196,12 @@ class Streams:
             self._open -= 1
 
     async def _singles(self, records: Sequence[Record], send: Send) -> None:
-        if records:
-            await send(_frames(b"".join(map(self._encoder.frame, records))))
-            await self._pace()
+        await send(_frames(b"".join(map(self._encoder.frame, records))))
+        await self._pace()
 
     async def _batches(self, records: Sequence[Record], send: Send) -> None:
-        if records:
-            await send(_frames(text_frame(b"[%s]" % b",".join(map(self._encoder.json, records)))))
-            await self._pace()
+        await send(_frames(text_frame(b"[%s]" % b",".join(map(self._encoder.json, records)))))
+        await self._pace()
 
     async def _lines(self, records: Sequence[Record], send: Send) -> None:
         if not records:
@@ -241,10 +240,18 @@ def _since(scope: Scope) -> int | None:
 class _Client:
     """One client: its reader, its writer and the wait for a drain, whichever ends first."""
 
-    def __init__(self, subscription: Subscription, receive: Receive, drain: trio.Event) -> None:
+    def __init__(
+        self,
+        subscription: Subscription,
+        receive: Receive,
+        drain: trio.Event,
+        *,
+        heartbeat: float | None = None,
+    ) -> None:
         self._subscription = subscription
         self._receive = receive
         self._drain = drain
+        self._heartbeat = heartbeat
         self._close: Close | None = None
         self._queue: list[Record] = []
         self._scope = trio.CancelScope()
@@ -289,14 +296,22 @@ class _Client:
             self._end(FAULT)
 
     async def _next(self) -> list[Record]:
-        """What is queued, from one to `MAX_BATCH`; nothing after a quiet `HEARTBEAT`."""
+        """What is queued, from one to `MAX_BATCH`; nothing after a quiet heartbeat."""
         self._take_queued()
-        if not self._queue:
-            with trio.move_on_after(HEARTBEAT):
-                self._queue += await self._subscription.channel.receive()
+        if self._queue:
+            await trio.lowlevel.checkpoint()  # a client that lags must not keep the others waiting
+        else:
+            self._queue += await self._wait()
             self._take_queued()
         taken, self._queue = self._queue[:MAX_BATCH], self._queue[MAX_BATCH:]
         return taken
+
+    async def _wait(self) -> Sequence[Record]:
+        if self._heartbeat is None:
+            return await self._subscription.channel.receive()
+        with trio.move_on_after(self._heartbeat):
+            return await self._subscription.channel.receive()
+        return ()
 
     def _take_queued(self) -> None:
         with suppress(trio.WouldBlock, trio.EndOfChannel):

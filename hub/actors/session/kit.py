@@ -76,8 +76,8 @@ class Kit:
     stumbles: Stumbles = attrs.field(factory=Stumbles)
     detection: Detection = attrs.field(factory=Detection)
 
-    _known: tuple[object, KnownSecrets] | None = None
-    _task: tuple[object, str] | None = None
+    _known: tuple[Config, object, KnownSecrets] | None = None
+    _task: tuple[KnownSecrets, object, str] | None = None
 
     def __attrs_post_init__(self) -> None:
         self.ledger.scrub = self.scrub_value
@@ -109,6 +109,12 @@ class Kit:
         """A JSON value for any sink: no control characters, no secret."""
         return self._redactor().value(plain_value(value))
 
+    def scrub_file(self, text: str) -> str:
+        """A file's text without a secret, every line on its line."""
+        from hub.domain.redaction_lines import hidden_in_place  # noqa: PLC0415  # as above
+
+        return hidden_in_place(self._redactor(), text)
+
     def holds_secret(self, text: str) -> bool:
         """Whether a value that hub keeps secret stands in the text, in any form."""
         found, _ = self._secrets().scan(text, 0, final=True)
@@ -125,10 +131,10 @@ class Kit:
         if not record.task:
             return ""  # nothing to hide; and to know every secret, each provider has to be asked
         known = self._secrets()
-        stamp = (record.task, id(known), self.detection.engine is None)
-        if self._task is None or self._task[0] != stamp:
-            self._task = (stamp, self.scrub(record.task))
-        return self._task[1]
+        stamp = (record.task, self.detection.engine is None)
+        if self._task is None or self._task[0] is not known or self._task[1] != stamp:
+            self._task = (known, stamp, self.scrub(record.task))
+        return self._task[2]
 
     def assertions(self, record: SessionRecord) -> tuple[str, ...]:
         """The acceptance commands as everyone may see them; they run as they are."""
@@ -154,13 +160,17 @@ class Kit:
         return attrs.evolve(found, config_dir=place, env={**env, **found.env})
 
     def _secrets(self) -> KnownSecrets:
-        """Built once for each state of the configuration and of `.hub/.env`: that takes milliseconds."""
+        """Built once for each state of the configuration and of `.hub/.env`: that takes milliseconds.
+
+        The configuration it was built for is kept and compared itself: the next one may get the address of one
+        that is gone.
+        """
         from hub.domain.redaction import KnownSecrets  # noqa: PLC0415  # as above
 
-        stamp = (id(self.config), _stamp(self.places.dotenv))
-        if self._known is None or self._known[0] != stamp:
-            self._known = (stamp, KnownSecrets(*self._named_values()))
-        return self._known[1]
+        stamp = _stamp(self.places.dotenv)
+        if self._known is None or self._known[0] is not self.config or self._known[1] != stamp:
+            self._known = (self.config, stamp, KnownSecrets(*self._named_values()))
+        return self._known[2]
 
     def _named_values(self) -> tuple[list[str | bytes], list[str]]:
         """Each value with the name its marker tells: hub's own keys as bytes and as the hex they are stored in."""

@@ -21,7 +21,7 @@ from hub.actors.trouble import PASSING, UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.handoff import STARTS, State, Trigger, advance
 from hub.domain.session import SessionRecord, SessionState, StateCorrupt, decode, encode
-from hub.domain.text import headline
+from hub.domain.text import clip, headline
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import read_bounded, write_atomic
@@ -31,6 +31,8 @@ from hub.messages import AuditAppend, AuditEntry, EventAppend
 from supervisors import Ref
 
 _RECORD_LIMIT = 4 * 1024 * 1024
+_TASK = 4000
+"""Characters of the task that the event log tells."""
 _ENDED = {
     SessionState.COMPLETED: "completed",
     SessionState.STOPPED: "stopped",
@@ -166,7 +168,12 @@ class Ledger:
         await self._append(AuditEntry(name, self.scrub(data), key=key))
         if first:
             await self.say(
-                Tag.SYSTEM, f"session started: {headline(record.task)}", source=key, role=record.role
+                Tag.SYSTEM,
+                f"session started: {headline(record.task)}",
+                source=key,
+                role=record.role,
+                taskId=record.task_id,
+                task=clip(record.task, _TASK),
             )
         else:
             msg = f"{record.previous} -> {record.state}" + (f" ({record.reason})" if record.reason else "")

@@ -72,7 +72,7 @@ def look(root: Path, paths: Iterable[bytes], algorithm: str, *, executable_bit: 
         executable_bit: False where the file system has none (`core.fileMode=false`).
     """
     found: dict[bytes, Found] = {}
-    with _Parents(root) as parents:
+    with Parents(root) as parents:
         for path in paths:
             if _UNSTORABLE.search(path):
                 found[path] = Unstorable("git cannot store this name")
@@ -87,7 +87,7 @@ def look(root: Path, paths: Iterable[bytes], algorithm: str, *, executable_bit: 
     return found
 
 
-class _Parents:
+class Parents:
     """Opens the directory of a path step by step, no step through a link; keeps the last one open."""
 
     def __init__(self, root: Path) -> None:
@@ -126,7 +126,7 @@ class _Parents:
             os.close(fd)
 
 
-def _look(parents: _Parents, path: bytes, algorithm: str, *, executable_bit: bool) -> Found:
+def _look(parents: Parents, path: bytes, algorithm: str, *, executable_bit: bool) -> Found:
     parent, name = parents.of(path), os.path.basename(path)  # noqa: PTH119  # bytes
     mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
     if stat.S_ISDIR(mode):
@@ -178,7 +178,7 @@ def reread(root: Path, path: bytes, content: Content, algorithm: str) -> Reread:
     oid, sha256 = _hasher(algorithm, content.size), hashlib.sha256()
 
     def pieces() -> Iterator[bytes]:
-        with _Parents(root) as parents:
+        with Parents(root) as parents:
             try:
                 fd = os.open(os.path.basename(path), _OPEN, dir_fd=parents.of(path))  # noqa: PTH119  # bytes
             except OSError:

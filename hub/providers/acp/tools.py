@@ -20,6 +20,7 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
+from hub.providers.records import patched
 
 RESULT_CAP = 16_384
 _DEPTH = 4
@@ -126,7 +127,8 @@ def describe(call: Mapping[str, Any]) -> dict[str, Any]:
     tool = jsonline.text(jsonline.mapping(call.get("_meta")).get("toolName"))
     meta: dict[str, Any] = {"tool": tool or (named[1] if named else kind or "tool"), "toolId": number}
     told = [jsonline.text(jsonline.mapping(place).get("path")) for place in _places(call)]
-    if path := next(filter(None, [*told, *(jsonline.text(given.get(name)) for name in _PATHS)]), ""):
+    asked = [jsonline.text(given.get(name)) for name in _PATHS]
+    if path := next(filter(None, [*told, *asked, *patched(jsonline.text(call.get("rawInput")))]), ""):
         meta["path"] = path
     if kind == "execute":
         meta["command"] = jsonline.text(given.get("command")) or title
@@ -170,7 +172,7 @@ def _result(call: _Call) -> Event:
     said = content_text(fields.get("content"))
     meta = {**(call.meta or {})}
     meta.pop("input", None)
-    if "path" not in meta and (path := describe(fields).get("path")):
+    if path := describe(fields).get("path"):
         meta["path"] = path
     if "command" in meta and (code := _exit_code(said, fields.get("rawOutput"))) is not None:
         meta["exitCode"] = code

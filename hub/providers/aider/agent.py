@@ -25,6 +25,7 @@ from pathlib import Path
 
 import attrs
 
+from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.aider.stream import AiderStream
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stream
@@ -55,6 +56,12 @@ _ENV: Mapping[str, str] = {
     "BROWSER": "true",
 }
 _DEFAULT_PROVIDER = "openai"
+
+SIGNATURE = Signature(
+    program="aider",
+    helpers="--version --help -h --models --list-models",
+)
+"""How its processes look: a script of Python's; its history lies in the folder it works in."""
 
 
 @attrs.frozen

@@ -21,6 +21,7 @@ from uuid import UUID
 
 import attrs
 
+from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.claude.stream import ClaudeStream
@@ -42,6 +43,26 @@ LOGIN = (
         keychain=True,
     ),
 )
+
+SIGNATURE = Signature(
+    executables=("claude", "claude.exe"),
+    packages=("@anthropic-ai/claude-code", "share/claude/versions"),
+    program="claude",
+    home="CLAUDE_CONFIG_DIR",
+    default_home=".claude",
+    registry="sessions",
+    session_options=("--resume", "-r", "--session-id"),
+    helpers="mcp auth agents config doctor install update plugin setup-token --version -v --help -h",
+    surfaces={
+        "cli": "command-line",
+        "sdk-cli": "command-line",
+        "claude-vscode": "editor",
+        "claude-desktop": "desktop",
+        "sdk-ts": "program",
+        "sdk-py": "program",
+    },
+)
+"""How its processes look; `sessions/<pid>.json` names the session of each that runs."""
 
 
 @attrs.frozen

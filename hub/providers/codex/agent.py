@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.codex.exec_stream import ExecStream
@@ -40,6 +41,22 @@ LOGIN = (
     LoginStore(*_HOME, token=("tokens", "access_token"), renews=("tokens", "refresh_token")),
     LoginStore(*_HOME, token=("OPENAI_API_KEY",), method="stored_key"),
 )
+
+SIGNATURE = Signature(
+    executables=("codex",),
+    packages=("@openai/codex",),
+    program="codex",
+    home="CODEX_HOME",
+    default_home=".codex",
+    store=(
+        r"^(?P<home>/.+)/(?:state_\d+\.sqlite|"
+        r"sessions/\d+/\d+/\d+/rollout-[-\dT]+-(?P<session>[0-9a-f]{8}-[-0-9a-f]{27})\.jsonl)$"
+    ),
+    session_options=("resume", "fork"),
+    helpers="mcp-server mcp login logout completion debug features sandbox apply update --version -V --help -h",
+    surfaces={"app-server": "editor"},
+)
+"""How its processes look; it holds its database and its rollout open."""
 
 
 @attrs.frozen

@@ -22,9 +22,22 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream, approval_mode
+
+SIGNATURE = Signature(
+    executables=("copilot",),
+    packages=("@github/copilot",),
+    program="copilot",
+    home="COPILOT_HOME",
+    default_home=".copilot",
+    session_options=("--resume",),
+    helpers="login mcp plugin update help version --version --help",
+    surfaces={"--acp": "editor", "--server": "editor"},
+)
+"""How its processes look."""
 
 
 @attrs.frozen

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.gemini.stream import GeminiStream, approval_mode
@@ -36,6 +37,18 @@ LOGIN = (
         renews=("refresh_token",),
     ),
 )
+
+SIGNATURE = Signature(
+    packages=("@google/gemini-cli",),
+    program="gemini",
+    home="GEMINI_CLI_HOME",
+    default_home=".gemini",
+    below=".gemini",
+    session_options=("-r", "--resume", "--session-id"),
+    helpers="mcp extensions skills hooks --version -v --help -h",
+    surfaces={"--acp": "editor", "--experimental-acp": "editor"},
+)
+"""How its processes look: it starts itself once more, as its own child."""
 
 
 @attrs.frozen

@@ -29,6 +29,7 @@ from typing import Any
 
 import attrs
 
+from hub.domain.detection import Signature
 from hub.domain.login import ANY
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
@@ -47,6 +48,21 @@ LOGIN = (
     LoginStore(*_AUTH, token=(ANY, "key"), method="stored_key"),
 )
 """One file holds a login for each model provider; any of them counts."""
+
+SIGNATURE = Signature(
+    executables=("opencode", "opencode.exe"),
+    packages=("opencode-ai",),
+    program="opencode",
+    home="XDG_DATA_HOME",
+    default_home=".local/share/opencode",
+    below="opencode",
+    store=r"^(?P<home>/.+/opencode)/opencode\.db$",
+    session_options=("--session", "-s"),
+    helpers="auth providers models mcp upgrade uninstall export stats db debug session agent github attach "
+    "--version -v --help -h",
+    surfaces={"serve": "server", "web": "server", "acp": "editor"},
+)
+"""How its processes look; it holds its database open."""
 
 
 @attrs.frozen

@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.qwen.stream import QwenStream, approval_mode
@@ -53,6 +54,17 @@ LOGIN = (
         renews=("refresh_token",),
     ),
 )
+
+SIGNATURE = Signature(
+    packages=("@qwen-code/qwen-code",),
+    program="qwen",
+    home="QWEN_HOME",
+    default_home=".qwen",
+    session_options=("-r", "--resume", "--session-id"),
+    helpers="mcp extensions auth --version -v --help -h",
+    surfaces={"--acp": "editor", "--experimental-acp": "editor"},
+)
+"""How its processes look: a launcher and its child."""
 
 
 @attrs.frozen

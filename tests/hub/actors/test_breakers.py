@@ -89,7 +89,7 @@ async def bench_of(places, clock=None):
 
 
 async def test_five_failures_open_it_and_a_restart_remembers(places):
-    """Decisions 4: open after five, half-open when the cool-down is over, closed by a success; each told once."""
+    """Open after five, half-open when the cool-down is over, closed by a success; each told once."""
     clock = Clock()
     async with bench_of(places, clock) as bench:
         await bench.fail(times=4)

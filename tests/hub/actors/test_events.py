@@ -120,7 +120,7 @@ async def test_a_session_is_read_in_pages(folder):
 
 
 async def test_replay_and_live_meet_without_gap_or_double(folder):
-    """decisions.md 3: `since` first replays, then goes on live, while events come in all the time."""
+    """`since` first replays, then goes on live, while events come in all the time."""
     async with logs_of(folder) as logs:
         await logs.append(*(own(f"past {n}") for n in range(2500)))
         views = [

@@ -162,7 +162,7 @@ async def test_the_wallet_has_every_account_of_every_enabled_provider(places):
 
 
 async def test_a_pace_becomes_a_forecast_and_a_warning_told_once(places):
-    """Decisions 3: burn and forecast are events with the tag quota."""
+    """Burn and forecast are events with the tag quota."""
     async with bench_of(places) as bench:
         await bench.used(300)
         await bench.burn(40, 10, 300)

@@ -23,7 +23,11 @@ Done = subprocess.CompletedProcess[str]
 def environ(base: Path, **more: str) -> dict[str, str]:
     """An environment without the user's settings of hub."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("HUB_", "GIT_"))}
-    places = {"HUB_STATE_DIR": str(base / "state"), "HUB_CONFIG_DIR": str(base / "config")}
+    places = {
+        "HUB_STATE_DIR": str(base / "state"),
+        "HUB_CONFIG_DIR": str(base / "config"),
+        "HUB_AMBIENT": "0",
+    }
     return {**plain, **GIT_ENV, **places, "PYTHONPATH": str(ROOT), **more}
 
 

@@ -46,7 +46,7 @@ def head_of(records):
 
 
 def test_hash_is_the_documented_one():
-    """decisions.md 6: SHA-256(prevHash hex + canonical {"event", "data"}), genesis 64 zeros."""
+    """SHA-256(prevHash hex + canonical {"event", "data"}), genesis 64 zeros."""
     body = b'{"data":{"at":"2026-11-21T05:06:07.089Z","seq":0,"text":"x0"},"event":"agent_event"}'
     (record,) = chain(1)
     assert record.prev_hash == "0" * 64

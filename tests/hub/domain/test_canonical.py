@@ -30,7 +30,7 @@ values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(k
 
 @given(values)
 def test_same_bytes_as_the_reference(value):
-    """decisions.md 6: a property test must hold the fast encoder equal to `rfc8785`."""
+    """A property test must hold the fast encoder equal to `rfc8785`."""
     assert canonical(value) == rfc8785.dumps(value)
 
 
@@ -144,7 +144,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("data", "position", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_strict_reading_names_the_place(data, position, words):
-    """decisions.md 2: 400 for malformed JSON, duplicate keys, NaN, bad UTF-8."""
+    """400 for malformed JSON, duplicate keys, NaN, bad UTF-8."""
     with pytest.raises(StrictJsonError) as caught:
         parse_strict(data)
     if words:

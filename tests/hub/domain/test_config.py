@@ -97,6 +97,10 @@ reason = "no"
 [redaction]
 detection = false
 
+[detect]
+ambient = false
+interval = 3
+
 [vision]
 enabled = true
 provider = "ollama"
@@ -129,6 +133,7 @@ def test_every_setting_is_read():
     assert config.approvals[0].decision == "deny"
     assert config.vision.max_pixels == 1000
     assert config.redaction.detection is False
+    assert (config.detect.ambient, config.detect.interval) == (False, 3.0)
 
 
 def test_every_setting_is_in_the_full_example():

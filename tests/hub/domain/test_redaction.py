@@ -53,7 +53,7 @@ def leaks(output: str, secret: str) -> bool:
 
 @pytest.mark.parametrize("form", ALL_FORMS, ids=range(len(ALL_FORMS)))
 def test_every_form_is_hidden_and_at_every_cut_alike(form):
-    """Recall is 100 % over all forms and every split offset (security 3.4)."""
+    """Recall is 100 % over all forms and every split offset."""
     text = f"before {form} after"
     whole = redactor().text(text)
     assert not leaks(whole, form)
@@ -238,7 +238,7 @@ def test_ordinary_text_stays(text):
 
 
 def test_the_projects_own_source_has_no_false_finding(pytestconfig):
-    """At most one false redaction in 100 kB, none in the project's own source (security 3.4)."""
+    """At most one false redaction in 100 kB, none in the project's own source."""
     for path in (pytestconfig.rootpath / "hub").rglob("*.py"):
         text = path.read_text()
         assert redactor().text(text) == text, path

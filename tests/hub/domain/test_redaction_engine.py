@@ -48,6 +48,41 @@ def test_the_engine_sees_a_token_behind_its_line():
     assert engine.asked == ["acme is: 12ab34cd56ef78"]
 
 
+def test_questions_are_asked_together_and_only_where_something_is_seen_alone():
+    """A question alone costs ten times what reading it costs."""
+    engine = Context()
+    text = "\n".join(f"id {number:04}abcd1234efgh" for number in range(50)) + "\nacme is: 12ab34cd56ef78"
+    assert kinds(text, engine) == ["acme"]
+    assert len(engine.asked) == 2
+    assert engine.asked[1] == "acme is: 12ab34cd56ef78"
+
+
+def test_many_questions_are_asked_in_portions_and_answers_are_forgotten():
+    """What an engine reads at once is bounded, and so is what is remembered."""
+    engine = Context()
+    asked = redactor(engine)
+    lines = [f"{'w ' * 70}{number:05}abcd1234efgh" for number in range(5000)]
+    text = "\n".join([*lines, "acme 12ab34cd56ef78"])
+    assert MARK.findall(asked.text(text)) == ["acme"]
+    assert max(map(len, engine.asked)) < 3 * 65_536
+    assert MARK.findall(asked.text(text)) == ["acme"]
+
+
+def test_a_questions_answer_is_remembered():
+    engine = Context()
+    asked = redactor(engine)
+    for _ in range(3):
+        asked.text("acme is: 12ab34cd56ef78 is it")
+    assert len(engine.asked) == 1
+
+
+@pytest.mark.parametrize("known", ["toolu_01", "msg_01", "req_011", "call_"])
+def test_ids_of_messages_and_calls_are_no_question(known):
+    engine = Context()
+    assert kinds(f"acme {known}12ab34cd56ef78", engine) == []
+    assert engine.asked == []
+
+
 def test_another_line_names_nothing_and_neither_does_what_stands_before_a_marker():
     """Else hiding one secret would change what is found behind it, and twice were not once."""
     assert kinds("acme\n12ab34cd56ef78") == []

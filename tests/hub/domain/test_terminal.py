@@ -19,7 +19,7 @@ def first(configured=(), platform="linux", **environ):
 
 
 def test_the_users_choice_comes_first():
-    """Decisions 9: terminal.command, $TERMINAL, tmux, the platform's usual ones."""
+    """The order: `terminal.command`, `$TERMINAL`, tmux, the platform's usual ones."""
     everything = {"TERMINAL": "foot", "TMUX": "/tmp/s,1,0", "DISPLAY": ":0"}
     assert list(openers(["alacritty", "-e"], everything, "linux")) == [("alacritty", "-e")]
     assert [opener[0] for opener in openers((), everything, "linux")][:3] == [

@@ -60,7 +60,7 @@ def pipe(text: str, **fields: object):
 
 @pytest.mark.parametrize("taken", [0, 1, 1000, 4096])
 async def test_a_daemon_that_comes_back_gets_every_byte_once(run_dir, taken):
-    """decisions 4: from the offset it has taken, byte-exact, into the live stream."""
+    """From the offset it has taken, byte-exact, into the live stream."""
     await spawn_runner(run_dir, script(COUNT))
     async with RunnerClient(run_dir) as client:
         await client.attach()
@@ -131,7 +131,7 @@ async def test_a_verdict_that_was_not_collected_waits_for_the_next_daemon(run_di
 
 
 async def test_a_slow_daemon_costs_the_runner_no_memory(run_dir):
-    """security 35: back-pressure is the spool, not a buffer."""
+    """Back-pressure is the spool, not a buffer."""
     text = "import os\nchunk = b'x' * (1 << 20)\nfor _ in range(100): os.write(1, chunk)\n"
     await spawn_runner(run_dir, script(text + "os.write(2, b'done'); import time; time.sleep(1000)"))
     pid = claim_of(run_dir)["pid"]
@@ -336,7 +336,7 @@ async def stopped(run_dir: Path, graces: StopGraces | None, text: str = RECORDER
 
 
 async def test_the_ladder_is_interrupt_terminate_kill(run_dir):
-    """decisions 4, stop ladder."""
+    """The stop ladder: interrupt, terminate, kill."""
     _, heard = await stopped(run_dir, StopGraces(0.1, 0.1, 0.1))
     assert heard.stdout.split() == [b"SIGINT", b"SIGTERM"]
     assert (heard.verdict.signal, heard.verdict.reason, heard.verdict.asked) == (
@@ -398,7 +398,7 @@ async def test_a_signal_goes_to_the_agents_group(run_dir):
 
 
 async def test_pause_really_stops_everything_and_resume_goes_on(run_dir):
-    """decisions 4: pause is real, also for a child in its own session, and nothing is lost over it."""
+    """Pause is real, also for a child in its own session, and nothing is lost over it."""
     text = "import os\npid = os.fork()\nif pid == 0: os.setsid()\n" + COUNT
     await spawn_runner(run_dir, script(text))
     async with RunnerClient(run_dir) as client:
@@ -449,7 +449,7 @@ async def test_a_paused_agent_is_continued_to_be_stopped_in_order(run_dir):
 @pytest.mark.parametrize("grace", [0.0, 0.3])
 @pytest.mark.parametrize("way", ["detach", "drop"])
 async def test_without_a_daemon_the_agent_is_stopped_in_order_after_the_grace(run_dir, grace, way):
-    """decisions 4: `orphanGrace`, 0 = at once; the verdict is left in the spool and the runner leaves."""
+    """`orphanGrace`, 0 = at once; the verdict is left in the spool and the runner leaves."""
     text = "import time\nprint('up')\ntry: time.sleep(1000)\nexcept KeyboardInterrupt: print('in order')"
     await spawn_runner(run_dir, script(text, orphan_grace=grace, linger=1000.0))
     async with RunnerClient(run_dir) as client:

@@ -46,7 +46,7 @@ async def test_a_command_ended_by_a_signal_has_no_exit_code():
 
 
 async def test_a_command_sees_no_key_and_no_open_file(monkeypatch):
-    """security 11: an allow-list, not a list of what to hide."""
+    """An allow-list, not a list of what to hide."""
     for name in (
         "AWS_SECRET_ACCESS_KEY",
         "HUB_SIGNING_KEY",

@@ -50,7 +50,7 @@ def test_no_file_at_all_is_the_built_in(tmp_path):
 
 
 def test_flag_beats_environment_beats_project_beats_user(place, tmp_path):
-    """decisions 1: flag > HUB_* environment > hub.toml > user config > built-in."""
+    """Flag > HUB_* environment > hub.toml > user config > built-in."""
     user = tmp_path / "user.toml"
     user.write_text(
         "[server]\nport = 1\nhost = '::1'\n[session]\nthreshold = 0.1\nretries = 9\n[providers.claude]\nprogram='c'"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import sys
 
 import pytest
 
+from hub.domain.redaction_engine import APART
 from hub.io.detection import Detection, installed, kind_of
+from tests.redaction.made import BROKERED, COMMON
 
 DETECTION = Detection()
 SECRET = "ghp_" + "k3J9s0Lq2W" * 3 + "aB4c5D"
@@ -29,6 +32,28 @@ def test_places_are_characters_where_the_text_is_not_ascii(engine):
     text = f"ключ ж€😀 {SECRET} тут"
     ((start, end, kind),) = engine.find(text)
     assert (text[start:end], kind) == (SECRET, "github")
+
+
+def test_questions_asked_together_are_seen_as_when_asked_alone(engine):
+    """What stands between them is an end to every rule of the engine: this is what asking them together rests on."""
+    rng = random.Random("together")
+    drawn = [draw(rng) for draw in (*BROKERED.values(), *COMMON.values()) for _ in range(4)]
+    questions = [
+        line.split("\n")[0] for value in drawn for line in (value, f'"acme": "{value}', f"vendor_key={value}")
+    ]
+    alone = [bool(engine.find(question)) for question in questions]
+    assert 0.3 < sum(alone) / len(alone) < 1
+    order = list(range(len(questions)))
+    for _ in range(3):
+        rng.shuffle(order)
+        finds = engine.find(APART.join(questions[number] for number in order))
+        place, seen = 0, set()
+        for number in order:
+            end = place + len(questions[number])
+            if any(first < end and last > place for first, last, _ in finds):
+                seen.add(number)
+            place = end + len(APART)
+        assert {number for number, found in enumerate(alone) if found} <= seen
 
 
 def test_no_secret_is_shown_by_the_engine_itself(engine):

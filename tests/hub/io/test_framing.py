@@ -53,7 +53,7 @@ def test_a_fold_begun_at_a_line_end_goes_on_as_the_first_one_did(chunks):
 
 @given(st.lists(st.integers(0, 200), max_size=8), st.integers(1, 70))
 def test_a_long_line_keeps_its_head_and_counts_the_rest(sizes, step):
-    """security 31: in step again at the next newline, whatever the cut."""
+    """In step again at the next newline, whatever the cut."""
     data = b"".join(bytes([65 + n]) * size + b"\n" for n, size in enumerate(sizes))
     chunks = [data[at : at + step] for at in range(0, len(data), step)]
     lines = fold(LineFramer(limit=100, head=10), chunks)
@@ -69,7 +69,7 @@ def test_the_cap_is_one_mebibyte(size):
 
 
 def test_a_gigabyte_without_a_newline_costs_two_mebibytes():
-    """security 31, without the pipe: the real one is in test_runner_flood."""
+    """Without the pipe: the real one is in `runner/test_flood.py`."""
     chunk = b"x" * (256 * 1024)
     framer = LineFramer()
     tracemalloc.start()

@@ -272,7 +272,7 @@ def test_a_damaged_database_is_kept_aside_and_the_log_goes_on(path, kind):
 
 
 def test_ids_rise_also_above_a_database_that_tells_nothing(path):
-    """decisions.md 3: ids go on over restarts; a client's `since` must never point into the future."""
+    """Ids go on over restarts; a client's `since` must never point into the future."""
     store = EventStore.open(path)
     store.append([event() for _ in range(20)])
     store.close()

@@ -30,6 +30,10 @@ ACCOUNT = {
     "activeAccount": "default",
 }  # fmt: skip
 JOB = {"job": "login", "command": "claude auth login", "terminal": "tmux", "account": ""}
+GRAPH = {
+    "nodes": 1, "edges": 0, "files": 1, "chunks": 1, "state": "ready", "scannedAt": "2026-01-01T00:00:00.000Z",
+    "truncated": False, "eventId": 7, "scan": {"files": 1, "bytes": 5, "error": ""},
+}  # fmt: skip
 RUN = told(begin("p-1", *read([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
@@ -127,6 +131,22 @@ class Fake:
         self._asked("instructions")
         return [
             {"path": "AGENTS.md", "kind": "agents_md", "title": "t", "scope": "project", "bytes": 1, "sha256": "0" * 64}
+        ]  # fmt: skip
+
+    async def detect(self, since_hours: int) -> list[Any]:
+        self._asked("detect", since_hours)
+        intel = {
+            "sessionId": "n-1", "model": "m", "initialPrompt": "p", "plan": ["a"], "tasksRemaining": ["a"],
+            "filesTouched": ["a.py"], "skills": [], "mcps": [], "recentTurns": [{"role": "user", "text": "p"}],
+            "tokensIn": 1, "tokensOut": 2, "tokensExact": True, "messageCount": 1, "alarm": "",
+        }  # fmt: skip
+        return [
+            {
+                "id": "claude:n-1", "provider": "claude", "displayName": "Claude Code", "surface": "command-line",
+                "pid": 7, "pids": [7], "running": True, "workDir": "/w", "account": "default",
+                "detectedVia": ["process", "transcript"], "lastActive": 1, "owner": "user", "confidence": "exact",
+                "candidates": [], "alarm": "", "adoptable": True, "session": intel,
+            }
         ]  # fmt: skip
 
     async def vision_config(self) -> dict[str, Any]:
@@ -234,6 +254,39 @@ class Fake:
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         self._asked("events_since", since, limit)
         return [record for record in self.log if record.id > since][:limit]
+
+    async def graph(self) -> dict[str, Any]:
+        self._asked("graph")
+        return GRAPH
+
+    async def graph_detail(self, limit: int, node_type: str, session_id: str) -> dict[str, Any]:
+        self._asked("graph_detail", limit, node_type, session_id)
+        times = {"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z"}
+        node = {
+            "id": "file:a.py",
+            "node_type": "file",
+            "payload": {"path": "a.py"},
+            "session_id": "s-1",
+            "weight": 1.0,
+        }
+        edge = {"from_id": "task:s-1", "to_id": "file:a.py", "edge_type": "touches", "weight": 1.0}
+        return {"nodes": [{**node, **times}], "edges": [edge]}
+
+    async def graph_project(self, path: str) -> dict[str, Any]:
+        self._asked("graph_project", path)
+        node = {"id": "module:a.py", "node_type": "module", "payload": {"path": "a.py"}}
+        return {"nodes": [node], "edges": [], "truncated": False}
+
+    async def index_code(self) -> dict[str, Any]:
+        self._asked("index_code")
+        return {**GRAPH, "state": "scanning"}
+
+    async def retrieval(self, question: str, limit: int) -> list[Any]:
+        self._asked("retrieval", question, limit)
+        return [
+            {"ID": "a.py:1-2", "Path": "a.py", "Lang": "python", "StartLine": 1, "EndLine": 2, "Body": "x = 1",
+             "SHA": "0" * 64, "Dim": 0, "Mark": "", "Touches": 0.0, "Stale": False},
+        ]  # fmt: skip
 
     async def contract(self) -> dict[str, Any]:
         self._asked("contract")

@@ -54,7 +54,7 @@ def names(routes: list[Route]) -> list[str]:
 
 async def call(server: Server, route: Route) -> Any:
     target = route.path.replace("{id}", "a-1f2e3d4c5b6a")
-    target += f"?sha={SHA}" if route.path == "/api/history/diff" else ""
+    target += {"/api/history/diff": f"?sha={SHA}", "/api/retrieval": "?q=x"}.get(route.path, "")
     return await ask(
         server.port, route.method, target, GOOD.get(route.path, {}) if route.method == "POST" else None
     )

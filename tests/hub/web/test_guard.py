@@ -309,11 +309,12 @@ async def test_gets_change_nothing(server: Server):
         "status", "providers", "config_providers", "session_diff", "session_cost", "events_since", "contract",
         "history", "history_commits", "history_diff", "circuit", "redactions", "audit_head", "tree", "subscribe",
         "pipelines", "pipeline_run", "quota_wallet", "profiles", "outcomes", "instructions", "vision_config", "figures",
-        "local_models", "approvals",
+        "local_models", "approvals", "detect", "graph", "graph_detail", "graph_project", "retrieval",
     }  # fmt: skip
     for method, path in every_operation():
         if method == "GET" and path != SSE.path:
-            await ask(server.port, "GET", f"{path}?sha={'a' * 40}" if path.endswith("history/diff") else path)
+            needed = {"/api/history/diff": f"?sha={'a' * 40}", "/api/retrieval": "?q=x"}.get(path, "")
+            await ask(server.port, "GET", path + needed)
     asked = {call[0] for call in server.backend.calls}
     assert asked <= reading
     assert len(asked) >= len(reading) - 1

@@ -21,7 +21,7 @@ POST /api/providers/account < provider label
 POST /api/providers/account/add < provider label configDir
 POST /api/providers/account/remove < provider label
 POST /api/providers/account/login < provider label
-GET /api/detect < sinceHours
+GET /api/detect < sinceHours: id provider displayName surface pid running workDir account detectedVia lastActive session
 POST /api/detect/adopt < id target start interactive
 GET /api/quota/wallet: provider account remaining total fractionUsed resetsAt source burnPerMin etaMinutes
 GET /api/pipelines: name nodes
@@ -66,8 +66,7 @@ GET /
 """
 """Method and path `<` what it takes `:` what it answers, word for word."""
 LATER = {
-    "GET /api/detect", "POST /api/detect/adopt", "GET /api/graph", "GET /api/graph/detail", "GET /api/graph/project",
-    "GET /api/retrieval",
+    "POST /api/detect/adopt",
 }  # fmt: skip
 """Not served yet; to be taken out of here when it is."""
 

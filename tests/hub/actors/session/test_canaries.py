@@ -1,7 +1,8 @@
 """Forty secrets that nobody told hub, planted in the task and in all that agents say; no sink may show one.
 
-Security R4. The sinks: every GET route and the error bodies over real HTTP, the server-sent events, every file under
-`.hub/`, the commits' messages, the daemon's log. No sinks: the worktree (bytes an agent wrote are sacred), the raw
+Security R4. The sinks: every GET route and the error bodies over real HTTP; the WebSocket and the server-sent events,
+followed while the session goes on; the tool server by `hub mcp` and by `/mcp`, its refusals too; every file under `.hub/`,
+with audit, contract and brief; the commits' messages; the daemon's log. No sinks: the worktree (bytes an agent wrote are sacred), the raw
 spool and assignment under `.hub/run` and the record `.hub/fsm.json`, all 0600: the first agent gets the task as it is.
 """
 
@@ -26,6 +27,7 @@ from hub.messages import GetStatus, RequestHandoff, RequestReply, StartRun
 from hub.web.routes import table
 from tests.faults.harness import git, project
 from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.session.wiretap import listening, over_http, over_stdio
 from tests.redaction.made import BROKERED, COMMON, NAMED
 
 RNG = random.Random("canaries")
@@ -33,6 +35,8 @@ FORMED = {kind: draw(RNG) for kind, draw in {**BROKERED, **COMMON}.items()}
 NAMELESS = {kind: (name, draw(RNG)) for kind, (name, draw) in NAMED.items() if kind in ("mistral", "cohere")}
 CANARIES = {**FORMED, **{kind: value for kind, (_, value) in NAMELESS.items()}}
 TASK = ["anthropic", "stripe", "gitlab", "mistral"]
+STRANGERS = [CANARIES[kind] for kind in ("anthropic", "github", "slack")]
+"""Sent where none belongs, so that what is refused is told."""
 
 
 def said(kind: str) -> str:
@@ -97,8 +101,8 @@ def asked(port: int) -> dict[str, str]:
     plain = [route.path for route in table(port) if route.method == "GET" and "{" not in route.path]
     commits = json.loads(get(port, "/api/history/commits"))
     paths = [*plain, *(f"/api/history/diff?sha={commit['sha']}" for commit in commits)]
-    for kind in ("anthropic", "github", "slack"):
-        value = urllib.parse.quote(CANARIES[kind])
+    for stranger in STRANGERS:
+        value = urllib.parse.quote(stranger)
         paths += [f"/api/history/diff?sha={value}", f"/api/events?since={value}", f"/api/none/{value}"]
     return {path: get(port, path) for path in paths}
 
@@ -111,7 +115,7 @@ async def test_no_secret_of_the_task_or_an_agent_reaches_any_sink(made, monkeypa
     verify = [f"echo {said('npm')}; cat notes.txt; false"]
     answers: dict[str, str] = {}
     problems: list[str] = []
-    async with daemon_of(made, monkeypatch) as live:
+    async with daemon_of(made, monkeypatch) as live, listening(made.port) as heard:
         await live.ask("session", StartRun(task, verify=verify))
         await live.until(lambda s: s["needsInput"] or s["sessionState"] == "failed", "the second agent asks")
         with pytest.raises(HubError) as refused:
@@ -121,7 +125,12 @@ async def test_no_secret_of_the_task_or_an_agent_reaches_any_sink(made, monkeypa
         await live.until_ended()
         answers = await trio.to_thread.run_sync(partial(asked, made.port))
         answers["status"] = json.dumps(await live.status())
-        events = json.dumps([record.to_json() for record in await live.events()], ensure_ascii=False)
+        records = await live.events()
+        events = json.dumps([record.to_json() for record in records], ensure_ascii=False)
+        answers["/mcp"] = await over_http(made.port, STRANGERS)
+        answers["hub mcp"] = await trio.to_thread.run_sync(over_stdio, made.root, made.environ(), STRANGERS)
+        await heard.all_until(records[-1].id)
+        answers |= {"the socket": heard.socket, "the event stream": heard.stream.decode()}
         counts = json.loads(answers["/api/redactions"])["summary"]
     found = [leak for path, body in answers.items() for leak in seen(path, body)]
     found += seen("events", events) + seen("a problem", " ".join(problems)) + seen("the log", caplog.text)
@@ -134,6 +143,9 @@ async def test_no_secret_of_the_task_or_an_agent_reaches_any_sink(made, monkeypa
     told = dict(pair.strip().split(":") for pair in counts.split(","))
     assert {"anthropic", "github", "openai", "stripe", "google", "generic"} <= set(told)
     marks = events.count("[REDACTED:")
+    for wire in ("the socket", "the event stream", "hub mcp"):
+        assert answers[wire].count("[REDACTED:") >= marks, f"{wire} did not tell the session"
+    assert "[REDACTED:" in answers["/mcp"]
     assert sum(map(int, told.values())) == marks
 
 

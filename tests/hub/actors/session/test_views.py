@@ -56,7 +56,7 @@ async def reply_when_held(live, text):
 
 
 async def test_the_idle_shape(made, monkeypatch):
-    """Decisions 2: empty strings, role idle, fsmState RUNNING, and every field of the specification with its type."""
+    """Empty strings, role idle, fsmState RUNNING, and every field of the specification with its type."""
     async with daemon_of(made, monkeypatch) as live:
         status = await live.status()
         cost = await live.ask("session", GetCost())
@@ -103,7 +103,7 @@ async def test_counts_are_the_same_whatever_died(made, monkeypatch):
 
 
 async def test_who_is_active_exhausted_and_on_standby(made, monkeypatch):
-    """Decisions 2: active while its agent is up, exhausted until the reset, standby before and after."""
+    """Active while its agent is up, exhausted until the reset, standby before and after."""
     async with daemon_of(made, monkeypatch) as live:
 
         async def told():

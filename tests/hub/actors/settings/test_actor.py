@@ -41,7 +41,7 @@ async def test_a_bad_file_is_refused_with_its_place_until_it_is_mended(places, c
 
 
 async def test_what_a_provider_is_configured_to(places, config, clock):
-    """Decisions 2: enabled, install, auth, capabilities, probe, accounts with the active one named."""
+    """Enabled, install, auth, capabilities, probe, accounts with the active one named."""
     accounts = '[[providers.demo-first.accounts]]\nlabel = "a"\n[[providers.demo-first.accounts]]\nlabel = "b"\nactive = true\n'
     config.write_text(f'[providers.demo-first]\nenabled = true\nmodel = "m-1"\n{accounts}')
     async with settings(places, clock) as ask:

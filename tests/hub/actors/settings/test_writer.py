@@ -66,7 +66,7 @@ async def test_every_problem_of_a_broken_file_is_told_at_once(places, config, cl
     ("name", "variable"), [("claude", "ANTHROPIC_API_KEY"), ("OPENAI_API_KEY", "OPENAI_API_KEY")]
 )
 async def test_a_key_is_kept_and_never_told(places, clock, name, variable):
-    """Security 16-18: allow-listed, 0600, nowhere but in .hub/.env."""
+    """Allow-listed, 0600, nowhere but in .hub/.env."""
     async with settings(places, clock, load_all()) as ask:
         told = await ask(SetKey(name, SECRET))
         assert (told["name"], told["set"]) == (variable, True)

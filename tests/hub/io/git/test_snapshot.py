@@ -96,7 +96,7 @@ async def test_commit_is_on_the_branch_with_trailers_and_kept(root):
 
 
 async def test_nothing_changed_is_a_commit_too(root):
-    """decisions.md 5: every handoff has a sha."""
+    """Every handoff has a sha."""
     wt = await session(root)
     first = await take(wt, "h1")
     second = await take(wt, "h2")

@@ -1,4 +1,4 @@
-"""A line without an end, through the real pipe, spool, socket and framer (security 31 and 35)."""
+"""A line without an end, through the real pipe, spool, socket and framer."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ async def family(run_dir: Path) -> list[int]:
 
 @pytest.mark.parametrize("victim", ["pid", "guardianPid"])
 async def test_when_either_guard_is_killed_every_descendant_is_gone_within_a_second(run_dir, victim):
-    """decisions 4: also those that called setsid."""
+    """Every process of the run is ended, also one that called setsid."""
     pids = await family(run_dir)
     claim = claim_of(run_dir)
     os.kill(claim[victim], signal.SIGKILL)

@@ -37,7 +37,7 @@ __all__ = ["run_dir"]
 
 
 async def test_a_run_to_its_end_gives_every_byte_and_the_verdict_last(run_dir):
-    """decisions 4, the runner: output, exit code and times come whole, and the files say the same."""
+    """Output, exit code and times come whole, and the files say the same."""
     text = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(7)"
     heard = await run_to_end(run_dir, script(text))
     assert (heard.stdout, heard.stderr) == (b"out\n", b"err\n")
@@ -95,7 +95,7 @@ async def test_a_failed_exec_is_told_with_its_errno(run_dir, argv, cwd, errno_na
 
 
 async def test_the_agent_gets_exactly_its_environment_and_three_descriptors(run_dir, monkeypatch):
-    """security 19 and 20: nothing of the daemon's environment or open files reaches the agent."""
+    """Nothing of the daemon's environment or open files reaches the agent."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "leak")
     monkeypatch.setenv("HUB_SIGNING_KEY", "leak")
     leak = os.open("/etc/passwd", os.O_RDONLY)
@@ -140,7 +140,7 @@ async def test_the_keys_in_the_launch_file_are_gone_before_the_agent_runs(run_di
 
 
 async def test_all_files_are_private_even_under_umask_000(run_dir):
-    """security 38."""
+    """Prompts and keys are in them: 0600, whatever mask the daemon was started with."""
     before = os.umask(0)
     try:
         await spawn_runner(run_dir, script("input()", stdin=StdinMode.PIPE, files={"prompt.md": b"x"}))
@@ -158,7 +158,7 @@ async def test_all_files_are_private_even_under_umask_000(run_dir):
 
 
 async def test_bytes_that_are_no_text_pass_untouched(run_dir):
-    """security 33: NUL, invalid UTF-8, CRLF and U+2028 are the stream's business, not the runner's."""
+    """NUL, invalid UTF-8, CRLF and U+2028 are the stream's business, not the runner's."""
     data = bytes(range(256)) * 300 + b"\r\n\xe2\x80\xa8\xff\xfe"
     text = "import sys; sys.stdout.buffer.write(bytes(range(256)) * 300 + b'\\r\\n\\xe2\\x80\\xa8\\xff\\xfe')"
     heard = await run_to_end(run_dir, script(text))
@@ -211,7 +211,7 @@ async def test_a_silent_daemon_of_the_agent_does_not_outlive_it_either(run_dir):
 
 
 async def test_a_full_spool_stops_the_agent_in_order(run_dir):
-    """security 35: a flood meets a quota, and what was read is kept."""
+    """A flood meets a quota, and what was read is kept."""
     text = (
         "import os, signal, sys\n"
         "def stop(*_): os.write(1, b'last words'); os._exit(3)\n"
@@ -264,7 +264,7 @@ async def test_a_run_directory_others_can_enter_is_refused(run_dir):
 
 
 async def test_a_second_replay_equals_the_first(run_dir):
-    """decisions 4: order of the two streams, offsets and times are those of the first play."""
+    """Order of the two streams, offsets and times are those of the first play."""
     text = "import os\nfor n in range(40): os.write(1 + n % 2, b'%d\\n' % n)"
     first = await run_to_end(run_dir, script(text))
     async with read_spool(run_dir) as chunks:

@@ -74,7 +74,7 @@ class AcpSuite:
         assert run.exit.code == 0
         assert (run.stream.unknown_lines, run.stream.tools_in_flight) == (0, 0)
         write, shell = run.of(EventType.TOOL_USE)
-        assert write.meta["path"] == str(repo / "a" / "hello.txt")
+        assert repo / write.meta["path"] == repo / "a" / "hello.txt"
         assert shell.meta["command"] == "cat a/hello.txt; exit 3"
         ended = run.of(EventType.TOOL_RESULT)
         assert [event.meta["toolId"] for event in ended] == [write.meta["toolId"], shell.meta["toolId"]]

@@ -224,6 +224,16 @@ def test_a_call_is_in_flight_before_it_can_be_told():
     assert (use.meta["path"], use.meta["input"]) == ("/a", {"path": "/a"})
 
 
+def test_a_patch_names_its_file():
+    """Copilot gives the text of a patch for input, and no place before the end."""
+    patch = "*** Begin Patch\n*** Add File: a/hello.txt\n+hi\n*** End Patch\n"
+    call = update(
+        "tool_call", toolCallId="c", kind="edit", title="apply_patch", status="pending", rawInput=patch
+    )
+    [use] = told(call, update("tool_call_update", toolCallId="c", status="completed")).of(EventType.TOOL_USE)
+    assert use.meta["path"] == "a/hello.txt"
+
+
 def test_tools_may_run_side_by_side():
     """Only where tools run one by one does a text tell that an asked-for call is over."""
     asked = rpc(id=7, method="session/request_permission", params={"toolCall": {"toolCallId": "c"}})

@@ -9,3 +9,4 @@ pytestmark = pytest.mark.agents
 
 class TestCopilot(AcpSuite):
     own_prompt = "You are GitHub Copilot"
+    replays = True

@@ -1,0 +1,1 @@
+"""Agents that run without hub: found, announced, adopted."""

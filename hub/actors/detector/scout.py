@@ -1,0 +1,192 @@
+"""One look at the machine: its processes and the agents' own stores, made into one list.
+
+Owns: what is remembered between two looks so that the next one is cheap.
+Must not: run on the event loop (everything here blocks, for some milliseconds), be used from two threads at once, or
+write anything anywhere.
+
+A look is cheap where nothing changes: of the processes only new ones are read, of the stores only the stamps of a few
+folders. Everything is walked anew twice a minute, whatever the stamps say.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import attrs
+
+from hub.domain.config import Config
+from hub.domain.detected import Detected, Gap, Kept, account_label, combine
+from hub.domain.detection import Signature
+from hub.domain.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
+from hub.domain.lineup import SLACK, Agent
+from hub.errors import HubError
+from hub.io.census import Census
+from hub.io.git.dirs import common_dir
+from hub.io.repoll import Repoll, watched
+from hub.io.stores import StoreFiles
+from hub.providers import stores
+from hub.providers.base import Provider
+from hub.providers.registry import signatures
+
+_WALK = 30.0
+"""Seconds after which the stores are walked although no stamp has changed."""
+
+Env = tuple[tuple[str, str], ...]
+
+
+@attrs.define
+class Scout:
+    """What is known of the machine."""
+
+    root: Path
+    """The project."""
+    providers: Mapping[str, Provider]
+    config: Config
+    clock: Callable[[], float] = time.time
+    env: Mapping[str, str] = attrs.field(factory=lambda: dict(os.environ))
+    home: str = attrs.field(factory=lambda: str(Path.home()))
+    files: StoreFiles = attrs.field(factory=StoreFiles)
+    signatures: Mapping[str, Signature] = attrs.field(factory=signatures)
+    census: Census = attrs.field(
+        default=attrs.Factory(lambda self: Census(self.signatures, clock=self.clock), takes_self=True)
+    )
+    newest: tuple[Detected, ...] = ()
+    """The last scan."""
+    _gaps: tuple[Gap, ...] = ()
+    _repoll: Repoll = attrs.field(factory=Repoll)
+    _intel: dict[tuple[str, str, str], tuple[int, SessionIntel]] = attrs.field(factory=dict)
+    _walked: float = float("-inf")
+
+    def glance(self) -> bool:
+        """Whether a scan would tell something new; the hot path of ambient mode."""
+        moved = self.census.look()
+        return self._repoll.changed() or moved or self.clock() - self._walked >= _WALK
+
+    def scan(self, since: float) -> tuple[Detected, ...]:
+        """Every agent that runs, and every session written since then (epoch seconds)."""
+        self.census.look(deep=True)
+        running = self.census.agents()
+        hits = self._search(running, since)
+        kept = [Kept(self._located(hit), self._read(hit)) for hit in hits]
+        alive = {(hit.provider, hit.path, hit.session_id) for hit in hits}
+        self._intel = {name: known for name, known in self._intel.items() if name in alive}
+        homes = self._homes()
+        self._walked = self.clock()
+        found = combine(
+            running,
+            kept,
+            lambda provider, folder: account_label(homes.get(provider, ()), _real(folder)),
+            self._gaps,
+        )
+        # For the sake of an agent its store was searched further back than was asked for.
+        self.newest = tuple(
+            one for one in found if one.agent or one.contenders or one.gap or one.last_active >= since
+        )
+        return self.newest
+
+    def whole(self, found: Detected) -> SessionIntel:
+        """All that the session's store tells, every byte read."""
+        return stores.read(found.kept.hit, self.files, WHOLE) if found.kept is not None else SessionIntel()
+
+    def inside(self, folder: str) -> bool:
+        """Whether a folder is in this project: its tree, or another worktree of the same repository."""
+        return bool(folder) and _inside(str(self.root), folder)
+
+    def to_json(self, found: Detected) -> dict[str, object]:
+        """As it is served, but not redacted."""
+        known = self.providers.get(found.provider)
+        told = found.to_json(known.display_name if known is not None else found.provider)
+        return {**told, "adoptable": self.inside(found.work_dir) and not found.hubs}
+
+    # --- stores ---------------------------------------------------------------------------------------
+
+    def _search(self, running: Sequence[Agent], since: float) -> list[StoreHit]:
+        folders = tuple(dict.fromkeys((str(self.root), *(agent.head.process.cwd for agent in running))))
+        found: dict[tuple[str, str, str], StoreHit] = {}
+        places: dict[Place, None] = {}
+        gaps: dict[tuple[str, str], Gap] = {}
+        for env, only, after in self._wanted(running, since):
+            variables = dict(env)
+            home, since_ns = variables.get("HOME", self.home), int(after * 1e9)
+            search = stores.search(self.files, home, variables, since_ns, folders=folders, only=only)
+            for hit in search.hits:
+                found.setdefault((hit.provider, hit.path, hit.session_id), hit)
+            gaps |= {(one.provider, one.root): Gap(one.provider, one.root, one.why) for one in search.skipped}
+            for name in only:
+                places |= dict.fromkeys(stores.load(name).locations(home, variables, folders))
+        hits = sorted(found.values(), key=lambda hit: -hit.mtime_ns)
+        self._gaps = tuple(gaps.values())
+        self._repoll.watch(watched(places, hits))
+        return hits
+
+    def _wanted(self, running: Sequence[Agent], since: float) -> Iterator[tuple[Env, tuple[str, ...], float]]:
+        """Which environments are searched for whose sessions, and from when: the user's, each account's, each agent's."""
+        known = tuple(stores.names())
+        wanted: dict[tuple[Env, tuple[str, ...]], float] = {(self._env(self.env), known): since}
+        for name in known:
+            provider = self.providers.get(name)
+            for account in self.config.accounts(name) if provider is not None else ():
+                if account.config_dir and provider is not None:
+                    place = attrs.evolve(account, config_dir=str(Path(account.config_dir).expanduser()))
+                    env = self._env({**self.env, **provider.account_env(place)})
+                    wanted.setdefault((env, (name,)), since)
+        for agent in running:
+            if agent.head.provider in known:
+                key = (self._env(agent.head.process.env), (agent.head.provider,))
+                wanted[key] = min(wanted.get(key, since), agent.head.process.began - SLACK)
+        for (env, only), after in wanted.items():
+            yield env, only, after
+
+    def _env(self, env: Mapping[str, str]) -> Env:
+        """Only what moves a store: two agents with the same of that have the same store."""
+        names = {"HOME", *(signature.home for signature in self.signatures.values())}
+        return tuple(sorted((name, env[name]) for name in names if env.get(name)))
+
+    def _read(self, hit: StoreHit) -> SessionIntel:
+        name = (hit.provider, hit.path, hit.session_id)
+        known = self._intel.get(name)
+        if known is None or known[0] != hit.mtime_ns:
+            known = (hit.mtime_ns, stores.read(hit, self.files, GLANCE))
+            if not known[1].alarm:  # a busy disk is no property of the session: the next scan reads it again
+                self._intel[name] = known
+        return known[1]
+
+    def _located(self, hit: StoreHit) -> StoreHit:
+        return attrs.evolve(hit, root=_real(hit.root))
+
+    def _homes(self) -> dict[str, list[tuple[str, str]]]:
+        """Home and label of every account, by the provider's name."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for name, signature in self.signatures.items():
+            provider = self.providers.get(name)
+            found[name] = []
+            for account in self.config.accounts(name) if provider is not None else ():
+                place = str(Path(account.config_dir).expanduser()) if account.config_dir else ""
+                env = {"HOME": self.home, **{k: v for k, v in self.env.items() if not place}}
+                if place and provider is not None:
+                    env |= provider.account_env(attrs.evolve(account, config_dir=place))
+                found[name].append((_real(signature.home_of(env)), account.label))
+        return found
+
+
+@lru_cache(maxsize=1024)
+def _real(folder: str) -> str:
+    return os.path.realpath(folder) if folder else ""
+
+
+def tree_of(folder: str) -> Path | None:
+    """The root of the working tree that a folder lies in; None when in none."""
+    place = Path(folder)
+    return next((one for one in (place, *place.parents) if (one / ".git").exists()), None)
+
+
+def _inside(root: str, folder: str) -> bool:
+    tree = tree_of(folder)
+    try:
+        return tree is not None and common_dir(tree) == common_dir(Path(root))
+    except (OSError, HubError):
+        return False

@@ -1,0 +1,202 @@
+"""The knowledge actor: the one who has `graph.db` open.
+
+Owns: when the database is opened, when the code is indexed, and the answers about the graph.
+Must not: keep anything of its own that is not in the database: all of it can be made again.
+
+Nothing of this is needed to run agents. So nobody waits for it: the daemon answers before the database is open, and a
+database that cannot be used keeps no session from its work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import trio
+
+from hub.actors.clock import iso
+from hub.actors.knowledge.follower import Follower
+from hub.actors.knowledge.indexer import Indexer
+from hub.domain.event import Record, Tag
+from hub.errors import Code, HubError
+from hub.io.graph.facts import Counts, counts, detail
+from hub.io.graph.search import search
+from hub.io.graph.stale import with_staleness
+from hub.io.graph.store import GraphStore
+from hub.io.places import Places
+from hub.io.sqlite import NewEvent
+from hub.messages import EventAppend, GetGraph, GetGraphDetail, GetGraphNodes, IndexCode, Retrieve
+from supervisors import Actor, ActorDied, Exit, Ref
+
+_SAY_TIMEOUT = 10.0
+_OPEN_PATIENCE = 5.0
+"""Seconds that a question waits for the database to be opened."""
+_AGAIN = 30.0
+"""Seconds after which a disk that failed is tried again."""
+_SOON = 1.0
+
+
+class Knowledge(Actor[Any]):
+    """Answers about the graph, follows the log, and has the code indexed.
+
+    Args:
+        places: Where the project and its `.hub` are.
+        events: The event log; whatever is in it was redacted.
+        clock: Epoch seconds.
+        scrub: Hides what is secret in a file's text, line by line; must bear to be called in a worker thread.
+    """
+
+    answers = (HubError,)
+
+    def __init__(
+        self, places: Places, events: Ref[Any], clock: Callable[[], float], scrub: Callable[[str], str]
+    ) -> None:
+        self._places = places
+        self._events = events
+        self._clock = clock
+        self._since = iso(clock())
+        self._store: GraphStore | None = None
+        self._tried = trio.Event()
+        """Set once the database was opened, or could not be: nobody waits for the next try."""
+        self._trouble: HubError | None = None
+        self._counts = Counts(0, 0, 0, 0)
+        self._indexer = Indexer(places.root, clock, scrub, self._progress)
+        self._counted: tuple[int, int] | None = None
+        """What the counts are of: the log's last event, and the files that a scan had taken in."""
+        self._following = trio.CancelScope()
+        self._work: trio.Nursery | None = None
+        self._follower = Follower(events, lambda session: str(places.worktree(session)), self._heard)
+
+    async def started(self) -> None:
+        """Ready at once; the database is opened behind everybody's back."""
+        self.ctx.nursery.start_soon(self._live)
+
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
+        """Leave the log, and close the database: a batch under way ends first, and nobody is told of the closing."""
+        self._follower.leave()
+        if self._work is not None:
+            self._work.cancel_scope.cancel(reason="the actor stops")
+        if self._store is not None:
+            await trio.to_thread.run_sync(self._store.close)
+
+    async def handle(self, message: Any) -> Any:
+        """Answer from the database."""
+        match message:
+            case GetGraphNodes():
+                await self._recount()
+                return self._counts.nodes
+            case GetGraph():
+                return await self._summary()
+            case GetGraphDetail(limit=limit, node_type=node_type, session_id=session_id):
+                return await self._read(detail, limit, node_type, session_id)
+            case Retrieve(question=question, limit=limit):
+                return await self._read(self._retrieved, question, limit)
+            case IndexCode():
+                await self._open_store()
+                self._indexer.eager = True
+                self._index()
+                return await self._summary()
+            case _:
+                raise TypeError(f"{type(message).__name__} is not for the knowledge graph")
+
+    async def _live(self) -> None:
+        """Open the database, and follow the log; whatever the disk does, try again."""
+        async with trio.open_nursery() as self._work:
+            while True:
+                try:
+                    await self._open()
+                    await self._follow()
+                except HubError as error:
+                    self._trouble = error
+                    self._tried.set()
+                    await self._say(error.detail, Tag.ERROR)
+                    await trio.sleep(_SOON if error.code is Code.STATE_CORRUPT else _AGAIN)
+
+    async def _open(self) -> None:
+        if self._store is None:
+            self._store = await trio.to_thread.run_sync(GraphStore.open, self._places.graph_db)
+        self._trouble = None
+        if self._store.damage is not None:
+            await self._say(self._store.damage.detail, Tag.ERROR)
+            self._store.damage = None
+        await self._indexer.remember(self._store)
+        self._counted = None
+        self._tried.set()
+
+    async def _follow(self) -> None:
+        """Until the database is no longer the one that was followed into."""
+        store = await self._open_store()
+        with trio.CancelScope() as self._following:
+            while True:
+                with contextlib.suppress(ActorDied, trio.TooSlowError):
+                    await self._follower.follow(store)
+                await self._events.wait_alive(math.inf)
+
+    def _heard(self, record: Record) -> None:
+        """A session that begins will ask about the code; one of an earlier daemon's has done so."""
+        begins = "taskId" in record.meta and "type" not in record.meta
+        if begins and str(record.meta.get("at", "")) >= self._since:
+            self._index()
+
+    def _index(self) -> None:
+        if not self._indexer.running and self._store is not None and self._work is not None:
+            self._indexer.running = True
+            self._work.start_soon(self._run_index, self._store)
+
+    async def _run_index(self, store: GraphStore) -> None:
+        await self._indexer.run(store)
+        self._attend(store)
+
+    def _attend(self, store: GraphStore) -> None:
+        """A database that was put aside took what was read of the log with it: it is read again from its beginning."""
+        if store.damage is not None:
+            self._following.cancel()
+
+    async def _open_store(self) -> GraphStore:
+        with trio.move_on_after(_OPEN_PATIENCE):
+            await self._tried.wait()
+        if self._store is None:
+            raise self._trouble or HubError(Code.UNAVAILABLE, "The knowledge graph is just being opened.")
+        return self._store
+
+    async def _read(self, work: Callable[..., Any], *args: Any) -> Any:
+        store = await self._open_store()
+        try:
+            return await trio.to_thread.run_sync(store.read, work, *args)
+        finally:
+            self._attend(store)
+
+    def _retrieved(self, db: Any, question: str, limit: int) -> Any:
+        return with_staleness(self._places.root, search(db, question, limit))
+
+    async def _summary(self) -> dict[str, Any]:
+        await self._open_store()
+        await self._recount()
+        indexer = self._indexer
+        return {
+            **attrs.asdict(self._counts),
+            "state": str(indexer.state),
+            "scannedAt": indexer.scanned_at or None,
+            "truncated": indexer.truncated,
+            "eventId": self._follower.cursor,
+            "scan": {"files": indexer.files, "bytes": indexer.bytes, "error": indexer.error},
+        }
+
+    async def _recount(self) -> None:
+        """Counting takes a while where there is much, so it is done once for each change."""
+        now = (self._follower.cursor, self._indexer.files)
+        if self._store is not None and now != self._counted:
+            self._counts = await self._read(counts)
+            self._counted = now
+
+    async def _progress(self, text: str) -> None:
+        await self._say(text, Tag.SYSTEM)
+
+    async def _say(self, text: str, tag: Tag) -> None:
+        """A log that is just restarting costs the line, nothing else."""
+        event = NewEvent(str(tag), text, {"part": "graph"}, int(self._clock() * 1000))
+        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
+            await self._events.call(EventAppend([event]), timeout=_SAY_TIMEOUT)

@@ -1,0 +1,97 @@
+"""`hub detect`, `hub adopt`: agents that run already, and going on with their work.
+
+Owns: how they are shown, and the watch.
+Must not: decide what is an agent, or end one without being told.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import click
+
+from hub.cli.context import client, json_option, show
+from hub.errors import Code, HubError
+
+_HOUR = 3600
+_LOOK = 1.5
+_WIDE = 60
+
+
+@click.command()
+@click.option("--since-hours", default=24, type=click.IntRange(0, 24 * 365), help="How far to look back.")
+@click.option("--watch", is_flag=True, help="Go on, and tell what is new.")
+@json_option
+@click.pass_context
+def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) -> None:
+    """AI coding agents on this machine: those that run, and sessions written lately. Needs no daemon.
+
+    Example: hub detect --since-hours 3
+    """
+    found = _found(ctx, since_hours)
+    if not watch:
+        show(found, as_json=as_json, text=table)
+        return
+    _tell(found, as_json=as_json)
+    known = {one["id"] for one in found}
+    while True:
+        time.sleep(_LOOK)
+        found = _found(ctx, since_hours)
+        _tell([one for one in found if one["id"] not in known], as_json=as_json)
+        known |= {one["id"] for one in found}
+
+
+def _found(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
+    """From the daemon where one runs, else looked for here."""
+    try:
+        found: list[dict[str, Any]] = client(ctx).get(f"/api/detect?sinceHours={hours}")
+    except HubError as error:
+        if error.code is not Code.DAEMON_NOT_RUNNING:
+            raise
+        from hub.cli.offline import detected
+
+        found = detected(ctx, hours)
+    return found
+
+
+def _tell(found: list[dict[str, Any]], *, as_json: bool) -> None:
+    for one in found:
+        click.echo(json.dumps(one, ensure_ascii=False) if as_json else "\n".join(_lines(one)))
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    """Every agent in two or three lines."""
+    if not found:
+        return "no agent runs, and none has left a session in that time"
+    return "\n".join(line for one in found for line in _lines(one))
+
+
+def _lines(one: dict[str, Any]) -> list[str]:
+    if one["alarm"]:
+        return [
+            f"{one['displayName']}  account {one['account'] or '?'}: sessions may be missing: {one['alarm']}"
+        ]
+    session = one["session"] or {}
+    state = f"runs, pid {one['pid']}" if one["running"] else f"left {_ago(one['lastActive'])} ago"
+    mine = ", hub's own" if one["owner"] == "hub" else ""
+    lines = [
+        f"{one['displayName']} ({state}{mine})  {one['workDir'] or '?'}  account {one['account'] or '?'}"
+    ]
+    if session:
+        prompt = " ".join(session["initialPrompt"].split())
+        lines.append(f"  {prompt[:_WIDE] or '(no prompt yet)'}{'...' if len(prompt) > _WIDE else ''}")
+        tokens = f"{session['tokensIn']:,} in, {session['tokensOut']:,} out"
+        files = f"{len(session['filesTouched'])} files, {session['messageCount']} messages, {tokens} tokens"
+        lines.append(f"  {session['model'] or 'model not told'}; {files}")
+        if session["alarm"]:
+            lines.append(f"  not to be trusted: {session['alarm']}")
+    if one["candidates"]:
+        lines.append(f"  which session it works on cannot be told: {', '.join(one['candidates'])}")
+    return [*lines, f"  {one['id']}"]
+
+
+def _ago(instant: int) -> str:
+    seconds = max(0, int(time.time()) - instant)
+    return f"{seconds // 60} min" if seconds < _HOUR else f"{seconds // _HOUR} h"

@@ -1,0 +1,143 @@
+"""`hub graph`: index the code, look for code, see what is known.
+
+Owns: the words for these, and how chunks and nodes look.
+Must not: read a file, or rank what is found.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from hub.cli.context import client, json_option, show
+from hub.client.quick import Api
+from hub.errors import Code, HubError
+
+_POLL = 0.25
+_SHOWN_LINES = 12
+
+
+@click.group()
+def graph() -> None:
+    """What is known of the code, and of what agents have done to it."""
+
+
+@graph.command()
+@click.option("--no-wait", is_flag=True, help="Do not wait for its end.")
+@json_option
+@click.pass_context
+def scan(ctx: click.Context, *, no_wait: bool, as_json: bool) -> None:
+    """Bring the index of the code up to date; what has not changed is not read again.
+
+    Example: hub graph scan
+    """
+    daemon = client(ctx)
+    found = daemon.post("/api/graph/scan")
+    if not no_wait:
+        found = _awaited(daemon)
+        if found["state"] == "failed":
+            raise HubError(
+                Code.UNAVAILABLE,
+                f"The code was not indexed: {found['scan']['error']}",
+                hint="Try again, or: hub doctor",
+            )
+    show(found, as_json=as_json, text=_summary)
+
+
+def _awaited(daemon: Api) -> dict[str, Any]:
+    """The graph once the scan is over; its progress goes to standard error."""
+    shown = ""
+    while (found := daemon.get("/api/graph"))["state"] == "scanning":
+        line = _progress(found["scan"])
+        if line != shown:
+            click.echo(line, err=True)
+            shown = line
+        time.sleep(_POLL)
+    return dict(found)
+
+
+def _progress(scan_: dict[str, Any]) -> str:
+    return f"{scan_['files']:,} files, {scan_['bytes'] / 1e6:,.1f} MB"
+
+
+@graph.command()
+@click.argument("question", nargs=-1, required=True)
+@click.option("--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="Chunks at most.")
+@click.option("--paths", is_flag=True, help="Only where, without the code.")
+@json_option
+@click.pass_context
+def search(ctx: click.Context, *, question: tuple[str, ...], limit: int, paths: bool, as_json: bool) -> None:
+    """The code that answers a question best: words, or names as code writes them.
+
+    Example: hub graph search where is the retry delay computed
+    """
+    daemon = client(ctx)
+    found = daemon.get("/api/retrieval", {"q": " ".join(question), "limit": limit})
+    if not found and not as_json and daemon.get("/api/graph")["state"] == "empty":
+        click.echo("The code is not indexed yet: hub graph scan", err=True)
+    show(found, as_json=as_json, text=_places if paths else _chunks)
+
+
+@graph.command(name="show")
+@click.option("--nodes", default=0, type=click.IntRange(0, 2000), help="Also the newest so many nodes.")
+@click.option(
+    "--type", "node_type", default="", metavar="TYPE", help="Only nodes of this type: decision, file, ..."
+)
+@json_option
+@click.pass_context
+def show_(ctx: click.Context, *, nodes: int, node_type: str, as_json: bool) -> None:
+    """How much is known, as of when, and what came last.
+
+    Example: hub graph show --nodes 20 --type decision
+    """
+    daemon = client(ctx)
+    found = daemon.get("/api/graph")
+    if nodes or node_type:
+        found["detail"] = daemon.get("/api/graph/detail", {"limit": nodes or 20, "type": node_type})
+    show(found, as_json=as_json, text=_shown)
+
+
+def _summary(body: dict[str, Any]) -> str:
+    more = "; there is more code than is indexed" if body["truncated"] else ""
+    return (
+        f"{body['nodes']:,} nodes, {body['edges']:,} edges; {body['files']:,} files in {body['chunks']:,} chunks{more}\n"
+        f"the code: {body['state']}, as of {body['scannedAt'] or 'never (hub graph scan)'}; "
+        f"what agents did: up to event {body['eventId']}"
+    )
+
+
+def _shown(body: dict[str, Any]) -> str:
+    nodes = body.get("detail", {}).get("nodes", [])
+    rows = [f"{node['updated_at']}  {node['node_type']:<12} {_label(node)}" for node in nodes]
+    return "\n".join([_summary(body), *rows])
+
+
+def _label(node: dict[str, Any]) -> str:
+    told = node["payload"]
+    words = next(
+        (str(told[key]) for key in ("text", "goal", "command", "path", "tool") if told.get(key)), node["id"]
+    )
+    return " ".join((f"{told['name']} ({words}:{told['line']})" if "name" in told else words).split())[:120]
+
+
+def _places(found: list[dict[str, Any]]) -> str:
+    return "\n".join(_place(chunk) for chunk in found) or "nothing found"
+
+
+def _place(chunk: dict[str, Any]) -> str:
+    stale = " (changed since)" if chunk["Stale"] else ""
+    return f"{chunk['Path']}:{chunk['StartLine']}-{chunk['EndLine']}{stale}"
+
+
+def _chunks(found: list[dict[str, Any]]) -> str:
+    return "\n\n".join(_chunk(chunk) for chunk in found) or "nothing found"
+
+
+def _chunk(chunk: dict[str, Any]) -> str:
+    lines = chunk["Body"].splitlines()
+    rest = [f"  ... {len(lines) - _SHOWN_LINES} more lines"] if len(lines) > _SHOWN_LINES else []
+    return "\n".join(
+        [click.style(_place(chunk), bold=True), *(f"  {line}" for line in lines[:_SHOWN_LINES]), *rest]
+    )

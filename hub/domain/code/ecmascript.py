@@ -1,0 +1,123 @@
+"""JavaScript and TypeScript: what a module or script declares, and what an old one exports by assignment.
+
+Owns: the tables of both languages.
+Must not: parse. By every style in use a top-level declaration begins its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from hub.domain.code.language import LINE, Found, Language, Span, found
+
+_NAME = rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+"
+_EXPORT = rb"(?:export[ \t]++(?:default[ \t]++)?)?"
+_SHARED = (
+    rb"(?:async[ \t]++)?function[ \t]*+\*?[ \t]*+(?P<function>%(name)s)"
+    rb"|class[ \t]++(?P<class>(?!extends\b|implements\b)%(name)s)"
+    rb"|(?:const|let|var)[ \t]++(?P<variable>%(name)s)"
+) % {b"name": _NAME}
+_ASSIGNED = (
+    rb"(?:module[ \t]*+\.[ \t]*+)?exports\.(?P<export>%(name)s)[ \t]*+=(?![=>])"
+    rb"|%(name)s(?:\.%(name)s)*?\.prototype\.(?P<method>%(name)s)[ \t]*+=(?![=>])"
+) % {b"name": _NAME}
+_TYPED = (
+    rb"abstract[ \t]++class[ \t]++(?P<class2>%(name)s)"
+    rb"|interface[ \t]++(?P<interface>%(name)s)"
+    rb"|type[ \t]++(?P<type>%(name)s)[ \t]*+[<=\r\n]"
+    rb"|(?:const[ \t]++)?enum[ \t]++(?P<enum>%(name)s)"
+    rb"|(?:namespace|module)[ \t]++(?P<namespace>%(name)s(?:\.%(name)s)*+)"
+) % {b"name": _NAME}
+_JS = re.compile(LINE + rb"(?:%b(?:%b)|%b)" % (_EXPORT, _SHARED, _ASSIGNED))
+_TS = re.compile(
+    LINE
+    + rb"(?:(?:@[\w.]++(?:\([^)\n]*+\))?[ \t]++)*+%b(?:declare[ \t]++)?(?:%b|%b)|%b)"
+    % (_EXPORT, _TYPED, _SHARED, _ASSIGNED)
+)
+_ONE_LINE = re.compile(rb"[ \t]*+,[ \t]*+(%b)(?=[ \t]*+[,;:=\r\n])" % _NAME)
+_LAST_COMMA = rb",[ \t]*+(?://[^\n]*+|\r)?(?:\n|\Z)"
+_CONTINUES = re.compile(
+    rb"(?:[^\n,]|(?!%(comma)s),)*+%(comma)s[ \t]++(%(name)s)[ \t]*+(?=[=,;])(?!=[=>])"
+    % {b"comma": _LAST_COMMA, b"name": _NAME}
+)
+
+
+def _finder(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[Found]]:
+    def find(text: bytes) -> Iterator[Found]:
+        for match in pattern.finditer(text):
+            first = found(match)
+            yield first
+            if first.kind == "variable":
+                yield from _others(text, match.end())
+
+    return find
+
+
+def _others(text: bytes, at: int) -> Iterator[Found]:
+    """The names after the first of `var a, b` and of a declaration with one name a line."""
+    while more := _ONE_LINE.match(text, at) or _CONTINUES.match(text, at):
+        yield Found(more.start(1), "variable", more[1])
+        at = more.end()
+
+
+_TOKEN = re.compile(
+    rb"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)|\"(?:[^\"\\\n]|\\(?s:.))*+\"?|'(?:[^'\\\n]|\\(?s:.))*+'?|(?P<edge>[`{}])"
+    rb"|(?P<slash>(?:(?<![\w$)\]}\s])|(?<=\n)|(?<=\breturn))[ \t]*+/(?![/*]))"
+)
+_PATTERN = re.compile(rb"(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/")
+_TEMPLATE = re.compile(rb"(?:[^`\\$]|\\(?s:.)|\$(?!\{))*+(`|\$\{|\Z|\\)")
+
+
+def _opaque(text: bytes) -> Iterator[Span]:
+    """A template holds code, which holds templates: `stack` counts the open braces of each level of code."""
+    stack = [0]
+    at = no_pattern = 0
+    while token := _TOKEN.search(text, at):
+        start, at = token.span()
+        edge = token["edge"]
+        if token["slash"]:
+            pattern = _PATTERN.match(text, at) if at >= no_pattern else None
+            if pattern:
+                at = pattern.end()
+            elif (
+                at >= no_pattern
+            ):  # nor may a later slash of this line begin one: else a line of slashes took quadratic time
+                no_pattern = _line_end(text, at)
+        elif edge == b"{":
+            stack[-1] += 1
+        elif edge == b"}" and stack[-1]:
+            stack[-1] -= 1
+        elif edge == b"`" or (edge == b"}" and len(stack) > 1):
+            if edge == b"}":
+                stack.pop()
+            part = _TEMPLATE.match(text, at)
+            at = part.end() if part else len(text)
+            if part and part[1] == b"${":
+                stack.append(0)
+        yield start, at
+
+
+def _line_end(text: bytes, at: int) -> int:
+    end = text.find(b"\n", at)
+    return len(text) if end < 0 else end
+
+
+_TOGGLES = (b"`",)
+_PAIRS = ((b"/*", b"*/"),)
+JAVASCRIPT = Language(
+    name="javascript",
+    suffixes=("js", "jsx", "mjs", "cjs"),
+    find=_finder(_JS),
+    opaque=_opaque,
+    toggles=_TOGGLES,
+    pairs=_PAIRS,
+)
+TYPESCRIPT = Language(
+    name="typescript",
+    suffixes=("ts", "tsx", "mts", "cts"),
+    find=_finder(_TS),
+    opaque=_opaque,
+    toggles=_TOGGLES,
+    pairs=_PAIRS,
+)

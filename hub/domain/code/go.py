@@ -1,0 +1,68 @@
+"""Go: functions, methods, types, constants and variables of a package.
+
+Owns: the language's table.
+Must not: parse. `gofmt` has laid the text out: what is top-level begins its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hub.domain.code.language import (
+    APOSTROPHES,
+    COMMENT,
+    LINE,
+    NAME,
+    QUOTED,
+    Found,
+    Language,
+    by_tokens,
+    found,
+)
+
+_DEFINITION = re.compile(
+    LINE + rb"(?:func[ \t]++(?:\([^)\n]*+\)[ \t]*+(?P<method>%(name)s)|(?P<function>%(name)s))"
+    rb"|type[ \t]++(?P<type>%(name)s)"
+    rb"|const[ \t]++(?P<constant>%(name)s)|var[ \t]++(?P<variable>%(name)s)"
+    rb"|(?P<group>type|const|var)[ \t]*+\()" % {b"name": NAME}
+)
+_MORE = re.compile(rb"[ \t]*+,[ \t]*+(%b)" % NAME)
+_MEMBER = re.compile(rb"\n\t(%b)" % NAME)
+_GROUPS = {b"type": "type", b"const": "constant", b"var": "variable"}
+
+
+def _find(text: bytes) -> Iterator[Found]:
+    end = 0
+    for match in _DEFINITION.finditer(text):
+        if match.start() < end:
+            continue  # a template's text in a group of variables
+        if match.lastgroup != "group":
+            first = found(match)
+            yield first
+            if first.kind in {"constant", "variable"}:
+                yield from _others(text, match.end(), first.kind)
+            continue
+        end = text.find(b"\n)", match.end())
+        end = len(text) if end < 0 else end
+        kind = _GROUPS[match["group"]]
+        for member in _MEMBER.finditer(text, match.end(), end):
+            yield Found(member.start(1), kind, member[1])
+            yield from _others(text, member.end(), kind)
+
+
+def _others(text: bytes, at: int, kind: str) -> Iterator[Found]:
+    """The names after the first of `a, b = 1, 2`."""
+    while more := _MORE.match(text, at):
+        yield Found(more.start(1), kind, more[1])
+        at = more.end()
+
+
+GO = Language(
+    name="go",
+    suffixes=("go",),
+    find=_find,
+    toggles=(b"`",),
+    pairs=((b"/*", b"*/"),),
+    opaque=by_tokens(re.compile(rb"%b|%b|`[^`]*+`?|%b" % (COMMENT, QUOTED, APOSTROPHES))),
+)

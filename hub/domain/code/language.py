@@ -1,0 +1,84 @@
+"""What is known of one programming language.
+
+Owns: the shape of a language's table, and the parts of patterns that languages share.
+Must not: know a language.
+
+All patterns are over bytes, and begin with the newline before a line, so that most lines cost one comparison. None
+may take more than linear time: what repeats is possessive (`*+`, `++`), and what is never closed ends the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import attrs
+
+LINE = rb"\n(?=[\w@#$/\x80-\xff])"
+"""A line that begins with no blank. Most lines of code are left here, for the cost of one look ahead."""
+NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*+"
+COMMENT = rb"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)"
+"""A comment of the C family."""
+QUOTED = rb"\"(?:[^\"\\\n]|\\(?s:.))*+\"?"
+"""A string in double quotes that ends with its line at the latest, unless the newline is escaped."""
+APOSTROPHES = rb"'(?:[^'\\\n]|\\(?s:.))*+'?"
+
+
+class Found(NamedTuple):
+    """A definition, before it is known not to stand in a string or a comment."""
+
+    at: int
+    """Where its name begins."""
+    kind: str
+    name: bytes
+
+
+Span = tuple[int, int]
+
+
+@attrs.frozen
+class Language:
+    """One language's table."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    find: Callable[[bytes], Iterable[Found]]
+    """What looks like a definition, in order; the text begins with a newline that is not its own."""
+    opaque: Callable[[bytes], Iterator[Span]]
+    """Where strings and comments are, found by reading all of them in turn; ten times slower."""
+    toggles: tuple[bytes, ...] = ()
+    """What opens a string of several lines and closes it: a line behind an odd number of them may be inside."""
+    pairs: tuple[tuple[bytes, bytes], ...] = ()
+    """What opens a string or comment of several lines, and what closes it."""
+    names: tuple[str, ...] = ()
+    """Files of the language that have no suffix."""
+
+
+def by_pattern(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[Found]]:
+    """Finds by one alternation: the group that took part is the name, and the group's name the kind.
+
+    A group's name must be unique: digits at its end do not belong to the kind.
+    """
+
+    def find(text: bytes) -> Iterator[Found]:
+        for match in pattern.finditer(text):
+            yield found(match)
+
+    return find
+
+
+def found(match: re.Match[bytes]) -> Found:
+    """The find of a match of such an alternation."""
+    group = match.lastgroup or ""
+    return Found(match.start(group), group.rstrip("0123456789"), match[group])
+
+
+def by_tokens(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[Span]]:
+    """Reads a text by an alternation of all strings and comments that the language has."""
+
+    def opaque(text: bytes) -> Iterator[Span]:
+        for match in pattern.finditer(text):
+            yield match.span()
+
+    return opaque

@@ -1,0 +1,252 @@
+"""Which of the machine's processes belong to AI coding agents.
+
+Owns: the process signature of an agent (`Signature`), and the rules by which a process is recognised.
+Must not: read `/proc` or a store, or know any one agent (each agent's signature stands in its folder).
+
+Rules:
+ 1. A name is no identity. In order: the vendor's own registry of running sessions, a store the process holds open,
+    its executable, the script an interpreter runs, and the name of that script last.
+ 2. A file of the registry counts only with the start time of the process it names: it may have outlived that.
+ 3. What only asks something and ends, and what serves another agent, is a helper.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+
+import attrs
+
+_INTERPRETER = re.compile(r"^(?:node|nodejs|bun|deno|python[\d.]*|pypy[\d.]*)$")
+_TAKES_VALUE = frozenset(
+    {"-r", "--require", "--import", "--loader", "-C", "-X", "-W", "-c", "--config", "--cwd"}
+)
+"""Options, of interpreters and of agents, whose value is the next argument."""
+_SESSION_ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$")
+COMMAND_LINE = "command-line"
+
+
+class Evidence(StrEnum):
+    """What a process was recognised by, best first."""
+
+    REGISTRY = "registry"
+    OPEN_FILE = "open_file"
+    EXECUTABLE = "executable"
+    SCRIPT = "script"
+    NAME = "name"
+
+
+def _words(given: str | frozenset[str]) -> frozenset[str]:
+    return frozenset(given.split()) if isinstance(given, str) else given
+
+
+@attrs.frozen(kw_only=True)
+class Signature:
+    """How the processes of one agent look.
+
+    Attributes:
+        executables: Ends of the executable's path, whole steps: `bin/claude.exe`.
+        packages: Folders that are somewhere in the path of an executable or script: `@google/gemini-cli`.
+        program: The name it is called by.
+        home: The variable that moves the folder in which it keeps its sessions.
+        default_home: Where that folder is below the user's home when the variable is not set.
+        below: What the agent adds to the variable's value.
+        registry: The folder below that with one `<pid>.json` for each of its processes.
+        store: A pattern of the files it holds open, searched in their paths; a group `home` is the folder, a group
+            `session` the session's id.
+        session_options: Options whose value is the id of a session.
+        helpers: First arguments with which it serves another agent, or only asks and ends; given in one string.
+        surfaces: Words of its registry, or of its arguments, for the way it was started, and hub's word for that.
+    """
+
+    executables: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    program: str = ""
+    home: str = ""
+    default_home: str = ""
+    below: str = ""
+    registry: str = ""
+    store: str = ""
+    session_options: tuple[str, ...] = ()
+    helpers: frozenset[str] = attrs.field(default=frozenset(), converter=_words)
+    surfaces: Mapping[str, str] = attrs.field(factory=dict)
+
+    def home_of(self, env: Mapping[str, str]) -> str:
+        """The folder in which a process with this environment keeps its sessions; "" where nobody knows."""
+        moved = env.get(self.home, "") if self.home else ""
+        if moved:
+            return _joined(moved, self.below)
+        user = env.get("HOME", "")
+        return _joined(user, self.default_home) if user and self.default_home else ""
+
+
+@attrs.frozen(kw_only=True)
+class Process:
+    """What the machine tells of one process."""
+
+    pid: int
+    parent: int
+    starttime: int
+    """Ticks since boot."""
+    began: float
+    """The same in epoch seconds."""
+    executable: str
+    argv: tuple[str, ...]
+    script: str = ""
+    """What an interpreter runs, links resolved."""
+    cwd: str = ""
+    env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    open_files: tuple[str, ...] = ()
+    run_id: str = ""
+    """The dispatch of hub's it belongs to."""
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """What the vendor's registry says of one process."""
+
+    pid: int
+    starttime: int
+    session_id: str
+    surface: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Recognised:
+    """A process that belongs to an agent."""
+
+    process: Process
+    provider: str
+    evidence: Evidence
+    helper: bool = False
+    """Whether it serves another program and is no agent by itself."""
+    home: str = ""
+    session_id: str = ""
+    """Where registry, open files or arguments name one."""
+    surface: str = COMMAND_LINE
+
+
+def script_of(executable: str, argv: Sequence[str]) -> str:
+    """What an interpreter runs, as it was told to: a path, or a module's name after `-m`; "" of anything else."""
+    if not _INTERPRETER.match(_name(executable)):
+        return ""
+    arguments = _arguments(argv[1:], skip_all=True)
+    return arguments[0] if arguments else ""
+
+
+def named(executable: str, script: str, signature: Signature) -> Evidence | None:
+    """Whether executable or script are the agent's; for every new process, so it is cheap."""
+    if _is_of(executable, signature) and not script:
+        return Evidence.EXECUTABLE
+    if script and any(_within(script, package) for package in signature.packages):
+        return Evidence.SCRIPT
+    if script and signature.program and _name(script).partition(".")[0] == signature.program:
+        return Evidence.NAME
+    return None
+
+
+def recognise(
+    process: Process, signatures: Mapping[str, Signature], entries: Mapping[str, Entry]
+) -> Recognised | None:
+    """The agent a process belongs to; None when to none.
+
+    Args:
+        process: With its open files, where they could be read.
+        signatures: By the provider's name.
+        entries: What each provider's registry has under this pid, by the provider's name.
+    """
+    found = (
+        _recognise(process, provider, signature, entries.get(provider))
+        for provider, signature in signatures.items()
+    )
+    return min((one for one in found if one is not None), key=rank, default=None)
+
+
+def _recognise(
+    process: Process, provider: str, signature: Signature, entry: Entry | None
+) -> Recognised | None:
+    # A registry's file may outlive its process, and the number be another one's by now.
+    told = entry if entry is not None and entry.starttime == process.starttime else None
+    by_name = named(process.executable, process.script, signature)
+    if told is None and by_name is None:
+        return None
+    home, session_id = _held(process.open_files, signature)
+    evidence = by_name or Evidence.NAME
+    if told is not None:
+        evidence, session_id = Evidence.REGISTRY, told.session_id
+    elif session_id or home:
+        evidence = Evidence.OPEN_FILE
+    words = (told.surface,) if told is not None else process.argv[1:]
+    return Recognised(
+        process=process,
+        provider=provider,
+        evidence=evidence,
+        helper=told is None and _helps(process, signature),
+        home=home or signature.home_of(process.env),
+        session_id=session_id or _asked(process.argv, signature),
+        surface=next(
+            (signature.surfaces[word] for word in words if word in signature.surfaces), COMMAND_LINE
+        ),
+    )
+
+
+def rank(found: Recognised) -> int:
+    """Less is better evidence."""
+    return list(Evidence).index(found.evidence)
+
+
+def _joined(folder: str, below: str) -> str:
+    return f"{folder.rstrip('/')}/{below}".rstrip("/")
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _is_of(executable: str, signature: Signature) -> bool:
+    ends = (executable == end or executable.endswith(f"/{end}") for end in signature.executables)
+    return any(ends) or any(_within(executable, package) for package in signature.packages)
+
+
+def _within(path: str, package: str) -> bool:
+    return f"/{package}/" in path
+
+
+def _held(open_files: Iterable[str], signature: Signature) -> tuple[str, str]:
+    """Home and session id that the open files tell; "" for what they do not."""
+    home = session_id = ""
+    for path in open_files if signature.store else ():
+        found = re.search(signature.store, path)
+        if found is not None:
+            told = found.groupdict()
+            home = told.get("home") or home
+            session_id = told.get("session") or session_id
+    return home, session_id
+
+
+def _arguments(argv: Sequence[str], *, skip_all: bool = False) -> list[str]:
+    """What follows the leading options; with `skip_all` a module's name counts as what follows."""
+    rest = list(argv)
+    while rest and rest[0].startswith("-"):
+        if skip_all and rest[0] == "-m":
+            return rest[1:]
+        rest = rest[2:] if rest[0] in _TAKES_VALUE else rest[1:]
+    return rest
+
+
+def _helps(process: Process, signature: Signature) -> bool:
+    own = process.argv[1:]
+    if script_of(process.executable, process.argv):
+        own = tuple(_arguments(own, skip_all=True)[1:])
+    after = _arguments(own)
+    return any(words and words[0] in signature.helpers for words in (own, after))
+
+
+def _asked(argv: Sequence[str], signature: Signature) -> str:
+    """The session the agent was told to go on with: a name, or what cannot be an id, is none."""
+    for option, value in itertools.pairwise(argv):
+        if option in signature.session_options and _SESSION_ID.match(value):
+            return value
+    return ""

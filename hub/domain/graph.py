@@ -1,0 +1,144 @@
+"""The knowledge graph's vocabulary: what a node, an edge and a part of the graph are, and how they are named.
+
+Owns: the node and edge types, the ids, and the nodes that code makes.
+Must not: store anything, or read an event (`graph_activity` does).
+
+An id is made from what the node stands for, never from a counter: the same fact told twice is one node.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any, Protocol
+
+import attrs
+
+
+class NodeType(StrEnum):
+    """What a node stands for. The list is open: a reader passes over a type it does not know."""
+
+    TASK = "task"
+    MODULE = "module"
+    SYMBOL = "symbol"
+    DECISION = "decision"
+    CONSTRAINT = "constraint"
+    FILE = "file"
+    DO_NOT_REDO = "do_not_redo"
+    TOOL_USE = "tool_use"
+    FAILURE = "failure"
+
+
+class EdgeType(StrEnum):
+    """How two nodes belong together, read from the first to the second."""
+
+    DEFINES = "defines"
+    """A module its symbol."""
+    IMPORTS = "imports"
+    """A module another."""
+    TOUCHES = "touches"
+    """A task or a tool call a file."""
+    MENTIONS = "mentions"
+    """A statement a file."""
+    HAS_FACT = "has_fact"
+    """A task what was decided, demanded, done or failed in it."""
+    EXTRACTED = "extracted"
+    """A tool call the fact that its result told."""
+    EMITTED = "emitted"
+    """A task its tool call."""
+    SCOPE = "scope"
+    """A constraint the task it binds."""
+
+
+@attrs.frozen
+class Node:
+    """One node. Told again it keeps its id: payloads are merged, weights add up."""
+
+    id: str
+    type: NodeType
+    payload: Mapping[str, Any]
+    """JSON values."""
+    session_id: str = ""
+    """"" = of the code, which no session owns."""
+    weight: float = 1.0
+
+
+@attrs.frozen
+class Edge:
+    """One edge; there is one of a type between two nodes."""
+
+    from_id: str
+    to_id: str
+    type: EdgeType
+    weight: float = 1.0
+
+
+@attrs.frozen
+class Part:
+    """What is to be put into the graph, and what is to be taken out, in this order: `gone`, nodes, edges."""
+
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    gone: tuple[str, ...] = ()
+    """Ids of nodes that no longer hold; their edges go with them."""
+
+
+class Symbol(Protocol):
+    """A definition at a file's top level (`hub.domain.code.Symbol`)."""
+
+    @property
+    def name(self) -> str:
+        """As it is written."""
+
+    @property
+    def kind(self) -> str:
+        """Function, class, ..."""
+
+    @property
+    def line(self) -> int:
+        """From 1."""
+
+
+WEIGHT_OF_MARK: Mapping[str | None, float] = {None: 1.0, "generated": 0.5, "vendored": 0.25}
+"""What a tool wrote, and what other people wrote, counts for less than the project's own."""
+
+
+def task_id(session_id: str) -> str:
+    """The node of a session's task."""
+    return f"{NodeType.TASK}:{session_id}"
+
+
+def file_id(path: str) -> str:
+    """The node of a file that an agent touched or spoke of."""
+    return f"{NodeType.FILE}:{path}"
+
+
+def module_id(path: str) -> str:
+    """The node of a file of code."""
+    return f"{NodeType.MODULE}:{path}"
+
+
+def fact_id(kind: NodeType, session_id: str, text: str) -> str:
+    """The node of a statement or failure: by its text, so that saying it again makes no second one."""
+    return f"{kind}:{session_id}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+def code_part(path: str, language: str | None, mark: str | None, symbols: Iterable[Symbol]) -> Part:
+    """A module, its top-level symbols, and that it defines them. A name defined twice is one symbol."""
+    module, weight = module_id(path), WEIGHT_OF_MARK.get(mark, 1.0)
+    lines: dict[str, list[int]] = {}
+    kinds: dict[str, str] = {}
+    for symbol in symbols:
+        lines.setdefault(symbol.name, []).append(symbol.line)
+        kinds.setdefault(symbol.name, symbol.kind)
+    nodes = [
+        Node(module, NodeType.MODULE, {"path": path, "lang": language or "", "mark": mark or ""}, "", weight)
+    ]
+    edges = []
+    for name, found in lines.items():
+        payload = {"name": name, "kind": kinds[name], "path": path, "line": found[0], "lines": found}
+        symbol_id = f"{NodeType.SYMBOL}:{path}#{name}"
+        nodes.append(Node(symbol_id, NodeType.SYMBOL, payload, "", weight))
+        edges.append(Edge(module, symbol_id, EdgeType.DEFINES))
+    return Part(tuple(nodes), tuple(edges))

@@ -1,0 +1,168 @@
+"""The source files of a project, read for the knowledge graph.
+
+Owns: which files are looked at, how one is opened, and what has changed since the last time.
+Must not: follow a link, open what is no file, read a file that has not changed, or know a language.
+
+Which paths there are is git's to say (`hub.io.git.files`), so that what the user ignores stays out; `walk` is for a
+folder that is no repository. A path that agents may change meanwhile is opened step by step, no step through a link.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from hub.domain.code import Chunk, Mark, Symbol, chunks, language_of, mark, symbols
+from hub.io.git.digest import Parents
+
+MAX_BYTES = 1 << 20
+"""A larger file is data."""
+MAX_FILES = 200_000
+"""Source files of one project."""
+_BINARY_HEAD = 8000
+"""How far git looks for a NUL byte to tell that a file is no text."""
+_GRAIN = 2_000_000_000
+"""Nanoseconds: a file that changed so shortly before it was read may change again and keep its time."""
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_OUTSIDE = re.compile(rb"^/|(?:^|/)\.\.?(?:/|$)")
+_NEVER = frozenset({".git", ".hub", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv"})
+
+
+@attrs.frozen
+class Scanned:
+    """A file that is new or has changed."""
+
+    path: str
+    """Relative, with slashes; bytes that are no UTF-8 are surrogates, as `os.fsdecode` has them."""
+    size: int
+    mtime_ns: int
+    """0 where the file is too young to be known again: the next scan reads it anew."""
+    language: str
+    mark: Mark | None
+    symbols: list[Symbol]
+    chunks: list[Chunk]
+
+
+@attrs.frozen
+class Gone:
+    """A known file that is no more, or is no longer a source file of the project."""
+
+    path: str
+
+
+def scan(
+    root: Path,
+    known: Mapping[str, tuple[int, int]],
+    paths: Iterable[bytes] | None = None,
+    scrub: Callable[[str], str] | None = None,
+) -> Iterator[Scanned | Gone]:
+    """What has changed since `known`: a pair for each path, in order, the gone ones last. Blocking; for a worker thread.
+
+    A file that has not changed costs one `stat`. One that cannot be read, is larger than `MAX_BYTES`, or holds a NUL
+    byte is no source file.
+
+    Args:
+        root: The project's folder, or any other.
+        known: Size and mtime_ns of each file, as an earlier scan gave them.
+        paths: The files there are, relative, faster when sorted; None = `walk(root)`.
+        scrub: What each file's text goes through before anything is made of it; it must leave lines where they are.
+
+    Raises:
+        OSError: `root` is no directory.
+    """
+    seen: set[str] = set()
+    with Parents(root) as parents:
+        for raw in walk(root) if paths is None else paths:
+            path = os.fsdecode(raw)
+            language = language_of(path)
+            if language is None or path in seen or path.startswith(".hub/") or _OUTSIDE.search(raw):
+                continue
+            if len(seen) >= MAX_FILES:
+                break
+            with contextlib.suppress(OSError):  # gone, a link, or not ours to read
+                there = _look(parents, raw, known.get(path))
+                if there is not None:
+                    seen.add(path)
+                if isinstance(there, _Read):
+                    yield _scanned(path, language, there, scrub)
+    yield from (Gone(path) for path in known if path not in seen)
+
+
+def walk(root: Path) -> Iterator[bytes]:
+    """The files below a folder that is no repository; what tools fill is left out, and no link is followed."""
+    stack = [b""]
+    while stack:
+        folder = stack.pop()
+        with contextlib.suppress(OSError), os.scandir(os.path.join(os.fsencode(root), folder)) as entries:  # noqa: PTH118  # bytes
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                path = folder + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if os.fsdecode(entry.name) not in _NEVER:
+                        stack.append(path + b"/")
+                elif entry.is_file(follow_symlinks=False):
+                    yield path
+
+
+@attrs.frozen
+class _Read:
+    """A file's content, and how it is known again."""
+
+    size: int
+    mtime_ns: int
+    body: bytes
+
+
+@attrs.frozen
+class _Same:
+    """A file that has not changed."""
+
+
+def _look(parents: Parents, path: bytes, known: tuple[int, int] | None) -> _Read | _Same | None:
+    """Reads a file unless it is known; None where there is no source text.
+
+    Raises:
+        OSError: There is nothing, or it may not be read.
+    """
+    parent, name = parents.of(path), path.rpartition(b"/")[2]
+    before = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    if not stat.S_ISREG(before.st_mode) or before.st_size > MAX_BYTES:
+        return None
+    if known == (before.st_size, before.st_mtime_ns):
+        return _Same()
+    fd = os.open(name, _OPEN, dir_fd=parent)
+    try:
+        found = os.fstat(fd)
+        now = time.time_ns()
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        body = b""
+        while len(body) <= MAX_BYTES and (part := os.read(fd, MAX_BYTES + 1 - len(body))):
+            body += part
+    finally:
+        os.close(fd)
+    if len(body) > MAX_BYTES or b"\0" in body[:_BINARY_HEAD]:
+        return None
+    young = found.st_mtime_ns > now - _GRAIN
+    return _Read(found.st_size, 0 if young else found.st_mtime_ns, body)
+
+
+def _scanned(path: str, language: str, read: _Read, scrub: Callable[[str], str] | None) -> Scanned:
+    shown = path.encode("utf-8", "replace").decode()
+    body = read.body if scrub is None else scrub(read.body.decode("utf-8", "replace")).encode()
+    whose = mark(shown, body)
+    return Scanned(
+        path=path,
+        size=read.size,
+        mtime_ns=read.mtime_ns,
+        language=language,
+        mark=whose,
+        symbols=symbols(language, body),
+        chunks=chunks(body),
+    )

@@ -1,0 +1,1 @@
+"""The knowledge graph on disk: `graph.db`. Its one user is the knowledge actor."""

@@ -1,0 +1,134 @@
+"""Nodes and edges as rows.
+
+Owns: how parts of the graph are put in and taken out, how many nodes are kept of agents' doings, and the views on both.
+Must not: decide what is a node, or touch code's chunks (`files` does).
+
+Each function takes the connection first: see `hub.io.graph.store`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import attrs
+import msgspec
+
+from hub.domain.graph import Part
+
+MAX_TOLD = 20_000
+"""Nodes of agents' doings that are kept; the oldest give way, a tenth at a time."""
+_UPSERT = """
+INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+    payload = json_patch(payload, excluded.payload),
+    weight = weight + excluded.weight,
+    session_id = excluded.session_id,
+    updated_at = excluded.updated_at
+"""
+_LINK = """
+INSERT INTO edges VALUES (?, ?, ?, ?) ON CONFLICT (from_id, edge_type, to_id) DO UPDATE SET weight = weight + excluded.weight
+"""
+_OLDEST = "SELECT id FROM nodes WHERE session_id <> '' ORDER BY updated_at, rowid LIMIT ?"
+_TOLD = "SELECT count(*) FROM nodes WHERE session_id <> ''"
+_COUNTS = """
+SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM edges),
+    (SELECT count(*) FROM files), (SELECT count(*) FROM chunks)
+"""
+_NODE = ("id", "node_type", "payload", "session_id", "weight", "created_at", "updated_at")
+_EDGE = ("from_id", "to_id", "edge_type", "weight")
+_encode = msgspec.json.encode
+_decode = msgspec.json.decode
+
+
+@attrs.frozen
+class Counts:
+    """How much there is."""
+
+    nodes: int
+    edges: int
+    files: int
+    chunks: int
+
+
+def absorb(
+    db: sqlite3.Connection,
+    parts: Iterable[tuple[str, Part]],
+    notes: Iterable[tuple[str, str]],
+    keep: int = MAX_TOLD,
+) -> None:
+    """Puts parts in, each with its time, and notes beside them: how far the log was read stands or falls with it."""
+    for at, part in parts:
+        _remove(db, part.gone)
+        put(db, part, at)
+    for name, value in notes:
+        set_note(db, name, value)
+    told = db.execute(_TOLD).fetchone()[0]
+    if told > keep:
+        _remove(db, [row[0] for row in db.execute(_OLDEST, (told - keep + keep // 10,)).fetchall()])
+
+
+def put(db: sqlite3.Connection, part: Part, at: str) -> None:
+    """Puts one part's nodes and edges in."""
+    nodes = (
+        (node.id, str(node.type), _encode(node.payload).decode(), node.session_id, node.weight, at, at)
+        for node in part.nodes
+    )
+    db.executemany(_UPSERT, nodes)
+    db.executemany(_LINK, ((e.from_id, str(e.type), e.to_id, e.weight) for e in part.edges))
+
+
+def _remove(db: sqlite3.Connection, ids: Sequence[str]) -> None:
+    for statement in (
+        "DELETE FROM edges WHERE from_id = ?",
+        "DELETE FROM edges WHERE to_id = ?",
+        "DELETE FROM nodes WHERE id = ?",
+    ):
+        db.executemany(statement, ((number,) for number in ids))
+
+
+def set_note(db: sqlite3.Connection, name: str, value: str) -> None:
+    """Remembers a value under a name."""
+    db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
+
+
+def note(db: sqlite3.Connection, name: str) -> str:
+    """What was remembered under the name; "" when nothing was."""
+    row = db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def counts(db: sqlite3.Connection) -> Counts:
+    """How many rows each table has."""
+    return Counts(*db.execute(_COUNTS).fetchone())
+
+
+def detail(db: sqlite3.Connection, limit: int, node_type: str = "", session_id: str = "") -> dict[str, Any]:
+    """The nodes that changed last, newest first, and the edges between them.
+
+    Args:
+        db: The database.
+        limit: Of nodes; there may be four times as many edges.
+        node_type: Only nodes of this type; "" = of all.
+        session_id: Only nodes of this session; "" = of all and of none.
+    """
+    rows = db.execute(
+        "SELECT id, node_type, payload, session_id, weight, created_at, updated_at FROM nodes "
+        "WHERE (?1 = '' OR node_type = ?1) AND (?2 = '' OR session_id = ?2) ORDER BY updated_at DESC, rowid DESC LIMIT ?3",
+        (node_type, session_id, limit),
+    ).fetchall()
+    names = _encode([row[0] for row in rows]).decode()
+    edges = db.execute(
+        "SELECT from_id, to_id, edge_type, weight FROM edges WHERE from_id IN (SELECT value FROM json_each(?1)) "
+        "AND to_id IN (SELECT value FROM json_each(?1)) LIMIT ?2",
+        (names, 4 * limit),
+    ).fetchall()
+    return {
+        "nodes": [_node(row) for row in rows],
+        "edges": [dict(zip(_EDGE, row, strict=True)) for row in edges],
+    }
+
+
+def _node(row: tuple[Any, ...]) -> dict[str, Any]:
+    told = dict(zip(_NODE, row, strict=True))
+    return {**told, "payload": _decode(told["payload"])}

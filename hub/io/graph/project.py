@@ -1,0 +1,72 @@
+"""A look at the code of a folder, without keeping anything of it.
+
+Owns: which folders may be looked at, and how long and how much a look may take.
+Must not: write a row, or say of a folder outside of the project whether it is there.
+"""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+from hub.domain.graph import code_part
+from hub.errors import Code, HubError
+
+SECONDS = 2.0
+MAX_NODES = 20_000
+"""Of an answer."""
+
+
+def project_graph(
+    root: Path, path: str, *, seconds: float = SECONDS, most: int = MAX_NODES
+) -> dict[str, Any]:
+    """`{nodes, edges, truncated}`: the modules and symbols below a folder of the project. Blocking.
+
+    Args:
+        root: The project's folder.
+        path: Absolute, or relative to `root`; no link leads out of the project.
+        seconds: After which the look ends, with `truncated`.
+        most: Nodes after which it does.
+
+    Raises:
+        HubError: MALFORMED for a path with control characters; NOT_FOUND for any that is no folder of the project,
+            whether or not it is there.
+    """
+    from hub.io.code_scan import Scanned, scan  # noqa: PLC0415  # with every language; few ask
+
+    folder = _inside(root, path)
+    nodes: list[dict[str, Any]] = []
+    edges: list[dict[str, Any]] = []
+    ends = time.monotonic() + seconds
+    for entry in scan(folder, {}):
+        if len(nodes) >= most or time.monotonic() > ends:
+            return {"nodes": nodes[:most], "edges": edges[:most], "truncated": True}
+        if isinstance(entry, Scanned):
+            part = code_part(_utf8(entry.path), entry.language, entry.mark, entry.symbols)
+            nodes += ({"id": n.id, "node_type": str(n.type), "payload": dict(n.payload)} for n in part.nodes)
+            edges += ({"from_id": e.from_id, "to_id": e.to_id, "edge_type": str(e.type)} for e in part.edges)
+    return {"nodes": nodes, "edges": edges, "truncated": False}
+
+
+def _inside(root: Path, path: str) -> Path:
+    if any(unicodedata.category(char).startswith("C") for char in path):
+        raise HubError(
+            Code.MALFORMED, "The path holds a control character.", hint="Send a folder of the project."
+        )
+    unknown = HubError(
+        Code.NOT_FOUND, "That is no folder of this project.", hint="Ask for . or a folder below it."
+    )
+    try:
+        whole, folder = root.resolve(strict=True), (root / path).resolve(strict=True)
+        if not folder.is_relative_to(whole) or not folder.is_dir():
+            raise unknown
+    except (OSError, RuntimeError, ValueError):
+        raise unknown from None
+    return folder
+
+
+def _utf8(path: str) -> str:
+    """A name need not be UTF-8; an answer is."""
+    return path.encode("utf-8", "replace").decode()

@@ -1,0 +1,144 @@
+"""The tables of `graph.db`, and how an older database becomes the present one.
+
+Owns: tables, indexes, pragmas, the steps between versions, and telling damage from other trouble.
+Must not: read or write a row.
+
+All of it can be made again from the code and the event log. So nothing waits for the disk (`synchronous=NORMAL`), and
+a database that is damaged, or was written by a newer hub, is put aside instead of repaired.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from hub.errors import Code, HubError
+from hub.io.atomic import coded_errors
+
+_FIRST = """
+CREATE TABLE nodes (
+    id TEXT PRIMARY KEY,
+    node_type TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    weight REAL NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+);
+CREATE INDEX nodes_recent ON nodes (updated_at);
+CREATE INDEX nodes_told ON nodes (updated_at) WHERE session_id <> '';
+CREATE TABLE edges (
+    from_id TEXT NOT NULL,
+    edge_type TEXT NOT NULL,
+    to_id TEXT NOT NULL,
+    weight REAL NOT NULL,
+    PRIMARY KEY (from_id, edge_type, to_id)
+) WITHOUT ROWID;
+CREATE INDEX edges_back ON edges (to_id);
+CREATE TABLE files (
+    number INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    mark TEXT NOT NULL
+);
+CREATE TABLE chunks (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    path TEXT NOT NULL,
+    lang TEXT NOT NULL,
+    startLine INTEGER NOT NULL,
+    endLine INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    defines TEXT NOT NULL,
+    sha TEXT NOT NULL,
+    embedding BLOB,
+    dim INTEGER NOT NULL
+);
+CREATE VIRTUAL TABLE chunks_text USING fts5 (
+    body, path, defines, content='', tokenize='porter unicode61 remove_diacritics 2'
+);
+INSERT INTO chunks_text (chunks_text, rank) VALUES ('hashsize', 4194304), ('automerge', 16);
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+"""A chunk's number is its file's number and its place in the file, so a file's chunks are one range. The full-text
+index keeps no copy of what it indexes: `chunks` has it."""
+
+STEPS: tuple[str, ...] = (_FIRST,)
+"""Step n brings a database of version n to version n + 1."""
+VERSION = len(STEPS)
+_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=NORMAL",
+    "PRAGMA trusted_schema=OFF",
+    "PRAGMA cell_size_check=ON",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA busy_timeout=5000",
+    "PRAGMA cache_size=-4096",
+    "PRAGMA journal_size_limit=16777216",
+)
+_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_CODES = {
+    sqlite3.SQLITE_FULL: (Code.NO_SPACE, "the disk is full"),
+    sqlite3.SQLITE_READONLY: (Code.READ_ONLY, "it cannot be written"),
+    sqlite3.SQLITE_IOERR: (Code.DISK_FAILED, "the disk failed"),
+    sqlite3.SQLITE_CANTOPEN: (Code.NO_PERMISSION, "it cannot be opened"),
+    sqlite3.SQLITE_BUSY: (Code.UNAVAILABLE, "another program has it open"),
+    sqlite3.SQLITE_PERM: (Code.NO_PERMISSION, "the system does not allow it"),
+}
+
+
+class NewerDatabaseError(sqlite3.DatabaseError):
+    """The database was written by a newer hub."""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Opens the database, 0600, and brings it to the present version; makes it when it is not there.
+
+    The connection may be used by one thread after the other, by one at a time.
+
+    Raises:
+        sqlite3.DatabaseError: It is damaged, newer, or cannot be used: see `is_unusable` and `coded`.
+        HubError: NO_PERMISSION, NO_SPACE, READ_ONLY.
+    """
+    try:
+        with coded_errors(path):
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            os.fchmod(fd, 0o600)
+            os.close(fd)
+    except OSError as error:
+        raise HubError(Code.NO_PERMISSION, f"Cannot use {path}: {error.strerror}.") from error
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        for pragma in _PRAGMAS:
+            db.execute(pragma).fetchall()
+        _migrate(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    """Each step and its number in one transaction: a step is done whole or not at all."""
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise NewerDatabaseError(f"it is of version {version}, and this hub knows version {VERSION}")
+    for number in range(version, VERSION):
+        db.executescript(f"BEGIN IMMEDIATE; {STEPS[number]}; PRAGMA user_version = {number + 1}; COMMIT;")
+
+
+def is_unusable(error: sqlite3.Error) -> bool:
+    """Whether the database itself is the trouble, so that only a new one helps."""
+    if isinstance(error, NewerDatabaseError):
+        return True
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT
+
+
+def coded(path: Path, error: sqlite3.Error) -> Exception:
+    """The coded form of a disk error; the error itself when it is none of a user's."""
+    code = _CODES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+    if code is None:
+        return error
+    return HubError(code[0], f"Cannot use {path}: {code[1]}.")

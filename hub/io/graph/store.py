@@ -1,0 +1,139 @@
+"""`graph.db` as one thing that is written by one and read beside it.
+
+Owns: the two connections, one transaction at a time, and what happens to a database that is damaged.
+Must not: know what a row means (`facts`, `files` and `search` do), or be opened by two daemons.
+
+Every method may be called in any thread. Who writes does not hold up who reads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from hub.errors import Code, HubError
+from hub.io.atomic import coded_errors
+from hub.io.graph.schema import coded, connect, is_unusable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class GraphStore:
+    """The database.
+
+    Attributes:
+        damage: Set when a damaged database was put aside: what to tell the user. What is in it now begins anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.damage: HubError | None = None
+        self._path = path
+        self._writing = threading.Lock()
+        self._reading = threading.Lock()
+        self._writer: sqlite3.Connection | None = None
+        self._reader: sqlite3.Connection | None = None
+
+    @classmethod
+    def open(cls, path: Path) -> GraphStore:
+        """Opens the database, 0600; makes it when it is not there, and anew when it is damaged.
+
+        Raises:
+            HubError: NO_PERMISSION, NO_SPACE, READ_ONLY, DISK_FAILED.
+        """
+        store = cls(path)
+        try:
+            store._connect()
+        except sqlite3.DatabaseError as error:
+            store._recover(error)
+        return store
+
+    def write(
+        self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Does the work in one transaction: all of it, or nothing.
+
+        Raises:
+            HubError: STATE_CORRUPT: the database was put aside, and is empty now. Else NO_SPACE, READ_ONLY,
+                NO_PERMISSION, DISK_FAILED, or UNAVAILABLE once it is closed.
+        """
+        with self._writing:
+            db = _opened(self._writer)
+            try:
+                with _transaction(db):
+                    return work(db, *args, **kwargs)
+            except sqlite3.DatabaseError as error:
+                with self._reading:
+                    raise self._recover(error) from error
+
+    def read(
+        self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Does the work on what was committed last; it must not write.
+
+        Raises:
+            HubError: As `write`.
+        """
+        try:
+            with self._reading:
+                return work(_opened(self._reader), *args, **kwargs)
+        except sqlite3.DatabaseError as error:
+            with self._writing, self._reading:
+                raise self._recover(error) from error
+
+    def close(self) -> None:
+        """Closes the database. A second call does nothing."""
+        with self._writing, self._reading:
+            self._let_go()
+
+    def _connect(self) -> None:
+        self._writer = connect(self._path)
+        self._reader = connect(self._path)
+        self._reader.execute("PRAGMA query_only=ON")
+
+    def _let_go(self) -> None:
+        for db in (self._reader, self._writer):
+            if db is not None:
+                db.close()
+        self._reader = self._writer = None
+
+    def _recover(self, error: sqlite3.DatabaseError) -> HubError:
+        """Puts an unusable database aside and begins a new one; answers what to tell. Any other error is raised."""
+        if not is_unusable(error):
+            raise coded(self._path, error) from error
+        self._let_go()
+        aside = f"{self._path}.corrupt-{time.time_ns() // 1_000_000}"
+        with coded_errors(self._path):
+            for suffix in ("", "-wal", "-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    Path(f"{self._path}{suffix}").rename(f"{aside}{suffix}")
+        self._connect()
+        self.damage = HubError(
+            Code.STATE_CORRUPT,
+            f"The knowledge graph cannot be used ({error}); it was kept as {Path(aside).name}, and is made anew.",
+            hint="Nothing is lost: it comes from the code and the event log. Index the code again: hub graph scan",
+        )
+        return self.damage
+
+
+def _opened(db: sqlite3.Connection | None) -> sqlite3.Connection:
+    if db is None:
+        raise HubError(Code.UNAVAILABLE, "The knowledge graph is closed.")
+    return db
+
+
+@contextlib.contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise

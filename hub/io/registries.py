@@ -1,0 +1,88 @@
+"""What the agents' makers write down about the processes that run: one small file for each.
+
+Owns: which of those folders are read, and reading them again only when they have changed.
+Must not: believe a file about a process before its start time was compared (`hub.domain.detection` does that).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hub.domain.detection import Entry, Signature
+from hub.errors import HubError
+from hub.io.atomic import read_bounded
+
+_FILE = 64 * 1024
+_FILES = 1024
+
+
+@attrs.define
+class Registries:
+    """The registries of every agent that has one."""
+
+    signatures: Mapping[str, Signature]
+    env: Mapping[str, str] = attrs.field(factory=lambda: dict(os.environ))
+    _folders: dict[tuple[str, str], tuple[int, tuple[Entry, ...]]] = attrs.field(factory=dict)
+    """Provider and folder -> its stamp, and what was read."""
+
+    def __attrs_post_init__(self) -> None:
+        for provider, signature in self.signatures.items():
+            self.add(provider, signature.home_of(self.env))
+
+    def add(self, provider: str, home: str) -> None:
+        """Look into this folder of the agent too, from here on."""
+        registry = self.signatures[provider].registry
+        if home and registry:
+            self._folders.setdefault((provider, os.path.join(home, registry)), (-1, ()))  # noqa: PTH118
+
+    def entries(self, *, deep: bool = False) -> dict[int, dict[str, Entry]]:
+        """What is on record: pid -> provider -> entry.
+
+        Args:
+            deep: Whether a folder is read although nothing came or went in it: a file may have been written anew.
+        """
+        found: dict[int, dict[str, Entry]] = {}
+        for (provider, folder), (known, read) in self._folders.items():
+            stamp = _stamp(folder)
+            entries = read
+            if deep or stamp != known:
+                entries = tuple(_read(folder))
+                self._folders[provider, folder] = (stamp, entries)
+            for entry in entries:
+                found.setdefault(entry.pid, {})[provider] = entry
+        return found
+
+
+def _stamp(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116  # the hot path
+    except OSError:
+        return 0
+
+
+def _read(folder: str) -> Iterator[Entry]:
+    try:
+        names = sorted(os.listdir(folder))[:_FILES]  # noqa: PTH208  # names only
+    except OSError:
+        return
+    for name in names:
+        if name.endswith(".json") and name[:-5].isdigit():
+            try:
+                yield _entry(int(name[:-5]), json.loads(read_bounded(Path(folder, name), _FILE)))
+            except (OSError, HubError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                continue  # half written, or not what it was
+
+
+def _entry(pid: int, told: Mapping[str, Any]) -> Entry:
+    return Entry(
+        pid=pid,
+        starttime=int(told["procStart"]),
+        session_id=str(told.get("sessionId", "")),
+        surface=str(told.get("entrypoint", "")),
+    )

@@ -1,0 +1,45 @@
+"""What the knowledge graph is asked.
+
+Owns: those message types, all frozen values.
+Must not: hold behaviour.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from hub.domain.value import Value
+
+
+@attrs.frozen(eq=False, repr=False)
+class GetGraph(Value):
+    """Answers what `GET /api/graph` serves."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class GetGraphNodes(Value):
+    """Answers how many nodes there are."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class GetGraphDetail(Value):
+    """Answers what `GET /api/graph/detail` serves."""
+
+    limit: int = 200
+    node_type: str = ""
+    """Only nodes of this type; "" = of all."""
+    session_id: str = ""
+    """Only nodes of this session; "" = of all."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Retrieve(Value):
+    """Answers what `GET /api/retrieval` serves."""
+
+    question: str
+    limit: int = 20
+
+
+@attrs.frozen(eq=False, repr=False)
+class IndexCode(Value):
+    """Bring the index of the code up to date, unless that is under way. Answers as `GetGraph`, at once."""

@@ -1,0 +1,137 @@
+"""A whole daemon finds agents that it did not start, tells of each once, and is quiet when nothing changes."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from hub.actors.detector import actor
+from tests.faults.harness import project
+from tests.hub.actors.kit import daemon_of
+from tests.hub.io.agents import register, running, transcript
+from tests.waiting import answered
+
+SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
+OTHER = "02a1fe0c-897b-7642-9087-e765bd0c6562"
+SECRET = "sk-ant-api03-" + "a1B2c3D4" * 11 + "-AAAA"
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    monkeypatch.setattr(actor, "_FIRST_LOOK", 0.0)
+    with project(tmp_path) as found:
+        found.configure("[detect]\ninterval = 0.2\n")
+        yield found
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Where the agents of this user keep their sessions."""
+    return tmp_path / "home" / ".claude"
+
+
+def daemon(made, monkeypatch, home, *, ambient=False):
+    return daemon_of(made, monkeypatch, HOME=str(home.parent), HUB_AMBIENT=str(int(ambient)))
+
+
+async def detected(live, hours=24):
+    """What the API serves of this test's own agents; other tests may run some beside.
+
+    A store has two seconds to be searched and a session to be read. A machine that stands still for longer makes one
+    answer tell that instead (an alarm, no folder), and the next one the session.
+    """
+
+    async def answer():
+        return await live.daemon.app.gateway().detect(hours)
+
+    found = await answered(answer, lambda found: "took too long" not in str(found))
+    return [one for one in found if one["workDir"].startswith(str(live.made.root.parent))]
+
+
+async def test_a_running_agent_is_told_with_all_that_its_store_knows(made, monkeypatch, home):
+    with running(made.root.parent, cwd=made.root) as pid:
+        register(home, pid, SESSION)
+        transcript(home, SESSION, made.root, f"Use {SECRET} to write a.py")
+        async with daemon(made, monkeypatch, home) as live:
+            [found] = await detected(live)
+    assert found["id"] == f"claude:{SESSION}"
+    assert (found["pid"], found["pids"], found["running"], found["owner"]) == (pid, [pid], True, "user")
+    assert (found["workDir"], found["account"], found["surface"]) == (
+        str(made.root),
+        "default",
+        "command-line",
+    )
+    assert (found["detectedVia"], found["confidence"]) == (["process", "transcript"], "exact")
+    assert found["adoptable"]
+    assert time.time() - found["lastActive"] < 120
+    session = found["session"]
+    assert (session["sessionId"], session["model"]) == (SESSION, "claude-sonnet-5-5")
+    assert session["filesTouched"][0].endswith("a.py")
+    assert (session["tokensIn"], session["tokensOut"], session["messageCount"]) == (100, 20, 2)
+    assert SECRET not in str(found)
+    assert session["initialPrompt"].startswith("Use [REDACTED:")
+    assert [turn["role"] for turn in session["recentTurns"]] == ["user", "assistant"]
+
+
+async def test_the_window_leaves_out_what_is_old_but_never_what_runs(made, monkeypatch, home):
+    old = transcript(home, SESSION, made.root, "Old.")
+    os.utime(old, (time.time() - 7200,) * 2)
+    transcript(home, OTHER, made.root / "elsewhere", "New.")
+    async with daemon(made, monkeypatch, home) as live:
+        assert [one["id"] for one in await detected(live, 1)] == [f"claude:{OTHER}"]
+        assert {one["id"] for one in await detected(live, 3)} == {f"claude:{OTHER}", f"claude:{SESSION}"}
+        with running(made.root.parent, cwd=made.root):
+            found = await detected(live, 0)
+            assert [(one["running"], one["session"]) for one in found] == [(True, None)]
+
+
+async def test_an_account_of_hubs_own_is_named_by_its_label(made, monkeypatch, home, tmp_path):
+    work = tmp_path / "work-account"
+    made.configure(f'[[providers.claude.accounts]]\nlabel = "work"\nconfigDir = "{work}"\n')
+    transcript(work, SESSION, tmp_path, "Outside of the project.")
+    async with daemon(made, monkeypatch, home) as live:
+        [found] = await detected(live)
+    assert (found["account"], found["running"], found["adoptable"]) == ("work", False, False)
+
+
+async def test_a_new_agent_is_announced_once_and_what_it_leaves_is_no_news(made, monkeypatch, home):
+    """With no client open; by the system event with what and where; also not again after a restart."""
+    before = transcript(home, OTHER, made.root, "There before the daemon.")
+    os.utime(before, (time.time() - 3600,) * 2)
+    async with daemon(made, monkeypatch, home, ambient=True) as live:
+        with running(made.root.parent, cwd=made.root) as pid:
+            told = await live.until_event(f"Claude Code runs in {made.root} (pid {pid})")
+            assert told.tag == "system"
+            assert told.meta["detected"] == f"claude:pid:{pid}"
+            assert (told.meta["workDir"], told.meta["running"]) == (str(made.root), True)
+            register(home, pid, SESSION)
+            transcript(home, SESSION, made.root, "Write a.py")
+            transcript(home, "03a1fe0c-897b-7642-9087-e765bd0c6563", made.root, "By a process nobody saw")
+            left = await live.until_event(f"Claude Code was in {made.root}: By a process nobody saw")
+            assert left.meta["running"] is False
+            assert [record.id for record in await announcements(live)] == [told.id, left.id]
+    with running(made.root.parent, cwd=made.root) as pid:
+        async with daemon(made, monkeypatch, home, ambient=True) as live:
+            first = await live.until_event(f"(pid {pid})")
+        async with daemon(made, monkeypatch, home, ambient=True) as live:
+            with running(made.root.parent, cwd=made.root) as other:  # it has looked, once this is told
+                await live.until_event(f"(pid {other})")
+            transcript(home, "04a1fe0c-897b-7642-9087-e765bd0c6564", made.root / "sub", "The next one")
+            await live.until_event("The next one")
+            assert [r.id for r in await announcements(live) if f"(pid {pid})" in r.msg] == [first.id]
+
+
+async def announcements(live):
+    return [r for r in await live.events() if r.meta.get("workDir", "").startswith(str(live.made.root))]
+
+
+async def test_what_hub_runs_itself_is_not_announced(made, monkeypatch, home):
+    with running(made.root.parent, cwd=made.root, HUB_RUN_ID="d-1"):
+        async with daemon(made, monkeypatch, home, ambient=True) as live:
+            [found] = await detected(live)
+            assert found["owner"] == "hub"
+            with running(made.root.parent, cwd=made.root) as pid:
+                told = await live.until_event(f"(pid {pid})")
+            assert [r.id for r in await announcements(live)] == [told.id]

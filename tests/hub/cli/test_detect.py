@@ -1,0 +1,86 @@
+"""`hub detect`: with and without a daemon, for people and for programs, and as a watch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from hub.cli.detect import table
+from tests.faults.harness import project
+from tests.hub.cli.kit import environ, hub
+from tests.hub.io.agents import register, running, transcript
+from tests.waiting import ended
+
+SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
+
+
+@pytest.fixture
+def made(tmp_path):
+    with project(tmp_path) as found:
+        found.configure()
+        yield found
+
+
+@pytest.fixture
+def env(tmp_path):
+    (tmp_path / "home").mkdir()
+    return environ(tmp_path, HOME=str(tmp_path / "home"))
+
+
+def agents(done, base):
+    assert done.returncode == 0, done.stderr
+    return [one for one in json.loads(done.stdout) if one["workDir"].startswith(str(base))]
+
+
+def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
+    home = tmp_path / "home" / ".claude"
+    with running(tmp_path, cwd=made.root) as pid:
+        register(home, pid, SESSION)
+        transcript(home, SESSION, made.root, "Write a.py")
+        alone = agents(hub("detect", "--json", cwd=made.root, env=env), tmp_path)
+        people = hub("detect", "--since-hours", "2", cwd=made.root, env=env).stdout
+        made.start(HOME=env["HOME"])
+        served = agents(hub("detect", "--json", cwd=made.root, env=env), tmp_path)
+    assert [one["id"] for one in alone] == [f"claude:{SESSION}"]
+    assert alone == served
+    assert f"Claude Code (runs, pid {pid})  {made.root}  account default" in people
+    assert "  Write a.py\n" in people
+    assert "  claude-sonnet-5-5; 1 files, 2 messages, 100 in, 20 out tokens" in people
+    assert f"  claude:{SESSION}" in people
+
+
+def test_a_watch_tells_what_is_new_a_line_each(made, env, tmp_path):
+    argv = [sys.executable, "-m", "hub", "detect", "--watch", "--json", "--since-hours", "0"]
+    with subprocess.Popen(argv, cwd=made.root, env=env, stdout=subprocess.PIPE, text=True) as watch:
+        try:
+            with running(tmp_path, cwd=made.root) as pid:
+                assert watch.stdout is not None
+                told = next(one for line in watch.stdout if (one := json.loads(line))["pid"] == pid)
+            assert told["workDir"] == str(made.root)
+            watch.send_signal(2)
+            assert ended(watch.pid)
+        finally:
+            watch.kill()
+
+
+def test_what_nobody_can_tell_is_said_to_people():
+    base = {
+        "id": "codex:pid:7", "displayName": "Codex", "pid": 7, "running": True, "workDir": "", "account": "",
+        "owner": "hub", "candidates": ["a", "b"], "session": None, "lastActive": 0,
+        "alarm": "",
+    }  # fmt: skip
+    session = {
+        "initialPrompt": "", "model": "", "tokensIn": 0, "tokensOut": 0, "filesTouched": [], "messageCount": 0,
+        "alarm": "the format may have changed",
+    }  # fmt: skip
+    text = table([base, {**base, "running": False, "session": session, "candidates": []}])
+    assert "Codex (runs, pid 7, hub's own)  ?  account ?" in text
+    assert "which session it works on cannot be told: a, b" in text
+    assert "(no prompt yet)" in text
+    assert "not to be trusted: the format may have changed" in text
+    gap = table([{**base, "alarm": "/h/sessions took too long to search.", "account": "work"}])
+    assert gap == "Codex  account work: sessions may be missing: /h/sessions took too long to search."
+    assert table([]).startswith("no agent runs")

@@ -1,0 +1,79 @@
+"""`hub graph` on a real daemon: scan, search, show, and what the API says beside it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hub.cli.graph import _label, _summary
+from tests.faults.harness import project
+from tests.hub.cli.kit import environ, hub
+
+SECRET = "ghp_" + "Zq8Wn3Lk5Rt7" * 3
+CODE = f"def retry_delay(attempt):\n    return 2**attempt\n\nTOKEN = '{SECRET}'\n" + "x = 1\n" * 20
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    base = tmp_path_factory.mktemp("graph")
+    with project(base) as found:
+        found.configure()
+        (found.root / "pkg").mkdir()
+        (found.root / "pkg/delay.py").write_text(CODE)
+        found.start()
+        yield found
+
+
+def said(made, *args, code=0):
+    done = hub(*args, cwd=made.root, env=environ(made.root.parent))
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_a_project_is_scanned_searched_and_shown(made):
+    """One daemon for all of it: an empty index says so; then what was scanned is found, without its secrets."""
+    empty = said(made, "graph", "search", "retry", "delay")
+    assert ("nothing found" in empty.stdout, "hub graph scan" in empty.stderr) == (True, True)
+    scanned = json.loads(said(made, "graph", "scan", "--json").stdout)
+    assert (scanned["state"], scanned["files"], scanned["scan"]["error"]) == ("ready", 1, "")
+    (chunk,) = json.loads(said(made, "graph", "search", "retryDelay", "--json").stdout)
+    assert (chunk["Path"], chunk["StartLine"], chunk["EndLine"], chunk["Stale"]) == (
+        "pkg/delay.py",
+        1,
+        24,
+        False,
+    )
+    people = said(made, "graph", "search", "where is the retry delay").stdout
+    assert people.startswith("pkg/delay.py:1-24\n  def retry_delay(attempt):\n")
+    assert "... 12 more lines" in people
+    assert SECRET not in people + chunk["Body"]
+    assert said(made, "graph", "search", "--paths", "retry").stdout == "pkg/delay.py:1-24\n"
+    shown = said(made, "graph", "show", "--type", "symbol").stdout
+    assert "the code: ready, as of " in shown
+    assert "retry_delay (pkg/delay.py:1)" in shown
+    assert json.loads(said(made, "status", "--json").stdout)["graphNodes"] >= scanned["nodes"]
+    stored = b"".join(path.read_bytes() for path in (made.root / ".hub").glob("graph.db*"))
+    assert b"retry_delay" in stored
+    assert SECRET.encode() not in stored
+
+
+def test_a_summary_says_what_is_missing():
+    body = {"nodes": 1, "edges": 2, "files": 3, "chunks": 4, "truncated": True, "state": "empty", "scannedAt": None,
+            "eventId": 5}  # fmt: skip
+    text = _summary(body)
+    assert "there is more code than is indexed" in text
+    assert "as of never (hub graph scan)" in text
+
+
+@pytest.mark.parametrize(
+    ("payload", "label"),
+    [
+        ({"text": "keep\nit"}, "keep it"),
+        ({"goal": "Do."}, "Do."),
+        ({"name": "f", "path": "a.py", "line": 3}, "f (a.py:3)"),
+        ({}, "task:s-1"),
+    ],
+)
+def test_a_node_is_told_in_a_line(payload, label):
+    assert _label({"id": "task:s-1", "payload": payload}) == label

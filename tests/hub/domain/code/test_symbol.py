@@ -1,0 +1,68 @@
+"""Top-level symbols, beside samples whose lines say what they define."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hub.domain.code import LANGUAGES, Symbol, symbols
+from hub.domain.code.symbol import MAX_NAME, MAX_SYMBOLS
+
+SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.txt"))
+_LABEL = re.compile(r"(?://|#): (\w+ [^\s,]+(?:, \w+ [^\s,]+)*)")
+
+
+def language(sample: Path) -> str:
+    return sample.stem.partition("-")[0]
+
+
+def labelled(text: str) -> list[Symbol]:
+    """What the comments `//: kind name` or `#: kind name, kind name` of a sample say."""
+    return [
+        Symbol(name, kind, number)
+        for number, line in enumerate(text.split("\n"), 1)
+        for label in _LABEL.findall(line)
+        for kind, name in (part.split(" ") for part in label.split(", "))
+    ]
+
+
+def test_every_language_has_a_sample():
+    assert {language(sample) for sample in SAMPLES} == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.stem)
+@pytest.mark.parametrize("newline", [b"\n", b"\r\n"], ids=["unix", "windows"])
+def test_sample(sample, newline):
+    """Every definition at the top level is found with its kind and line; none that a string or comment holds."""
+    body = sample.read_bytes()
+    found = symbols(language(sample), body.replace(b"\n", newline))
+    expected = labelled(body.decode())
+    assert [each for each in found if each not in expected] == []
+    assert [each for each in expected if each not in found] == []
+    assert len(found) == len(expected)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.stem)
+def test_a_definition_on_the_first_line_behind_a_byte_order_mark(sample):
+    body = b"class First { }" if language(sample) not in {"go", "rust"} else b"type First = u8;"
+    assert [(each.name, each.line) for each in symbols(language(sample), b"\xef\xbb\xbf" + body)] == [
+        ("First", 1)
+    ]
+    assert symbols(language(sample), b"") == []
+
+
+def test_an_unknown_language_has_no_symbols():
+    assert symbols("cobol", b"class A:") == []
+
+
+def test_a_name_and_a_list_are_bounded():
+    """A hostile file fills no database."""
+    (found,) = symbols("python", b"def " + b"a" * 100_000 + b"(): ...")
+    assert len(found.name) == MAX_NAME
+    assert len(symbols("python", b"a = 1\n" * (MAX_SYMBOLS + 1))) == MAX_SYMBOLS
+
+
+def test_a_name_that_is_no_utf8_is_shown():
+    assert [each.name for each in symbols("python", b"def a\xff(): ...")] == ["a\N{REPLACEMENT CHARACTER}"]

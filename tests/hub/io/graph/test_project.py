@@ -1,0 +1,79 @@
+"""A look at a folder: what it tells, and that it looks nowhere but in the project (security, rows 1 to 3)."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from hub.errors import Code, HubError
+from hub.io.graph.project import project_graph
+
+
+@pytest.fixture
+def root(tmp_path):
+    found = tmp_path / "project"
+    (found / "pkg").mkdir(parents=True)
+    (found / "pkg/a.py").write_text("def f(): ...\nclass C: ...\n")
+    (found / "b.go").write_text("package b\n\nfunc Go() {}\n")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/secret.py").write_text("def secret(): ...\n")
+    return found
+
+
+def names(found):
+    return {node["id"] for node in found["nodes"]}
+
+
+def test_modules_and_symbols_below_a_folder(root):
+    whole = project_graph(root, ".")
+    assert names(whole) == {
+        "module:pkg/a.py",
+        "symbol:pkg/a.py#f",
+        "symbol:pkg/a.py#C",
+        "module:b.go",
+        "symbol:b.go#Go",
+    }
+    assert {"from_id": "module:b.go", "to_id": "symbol:b.go#Go", "edge_type": "defines"} in whole["edges"]
+    assert whole["truncated"] is False
+    assert names(project_graph(root, str(root / "pkg"))) == {"module:a.py", "symbol:a.py#f", "symbol:a.py#C"}
+    assert names(project_graph(root, "pkg/../pkg")) == names(project_graph(root, "pkg"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["..", "../outside", "../../etc", "/etc", "/", "/proc/self/environ", "~", "file:///etc", "nowhere", "b.go", "x" * 4096,
+     "leads-out", "leads-out/deeper", "loop"],
+)  # fmt: skip
+def test_what_is_no_folder_of_the_project_is_not_found_whether_or_not_it_is_there(root, path):
+    """Row 1 and 2: no existence oracle, no link out."""
+    (root / "leads-out").symlink_to(root.parent / "outside")
+    (root / "loop").symlink_to("loop")
+    with pytest.raises(HubError) as caught:
+        project_graph(root, path)
+    assert caught.value.code is Code.NOT_FOUND
+    with pytest.raises(HubError) as other:
+        project_graph(root, "surely-not-there")
+    assert (caught.value.detail, caught.value.hint) == (other.value.detail, other.value.hint)
+
+
+@pytest.mark.parametrize("path", ["\0", "pkg\n", "a\x1b[0m", "a\u202eb"])
+def test_a_control_character_is_no_path(root, path):
+    with pytest.raises(HubError) as caught:
+        project_graph(root, path)
+    assert caught.value.code is Code.MALFORMED
+
+
+def test_links_and_pipes_inside_are_passed_over(root):
+    """Row 3: a FIFO holds nobody up, a link in a folder is not followed."""
+    os.mkfifo(root / "pipe.py")
+    (root / "pkg/out.py").symlink_to(root.parent / "outside/secret.py")
+    (root / "pkg/around").symlink_to(root)
+    found = project_graph(root, ".")
+    assert not any("secret" in name or "pipe" in name or "around" in name for name in names(found))
+
+
+def test_a_look_ends_by_its_limits(root):
+    assert project_graph(root, ".", seconds=-1)["truncated"] is True
+    cut = project_graph(root, ".", most=1)
+    assert (cut["truncated"], len(cut["nodes"])) == (True, 1)

@@ -1,0 +1,197 @@
+"""`graph.db`: one transaction at a time, private, migrated, bounded, and made anew when it is damaged."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+
+import pytest
+
+from hub.domain.graph import Edge, EdgeType, Node, NodeType, Part
+from hub.errors import Code, HubError
+from hub.io.graph.facts import Counts, absorb, counts, detail, note, put, set_note
+from hub.io.graph.schema import VERSION
+from hub.io.graph.store import GraphStore
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "graph.db"
+
+
+@pytest.fixture
+def store(path):
+    found = GraphStore.open(path)
+    yield found
+    found.close()
+
+
+def fact(number, at="2026-01-01T00:00:00.000Z", weight=1.0, **payload):
+    node = Node(f"decision:{number}", NodeType.DECISION, {"text": str(number), **payload}, "s-1", weight)
+    return at, Part(
+        (Node("task:s-1", NodeType.TASK, {}, "s-1", 0.0), node),
+        (Edge("task:s-1", node.id, EdgeType.HAS_FACT),),
+    )
+
+
+def test_only_the_owner_can_read_it(path, store):
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_node_told_again_is_merged_and_weighs_more(store):
+    store.write(absorb, [fact(1, "a", exitCode=1, tool="x"), fact(1, "b", exitCode=None, how="y")], [])
+    (task, node) = sorted(store.read(detail, 10)["nodes"], key=lambda n: n["node_type"], reverse=True)
+    assert node == {
+        "id": "decision:1", "node_type": "decision", "payload": {"text": "1", "tool": "x", "how": "y"},
+        "session_id": "s-1", "weight": 2.0, "created_at": "a", "updated_at": "b",
+    }  # fmt: skip
+    assert task["weight"] == 0
+    assert store.read(counts) == Counts(2, 1, 0, 0)
+
+
+def test_what_is_gone_takes_its_edges_along(store):
+    store.write(absorb, [fact(1), fact(2), ("c", Part(gone=("decision:1",)))], [])
+    found = store.read(detail, 10)
+    assert {node["id"] for node in found["nodes"]} == {"task:s-1", "decision:2"}
+    assert [edge["to_id"] for edge in found["edges"]] == ["decision:2"]
+
+
+def test_the_detail_is_the_newest_and_edges_between_what_is_shown(store):
+    store.write(absorb, [fact(n, f"2026-01-01T00:00:0{n}.000Z") for n in range(5)], [])
+    assert [n["id"] for n in store.read(detail, 2)["nodes"]] == ["decision:4", "task:s-1"]
+    assert [e["to_id"] for e in store.read(detail, 2)["edges"]] == ["decision:4"]
+    assert len(store.read(detail, 100, "task")["nodes"]) == 1
+    assert store.read(detail, 100, "", "s-2") == {"nodes": [], "edges": []}
+
+
+def test_it_keeps_so_many_and_the_oldest_give_way(store):
+    """Bounded: a year of agents' doings does not fill the disk. The code's nodes are not counted in."""
+    store.write(put, Part(tuple(Node(f"module:{n}", NodeType.MODULE, {}) for n in range(30))), "0")
+    for number in range(40):
+        store.write(absorb, [fact(number, f"{number:04}")], [], keep=20)
+    found = store.read(detail, 100)["nodes"]
+    told = [node["id"] for node in found if node["session_id"]]
+    assert 15 <= len(told) <= 20
+    assert told[:2] == ["decision:39", "task:s-1"]
+    assert len(found) - len(told) == 30
+    assert store.read(counts).edges == len(told) - 1
+
+
+def test_a_transaction_is_whole_or_nothing(store):
+    def half(db):
+        absorb(db, [fact(1)], [("cursor", "7")])
+        raise HubError(Code.INTERRUPTED, "cut off")
+
+    with pytest.raises(HubError):
+        store.write(half)
+    assert store.read(counts).nodes == 0
+    assert store.read(note, "cursor") == ""
+    store.write(absorb, [fact(1)], [("cursor", "7")])
+    assert store.read(note, "cursor") == "7"
+
+
+def test_a_reader_sees_what_is_committed_while_another_writes(store):
+    def while_writing(db):
+        set_note(db, "a", "1")
+        return store.read(note, "a")
+
+    assert store.write(while_writing) == ""
+    assert store.read(note, "a") == "1"
+
+
+def test_a_reader_cannot_write(store):
+    with pytest.raises(HubError) as caught:
+        store.read(set_note, "a", "1")
+    assert caught.value.code is Code.READ_ONLY
+    assert store.damage is None
+
+
+def test_it_is_there_again_after_a_close(path, store):
+    store.write(absorb, [fact(1)], [])
+    store.close()
+    store.close()
+    with pytest.raises(HubError) as caught:
+        store.read(counts)
+    assert caught.value.code is Code.UNAVAILABLE
+    again = GraphStore.open(path)
+    assert again.read(counts).nodes == 2
+    assert again.damage is None
+    again.close()
+
+
+@pytest.mark.parametrize("content", [b"not a database at all " * 400, b"SQLite format 3\0" + b"\xff" * 8000])
+def test_a_damaged_database_is_kept_aside_and_made_anew(path, content):
+    path.write_bytes(content)
+    store = GraphStore.open(path)
+    assert store.damage is not None
+    assert store.damage.code is Code.STATE_CORRUPT
+    (aside,) = path.parent.glob("graph.db.corrupt-*")
+    assert aside.read_bytes() == content
+    store.write(absorb, [fact(1)], [])
+    assert store.read(counts).nodes == 2
+    store.close()
+
+
+def test_damage_found_on_the_way_is_told_and_the_next_question_is_answered(path, store):
+    store.write(absorb, [fact(n, text="x" * 400) for n in range(400)], [])
+    store.close()
+    data = bytearray(path.read_bytes())
+    data[4096 * 3 :] = os.urandom(len(data) - 4096 * 3)
+    path.write_bytes(data)
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    found = GraphStore.open(path)
+    if found.damage is None:
+        with pytest.raises(HubError) as caught:
+            found.read(detail, 100)
+        assert caught.value.code is Code.STATE_CORRUPT
+    assert found.damage is not None
+    assert found.read(counts) == Counts(0, 0, 0, 0)
+    assert found.write(absorb, [fact(1)], []) is None
+    found.close()
+
+
+def test_a_database_of_a_newer_hub_is_left_whole(path, store):
+    store.write(absorb, [fact(1)], [])
+    store.close()
+    db = sqlite3.connect(path)
+    db.execute(f"PRAGMA user_version = {VERSION + 1}")
+    db.close()
+    again = GraphStore.open(path)
+    assert "version" in again.damage.detail
+    assert again.read(counts).nodes == 0
+    again.close()
+    (aside,) = (p for p in path.parent.glob("graph.db.corrupt-*") if not p.name.endswith(("-wal", "-shm")))
+    assert sqlite3.connect(aside).execute("SELECT count(*) FROM nodes").fetchone() == (2,)
+
+
+def test_a_step_between_versions_is_whole_or_not_done(path, monkeypatch):
+    """A migration that fails leaves the database as it was, and the next start tries again."""
+    GraphStore.open(path).close()
+    steps = [*("",) * VERSION, "CREATE TABLE more (a); INSERT INTO nowhere VALUES (1)"]
+    monkeypatch.setattr("hub.io.graph.schema.STEPS", tuple(steps))
+    monkeypatch.setattr("hub.io.graph.schema.VERSION", VERSION + 1)
+    with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+        GraphStore.open(path)
+    steps[-1] = "CREATE TABLE more (a)"
+    monkeypatch.setattr("hub.io.graph.schema.STEPS", tuple(steps))
+    store = GraphStore.open(path)
+    assert store.read(lambda db: db.execute("PRAGMA user_version").fetchone()) == (VERSION + 1,)
+    assert store.read(lambda db: db.execute("SELECT count(*) FROM more").fetchone()) == (0,)
+    store.close()
+
+
+def test_what_is_no_file_is_told(path):
+    path.mkdir()
+    with pytest.raises(HubError) as caught:
+        GraphStore.open(path)
+    assert caught.value.code is Code.NO_PERMISSION
+
+
+def test_no_link_is_followed(tmp_path):
+    (tmp_path / "graph.db").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(HubError) as caught:
+        GraphStore.open(tmp_path / "graph.db")
+    assert caught.value.code is Code.NO_PERMISSION
+    assert not (tmp_path / "elsewhere").exists()
