@@ -6,9 +6,11 @@ nox.options.sessions = ["lint", "types", "tests", "e2e"]
 nox.options.default_venv_backend = "virtualenv"  # pip reads pip.conf (mirrors, certificates); uv does not
 nox.options.reuse_venv = "yes"
 nox.options.stop_on_first_error = False
-nox.needs_version = ">=2026.4"
+nox.options.allow_parallel = True  # no session needs another: with `nox -j 2` one works while the other waits
+nox.needs_version = ">=2026.10"
 
 FULLY_COVERED = ("supervisors", "hub/domain")
+"""By their own tests: `tests/conftest.py` measures while those run, and no others."""
 PARALLEL = ("-n", "logical", "--maxprocesses=4", "--dist=worksteal")
 """Tests share no port, directory or process; `nox -s tests -- -n 0 ...` runs them in turn."""
 

@@ -136,6 +136,7 @@ class App:
             config=lambda: self.config,
             jobs=Jobs(self._jobs, self._job_spec, new_id),
             new_id=new_id,
+            arm=self._arm,
             scrub=self._scrub,
             scrub_file=self._scrub_file,
         )
@@ -318,6 +319,11 @@ class App:
         from hub.domain.redaction import KnownSecrets, Redactor
 
         return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
+
+    async def _arm(self) -> None:
+        """Make the detection engine ready, before what another program wrote goes to anybody."""
+        if self._kit is not None:
+            await self._kit.arm()
 
     def _scrub_file(self, text: str) -> str:
         """A file's text without a secret, every line on its line."""

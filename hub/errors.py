@@ -77,6 +77,9 @@ class Code(StrEnum):
     PORT_IN_USE = "port_in_use"
     INTERRUPTED = "interrupted"
     USAGE = "usage"
+    AGENT_RUNNING = "agent_running"
+    NOTHING_TO_ADOPT = "nothing_to_adopt"
+    OUTSIDE_PROJECT = "outside_project"
 
 
 class Rule(NamedTuple):
@@ -230,6 +233,15 @@ RULES: dict[Code, Rule] = {
     ),
     Code.PORT_IN_USE: Rule(409, 76, "The port is in use", "Choose another: --port 0"),
     Code.INTERRUPTED: Rule(409, 130, "Interrupted", ""),
+    Code.AGENT_RUNNING: Rule(
+        409, 1, "The agent still runs", "Wait until it has ended, or let hub end it: hub adopt --stop"
+    ),
+    Code.NOTHING_TO_ADOPT: Rule(
+        409, 1, "There is nothing of this agent to go on with", "See what is known of it: hub detect --json"
+    ),
+    Code.OUTSIDE_PROJECT: Rule(
+        409, 1, "The agent works outside this project", "Start hub there: hub -C <its folder> daemon --port 0"
+    ),
     Code.USAGE: Rule(422, 2, "The command was not understood", "See --help."),
 }
 

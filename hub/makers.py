@@ -7,7 +7,7 @@ Must not: import one of them before it is made: the first answer of a daemon wai
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -38,6 +38,8 @@ class Makers:
     """The last one that was read."""
     jobs: Jobs
     new_id: Callable[[str], str]
+    arm: Callable[[], Awaitable[None]]
+    """Makes the detection engine ready."""
     scrub: Callable[[Any], Any]
     """Hides what is secret in a value."""
     scrub_file: Callable[[str], str]
@@ -93,12 +95,12 @@ class Makers:
 
     def detector(self) -> Actor[Any]:
         """Who looks for agents that run without hub."""
-        from hub.actors.detector.actor import Detector
+        from hub.actors.detector.parts import assembled
         from hub.actors.detector.scout import Scout
 
         scout = Scout(self.places.root, self.providers, self.config())
-        events, settings = self.ref("events"), self.ref("settings")
-        return Detector(scout, events=events, settings=settings, scrub=self.scrub, clock=time.time)
+        hide, new_id = self.scrub, self.new_id
+        return assembled(scout, self.places, self.ref, self.jobs, arm=self.arm, scrub=hide, new_id=new_id)
 
     def approvals(self) -> Actor[Any]:
         """What waits for a person's word."""

@@ -20,6 +20,7 @@ from hub.messages import (
     AdapterReply,
     AdapterStop,
     AddAccount,
+    Adopt,
     AgentBatch,
     AskApproval,
     AuditAppend,
@@ -109,13 +110,15 @@ _AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, Ada
 
 _WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("models", (ListModels, PullModel, CancelPull, LaunchModel, Look)),
-    ("detector", (Detect,)),
+    ("detector", (Detect, Adopt)),
     ("outcomes", (GetOutcomes,)),
     ("knowledge", (GetGraph, GetGraphNodes, GetGraphDetail, Retrieve, IndexCode)),
 )
 _DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("settings", (GetConfig,)),
     ("events", (EventAppend,)),
+    ("audit", (AuditAppend,)),
+    ("session", (StartRun, GetSessionFacts)),
 )
 
 

@@ -43,6 +43,45 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
         known |= {one["id"] for one in found}
 
 
+@click.command()
+@click.argument("number", metavar="ID")
+@click.option("--for", "target", required=True, metavar="PROVIDER", help="Who goes on with it.")
+@click.option(
+    "--start", is_flag=True, help="Begin a session on it, in a worktree with the agent's files as they are."
+)
+@click.option(
+    "--interactive", is_flag=True, help="Open its own program in a terminal, in the agent's folder."
+)
+@click.option("--stop", is_flag=True, help="End the agent first, if it still runs.")
+@json_option
+@click.pass_context
+def adopt(ctx: click.Context, /, number: str, *, target: str, as_json: bool, **ways: bool) -> None:
+    """Go on with the work of an agent that hub did not start.
+
+    A brief of it is written to `.hub/adopted/` in any case.
+
+    Example: hub adopt claude:01a1fe0c-897b-7642-9087-e765bd0c6561 --for codex --start
+    """
+    if ways["start"] and ways["interactive"]:
+        raise HubError(Code.USAGE, "--start and --interactive exclude each other.")
+    answer = client(ctx).post("/api/detect/adopt", {"id": number, "target": target, **ways})
+    show(answer, as_json=as_json, text=adopted)
+
+
+def adopted(answer: dict[str, Any]) -> str:
+    """What was made of an adoption."""
+    lines = [f"brief: {answer['brief']}"]
+    if answer["stopped"]:
+        lines.insert(0, f"ended: {', '.join(map(str, answer['stopped']))}")
+    how = "goes on with the agent's own session" if answer["resumed"] else "goes on with the brief"
+    if answer["mode"] == "start":
+        lines.append(f"{answer['target']} {how}: session {answer['sessionId']} on {answer['branch']}")
+        lines.append("watch it: hub logs -f")
+    elif answer["mode"] == "interactive":
+        lines.append(f"{answer['target']} {how}, in a terminal ({answer['terminal']}): {answer['command']}")
+    return "\n".join(lines)
+
+
 def _found(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
     """From the daemon where one runs, else looked for here."""
     try:

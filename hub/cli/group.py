@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("hub.cli.status", "What the session does now."),
     "logs": ("hub.cli.logs", "The event log."),
     "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
+    "adopt": ("hub.cli.detect", "Go on with the work of an agent that hub did not start."),
     "quota": ("hub.cli.quota", "What every account has left, and when its wall will come."),
     "providers": ("hub.cli.providers", "Every agent: installed, logged in, under which account."),
     "install": ("hub.cli.providers", "Install an agent by its maker's own command."),

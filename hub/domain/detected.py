@@ -123,14 +123,14 @@ class Detected:
             "confidence": str(self.choice.confidence),
             "candidates": list(self.choice.candidates),
             "alarm": self.gap.why if self.gap is not None else "",
-            "session": _intel(self.kept) if self.kept is not None else None,
+            "session": session_json(self.kept.intel, self.kept.session_id) if self.kept is not None else None,
         }
 
 
-def _intel(kept: Kept) -> dict[str, Any]:
-    intel = kept.intel
+def session_json(intel: SessionIntel, session_id: str = "") -> dict[str, Any]:
+    """What a store tells, as it is served, but not redacted."""
     return {
-        "sessionId": kept.session_id,
+        "sessionId": session_id or intel.session_id,
         "model": intel.model,
         "initialPrompt": intel.initial_prompt,
         "plan": list(intel.plan),

@@ -8,7 +8,7 @@ Must not: know any one agent's format, or read anything.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import attrs
 
@@ -120,9 +120,9 @@ class Draft:
                     whole = turn.text if text in turn.text else f"{turn.text}\n\n{text}"
                 self._turns[at] = (key, Turn(role, whole))
 
-    def forget_turns(self) -> None:
-        """The history was rewound or compacted away: turns said so far do not count as recent any more."""
-        self._turns.clear()
+    def forget_turns(self, but: Container[str] = ()) -> None:
+        """The history was rewound or compacted away: turns said so far, but those with these keys, are not recent."""
+        self._turns = deque((one for one in self._turns if one[0] in but), MAX_TURNS)
 
     def touched(self, path: str) -> None:
         """The agent changed this file."""
@@ -151,8 +151,10 @@ class Draft:
             self._plan[key] = (words, state.lower().replace("-", "_") in DONE)
 
     def used(self, key: str, tokens_in: int, tokens_out: int) -> None:
-        """What one request used. The same key again replaces the figures: stores repeat them in each record."""
-        self._requests[key or f"\0{len(self._requests)}"] = Tokens(tokens_in, tokens_out)
+        """What one request used. Of the same key the largest counts: stores repeat it, and some begin with a part."""
+        known = self._requests.get(key) if key else None
+        if known is None or known.tokens_out < tokens_out:
+            self._requests[key or f"\0{len(self._requests)}"] = Tokens(tokens_in, tokens_out)
 
     def total(self, tokens_in: int, tokens_out: int) -> None:
         """What the session used so far, as the store itself sums it up. The newest counts, and more than `used`."""

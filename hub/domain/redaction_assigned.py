@@ -12,10 +12,11 @@ backtracks, and what a stream must hold back follows from the same parts.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from hub.domain.redaction_literals import Literals
 from hub.domain.redaction_span import Span
-from hub.domain.redaction_value import hidden_password, machine_made, mixed_password
+from hub.domain.redaction_value import drawn, hidden_password, machine_made, mixed_password, placeholder
 
 _TAIL = "[A-Za-z0-9_.-]{0,40}+"
 _CLOSE = r"[\"'`)\]\\ \t]{0,8}+"
@@ -41,7 +42,13 @@ def _beginning(parts: tuple[str, ...], value: str) -> re.Pattern[str]:
 
 
 _FULL, _BEGINS = re.compile("".join(_PARTS) + _VALUE), _beginning(_PARTS, _VALUE_BEGINS)
+_GAP = "[ ]{1,4}+"
+_OPTION, _OPTION_BEGINS = re.compile(_TAIL + _GAP + _VALUE), _beginning((_TAIL, _GAP), _VALUE_BEGINS)
 _USER, _USER_BEGINS = re.compile(_LOGIN + r"(\S{1,256}+)"), _beginning((_LOGIN,), r"\S{0,256}+\Z")
+_PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
+_PAIRS = r"((?:[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+(?:;[ ]{0,2}+)?+){1,64}+)"
+_COOKIES = re.compile("".join(_PAIRS_SIGN) + _PAIRS)
+_COOKIES_BEGIN = _beginning(_PAIRS_SIGN, r"[^\r\n\"'`\\,]{0,65536}+\Z")
 
 _WORDS = (
     b"token",
@@ -56,6 +63,8 @@ _WORDS = (
     b"client-id",
     b"access_id",
     b"access-id",
+    b"_pass",
+    b"cookie",
     b"app_id",
     b"app-id",
     b"accessid",
@@ -69,8 +78,9 @@ _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together, so it is a name."""
 _SHORT, _LONG = 10, 24
 _NAME = 32
+_NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
-_PASSWORDS = frozenset((b"passw", b"passphrase", b"pwd"))
+_PASSWORDS = frozenset((b"passw", b"passphrase", b"pwd", b"_pass"))
 _STRONG_KEY = re.compile(
     rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy|shared"
     rb"|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac|session)[_. -]?\Z"
@@ -78,9 +88,21 @@ _STRONG_KEY = re.compile(
 _OTHER_KEY = re.compile(rb"[a-z0-9][_-]\Z|[a-z]\Z")
 _NO_SECRET = re.compile(
     rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|authenticity|csrf)[a-z0-9_-]*+\Z"
+    rb"|(?:public|publishable|primary|foreign|cache|partition|sort|row|idempotency|object|dedup[a-z]*)[_.-]?keys?\Z"
+    rb"|(?:next|page|pagination|continuation|sync|resume|cancel(?:lation)?)[_-]?(?:page[_-]?)?token\Z"
+    rb"|(?:key|token|credentials?)[_.-]?(?:ids?|hash|digest|checksum)\Z"
+    rb"|(?:key|token|secret|password|credentials?|auth)[_.-]?(?:(?:file_?)?names?|paths?|files?|ur[il]s?|endpoint|types?"
+    rb"|arn|fingerprint|thumbprint|version|count|size|length|ttl|expir[a-z_]*|latency[a-z_]*)\Z"
 )
-"""Names that say that their value is none, or none worth anything beyond its page."""
-_CURL = re.compile(rb"\bcurl\b[^\n]*\Z")
+"""Names that say that their value is none, none worth anything beyond its page, or what everyone may see."""
+_LISTED = re.compile(rb"[^=:>]*,[^=:>]*")
+"""A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
+_DASHED = re.compile(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
+_LOGGED_IN = re.compile(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
+_BLANK = re.compile(_TAIL + r"(?:[ ]|\Z)")
+_PAIR = re.compile("=([^;]+)")
+_SESSION = 16
+_CURL = re.compile(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
 LOOK_BACK = 160
 """How far before a word the layer looks: whether `-u` is an option of `curl`."""
 
@@ -99,20 +121,35 @@ class Assignments:
         spans: list[Span] = []
         hold = len(text)
         for at, end, word in self._literals.hits(view, lo):
-            full, begins, judged = (
-                (_USER, _USER_BEGINS, _login) if word in _OPTIONS else (_FULL, _BEGINS, _assigned)
-            )
-            if not final and at < hold and begins.match(text, end):
-                hold = at
-            found = full.match(text, end)
-            span = judged(view, at, word, found) if found is not None else None
-            if span is not None:
-                spans.append(span)
+            for full, begins, judged in _readings(text, view, at, end, word):
+                if not final and at < hold and begins.match(text, end):
+                    hold = at
+                found = full.match(text, end)
+                span = judged(view, at, word, found) if found is not None else None
+                if span is not None:
+                    spans.append(span)
         if not final:
             for start in range(max(lo, len(view) - _LONGEST), hold):
                 if view[start:] in _HEADS:
                     return spans, start
         return spans, hold
+
+
+def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_Reading, ...]:
+    """How a word at a place may announce a secret."""
+    if word == b"cookie":
+        return _COOKIE
+    if word in _OPTIONS:
+        return _LOGINS
+    return _SPACED_NAMES if _spaced(view, at, word) and _BLANK.match(text, end) else _NAMES
+
+
+def _spaced(view: bytes, at: int, word: bytes) -> bool:
+    """Whether a value may stand behind a blank: that of a program's option, and the password of a `.netrc`."""
+    low = max(0, at - _NAME)
+    if view.rfind(b"-", low, at) >= 0 and _DASHED.search(view, low, at):
+        return True
+    return word in _PASSWORDS and _LOGGED_IN.search(view, max(0, at - LOOK_BACK), at) is not None
 
 
 def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
@@ -122,13 +159,24 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
     start, value = found.start(group), found[group]
     if not quoted and view[found.end() : found.end() + 1] in _GOES_ON:
         return None
-    before = view[max(0, at - _NAME) : at]
-    end = found.start() + len(_WORD_END.match(view, found.start())[0])  # type: ignore[index]  # it matches nothing at least
-    if _NO_SECRET.search(view, max(0, at - _NAME), end):
-        return None
-    if not (_password(value, quoted=quoted) if word in _PASSWORDS else _drawn(word, before, value)):
+    if word in _PASSWORDS:
+        listed = _LISTED.fullmatch(view, found.start(), start) is not None
+        secret = _password(value, quoted=quoted and not listed)
+    else:
+        secret = _drawn(word, view[max(0, at - _NAME) : at], value)
+    if not secret or _names_none(view, at, word, found):
         return None
     return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+
+
+def _names_none(view: bytes, at: int, word: bytes, found: re.Match[str]) -> bool:
+    """Whether the whole name says that its value is no secret, or is none: an id in which the word stands by chance."""
+    low, tail = max(0, at - _NAME), found.start()
+    end = _WORD_END.match(view, tail).end()  # type: ignore[union-attr]  # it matches nothing at least
+    if (word == b"_pass" and end > tail) or _NO_SECRET.search(view, low, end):
+        return True
+    name = _NAME_BEGIN.search(view, low, at)
+    return name is not None and machine_made(found.string[name.start() : end])
 
 
 def _password(value: str, *, quoted: bool) -> bool:
@@ -142,6 +190,10 @@ def _drawn(word: bytes, before: bytes, value: str) -> bool:
     return machine_made(value)
 
 
+def _login_secret(value: str) -> bool:
+    return hidden_password(value) or (len(value) >= _SHORT and not placeholder(value) and drawn(value))
+
+
 def _login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
     """The password of `curl -u name:password`, or the name where it stands alone: then that is the key."""
     if _CURL.search(view, max(0, at - LOOK_BACK), at) is None:
@@ -150,7 +202,25 @@ def _login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | N
     alone = not password.strip(_QUOTES)
     value = user if alone else password
     bare = value.strip(_QUOTES)
-    if not colon or not hidden_password(bare):
+    if not colon or not _login_secret(bare):
         return None
     start = found.start(1) + (0 if alone else len(user) + 1) + len(value) - len(value.lstrip(_QUOTES))
     return Span(start, Assignments.rank, start + len(bare), at, "curl-login", bare)
+
+
+def _cookies(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """Of `name=value; name=value` all from the first value that is as random as a session's to the last."""
+    drawn_values = [pair.span(1) for pair in _PAIR.finditer(found[1]) if machine_made(pair[1], _SESSION)]
+    if not drawn_values:
+        return None
+    first, last = drawn_values[0][0], drawn_values[-1][1]
+    return Span(
+        found.start(1) + first, Assignments.rank, found.start(1) + last, at, "cookie", found[1][first:last]
+    )
+
+
+_Reading = tuple[re.Pattern[str], re.Pattern[str], Callable[[bytes, int, bytes, re.Match[str]], Span | None]]
+_NAMES: tuple[_Reading, ...] = ((_FULL, _BEGINS, _assigned),)
+_SPACED_NAMES: tuple[_Reading, ...] = (*_NAMES, (_OPTION, _OPTION_BEGINS, _assigned))
+_COOKIE: tuple[_Reading, ...] = ((_COOKIES, _COOKIES_BEGIN, _cookies),)
+_LOGINS: tuple[_Reading, ...] = ((_USER, _USER_BEGINS, _login),)

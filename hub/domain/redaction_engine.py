@@ -45,8 +45,11 @@ _UUID_SIZE = 36
 Answer = Sequence[tuple[int, int, str]]
 
 
-_IDS = ("toolu_", "srvtoolu_", "msg_", "req_", "call_", "chatcmpl-", "resp_", "fc_", "rs_", "ses_", "prt_")
-"""What the ids begin with that model servers and agents give to messages, calls and answers; no key does."""
+_IDS = (
+    *("toolu_", "srvtoolu_", "msg_", "req_", "call_", "chatcmpl-", "resp_", "fc_", "rs_", "ses_", "prt_"),
+    *("sha1-", "sha1:", "sha256-", "sha256:", "sha384-", "sha512-", "sha512:"),
+)
+"""What ids begin with that model servers and agents give to messages, calls and answers, and digests; no key does."""
 
 
 class Engine(Protocol):

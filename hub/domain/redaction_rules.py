@@ -20,6 +20,7 @@ import attrs
 from hub.domain.redaction_engine import Engine
 from hub.domain.redaction_literals import Literals
 from hub.domain.redaction_span import Span
+from hub.domain.redaction_value import stands_for_one
 
 _ALNUM = "A-Za-z0-9"
 _URLSAFE = "A-Za-z0-9_-"
@@ -66,15 +67,20 @@ Part = str | Run
 
 @attrs.frozen
 class Rule:
-    """A name and the parts of the form; with `boundary` no letter or digit may stand before it."""
+    """A name and the parts of the form; with `boundary` no letter or digit may stand before it, with `exact` none behind."""
 
     name: str
     parts: tuple[Part, ...]
     boundary: bool = False
+    exact: bool = False
     published: bool = False
     """Whether there are such keys that are no secret, so that a detection engine is to agree where there is one."""
     mixed: bool = False
     """Whether every such secret has both letters and digits."""
+    before: str = ""
+    """A pattern of fixed length, for what must stand before the literal although it is not hidden."""
+    chosen: bool = False
+    """Whether a person makes it up, so that a word may stand in its place."""
 
     @property
     def literal(self) -> str:
@@ -86,7 +92,8 @@ class Rule:
         """The pattern of a match; the group `secret` is what is hidden."""
         parts = [re.escape(part) if isinstance(part, str) else part.group(part.least) for part in self.parts]
         whole = "".join(parts)
-        return self._before() + (whole if "(?P<secret>" in whole else f"(?P<secret>{whole})")
+        behind = rf"(?![{_ALNUM}\[])" if self.exact else ""  # nor a marker: it may stand for letters
+        return self._before() + (whole if "(?P<secret>" in whole else f"(?P<secret>{whole})") + behind
 
     def beginning(self) -> str:
         """The pattern of what reaches the end of the text and may become a match, or a longer one."""
@@ -97,11 +104,13 @@ class Rule:
         drawn = secret.removeprefix(self.literal)
         if self.mixed and not (_LETTER.search(drawn) and _DIGIT.search(drawn)):
             return False
+        if self.chosen and stands_for_one(secret):
+            return False
         return len(set(drawn[:_SAMPLE].lower())) > _BLANK or len(set(drawn.lower())) > _BLANK
 
     def _before(self) -> str:
         if not self.boundary:
-            return ""
+            return self.before
         # An escaped line end is a boundary too. A marker is none: else hiding one secret would uncover a form
         # that was none before, and redacting twice were more than redacting once.
         return rf"(?<!:[0-9a-f]{{8}}\])(?:(?<![{_ALNUM}])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}}))"
@@ -127,6 +136,10 @@ def _key(
 _SEPARATOR = Run("\\s\"':=", 1, 8)
 _BASE64 = "A-Za-z0-9+/="
 
+_ENTRA = ".~" + _URLSAFE
+_ENTRA_HEAD = rf"(?<=[{_ENTRA}]{{3}})(?<![{_ENTRA}]{{4}})(?<!:[0-9a-f]{{8}}\][{_ENTRA}]{{3}})"
+"""Three letters stand before the version of a secret of Microsoft Entra; more, and it is part of something else."""
+
 _HEX = "a-f0-9"
 _UPPER = "A-Z0-9"
 
@@ -138,7 +151,7 @@ _BROKERED: tuple[Rule, ...] = (
     _key("openai", "sess-", 40, 128, _ALNUM),
     _key("openrouter", "sk-or-", 16),
     Rule("openai", ("sk-", Run(_ALNUM, 32, 128)), boundary=True),  # DeepSeek, DashScope, Moonshot, too
-    Rule("google", ("AIza", Run(_URLSAFE, 35, 35)), boundary=True, published=True),
+    Rule("google", ("AIza", Run(_URLSAFE, 35, 35)), boundary=True, exact=True, published=True),
     _key("google", "AQ.Ab", 30),
     _key("google", "ya29.", 20, 1024),
     _key("google", "GOCSPX-", 24, 64),
@@ -153,7 +166,10 @@ _BROKERED: tuple[Rule, ...] = (
     _key("nvidia", "nvapi-", 40, 128),
     _key("huggingface", "hf_", 30, 64, _ALNUM),
     _key("replicate", "r8_", 36, 64, _ALNUM),
-    *(_key("aws", prefix, 16, 16, _UPPER) for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    *(
+        Rule("aws", (prefix, Run(_UPPER, 16, 16)), boundary=True, exact=True)
+        for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")
+    ),
     _key("aws", "ABSK", 80, 256, _BASE64),  # Bedrock, long-lived
     _key("aws", "bedrock-api-key-", 40, 4096, _BASE64),
     _key("aws", "IQoJb3JpZ2luX2Vj", 100, 4096, _BASE64),
@@ -198,7 +214,12 @@ _SERVICES: tuple[Rule, ...] = (
     _key("sentry", "sntrys_", 40, 512, _BASE64 + "_"),
     _key("supabase", "sbp_", 40, 64, _HEX),
     _key("planetscale", "pscale_", 32, 128, "=." + _URLSAFE),
-    _key("facebook", "EAA", 100, 512, _ALNUM),
+    Rule("facebook", ("EAA", Run(_ALNUM, 100, 512)), boundary=True),
+    *(
+        Rule("azure", (f"{version}Q~", Run(_ENTRA, 31, 34)), exact=True, before=_ENTRA_HEAD)
+        for version in range(10)
+    ),
+    Rule("azure", ("sig=", Run("%" + _BASE64, 43, 128, secret=True)), boundary=True, mixed=True),
     Rule("sendgrid", ("SG.", Run(_URLSAFE, 16, 64), ".", Run(_URLSAFE, 16, 128))),
     Rule("age", ("AGE-SECRET-KEY-1", Run(_UPPER, 40, 58))),
 )
@@ -224,6 +245,7 @@ _STRUCTURES: tuple[Rule, ...] = (
             Run("A-Za-z0-9._~%+=!$&*,;()-", 6, 256, secret=True),
             "@",
         ),
+        chosen=True,
     ),
     *(
         Rule(

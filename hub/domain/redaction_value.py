@@ -17,9 +17,15 @@ _COMPUTED = re.compile(r"[<>{}\[\]]|\$[({A-Za-z_]|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%
 _PLACEHOLDER = re.compile(
     "(?i)example|placeholder|change.?me|your(?![a-z0-9]{6})|x{5}|redacted|dummy|1234567|(?:1234[_-]){2}|abcdefg|0{8}"
 )
+_NO_VALUE = re.compile(
+    r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
+    r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z"
+)
+"""A number, the digest of what everyone may see, the path of a file, and a place that says no more than where it is."""
 _ODD = re.compile("[0-9!@#$%^&*]")
 _COMMON = re.compile(
-    "(?i)(?:password|passwd|passphrase|pass|secret|token|test|user|username|none|null|prompt)[0-9]*"
+    r"(?i)(?:(?:my|your|the|some)?[_-]?(?:password|passwd|passphrase|pass|pw|pwd|secret|token|test|user|username)"
+    r"|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
 )
 _NUMBERS = re.compile("[0-9]+")
 _HUMPS = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -39,6 +45,11 @@ def placeholder(value: str) -> bool:
     return bool(_COMPUTED.search(value) or _PLACEHOLDER.search(value)) or len(set(value.lower())) < _VARIED
 
 
+def stands_for_one(value: str) -> bool:
+    """Whether a value in the place of a password is a word for it: `password`, `$PASSWORD`, `changeme`."""
+    return _COMMON.fullmatch(value) is not None
+
+
 def machine_made(value: str, mass: int = _MASS) -> bool:
     """Whether the value has at least `mass` letters and digits mixed at random, or is a UUID or a long number."""
     if len(value) < mass or placeholder(value):
@@ -47,9 +58,14 @@ def machine_made(value: str, mass: int = _MASS) -> bool:
     if _UUID.search(value) or any(
         segment.isdigit() and len(segment) >= _DIGITS and len(set(segment)) >= _VARIED for segment in segments
     ):
-        return len(set(value)) >= _DISTINCT
+        return len(set(value)) >= _DISTINCT and not _NO_VALUE.match(value)
     random = "".join(filter(drawn, segments))
-    return len(random) >= mass and len(set(random)) >= _DISTINCT and _mixed(random)
+    return (
+        len(random) >= mass
+        and len(set(random)) >= _DISTINCT
+        and _mixed(random)
+        and not _NO_VALUE.match(value)
+    )
 
 
 def drawn(segment: str) -> bool:
@@ -69,9 +85,9 @@ def hidden_password(value: str) -> bool:
     """Whether a value in the place of a password is one: no variable, no word that stands for it."""
     return (
         len(value) >= _PASSWORD
-        and not placeholder(value)
-        and _COMMON.fullmatch(value) is None
         and bool(_ODD.search(value))
+        and not placeholder(value)
+        and not stands_for_one(value)
     )
 
 

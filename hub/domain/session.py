@@ -127,6 +127,10 @@ class SessionRecord(Value):
     """The pipeline run this session is a node of; while that goes on no other session may start."""
     carries: bool = True
     """Whether the branch begins with the user's uncommitted work."""
+    first: str = ""
+    """A commit on top of `base` that the branch begins at: the work of an agent that was adopted."""
+    adopted: bool = False
+    """Whether the session goes on with the work of an agent that hub had not started; `.hub/adopted/` has its brief."""
     profile: str = ""
     context_hint: str = ""
     """The profile's words for every agent, as they were at the start."""

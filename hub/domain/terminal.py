@@ -34,16 +34,19 @@ class Command:
 
     argv: Sequence[str]
     env: Mapping[str, str] = attrs.field(factory=dict)
+    cwd: str = ""
+    """Where it runs; "" = wherever the terminal is opened."""
 
     def __attrs_post_init__(self) -> None:
-        words = [*self.argv, *self.env, *self.env.values()]
+        words = [*self.argv, *self.env, *self.env.values(), self.cwd]
         if any(char in word for word in words for char in "\0\n\r"):
             raise ValueError("a word of a command has a line break or NUL in it")
 
     def text(self) -> str:
         """What a person types: `CODEX_HOME=/x codex login`."""
         sets = [f"{name}={shlex.quote(value)}" for name, value in self.env.items()]
-        return " ".join([*sets, shlex.join(self.argv)])
+        place = [f"cd {shlex.quote(self.cwd)} &&"] if self.cwd else []
+        return " ".join([*place, *sets, shlex.join(self.argv)])
 
 
 def openers(configured: Sequence[str], environ: Mapping[str, str], platform: str) -> Iterator[Sequence[str]]:
@@ -79,12 +82,13 @@ def script(command: Command, folder: str, *, keep: bool) -> str:
         keep: Whether what the command prints is kept in `output` too; it then has no terminal of its own.
     """
     exports = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in command.env.items())
+    run_in = f"cd {shlex.quote(command.cwd)} && " if command.cwd else ""
     run = _KEPT if keep else "run\ncode=$?"
     return _SCRIPT.format(
         folder=shlex.quote(folder),
         exports=exports,
         shown=shlex.quote(f"$ {command.text()}"),
-        argv=shlex.join(command.argv),
+        argv=run_in + shlex.join(command.argv),
         run=run,
     )
 

@@ -128,6 +128,14 @@ class Places:
         """Briefs of adopted sessions."""
         return self.hub_dir / "adopted"
 
+    def adopted_json(self, name: str) -> Path:
+        """The signed contract of one."""
+        return self.adopted / f"{name}.json"
+
+    def adopted_md(self, name: str) -> Path:
+        """The same as an agent reads it."""
+        return self.adopted / f"{name}.md"
+
     @property
     def worktrees(self) -> Path:
         """One worktree a session."""

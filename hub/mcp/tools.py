@@ -228,7 +228,7 @@ TOOLS: tuple[Tool, ...] = (
         "their file and lines.",
         path="/api/retrieval",
         params=(
-            Param("q", _text("Words to look for.", minLength=1, maxLength=1000), required=True),
+            Param("q", _text("Words to look for.", minLength=1, maxLength=2000), required=True),
             Param("limit", _integer("How many pieces at most; 20 when left out.", minimum=1, maximum=100)),
         ),
         output={"chunks": _objects("Pieces of code with Path, StartLine, EndLine, Lang and Body.")},

@@ -59,7 +59,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "BreakerClosed",
         "BreakerSnapshots",
     ),
-    "detector": ("Detect",),
+    "detector": ("Adopt", "Detect"),
     "events": (
         "EventAppend",
         "EventsSince",

@@ -12,6 +12,18 @@ from hub.domain.value import Value
 
 
 @attrs.frozen(eq=False, repr=False)
+class Adopt(Value):
+    """Write the brief of a detected agent, and go on with it. Answers what `POST /api/detect/adopt` serves."""
+
+    id: str
+    target: str
+    start: bool = False
+    interactive: bool = False
+    stop: bool = False
+    """End the agent first, if it still runs."""
+
+
+@attrs.frozen(eq=False, repr=False)
 class Detect(Value):
     """Answers what `GET /api/detect` serves, not redacted."""
 

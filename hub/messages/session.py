@@ -36,6 +36,12 @@ class StartRun(Value):
     """The commit the branch begins at; "" = the user's, with the uncommitted work on top."""
     fallback: Sequence[str] = ()
     """Who takes over from `provider`, in this order; () = the profile's chain, else the configured one."""
+    first: str = ""
+    """A commit on top of `base` with the work the session goes on with."""
+    adopted: bool = False
+    """Whether `.hub/adopted/<session_id>.json` has the contract that the first agent is given."""
+    native_id: str = ""
+    """A session of the first agent's own that goes on instead."""
 
 
 @attrs.frozen(eq=False, repr=False)

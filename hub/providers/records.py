@@ -30,6 +30,7 @@ _PATH = (
     "filename",
     "target_file",
     "relPath",
+    "TargetFile",
 )
 _TODOS = ("todos", "plan", "tasks", "items", "todo_list")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)

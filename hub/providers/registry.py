@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.errors import Code, HubError
 
@@ -55,6 +56,14 @@ def signatures() -> Mapping[str, Signature]:
     """How the processes of each agent look, by the provider's name. Imports every agent."""
     found = {name: getattr(import_module(module), "SIGNATURE", None) for name, (module, _) in _WHERE.items()}
     return {name: signature for name, signature in found.items() if signature is not None}
+
+
+def opening(name: str) -> Opening | None:
+    """How the agent's own interactive program is opened; None where hub does not know."""
+    found: Opening | None = (
+        getattr(import_module(_WHERE[name][0]), "OPENING", None) if name in _WHERE else None
+    )
+    return found
 
 
 def names() -> Sequence[str]:

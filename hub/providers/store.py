@@ -1,7 +1,7 @@
 """The shape of every `store.py`: how the sessions that an agent itself keeps are found and read.
 
 Owns: the port to the files (`Files`, `Source`, `Database`), the contract `Store`, and the three shapes a store has:
-files of lines, files of one document, and whatever a folder says itself.
+files of lines, files of one document, and a database.
 Must not: open a file, or know any one agent.
 
 Theory of operation. A provider's `store.py` says *where* its sessions lie, by patterns below a folder, and folds
@@ -14,7 +14,8 @@ that anybody may have written. So a format is a function on bytes, and is tested
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -24,6 +25,8 @@ from hub.domain.intel import Found, Limits, Place, SessionIntel, StoreHit, Unrea
 from hub.domain.intel_fold import Draft
 from hub.providers import lines
 
+_LIST = Limits(seconds=1.0)
+"""For the list of sessions in a database."""
 MAX_DOCUMENT = 32 * 1024 * 1024
 """Bytes of the largest document that is read as one: JSON of this size takes a few hundred MB while it is read."""
 
@@ -199,13 +202,49 @@ class DocumentStore:
         draft = Draft()
 
         def act() -> None:
-            value = document(files, hit.root, hit.path, limits)
+            value = document(files, hit.root, hit.path, limits, draft)
             if value is None:
                 draft.damaged()
-            else:
-                self.fold(value, draft, hit)
+                raise Unreadable(f"{hit.path} is no whole JSON document.")
+            self.fold(value, draft, hit)
             if self.after is not None:
                 self.after(hit, draft, files, limits)
+
+        return guarded(act, hit, draft)
+
+
+@attrs.frozen(kw_only=True)
+class DatabaseStore:
+    """A store with all sessions in one SQLite database.
+
+    The file's own time says nothing: what is new may be in the log beside it, so the sessions' own times tell.
+    """
+
+    name: str
+    where: Callable[[str, Mapping[str, str], Sequence[str]], Sequence[Place]]
+    listed: Callable[[Database, StoreHit, int], Iterable[StoreHit]]
+    """The sessions written since then (epoch nanoseconds), each made of the hit of the database itself."""
+    fold: Callable[[Database, StoreHit, Draft], None]
+
+    def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:
+        """Where databases may lie."""
+        return self.where(home, env, folders)
+
+    def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
+        """One hit a session."""
+        for found in files.walk(place, 0):
+            whole = StoreHit(provider=self.name, path=found.path, root=place.root, kind=place.kind)
+            with files.database(place.root, found.path, _LIST) as database:
+                listed = list(self.listed(database, whole, since_ns))
+            yield from listed
+
+    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
+        """All of the session."""
+        draft = Draft()
+
+        def act() -> None:
+            with files.database(hit.root, hit.path, limits) as database:
+                self.fold(database, hit, draft)
 
         return guarded(act, hit, draft)
 
@@ -253,16 +292,29 @@ def guarded(act: Callable[[], None], hit: StoreHit, draft: Draft) -> SessionInte
     return draft.finish(hit)
 
 
-def document(files: Files, root: str, path: str, limits: Limits) -> Mapping[str, Any] | None:
+def document(
+    files: Files, root: str, path: str, limits: Limits, draft: Draft | None = None
+) -> Mapping[str, Any] | None:
     """A file that is one JSON object; None when it is none. An array becomes the object `{"items": array}`.
+
+    Where it is too large the draft, if one is given, has its bytes as skipped.
 
     Raises:
         Unreadable: It cannot be opened, or is too large to be read as one.
     """
     with files.open(root, path, limits) as source:
         if source.size > MAX_DOCUMENT:
+            if draft is not None:
+                draft.skipped(source.size)
             raise Unreadable(f"{path} is too large to be read: {source.size >> 20} MB.")
         return lines.whole(source.at(0, source.size))
+
+
+def beside(files: Files, hit: StoreHit, path: str, limits: Limits) -> Mapping[str, Any]:
+    """A document that may lie beside a session, below the same root; an empty one where it does not."""
+    with contextlib.suppress(Unreadable):
+        return document(files, hit.root, path, limits) or {}
+    return {}
 
 
 def stem(path: str) -> str:

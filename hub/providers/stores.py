@@ -1,6 +1,7 @@
 """Which agents' own sessions hub can read.
 
-Owns: the table name -> where its `Store` is, importing it when it is asked for, and the search of all of them.
+Owns: the table name -> where its `Store` is, importing it when it is asked for, the search of all of them, and what
+moves them.
 Must not: open a file, or know any one agent.
 """
 
@@ -17,8 +18,20 @@ from hub.providers.store import Files, Store
 
 DRIVEN = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider")
 """Agents that hub can also run."""
-DETECTED: tuple[str, ...] = ()
-"""Agents that hub only detects."""
+DETECTED: Mapping[str, str] = {
+    "cursor": "Cursor",
+    "antigravity": "Antigravity",
+    "amp": "Amp",
+    "pi": "Pi",
+    "kimi": "Kimi Code",
+    "droid": "Droid",
+    "cline": "Cline",
+    "roo": "Roo Code",
+    "kilo": "Kilo Code",
+    "goose": "Goose",
+    "crush": "Crush",
+}
+"""Agents that hub only detects, with the names people know them by."""
 
 
 @attrs.frozen
@@ -41,6 +54,32 @@ class Search:
 
     hits: tuple[StoreHit, ...]
     skipped: tuple[Skipped, ...] = ()
+
+
+class _Asked(Mapping[str, str]):
+    """An empty environment that remembers what was looked for."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+@cache
+def variables() -> frozenset[str]:
+    """The environment variables that may move any agent's sessions. Imports every store."""
+    asked = _Asked()
+    for store in map(load, names()):
+        store.locations("/", asked)
+    return frozenset(asked.names)
 
 
 def names() -> Sequence[str]:

@@ -121,6 +121,11 @@ class Backend(Protocol):
     async def launch_model(self, provider: str, model: str) -> JsonObject:
         """Start an agent on a local model in a terminal; answers the job."""
 
+    async def adopt(
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+    ) -> JsonObject:
+        """Write the brief of a detected agent for `target`, and go on with it; answers what was made."""
+
     async def detect(self, since_hours: int) -> JsonArray:
         """Agents on this machine: what runs, and sessions written in the last hours."""
 

@@ -1,7 +1,7 @@
-"""Agents that run already.
+"""Agents that run already, and going on with their work.
 
-Owns: the shape of a detected agent.
-Must not: look for agents.
+Owns: the shape of a detected agent, and of an adoption.
+Must not: look for agents, or decide what may be adopted.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from hub.domain.lineup import Confidence
-from hub.web.backend import Backend, JsonArray
-from hub.web.route import get
-from hub.web.schema import Answer, Query
+from hub.errors import Code, HubError
+from hub.web.backend import Backend, JsonArray, JsonObject
+from hub.web.providers import ProviderName
+from hub.web.route import get, post
+from hub.web.schema import Answer, Body, Done, Query
 
 MAX_HOURS = 24 * 365
 
@@ -88,4 +90,73 @@ async def detect(backend: Backend, query: DetectQuery) -> JsonArray:
     return await backend.detect(query.since_hours)
 
 
-ROUTES = (get("/api/detect", detect, query=DetectQuery, answer=list[Detected]),)
+DetectedId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=300,
+        pattern=r"^[^\u0000-\u001f\u007f]+$(?!\n)",
+        description="As the newest scan told it: `<provider>:<session id>` or `<provider>:pid:<pid>`.",
+    ),
+]
+
+
+class AdoptOrder(Body, frozen=True, kw_only=True):
+    """What to adopt, for whom, and how to go on. With neither `start` nor `interactive` only the brief is written."""
+
+    id: DetectedId
+    target: ProviderName
+    start: Annotated[bool, Meta(description="Begin a session on the target.")] = False
+    interactive: Annotated[bool, Meta(description="Open the target's own program in a terminal.")] = False
+    stop: Annotated[bool, Meta(description="End the agent first, if it still runs.")] = False
+
+
+class Adopted(Done, frozen=True, kw_only=True):
+    """The brief, and what was begun with it."""
+
+    id: str
+    target: str
+    brief: Annotated[str, Meta(description="The brief's path; its signed form lies beside it.")]
+    mode: Literal["brief", "start", "interactive"]
+    resumed: Annotated[bool, Meta(description="Whether the agent is told to go on in its own session.")]
+    stopped: Annotated[
+        list[int], Meta(description="The agent's processes, and those below them, that were ended.")
+    ]
+    session_id: Annotated[str, Meta(description="The session that was started; empty for other modes.")]
+    branch: str
+    worktree: str
+    command: Annotated[str, Meta(description="What runs in the terminal; empty for other modes.")]
+    terminal: str
+
+
+async def adopt(backend: Backend, body: AdoptOrder) -> JsonObject:
+    """Write a brief of an agent's work for another one, and let that go on with it."""
+    if body.start and body.interactive:
+        why = "start and interactive exclude each other"
+        raise HubError(Code.INVALID, f"Body: {why}.", errors=[{"path": "$.interactive", "message": why}])
+    ways = {"start": body.start, "interactive": body.interactive, "stop": body.stop}
+    return {"ok": True, **await backend.adopt(body.id, body.target, **ways)}
+
+
+_ADOPT = frozenset(
+    {
+        Code.NOT_FOUND,
+        Code.AGENT_RUNNING,
+        Code.NOTHING_TO_ADOPT,
+        Code.OUTSIDE_PROJECT,
+        Code.SESSION_ALREADY_RUNNING,
+        Code.NO_TERMINAL,
+        Code.NO_PERMISSION,
+        Code.CONFIG_INVALID,
+        Code.AGENT_MISSING,
+        Code.NO_COMMIT,
+        Code.GIT_FAILED,
+        Code.JOB_RUNNING,
+        Code.INTERRUPTED,
+    }
+)
+
+ROUTES = (
+    get("/api/detect", detect, query=DetectQuery, answer=list[Detected]),
+    post("/api/detect/adopt", adopt, body=AdoptOrder, answer=Adopted, codes=_ADOPT),
+)

@@ -23,6 +23,7 @@ from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded
 from hub.io.places import Places
 from hub.web.backend import JsonArray, JsonObject, RunRequest
+from hub.web.together import asked
 from supervisors import ActorDied, NodeInfo, Ref
 
 _TIMEOUT = 10.0
@@ -160,6 +161,13 @@ class Gateway:
     async def detect(self, since_hours: int) -> JsonArray:
         """Agents on this machine."""
         return self.scrub(await self.detector.call(messages.Detect(since_hours), timeout=_WRITE_TIMEOUT))  # type: ignore[no-any-return]
+
+    async def adopt(
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+    ) -> JsonObject:
+        """Go on with what another agent did."""
+        order = messages.Adopt(number, target, start=start, interactive=interactive, stop=stop)
+        return self.scrub(await self.detector.call(order, timeout=_BEGIN_TIMEOUT))  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
@@ -342,16 +350,7 @@ class Gateway:
             "audit": self.audit_head,
             "tree": self.tree,
         }
-        found: JsonObject = dict.fromkeys(sources)
-
-        async def ask(name: str) -> None:
-            with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
-                found[name] = await sources[name]()
-
-        async with trio.open_nursery() as nursery:
-            for name in sources:
-                nursery.start_soon(ask, name)
-        return found
+        return await asked(sources)
 
     async def tree(self) -> JsonObject:
         """The supervision tree."""

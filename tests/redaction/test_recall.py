@@ -85,6 +85,18 @@ def test_a_private_key_is_hidden_whole_and_cut_off_too(label, redactor):
         ("curl --user kevin:'pRf7vG2h1L8n' https://host", "pRf7vG2h1L8n"),
         ("Authorization: Basic YWxhZGRpbjpvcGVuc2VzYW1l", "YWxhZGRpbjpvcGVuc2VzYW1l"),
         ("-H 'Authorization: Token 5eb4223e5008461cb67c7b8f2732305a'", "5eb4223e5008461cb67c7b8f2732305a"),
+        ("curl https://host \\\n  -d x \\\n  -u developer:yqDVtkqPECriaLRi", "yqDVtkqPECriaLRi"),
+        ("mytool --api-key 9af5f98be6bc3f19cd874536be16cfb2 run", "9af5f98be6bc3f19cd874536be16cfb2"),
+        ("deploy -Token 'fOUa7YAziR7JzBtKwlEAZqgd'", "fOUa7YAziR7JzBtKwlEAZqgd"),
+        ("machine host\n  login me\n  password MK4zyzlYxNxYCQ", "MK4zyzlYxNxYCQ"),
+        ("SMTP_PASS=x9Kd!2mQ", "x9Kd!2mQ"),
+        ("Cookie: theme=dark; session=stcoIz3aXc0e3E2XBbz6", "stcoIz3aXc0e3E2XBbz6"),
+        ('"Set-Cookie": "sid=786871f45d59259d818d3d19; Path=/"', "786871f45d59259d818d3d19"),
+        (
+            "?sv=2024&sig=zeujfoOp86a3JIu5QHO04wOLR8Ikdz9xYdmJMhNX1pT%3D&se=2025",
+            "zeujfoOp86a3JIu5QHO04wOLR8Ikdz",
+        ),
+        ("(QtT8Q~9C-_Ij~RouHVpD2Tuf3oHWGh.DQ3kcjbAn)", "Q~9C-_Ij~RouHVpD2Tuf3oHWGh.DQ3kcjbAn"),
         ("postgres://app:pa55-Word@db:5432/x", "pa55-Word"),
         ("https://hooks.slack.com/services/T01AB2CD3/B04EF5GH6/a1B2c3D4e5F6g7H8i9J0", "a1B2c3D4e5F6g7H8i9J0"),
     ],
@@ -123,6 +135,25 @@ def test_logins_and_headers_are_hidden(text, secret, redactor):
         "xoxb-572370529330-573807301142-572331691188-",
         'token = "team-1234-1234-4ddbc191d40ee098cbaae6f3523ada2d"',
         "invalidToken = 'k3j4h5g6f7d8s9a0q1w2'",
+        "https://username:password@host/",
+        'MovedAttribute("HTTPPasswordMgr", "urllib2")',
+        '# METHOD can be "trust", "md5", "password", "scram-sha-256"',
+        '"interTokenLatencyMs": 0.09131949999999998',
+        'public_key = "04ab12cd34ef56ab78cd90ef12ab34cd56ef78ab90"',
+        'nextPageToken: "q8Wk2Lr9Tz4Xc7Vb1Nm5"',
+        '"idempotency_key": "d601b0a0-6900-4d11-bd09-f36552cd1708"',
+        "cacheKey=3f786850e387550fdab836ed7e6dc881de23001b",
+        'key_id: "39b1d17d-1559-4547-8021-f0ed22aa6fd1"',
+        's3_key = "uploads/2024/b8a94208-0f54-49f0-b272-9d24341dd687.png"',
+        'authority = "https://login.example.com/d601b0a0-6900-4d11-bd09-f36552cd1708/v2.0"',
+        "token_hash: sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "AIzaTesb6Tscfcni8vIpWZqNCXFDFslJtVSvFDqabcd123",
+        "data: MLIAMtAC5AKIABARQBC0EAIQACQCADLM",
+        f"data: MLIAMtAEEAA{'gAygCOCICRQ0AIAIoAkQi' * 8}",
+        "cookie: theme=dark; lang=en",
+        '"request_id": "req_011dKEYszzXlOAsu11pcxedm", "commit": "e75eeaa8a8201a2a13078f3e80afd3ed1da29e27"',
+        'curl -u "${username}":"${password}" https://host',
+        "--token-file /run/secrets/token_2a",
     ],
 )
 def test_what_agents_say_all_day_is_left_alone(text, redactor):
@@ -154,7 +185,14 @@ def test_a_cut_anywhere_changes_nothing_and_twice_is_once(redactor):
     values = [draw(rng) for draw in (*BROKERED.values(), *COMMON.values())]
     texts = [rng.choice(list(told(value))) for value in values]
     texts += [rng.choice(list(written(name, draw(rng)))) for name, draw in NAMED.values()]
-    texts += ["curl -u elastic:P@ssw0rd$1 https://host:9200", f"x -----BEGIN PRIVATE KEY-----\n{pem(rng)}"]
+    texts += [
+        "curl -u elastic:P@ssw0rd$1 https://host:9200",
+        "x --api-key 9af5f98be6bc3f19cd874536be16cfb2 run",
+    ]
+    texts += [
+        "Cookie: theme=dark; session=stcoIz3aXc0e3E2XBbz6; sid=786871f45d59259d818d3d19; Path=/; Secure\nx"
+    ]
+    texts += ["(QtT8Q~9C-_Ij~RouHVpD2Tuf3oHWGh.DQ3kcjbAn)", f"x -----BEGIN PRIVATE KEY-----\n{pem(rng)}"]
     for text in texts:
         whole = redactor.text(text)
         assert redactor.text(whole) == whole

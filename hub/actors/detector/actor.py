@@ -15,15 +15,16 @@ from typing import Any
 
 import trio
 
+from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.scout import Scout
 from hub.domain.config import Config
 from hub.domain.detected import Detected
 from hub.domain.event import Tag
 from hub.domain.text import headline
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.runner.proc import boot_id
 from hub.io.sqlite import NewEvent
-from hub.messages import Detect, EventAppend, GetConfig
+from hub.messages import Adopt, Detect, EventAppend, GetConfig
 from supervisors import DEFER, Actor, ActorDied, Ref, Reply
 
 _TIMEOUT = 30.0
@@ -42,6 +43,7 @@ class Detector(Actor[Any]):
     def __init__(
         self,
         scout: Scout,
+        adopting: Adopting,
         *,
         events: Ref[Any],
         settings: Ref[Any],
@@ -49,11 +51,14 @@ class Detector(Actor[Any]):
         clock: Callable[[], float],
     ) -> None:
         self._scout = scout
+        self._adopting = adopting
+        self._adoption = trio.Lock()
         self._events = events
         self._settings = settings
         self._scrub = scrub
         self._clock = clock
         self._looking = trio.Lock()
+        self._hours = _WINDOW
         self._known: set[str] | None = None
         """Names of what was announced, or was there before; None before the first scan."""
 
@@ -64,6 +69,9 @@ class Detector(Actor[Any]):
     async def handle(self, message: Any) -> Any:
         """Look now, and answer."""
         match message:
+            case Adopt():
+                self.ctx.nursery.start_soon(self._adopt, message, self.ctx.current_reply)
+                return DEFER
             case Detect(since_hours=hours):
                 self.ctx.nursery.start_soon(self._detect, hours, self.ctx.current_reply)
                 return DEFER
@@ -71,9 +79,33 @@ class Detector(Actor[Any]):
                 raise TypeError(f"{type(message).__name__} is not for the detector")
 
     async def _detect(self, hours: int, reply: Reply | None) -> None:
+        self._hours = max(self._hours, hours)  # what was ever shown may be adopted
         found = await self._scan(hours)
         if reply is not None:
             reply.answer(await trio.to_thread.run_sync(lambda: [self._scout.to_json(one) for one in found]))
+
+    async def _adopt(self, order: Adopt, reply: Reply | None) -> None:
+        """One at a time: two orders for the same agent are one start and one refusal."""
+        async with self._adoption:
+            try:
+                answer = await self._adopting.adopt(order, await self._found(order.id))
+            except HubError as error:
+                if reply is not None:
+                    reply.fail(error)
+                return
+        if reply is not None:
+            reply.answer(answer)
+
+    async def _found(self, number: str) -> Detected:
+        """The agent of this id, as it is now; an id is only ever a key of a scan.
+
+        Raises:
+            HubError: `not_found`.
+        """
+        for one in await self._scan(self._hours):
+            if one.id == number:
+                return one
+        raise HubError(Code.NOT_FOUND, f"No agent {number!r} was detected.", hint="See: hub detect")
 
     async def _scan(self, hours: int) -> tuple[Detected, ...]:
         since = self._clock() - hours * _HOUR

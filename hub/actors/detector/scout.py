@@ -26,7 +26,9 @@ from hub.domain.lineup import SLACK, Agent
 from hub.errors import HubError
 from hub.io.census import Census
 from hub.io.git.dirs import common_dir
+from hub.io.processes import Identity
 from hub.io.repoll import Repoll, watched
+from hub.io.runner.proc import boot_id
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.base import Provider
@@ -92,6 +94,13 @@ class Scout:
         """All that the session's store tells, every byte read."""
         return stores.read(found.kept.hit, self.files, WHOLE) if found.kept is not None else SessionIntel()
 
+    def identities(self, found: Detected) -> tuple[Identity, ...]:
+        """The processes of an agent, as they were when it was seen: none that only has one of their numbers."""
+        known = (self.census.found.get(pid) for pid in found.pids)
+        return tuple(
+            Identity(one.process.pid, one.process.starttime, boot_id()) for one in known if one is not None
+        )
+
     def inside(self, folder: str) -> bool:
         """Whether a folder is in this project: its tree, or another worktree of the same repository."""
         return bool(folder) and _inside(str(self.root), folder)
@@ -99,7 +108,8 @@ class Scout:
     def to_json(self, found: Detected) -> dict[str, object]:
         """As it is served, but not redacted."""
         known = self.providers.get(found.provider)
-        told = found.to_json(known.display_name if known is not None else found.provider)
+        named = stores.DETECTED.get(found.provider, found.provider)
+        told = found.to_json(known.display_name if known is not None else named)
         return {**told, "adoptable": self.inside(found.work_dir) and not found.hubs}
 
     # --- stores ---------------------------------------------------------------------------------------
@@ -143,7 +153,7 @@ class Scout:
 
     def _env(self, env: Mapping[str, str]) -> Env:
         """Only what moves a store: two agents with the same of that have the same store."""
-        names = {"HOME", *(signature.home for signature in self.signatures.values())}
+        names = {"HOME", *stores.variables()}
         return tuple(sorted((name, env[name]) for name in names if env.get(name)))
 
     def _read(self, hit: StoreHit) -> SessionIntel:

@@ -13,10 +13,14 @@ import attrs
 
 from hub.actors.session.kit import Kit
 from hub.domain.approval import asks
+from hub.domain.brief import receiver_prompt, render_envelope
+from hub.domain.contract import verify
 from hub.domain.profile import guidance
 from hub.domain.session import SessionRecord
+from hub.io.atomic import read_bounded
 from hub.providers.base import Assignment
 
+_CONTRACT_LIMIT = 64 * 1024 * 1024
 _CONTINUE = (
     "You were stopped before the task was finished. Look at what is already done in the working directory, "
     "then continue with what is left. The task was:\n\n"
@@ -33,13 +37,34 @@ class Orders:
         """A first start, or another try on the same provider: its own session goes on where it can."""
         provider = self.kit.providers[record.provider]
         resumable = bool(record.native_id) and provider.capabilities.resume
-        again = record.attempt > 1
-        prompt = (_CONTINUE + record.task) if again else record.task
-        return self._assignment(record, prompt, resume_id=record.native_id if resumable else "")
+        resume_id = record.native_id if resumable else ""
+        if record.adopted:
+            return self._adopter(record, resume_id)
+        prompt = (_CONTINUE + record.task) if record.attempt > 1 else record.task
+        return self._assignment(record, prompt, resume_id=resume_id)
 
     def receiver(self, record: SessionRecord, prompt: str, envelope: str, path: Path) -> Assignment:
         """The receiving side of a handoff: a fresh native session that is given the contract."""
         return self._assignment(record, prompt, envelope=envelope, path=path)
+
+    def _adopter(self, record: SessionRecord, resume_id: str) -> Assignment:
+        """Who goes on with the work of an agent that hub had not started: it is given that one's contract.
+
+        With a session of its own, too: that may prove not to be resumable, and it was begun in another folder.
+
+        Raises:
+            HubError: `contract_invalid`; the file is not what hub has signed, and is given to nobody.
+        """
+        contract = verify(
+            read_bounded(self.kit.places.adopted_json(record.session_id), _CONTRACT_LIMIT),
+            self.kit.keys.contract,
+            session_id=record.session_id,
+            snapshot=record.first or record.base,
+        )
+        path = self.kit.places.run_dir / record.dispatch_id / "envelope.md"
+        envelope = render_envelope(contract, adopted=True)
+        prompt = (_CONTINUE + contract.task_goal) if resume_id else receiver_prompt(contract)
+        return self._assignment(record, prompt, envelope=envelope, path=path, resume_id=resume_id)
 
     def _assignment(
         self,

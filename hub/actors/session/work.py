@@ -113,9 +113,10 @@ class Work:
                 record.branch,
                 record.base,
                 carry_dirty=record.carries,
+                first=record.first,
             )
         )
-        if tree.carried:
+        if tree.carried and not record.first:
             await self.kit.ledger.say(
                 Tag.SYSTEM, "your uncommitted changes came along as the branch's first commit"
             )

@@ -17,7 +17,8 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -58,7 +59,7 @@ class Worktree:
 
 
 async def add_worktree(
-    root: Path, path: Path, branch: str, base: str, *, carry_dirty: bool = False
+    root: Path, path: Path, branch: str, base: str, *, carry_dirty: bool = False, first: str = ""
 ) -> Worktree:
     """Makes the worktree of a session, or finishes what an earlier call began.
 
@@ -69,6 +70,7 @@ async def add_worktree(
         base: The user's commit.
         carry_dirty: Whether uncommitted changes of the user's tree, untracked files included, come along as a
             first commit. The user's index and tree are only read.
+        first: A commit on top of `base` that the branch begins at instead.
 
     Raises:
         HubError: NO_COMMIT, NOT_A_REPOSITORY, NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
@@ -77,7 +79,8 @@ async def add_worktree(
     kept = Places(root).kept_index(session_id)
     common = common_dir(root)
     start = await _base_commit(root, base)
-    tip = await _ensure_branch(root, branch, session_id, start, carry_dirty=carry_dirty)
+    begin = partial(carry, root, start) if carry_dirty else partial(_base_commit, root, first or start)
+    tip = await _ensure_branch(root, branch, session_id, start, begin)
     admin = find_admin(common, path)
     if admin is None:
         make_private_dir(path.parent)
@@ -111,7 +114,9 @@ async def _base_commit(root: Path, base: str) -> str:
     return done.text
 
 
-async def _ensure_branch(root: Path, branch: str, session_id: str, start: str, *, carry_dirty: bool) -> str:
+async def _ensure_branch(
+    root: Path, branch: str, session_id: str, start: str, begin: Callable[[], Awaitable[str]]
+) -> str:
     """The branch's tip; makes the branch when it is not there."""
     full = f"refs/heads/{branch}"
     kept = kept_ref(session_id, BASE)
@@ -120,7 +125,7 @@ async def _ensure_branch(root: Path, branch: str, session_id: str, start: str, *
         (tip,) = await read_commits([full], cwd=root, where={})
         if tip is not None:
             return tip.sha
-        first = await carry(root, start) if carry_dirty else start
+        first = await begin()
         (old,) = await read_commits([kept], cwd=root, where={})
         moves = [(full, first, zero), (kept, first, old.sha if old else zero)]
         if await move_refs([m for m in moves if m[1] != m[2]], "hub: session began", cwd=root, where={}):
@@ -128,9 +133,15 @@ async def _ensure_branch(root: Path, branch: str, session_id: str, start: str, *
     raise HubError(Code.GIT_FAILED, f"The branch {branch} could not be made.")
 
 
-async def carry(root: Path, base: str) -> str:
-    """A commit on top of `base` with the user's uncommitted work; `base` itself when there is none."""
-    places = Places(root)
+async def carry(root: Path, base: str, project: Path | None = None) -> str:
+    """A commit on top of `base` with the uncommitted work of a tree; `base` itself when there is none.
+
+    Args:
+        root: The tree. Its index and its files are only read.
+        base: A commit.
+        project: Where hub keeps its things, when the tree is another one of the project's repository.
+    """
+    places = Places(project or root)
     make_private_dir(places.git_dir)
     own_index = own_git_dir(root) / "index"
     (commit,) = await read_commits([base], cwd=root, where={})

@@ -48,7 +48,7 @@ class Core:
         self._orphan_grace = _number(launch, "orphanGrace", 120.0)
         self._spool_limit = _number(launch, "spoolLimit", 512 * 1024 * 1024)
         self._drain = _number(launch, "drain", 2.0)
-        self._linger = _number(launch, "linger", 10.0)
+        self._linger = _number(launch, "linger", 1.0)
         self._phase = "running"
         self._paused = self._quiet = self._guardian_dead = self._unsaid = False
         self._exec_errno = 0

@@ -66,8 +66,9 @@ class AgentLaunch:
     """Bytes of stderr that are spooled; what comes after is counted, and its tail kept."""
     drain: float = 2.0
     """Seconds in which processes that outlive the agent may still write to its stdout."""
-    linger: float = 10.0
-    """Seconds an ended runner waits for a daemon to collect its verdict."""
+    linger: float = 1.0
+    """Seconds an ended runner waits for a daemon that is about to attach. No longer: its files say all it would, and
+    two seconds after a daemon's end no process of a run is left (I6)."""
     umask: int = 0o022
 
 

@@ -18,11 +18,14 @@ import time
 from collections.abc import Callable, Iterator
 from fnmatch import translate
 from functools import cache
+from typing import TYPE_CHECKING
 
 import attrs
 
 from hub.domain.intel import Found, Limits, Place, Unreadable
-from hub.io.stores import sqlite
+
+if TYPE_CHECKING:
+    from hub.io.stores.sqlite import Database
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -103,12 +106,14 @@ class StoreFiles:
             os.close(fd)
 
     @contextlib.contextmanager
-    def database(self, root: str, path: str, limits: Limits) -> Iterator[sqlite.Database]:
+    def database(self, root: str, path: str, limits: Limits) -> Iterator[Database]:
         """A SQLite file below `root`.
 
         Raises:
             Unreadable: As `open`.
         """
+        from hub.io.stores import sqlite  # noqa: PLC0415  # most agents keep files of lines
+
         fd = _open_below(root, path)
         try:
             with sqlite.opened(fd, _true(root, path), limits) as database:

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import attrs
 
+from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.aider.stream import AiderStream
@@ -57,6 +58,7 @@ _ENV: Mapping[str, str] = {
 }
 _DEFAULT_PROVIDER = "openai"
 
+OPENING = Opening(("--read", "{brief}"))
 SIGNATURE = Signature(
     program="aider",
     helpers="--version --help -h --models --list-models",

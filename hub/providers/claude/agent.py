@@ -21,6 +21,7 @@ from uuid import UUID
 
 import attrs
 
+from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
@@ -44,6 +45,7 @@ LOGIN = (
     ),
 )
 
+OPENING = Opening(("{prompt}",), resume=("--resume", "{session}", "{prompt}"))
 SIGNATURE = Signature(
     executables=("claude", "claude.exe"),
     packages=("@anthropic-ai/claude-code", "share/claude/versions"),

@@ -57,6 +57,7 @@ _SILENT = frozenset(
         "speculation-accept",
     ]
 )
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit", "Update"})
 _SYNTHETIC = (
     "<command-name>",
@@ -88,7 +89,10 @@ class Fold:
             draft.repeated()
             return
         self._seen.add(name)
-        if kind in _SILENT or value.get("isSidechain") is True:
+        if value.get("isSidechain") is True:
+            self._usage(value)
+            draft.ignored()
+        elif kind in _SILENT:
             draft.ignored()
         elif kind == "user":
             self._user(value, name)
@@ -127,27 +131,27 @@ class Fold:
             self.draft.touched(text(result["filePath"]))
 
     def _assistant(self, value: Mapping[str, Any]) -> None:
-        draft, message = self.draft, mapping(value.get("message"))
-        name = text(message.get("id"))
+        message = mapping(value.get("message"))
         model = text(message.get("model"))
         if model and model != "<synthetic>":
-            draft.model = model
-            usage = mapping(message.get("usage"))
-            fresh, written, read, out = (
-                count(usage.get(key))
-                for key in (
-                    "input_tokens",
-                    "cache_creation_input_tokens",
-                    "cache_read_input_tokens",
-                    "output_tokens",
-                )
-            )
-            draft.used(f"{name}:{text(value.get('requestId'))}", fresh + written + read, out)
+            self.draft.model = model
+            self._usage(value)
         for block in map(mapping, items(message.get("content"))):
             if block.get("type") == "tool_use":
                 self._call(text(block.get("name")), mapping(block.get("input")))
-        draft.said("assistant", records.said(message.get("content")), key=name, join=True)
-        draft.took()
+        self.draft.said(
+            "assistant", records.said(message.get("content")), key=text(message.get("id")), join=True
+        )
+        self.draft.took()
+
+    def _usage(self, value: Mapping[str, Any]) -> None:
+        """What a message used; that of a subagent is the session's too."""
+        message = mapping(value.get("message"))
+        usage = mapping(message.get("usage"))
+        if usage:
+            tokens_in = sum(count(usage.get(name)) for name in _INPUT)
+            name = f"{text(message.get('id'))}:{text(value.get('requestId'))}"
+            self.draft.used(name, tokens_in, count(usage.get("output_tokens")))
 
     def _call(self, tool: str, given: Mapping[str, Any]) -> None:
         if tool in _CHANGING:

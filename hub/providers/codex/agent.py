@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
@@ -42,6 +43,7 @@ LOGIN = (
     LoginStore(*_HOME, token=("OPENAI_API_KEY",), method="stored_key"),
 )
 
+OPENING = Opening(("{prompt}",), resume=("resume", "{session}", "{prompt}"), roams=True)
 SIGNATURE = Signature(
     executables=("codex",),
     packages=("@openai/codex",),

@@ -22,11 +22,13 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream, approval_mode
 
+OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 SIGNATURE = Signature(
     executables=("copilot",),
     packages=("@github/copilot",),

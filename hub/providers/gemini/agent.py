@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
@@ -38,6 +39,7 @@ LOGIN = (
     ),
 )
 
+OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 SIGNATURE = Signature(
     packages=("@google/gemini-cli",),
     program="gemini",

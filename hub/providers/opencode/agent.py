@@ -29,6 +29,7 @@ from typing import Any
 
 import attrs
 
+from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.domain.login import ANY
 from hub.providers import jsonline
@@ -49,6 +50,7 @@ LOGIN = (
 )
 """One file holds a login for each model provider; any of them counts."""
 
+OPENING = Opening(("--prompt", "{prompt}"), resume=("--session", "{session}"))
 SIGNATURE = Signature(
     executables=("opencode", "opencode.exe"),
     packages=("opencode-ai",),

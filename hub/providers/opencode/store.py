@@ -16,69 +16,31 @@ from typing import Any
 
 import attrs
 
-from hub.domain.intel import Limits, Place, SessionIntel, StoreHit
+from hub.domain.intel import Place, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
 from hub.providers.opencode import tree
 from hub.providers.opencode.messages import message
-from hub.providers.store import Database, DocumentStore, Files, KindStore, guarded
+from hub.providers.places import named
+from hub.providers.store import Database, DatabaseStore, DocumentStore, KindStore
 
 DATABASE, TREE = "database", "tree"
 _SESSION = ("id", "parent_id", "directory", "time_updated")
 _SUMS = ("tokens_input", "tokens_cache_read", "tokens_cache_write", "tokens_output", "tokens_reasoning")
-_FIND = Limits()
 
 
-def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-    own = f"{records.data_home(home, env)}/opencode"
-    return (
-        Place(own, ("opencode.db",), DATABASE),
-        Place(own, ("storage", "session", "*", "ses_*.json"), TREE),
-    )
-
-
-@attrs.frozen
-class _Rows:
-    """The database."""
-
-    name: str = "opencode"
-
-    def locations(self, home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG002
-        """Where it lies."""
-        return _where(home, env)
-
-    def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
-        """The sessions of people; those of subagents have a parent."""
-        for found in files.walk(place, 0):
-            with files.database(place.root, found.path, _FIND) as database:
-                rows = database.select(
-                    "session", _SESSION, "WHERE time_updated >= ?", (since_ns // 1_000_000,)
-                )
-            for name, above, folder, updated in rows:
-                if not above:
-                    yield StoreHit(
-                        provider=self.name,
-                        path=found.path,
-                        session_id=text(name),
-                        cwd=text(folder),
-                        mtime_ns=(integer(updated) or 0) * 1_000_000,
-                        root=place.root,
-                        kind=place.kind,
-                    )
-
-    def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
-        """All of the session."""
-        draft = Draft()
-
-        def act() -> None:
-            with files.database(hit.root, hit.path, limits) as database:
-                _rows(database, hit, draft)
-
-        return guarded(act, hit, draft)
+def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[StoreHit]:
+    """The sessions of people; those of subagents have a parent."""
+    rows = database.select("session", _SESSION, "WHERE time_updated >= ?", (since_ns // 1_000_000,))
+    for name, above, folder, updated in rows:
+        if not above:
+            time_ns = (integer(updated) or 0) * 1_000_000
+            yield attrs.evolve(whole, session_id=text(name), cwd=text(folder), mtime_ns=time_ns)
 
 
 def _rows(database: Database, hit: StoreHit, draft: Draft) -> None:
+    """All of one session."""
     ours = "WHERE session_id = ? ORDER BY time_created, id"
     parts: dict[str, list[Any]] = {}
     for name, data in database.select("part", ("message_id", "data"), ours, (hit.session_id,)):
@@ -100,13 +62,24 @@ def _rows(database: Database, hit: StoreHit, draft: Draft) -> None:
             draft.total(fresh + read + written, out + thought)
 
 
-STORE = KindStore(
-    name="opencode",
-    where=_where,
-    kinds={
-        DATABASE: _Rows(),
-        TREE: DocumentStore(
-            name="opencode", where=_where, named=tree.named, fold=tree.fold, after=tree.below
-        ),
-    },
-)
+def store(name: str, folder: str, file: str) -> KindStore:
+    """The store of an agent that keeps its sessions as OpenCode does: below this folder of data, in this database."""
+
+    def where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+        own = f"{records.data_home(home, env)}/{folder}"
+        return (
+            Place(own, (file,), DATABASE),
+            Place(own, ("storage", "session", "*", "ses_*.json"), TREE),
+        )
+
+    return KindStore(
+        name=name,
+        where=where,
+        kinds={
+            DATABASE: DatabaseStore(name=name, where=where, listed=_listed, fold=_rows),
+            TREE: DocumentStore(name=name, where=where, named=named(name), fold=tree.fold, after=tree.below),
+        },
+    )
+
+
+STORE = store("opencode", "opencode", "opencode.db")

@@ -13,24 +13,12 @@ from collections.abc import Iterator, Mapping
 from glob import escape
 from typing import Any
 
-from hub.domain.intel import Found, Limits, Place, StoreHit
+from hub.domain.intel import Limits, Place, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import records
 from hub.providers.jsonline import text
 from hub.providers.opencode.messages import message
 from hub.providers.store import Files, document, stem
-
-
-def named(found: Found, place: Place) -> StoreHit:
-    """The hit of a session's file."""
-    return StoreHit(
-        provider="opencode",
-        path=found.path,
-        session_id=stem(found.path),
-        mtime_ns=found.mtime_ns,
-        root=place.root,
-        kind=place.kind,
-    )
 
 
 def fold(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape

@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
@@ -55,6 +56,7 @@ LOGIN = (
     ),
 )
 
+OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 SIGNATURE = Signature(
     packages=("@qwen-code/qwen-code",),
     program="qwen",

@@ -1,4 +1,4 @@
-"""`hub detect`: with and without a daemon, for people and for programs, and as a watch."""
+"""`hub detect` and `hub adopt`: with and without a daemon, for people and for programs, and as a watch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from hub.cli.detect import table
+from hub.cli.detect import adopted, table
 from tests.faults.harness import project
 from tests.hub.cli.kit import environ, hub
 from tests.hub.io.agents import register, running, transcript
@@ -44,6 +44,14 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
         people = hub("detect", "--since-hours", "2", cwd=made.root, env=env).stdout
         made.start(HOME=env["HOME"])
         served = agents(hub("detect", "--json", cwd=made.root, env=env), tmp_path)
+        brief = hub("adopt", f"claude:{SESSION}", "--for", "demo-first", cwd=made.root, env=env)
+        running_on = hub(
+            "adopt", f"claude:{SESSION}", "--for", "demo-first", "--start", cwd=made.root, env=env
+        )
+        both = hub("adopt", "x", "--for", "y", "--start", "--interactive", cwd=made.root, env=env)
+    assert brief.stdout.startswith(f"brief: {made.hub}/adopted/s-")
+    assert (running_on.returncode, both.returncode) == (1, 2)
+    assert f"It still runs, as process {pid}." in running_on.stderr
     assert [one["id"] for one in alone] == [f"claude:{SESSION}"]
     assert alone == served
     assert f"Claude Code (runs, pid {pid})  {made.root}  account default" in people
@@ -64,6 +72,20 @@ def test_a_watch_tells_what_is_new_a_line_each(made, env, tmp_path):
             assert ended(watch.pid)
         finally:
             watch.kill()
+
+
+def test_an_adoption_tells_who_goes_on_and_with_what():
+    answer = {
+        "target": "codex", "brief": "/b.md", "mode": "start", "resumed": False, "stopped": [7, 8], "sessionId": "s-1",
+        "branch": "hub/s-1", "command": "", "terminal": "",
+    }  # fmt: skip
+    started = adopted(answer)
+    assert started.splitlines()[:2] == ["ended: 7, 8", "brief: /b.md"]
+    assert "codex goes on with the brief: session s-1 on hub/s-1" in started
+    opened = adopted(
+        {**answer, "mode": "interactive", "resumed": True, "terminal": "tmux", "command": "codex resume x"}
+    )
+    assert "codex goes on with the agent's own session, in a terminal (tmux): codex resume x" in opened
 
 
 def test_what_nobody_can_tell_is_said_to_people():

@@ -76,8 +76,8 @@ def test_a_questions_answer_is_remembered():
     assert len(engine.asked) == 1
 
 
-@pytest.mark.parametrize("known", ["toolu_01", "msg_01", "req_011", "call_"])
-def test_ids_of_messages_and_calls_are_no_question(known):
+@pytest.mark.parametrize("known", ["toolu_01", "msg_01", "req_011", "call_", "sha256:", "sha512-"])
+def test_ids_and_digests_are_no_question(known):
     engine = Context()
     assert kinds(f"acme {known}12ab34cd56ef78", engine) == []
     assert engine.asked == []

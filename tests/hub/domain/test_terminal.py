@@ -78,3 +78,20 @@ def test_the_status_is_the_commands_own(tmp_path, keep):
     assert (tmp_path / "output").exists() == keep
     assert b"It ended with status 7." in done.stdout
     assert shlex.quote("$ sh -c 'echo seen; exit 7'") in text
+
+
+def test_a_command_runs_where_it_is_told_to(tmp_path):
+    """Decisions 9: an interactive adoption works in the agent's own directory."""
+    place = tmp_path / "a b's"
+    place.mkdir()
+    command = Command(("pwd",), {"A": "b"}, str(place))
+    assert command.text() == f"cd {shlex.quote(str(place))} && A=b pwd"
+    done = subprocess.run(
+        ["sh", "-c", script(command, str(tmp_path), keep=False)],
+        check=True,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines()[1] == str(place)
+    assert (tmp_path / "status").read_text() == "0\n"

@@ -28,7 +28,7 @@ def home_of(provider: str, run: str, to: Path) -> Path:
     home = Path(shutil.copytree(CAPTURES / provider / run, to / "home"))
     for dump in home.rglob("*.sql"):
         with sqlite3.connect(dump.with_suffix("")) as database:
-            database.executescript(dump.read_text())
+            database.executescript(f"PRAGMA synchronous=OFF; {dump.read_text()}")
         database.close()
         dump.unlink()
     return home

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -26,21 +27,29 @@ from tests.hub.providers.stores import CAPTURES, FILES, REPO, hits_of, home_of, 
 
 RUNS = sorted((path.parent.name, path.name) for path in CAPTURES.glob("*/*"))
 PROVIDERS = stores.names()
-every = pytest.mark.parametrize("provider", PROVIDERS)
-DATABASES = sorted(
-    path.parts[0] for path in (path.relative_to(CAPTURES) for path in CAPTURES.rglob("rich/**/*.sql"))
-)
-on_databases = pytest.mark.parametrize("provider", DATABASES)
-on_files = pytest.mark.parametrize("provider", [name for name in PROVIDERS if name not in DATABASES])
-on_lines = pytest.mark.parametrize(
-    "provider", [name for name in PROVIDERS if next((CAPTURES / name / "rich").rglob("*.jsonl"), None)]
+FORMS = [(provider, run) for provider, run in RUNS if run.startswith("rich")]
+"""Every format of every store; `rich` is the one that a provider has now."""
+DATABASES = [form for form in FORMS if next(CAPTURES.joinpath(*form).rglob("*.sql"), None)]
+LINES = [
+    form
+    for form in FORMS
+    if form not in DATABASES and next((CAPTURES.joinpath(*form)).rglob("*.jsonl"), None)
+]
+every = pytest.mark.parametrize(("provider", "form"), FORMS)
+on_databases = pytest.mark.parametrize(("provider", "form"), DATABASES)
+on_lines = pytest.mark.parametrize(("provider", "form"), LINES)
+
+
+on_documents = pytest.mark.parametrize(
+    ("provider", "form"),
+    [form for form in FORMS if form not in (*DATABASES, *LINES) and form[0] != "aider"],
 )
 
 
 @pytest.fixture
-def home(provider: str, tmp_path: Path) -> Path:
-    """The home directory of a rich session."""
-    return home_of(provider, "rich", tmp_path)
+def home(provider: str, form: str, tmp_path: Path) -> Path:
+    """The home directory of a rich session in this format."""
+    return home_of(provider, form, tmp_path)
 
 
 def files_of(home: Path, provider: str) -> list[Path]:
@@ -48,7 +57,7 @@ def files_of(home: Path, provider: str) -> list[Path]:
     return [Path(hit.path) for hit in hits_of(home, provider)]
 
 
-@every
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_each_store_keeps_the_contract(provider):
     store: Store = stores.load(provider)
     assert store.name == provider
@@ -97,7 +106,7 @@ def test_only_what_was_written_since_then_is_found(provider, home):
     assert found == stores.Search(())
 
 
-@every
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_an_empty_home_has_no_sessions(provider, tmp_path):
     assert hits_of(tmp_path, provider) == []
 
@@ -202,29 +211,34 @@ def test_a_file_that_is_gone_is_told(provider, home):
     assert stores.read(hit, FILES).alarm
 
 
-@on_files
-def test_a_line_of_a_gigabyte_is_bounded_in_time_and_memory(provider, home):
-    """A sparse file: nothing is stored, but whoever reads all of it holds a gigabyte.
+def test_a_line_of_a_gigabyte_is_bounded_in_time_and_memory(tmp_path):
+    """Sparse files: nothing is stored, but whoever reads all of one holds a gigabyte.
 
-    The peak is VmHWM: `ru_maxrss` outlives exec, so it would tell of the test runner as well.
+    One process for all formats. The peak is VmHWM: `ru_maxrss` outlives exec, so it would tell of the test runner.
     """
-    path = files_of(home, provider)[0]
-    with path.open("ab") as file:
-        file.truncate(1 << 30)
+    asked = []
+    for provider, form in FORMS:
+        if (provider, form) in DATABASES:
+            continue
+        home = home_of(provider, form, tmp_path / provider / form)
+        with files_of(home, provider)[0].open("ab") as file:
+            file.truncate(1 << 30)
+        asked += [str(home), provider]
     code = (
-        "import re, sys; from hub.io.stores import StoreFiles; from hub.providers import stores;"
-        "found = stores.search(StoreFiles(), sys.argv[1], {}, 0, folders=[sys.argv[1] + '/repo'], only=[sys.argv[2]]);"
-        "said = stores.read(found.hits[0], StoreFiles());"
-        "account = said.accounting; peak = re.search('VmHWM: *([0-9]+)', open('/proc/self/status').read().replace(chr(9), ' '))[1];"
-        "print(account.damaged + account.skipped_bytes, int(peak) // 1024)"
+        "import re, sys; from pathlib import Path; from hub.io.stores import StoreFiles;"
+        "from hub.providers import stores; files = StoreFiles();"
+        "asked = list(zip(sys.argv[1::2], sys.argv[2::2]));"
+        "hits = [stores.search(files, home, {}, 0, folders=[home + '/repo'], only=[name]).hits[0] for home, name in asked];"
+        "told = [stores.read(hit, files).accounting for hit in hits];"
+        "print(re.search(r'VmHWM:\\s*(\\d+)', Path('/proc/self/status').read_text())[1]);"
+        "print(*(one.damaged + one.skipped_bytes for one in told))"
     )
     started = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(home), provider], capture_output=True, text=True, check=True
-    )
-    left_out, megabytes = map(int, done.stdout.split())
-    assert left_out
-    assert megabytes < 200
+    done = subprocess.run([sys.executable, "-c", code, *asked], capture_output=True, text=True, check=True)
+    peak, left_out = done.stdout.splitlines()
+    assert all(map(int, left_out.split()))
+    assert len(left_out.split()) == len(asked) // 2
+    assert int(peak) // 1024 < 200
     assert time.monotonic() - started < 60
 
 
@@ -234,7 +248,8 @@ def test_a_view_that_never_ends_is_not_asked(provider, home):
     path = files_of(home, provider)[0]
     (hit,) = hits_of(home, provider)
     with sqlite3.connect(path) as database:
-        tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        own = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        tables = [row[0] for row in database.execute(own)]
         for table in tables:
             database.execute(f'DROP TABLE "{table}"')
             database.execute(
@@ -242,7 +257,7 @@ def test_a_view_that_never_ends_is_not_asked(provider, home):
             )
     database.close()
     assert "has no table" in stores.read(hit, FILES).alarm
-    found = stores.search(FILES, str(home), {}, 0, only=[provider])
+    found = stores.search(FILES, str(home), {}, 0, folders=[str(home / REPO)], only=[provider])
     assert "has no table" in found.skipped[0].why
 
 
@@ -281,6 +296,44 @@ def test_records_of_tomorrow_alarm_and_are_counted(provider, home):
 def _renamed(line: bytes) -> bytes:
     value = json.loads(line)
     return json.dumps({"v2": True, "kind": "record", "blob": {"inner": value}}).encode()
+
+
+@on_databases
+def test_rows_of_tomorrow_alarm_and_are_counted(provider, home):
+    """As with lines: what says of which type a thing is has another name."""
+    path = files_of(home, provider)[0]
+    with sqlite3.connect(path) as database:
+        for table, column in _texts(database):
+            database.execute(
+                f"""UPDATE "{table}" SET "{column}" = replace("{column}", '"type":', '"sort":')"""
+            )
+            database.execute(
+                f"""UPDATE "{table}" SET "{column}" = replace("{column}", '"type" :', '"sort":')"""
+            )
+    database.close()
+    intel = only(home, provider)
+    assert intel.accounting.unknown
+    assert "format may have changed" in intel.alarm
+
+
+def _texts(database):
+    """Columns that hold JSON."""
+    tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    for table in tables:
+        for (column,) in database.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall():
+            if column in ("data", "parts", "content_json"):
+                yield table, column
+
+
+@on_documents
+def test_documents_of_tomorrow_alarm_and_are_counted(provider, home):
+    """As with lines: what says of which type a thing is has another name."""
+    for path in home.rglob("*.json"):
+        path.write_text(re.sub(r'"(type|role|say|ask)"(?=:)', r'"new-\1"', path.read_text()))
+    intel = only(home, provider)
+    assert intel.message_count == 0
+    assert intel.accounting.unknown
+    assert intel.alarm
 
 
 @on_lines

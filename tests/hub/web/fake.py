@@ -149,6 +149,16 @@ class Fake:
             }
         ]  # fmt: skip
 
+    async def adopt(
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+    ) -> dict[str, Any]:
+        self._asked("adopt", number, target, start, interactive, stop)
+        return {
+            "id": number, "target": target, "brief": "/w/.hub/adopted/s-1.md", "mode": "start", "resumed": False,
+            "stopped": [], "sessionId": "s-1", "branch": "hub/s-1", "worktree": "/w/.hub/worktrees/s-1", "command": "",
+            "terminal": "",
+        }  # fmt: skip
+
     async def vision_config(self) -> dict[str, Any]:
         self._asked("vision_config")
         return {"enabled": False, "provider": "", "model": "", "baseUrl": "", "maxPixels": 1_500_000}

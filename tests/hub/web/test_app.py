@@ -34,6 +34,7 @@ GOOD: dict[str, Any] = {
     "/api/providers/account/remove": {"provider": "claude", "label": "work"},
     "/api/providers/api-key": {"name": "claude", "value": "sk-1"},
     "/api/profiles": {"name": "p", "chain": ["claude"]},
+    "/api/detect/adopt": {"id": "claude:n-1", "target": "codex"},
     "/api/vision/probe": {"prompt": "what is it?", "url": "http://127.0.0.1:1/"},
     "/api/localmodel/pull": {"tag": "qwen3-vl:8b"},
     "/api/localmodel/pull/cancel": {"tag": "qwen3-vl:8b"},

@@ -32,8 +32,9 @@ def _claude(program: str, model: str, _url: str, prompt: str) -> list[str]:
 
 
 def _codex(program: str, model: str, url: str, prompt: str) -> list[str]:
-    fake = f'{{name="fake",base_url="{url}",env_key="CODEX_API_KEY",wire_api="responses"}}'
-    told = ["-c", f"model_providers.fake={fake}", "-c", 'model_provider="fake"', "--skip-git-repo-check"]
+    # Under the name that hub gives one: Codex resumes a session with the model provider it was begun with, or not at all.
+    server = f'{{name="models",base_url="{url}",env_key="CODEX_API_KEY",wire_api="responses"}}'
+    told = ["-c", f"model_providers.hub={server}", "-c", 'model_provider="hub"', "--skip-git-repo-check"]
     return [
         program,
         "exec",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 
 import pytest
@@ -13,6 +14,7 @@ from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.registry import load_all
 from tests.hub.io.agents import transcript
+from tests.hub.providers.stores import REPO, home_of
 
 SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
 
@@ -72,3 +74,34 @@ def test_a_folder_that_becomes_a_repository_is_in_no_project_only_before(scout, 
     assert not scout.inside(str(tmp_path))
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     assert scout.inside(str(tmp_path))
+
+
+def test_agents_that_hub_only_detects_are_found_by_their_stores(tmp_path):
+    """Each with the name people know it by, and with what its session tells."""
+    home = tmp_path / "all"
+    for name in stores.DETECTED:
+        shutil.copytree(home_of(name, "rich", tmp_path / name), home, dirs_exist_ok=True)
+    scout = Scout(home / REPO, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
+    told = [scout.to_json(one) for one in own(scout)]
+    assert {one["displayName"] for one in told} == set(stores.DETECTED.values())
+    assert all("hello.txt" in one["session"]["initialPrompt"] for one in told)
+    assert {one["account"] for one in told if one["provider"] == "pi"} == {str(home / ".pi" / "agent")}
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable", "moved"),
+    [
+        ("pi", "PI_CODING_AGENT_DIR", ".pi/agent"),
+        ("kimi", "KIMI_CODE_HOME", ".kimi-code"),
+        ("cursor", "CURSOR_DATA_DIR", ".cursor"),
+        ("amp", "XDG_DATA_HOME", ".local/share"),
+        ("roo", "XDG_CONFIG_HOME", ".config"),
+    ],
+)
+def test_a_variable_moves_the_store_of_an_agent_that_hub_only_detects(tmp_path, provider, variable, moved):
+    """What moves a store is asked of the store: hub knows no process of such an agent."""
+    home = home_of(provider, "rich", tmp_path)
+    place = (home / moved).rename(tmp_path / "elsewhere")
+    env = {"HOME": str(home), variable: str(place)}
+    (found,) = own(Scout(tmp_path, load_all(), Config(), env=env, home=str(home)))
+    assert found.provider == provider

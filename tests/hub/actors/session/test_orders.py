@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import attrs
+import pytest
 
+from hub.domain.contract import Contract, ContractInvalid, encode, sign
+from hub.io.atomic import write_atomic
 from tests.hub.actors.session.parts import parts_of
 
 
@@ -86,3 +89,35 @@ async def test_a_profile_is_told_to_every_agent(two, monkeypatch, tmp_path):
     for prompt in (first, again, receiver):
         assert prompt.endswith("Use these skills where you have them: pdf, tables.")
         assert key not in prompt
+
+
+async def test_who_goes_on_with_an_adopted_agents_work_is_given_its_contract_and_no_other(two, monkeypatch):
+    """Security: the brief lies in a file until the agent starts, perhaps days later."""
+    async with parts_of(two, monkeypatch) as parts:
+        record = parts.record(adopted=True, first="f" * 40)
+        contract = Contract(
+            contract_id="c-1", session_id=record.session_id, task_id="t-1", task_goal="write the files",
+            snapshot_commit_sha=record.first, plan=("one",),
+        )  # fmt: skip
+        path = parts.kit.places.adopted_json(record.session_id)
+        signed = encode(sign(contract, parts.kit.keys.contract))
+        write_atomic(path, signed)
+        first = parts.orders.fresh(record)
+        own = parts.orders.fresh(attrs.evolve(record, native_id="n-1"))
+        for data in (signed.replace(b"one", b"two"), encode(sign(contract, b"k" * 32))):
+            write_atomic(path, data)
+            with pytest.raises(ContractInvalid):
+                parts.orders.fresh(record)
+        write_atomic(path, signed)
+        with pytest.raises(ContractInvalid):
+            parts.orders.fresh(attrs.evolve(record, first="e" * 40))
+    assert "hub did not start that agent" in first.envelope
+    assert "- one" in first.envelope
+    assert first.envelope_path == first.run_dir / "envelope.md"
+    assert (first.resume_id, first.prompt.startswith("Continue a task that another agent began")) == (
+        "",
+        True,
+    )
+    # Its own session may prove not to be resumable, and was begun in another folder: it is given the brief as well.
+    assert (own.resume_id, own.envelope) == ("n-1", first.envelope)
+    assert own.prompt.startswith("You were stopped")

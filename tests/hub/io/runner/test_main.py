@@ -67,6 +67,11 @@ async def test_an_ended_runner_that_nobody_visits_leaves_by_itself(run_dir):
     assert state.verdict.code == 0
 
 
+def test_an_ended_runner_does_not_stay_for_a_daemon_that_reads_its_files():
+    """I6: two seconds after a daemon's end no process of a run is left; it was ten after the agent's."""
+    assert AgentLaunch(argv=["true"], env={}, cwd=Path("/")).linger < 2
+
+
 async def test_an_agent_killed_from_outside_is_told_by_its_signal(run_dir):
     await spawn_runner(run_dir, script("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
     async with RunnerClient(run_dir) as client:

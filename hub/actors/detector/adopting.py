@@ -1,0 +1,218 @@
+"""Adoption: a detected agent's work becomes a brief, and a session or a terminal in which another agent goes on.
+
+Owns: what may be adopted, the order in which that is done, and the files in `.hub/adopted/`.
+Must not: write to another agent's store or to the tree it works in, or end an agent without the user's word.
+
+Theory of operation. Everything that can be refused is refused first; then the agent is ended, if the user wants that;
+only then are its transcript and the state of its files read, both whole: they are the last word of an agent that no
+longer runs. The brief is written and on the audit log before anybody is started with it. Two agents never work on the
+same task: what runs, or may be running, is not gone on with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import attrs
+import trio
+
+from hub.actors.clock import iso
+from hub.actors.detector.carrying import Carrying
+from hub.actors.detector.scout import Scout, tree_of
+from hub.actors.insist import insist
+from hub.domain.adoption import events, goal, lifted, redacted
+from hub.domain.brief import render_envelope
+from hub.domain.contract import Contract, ManifestEntry, encode, sign
+from hub.domain.detected import Detected, session_json
+from hub.domain.intel import SessionIntel
+from hub.domain.intent import draft
+from hub.errors import Code, HubError
+from hub.io import git
+from hub.io.atomic import write_atomic
+from hub.io.ending import end, with_all_below
+from hub.io.git.manifest import manifest
+from hub.io.git.worktree import carry
+from hub.io.places import Places
+from hub.io.processes import Identity
+from hub.io.sqlite import NewEvent
+from hub.messages import Adopt, AuditAppend, AuditEntry, EventAppend, GetSessionFacts
+from supervisors import Ref
+
+
+@attrs.frozen
+class Work:
+    """The state of the files an agent leaves."""
+
+    base: str = ""
+    """The commit it began at; "" where the folder is in no repository of the project."""
+    first: str = ""
+    """The same with all that is not committed."""
+    files: tuple[ManifestEntry, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Adopting:
+    """Adopts; one at a time."""
+
+    scout: Scout
+    places: Places
+    audit: Ref[Any]
+    events: Ref[Any]
+    session: Ref[Any]
+    carrying: Carrying
+    key: bytes = attrs.field(repr=False)
+    """Signs contracts."""
+    arm: Callable[[], Awaitable[None]]
+    """Makes `scrub` find all it can: what is adopted goes to another vendor."""
+    scrub: Callable[[Any], Any]
+    new_id: Callable[[str], str]
+    clock: Callable[[], float]
+
+    async def adopt(self, order: Adopt, found: Detected) -> dict[str, Any]:
+        """Write the brief, and go on as the order says.
+
+        Raises:
+            HubError: Why not; nothing was begun, but an agent that was to be ended may have been.
+        """
+        await self._insist_possible(order, found)
+        stopped = await self._stop(found) if order.stop else ()
+        intel = await self._told(found)
+        work = await self._work(found)
+        name = self.new_id("s")
+        contract = self._contract(name, order, found, intel, work)
+        await self._write(contract, found)
+        if order.start:
+            await insist(self.events, EventAppend(self._events(name, found, intel)))
+            begun = await self.carrying.start(contract, found, work.base, work.first)
+        elif order.interactive:
+            begun = await self.carrying.open(order.target, found, self.places.adopted_md(name))
+        else:
+            begun = {}
+        return {
+            "id": found.id,
+            "target": order.target,
+            "brief": str(self.places.adopted_md(name)),
+            "mode": "start" if order.start else "interactive" if order.interactive else "brief",
+            "resumed": False,
+            "stopped": [one.pid for one in stopped],
+            "sessionId": "",
+            "branch": "",
+            "worktree": "",
+            "command": "",
+            "terminal": "",
+            **begun,
+        }
+
+    async def _insist_possible(self, order: Adopt, found: Detected) -> None:
+        self.carrying.insist_fit(order.target, interactive=order.interactive)
+        if found.hubs:
+            hint = "Hand its work on: hub handoff"
+            raise HubError(Code.NOTHING_TO_ADOPT, "hub has started this agent itself.", hint=hint)
+        if found.kept is None:
+            raise HubError(Code.NOTHING_TO_ADOPT, "No session of this agent is known.")
+        if order.start and not self.scout.inside(found.work_dir):
+            raise HubError(Code.OUTSIDE_PROJECT, f"It works in {found.work_dir or 'a folder nobody knows'}.")
+        if order.start and (await insist(self.session, GetSessionFacts()))["active"]:
+            raise HubError(Code.SESSION_ALREADY_RUNNING)
+        if (order.start or order.interactive) and not order.stop and found.agent is not None:
+            raise HubError(Code.AGENT_RUNNING, f"It still runs, as process {found.pids[0]}.")
+        if (order.start or order.interactive) and found.contenders:
+            pids = ", ".join(str(agent.pids[0]) for agent in found.contenders)
+            raise HubError(
+                Code.AGENT_RUNNING,
+                f"One of the processes {pids} may be working on this session; which one cannot be told.",
+                hint="End the one that does, then adopt its session.",
+            )
+
+    async def _stop(self, found: Detected) -> tuple[Identity, ...]:
+        """End the agent and all that it has started: what still writes would not be in the brief."""
+        processes = with_all_below(self.scout.identities(found))
+        try:
+            gone = await end(processes)
+        except PermissionError as error:
+            raise HubError(Code.NO_PERMISSION, "The agent belongs to another user.") from error
+        if not gone:
+            raise HubError(
+                Code.AGENT_RUNNING, "It did not end.", hint="End it by hand, then adopt its session."
+            )
+        return processes
+
+    async def _told(self, found: Detected) -> SessionIntel:
+        """All that its store tells, redacted.
+
+        Raises:
+            HubError: `nothing_to_adopt`; it tells no task.
+        """
+        await self.arm()
+        intel = await trio.to_thread.run_sync(self.scout.whole, found)
+        shown = await trio.to_thread.run_sync(lambda: self.scrub(session_json(intel)))
+        intel = redacted(intel, shown)
+        if not goal(intel):
+            raise HubError(Code.NOTHING_TO_ADOPT, intel.alarm or "Its session holds no prompt yet.")
+        return intel
+
+    async def _work(self, found: Detected) -> Work:
+        """The files as they are now, what is not committed included; the tree and its index are only read."""
+        tree = tree_of(found.work_dir) if self.scout.inside(found.work_dir) else None
+        if tree is None:
+            return Work()
+        base = (await git.repo_state(tree)).head_sha
+        if not base:
+            raise HubError(Code.NO_COMMIT)
+        first = await carry(tree, base, self.places.root)
+        files, _ = await manifest(self.places.root, base, first)
+        shown = [attrs.evolve(entry, path=self.scrub(entry.path)) for entry in files]
+        return Work(base, first, tuple(shown))
+
+    def _contract(
+        self, name: str, order: Adopt, found: Detected, intel: SessionIntel, work: Work
+    ) -> Contract:
+        """The signed contract. What is accepted comes from the configuration, never from a transcript."""
+        tree = tree_of(found.work_dir)
+        contract = draft(
+            lifted(intel, str(tree or found.work_dir)),
+            contract_id=f"c-{name}",
+            session_id=name,
+            task_id=self.new_id("t"),
+            task_goal=goal(intel),
+            snapshot_commit_sha=work.first,
+            acceptance_assertions=tuple(map(self.scrub, self.scout.config.session.verify)),
+            file_manifest=work.files,
+            created_at=iso(self.clock()),
+            from_provider=found.provider,
+            to_provider=order.target,
+        )
+        return sign(contract, self.key)
+
+    async def _write(self, contract: Contract, found: Detected) -> None:
+        name, data = contract.session_id, encode(contract)
+        write_atomic(self.places.adopted_json(name), data)
+        write_atomic(self.places.adopted_md(name), render_envelope(contract, adopted=True).encode())
+        told = {
+            "sessionId": name,
+            "adopted": self.scrub(found.id),
+            "provider": found.provider,
+            "to": contract.to_provider,
+            "contractId": contract.contract_id,
+            "sha256": hashlib.sha256(data).hexdigest(),
+        }
+        await insist(self.audit, AuditAppend([AuditEntry("adopted", told, key=f"adopted:{name}")]))
+
+    def _events(self, name: str, found: Detected, intel: SessionIntel) -> list[NewEvent]:
+        """What the transcript tells, on hub's own log under the new session."""
+        at_ms, source = int(self.clock() * 1000), f"adopted:{name}"
+        base = {"sessionId": name, "provider": found.provider, "account": found.account}
+        return [
+            NewEvent(
+                str(event.tag),
+                event.content,
+                {**event.meta, **base, "type": str(event.type)},
+                at_ms,
+                source,
+                0,
+                i,
+            )
+            for i, event in enumerate(events(intel))
+        ]

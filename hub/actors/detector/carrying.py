@@ -1,0 +1,126 @@
+"""Going on with adopted work: as a session of hub's, or in the target's own program in a terminal.
+
+Owns: how each is begun, and when an agent's own session can simply go on.
+Must not: make the brief, or start anything while the agent before still runs (`adopting` sees to that).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from hub.actors.detector.scout import Scout
+from hub.actors.errand import Jobs
+from hub.actors.runs import InTerminal
+from hub.domain.adoption import Opening, opening_prompt, resumable
+from hub.domain.contract import Contract
+from hub.domain.detected import Detected
+from hub.domain.terminal import Command
+from hub.errors import Code, HubError
+from hub.io.places import Places
+from hub.io.probe import which
+from hub.messages import StartRun
+from hub.providers.base import install_hint
+from hub.providers.registry import opening
+from supervisors import Ref
+
+_TIMEOUT = 110.0
+"""Seconds for the session to accept: a new machine loads its detection engine first."""
+
+
+@attrs.frozen
+class Carrying:
+    """Begins what goes on with the work."""
+
+    scout: Scout
+    places: Places
+    session: Ref[Any]
+    jobs: Jobs
+
+    def insist_fit(self, target: str, *, interactive: bool) -> None:
+        """Refuse a target that cannot go on.
+
+        Raises:
+            HubError: `invalid`, `agent_missing`.
+        """
+        provider = self.scout.providers.get(target)
+        if provider is None:
+            raise HubError(Code.INVALID, f"There is no provider {target!r}.", hint="See: hub providers")
+        if interactive:
+            self._opening(target)
+            if not which(self._program(target)):
+                raise HubError(Code.AGENT_MISSING, f"{target} is not installed.", hint=install_hint(provider))
+
+    async def start(self, contract: Contract, found: Detected, base: str, first: str) -> dict[str, Any]:
+        """A session of hub's, in a worktree that begins with the state of the agent's files.
+
+        Raises:
+            HubError: As `POST /api/run`.
+        """
+        target, known = contract.to_provider, opening(contract.to_provider)
+        resumes = known is not None and known.roams and self._own(target, found)
+        assert found.kept is not None  # noqa: S101  # nothing else is adopted
+        order = StartRun(
+            task=contract.task_goal,
+            provider=target,
+            session_id=contract.session_id,
+            base=base,
+            first=first,
+            adopted=True,
+            native_id=found.kept.session_id if resumes else "",
+        )
+        begun = await self.session.call(order, timeout=_TIMEOUT)
+        told = {name: begun[name] for name in ("sessionId", "branch", "worktree")}
+        return {**told, "resumed": resumes}
+
+    async def open(self, target: str, found: Detected, brief: Path) -> dict[str, Any]:
+        """The target's own program in a terminal, where the agent worked; hub does not own it.
+
+        Raises:
+            HubError: `no_terminal`, with the command to type; `config_invalid`.
+        """
+        resumes = bool(self._opening(target).resume) and self._own(target, found)
+        command = self._command(target, found, brief, resumes=resumes)
+
+        async def ended(code: int) -> str:
+            return f"{target}, opened to go on with {found.id}, has ended with status {code}"
+
+        title, folder = f"{target} goes on with {found.id}", self.places.jobs_dir / self.jobs.new_id("job")
+        errand = InTerminal(title, target, command, folder, self.scout.config.terminal.command, ended)
+        await self.jobs.start(f"adopt {brief.stem}", errand)
+        opened = errand.opened.program if errand.opened is not None else ""
+        return {"command": command.text(), "terminal": opened, "resumed": resumes}
+
+    def _command(self, target: str, found: Detected, brief: Path, *, resumes: bool) -> Command:
+        provider, account = self.scout.providers[target], self.scout.config.accounts(target)[0]
+        session = found.kept.session_id if resumes and found.kept is not None else ""
+        words = {"prompt": opening_prompt(str(brief)), "brief": str(brief), "session": session}
+        argv = (which(self._program(target)), *self._opening(target).arguments(**words))
+        place = str(Path(account.config_dir).expanduser()) if account.config_dir else ""
+        env = provider.account_env(attrs.evolve(account, config_dir=place, env={}))
+        try:
+            return Command(argv, env, found.work_dir)
+        except ValueError as error:
+            raise HubError(Code.CONFIG_INVALID, f"{target}: {error}.") from error
+
+    def _own(self, target: str, found: Detected) -> bool:
+        """Whether the target may go on with the session itself: the same agent, as the same account."""
+        if found.provider != target or found.kept is None:
+            return False
+        same = found.account == self.scout.config.accounts(target)[0].label
+        return same and resumable(found.kept.session_id)
+
+    def _opening(self, target: str) -> Opening:
+        found = opening(target)
+        if found is None:
+            raise HubError(
+                Code.INVALID,
+                f"hub does not know how to open {target} in a terminal.",
+                hint="Start a session on it instead: hub adopt --start",
+            )
+        return found
+
+    def _program(self, target: str) -> str:
+        return self.scout.config.provider(target).program or self.scout.providers[target].program

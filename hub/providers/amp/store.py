@@ -1,0 +1,50 @@
+"""Amp: the threads it keeps.
+
+Owns: where they lie, and the reading of one.
+Must not: open a file.
+
+`<data>/amp/threads/T-<id>.json`, one document a thread. What surprises: input tokens come in three figures that add up
+(new, written to a cache, read from one); the folder is a URI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from hub.domain.intel import StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers import chat
+from hub.providers.jsonline import items, mapping, text
+from hub.providers.places import in_data, named
+from hub.providers.store import DocumentStore
+
+_INPUT = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
+_OUTPUT = ("outputTokens",)
+
+
+def _thread(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+    if not isinstance(value.get("messages"), list):
+        draft.unknown(",".join(sorted(value)))
+        return
+    draft.session_id = text(value.get("id"))
+    draft.cwd = _folder(mapping(mapping(value.get("env")).get("initial")))
+    for number, one in enumerate(map(mapping, items(value["messages"]))):
+        name = text(one.get("messageId")) or str(one.get("messageId", number))
+        used = mapping(one.get("usage"))
+        draft.model = text(used.get("model")) or draft.model
+        chat.used(draft, name, used, _INPUT, _OUTPUT)
+        strange = chat.message(draft, one, key=name)
+        draft.unknown(strange) if strange else draft.took()
+
+
+def _folder(initial: Mapping[str, Any]) -> str:
+    trees = (text(mapping(tree).get("uri")) for tree in items(initial.get("trees")))
+    uri = next((tree for tree in trees if tree.startswith("file://")), "")
+    return unquote(uri.removeprefix("file://")) or text(initial.get("cwd"))
+
+
+STORE = DocumentStore(
+    name="amp", where=in_data("amp", ("threads", "T-*.json")), named=named("amp"), fold=_thread
+)

@@ -1,0 +1,57 @@
+"""Cline: the sessions of its command line, and the tasks of its extension.
+
+Owns: where they lie, and the reading of a session.
+Must not: open a file, or read a task (`hub.providers.tasks` does).
+
+`~/.cline/data/sessions/<session>/<session>.messages.json`, and beside it `<session>.json` with folder and model. What
+surprises: what the user typed stands inside `<user_input>`; input tokens have the cached ones in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from hub.domain.intel import Limits, StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers import chat, tasks
+from hub.providers.jsonline import items, mapping, text
+from hub.providers.places import at, either, named
+from hub.providers.store import DocumentStore, Files, KindStore, beside
+
+_SESSION, _TASK = "session", ""
+_INPUT, _OUTPUT = ("inputTokens",), ("outputTokens",)
+
+
+def _messages(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  # noqa: ARG001  # one shape
+    if not isinstance(value.get("messages"), list):
+        draft.unknown(",".join(sorted(value)))
+    draft.session_id = text(value.get("sessionId"))
+    for one in map(mapping, items(value.get("messages"))):
+        name = text(one.get("id"))
+        draft.model = text(mapping(one.get("modelInfo")).get("id")) or draft.model
+        chat.used(draft, name, one.get("metrics"), _INPUT, _OUTPUT)
+        strange = chat.message(draft, one, key=name, user=partial(chat.inside, tag="user_input"))
+        draft.unknown(strange) if strange else draft.took()
+
+
+def _about(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+    told = beside(files, hit, hit.path.removesuffix(".messages.json") + ".json", limits)
+    draft.cwd = text(told.get("cwd"))
+    draft.model = draft.model or text(told.get("model"))
+
+
+_EXTENSION = tasks.store("cline", "saoudrizwan.claude-dev")
+_WHERE = either(at(".cline/data", ("sessions", "*", "*.messages.json"), kind=_SESSION), _EXTENSION.where)
+
+STORE = KindStore(
+    name="cline",
+    where=_WHERE,
+    kinds={
+        _SESSION: DocumentStore(
+            name="cline", where=_WHERE, named=named("cline", 1), fold=_messages, after=_about
+        ),
+        _TASK: _EXTENSION,
+    },
+)

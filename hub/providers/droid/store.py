@@ -1,0 +1,64 @@
+"""Factory's Droid: the sessions it keeps.
+
+Owns: where they lie, and the reading of their records.
+Must not: open a file.
+
+`~/.factory/sessions/<folder>/<session>.jsonl`, and beside it `<session>.settings.json` with the model and the tokens of
+the whole session. What surprises: what the program tells the model stands in blocks of the user's own message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hub.domain.intel import Limits, StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers import chat
+from hub.providers.grammar import Grammar
+from hub.providers.jsonline import count, mapping, text
+from hub.providers.places import at, named
+from hub.providers.records import checklist, todos
+from hub.providers.store import Files, LineStore, beside
+
+_OWN = ("<system-reminder>", "<system-notification>")
+_INPUT = ("inputTokens", "cacheCreationTokens", "cacheReadTokens")
+_OUTPUT = ("outputTokens", "thinkingTokens")
+
+
+def _start(draft: Draft, value: Mapping[str, Any]) -> None:
+    draft.session_id = text(value.get("id"))
+    draft.cwd = text(value.get("cwd"))
+
+
+def _message(draft: Draft, value: Mapping[str, Any]) -> str | None:
+    message = mapping(value.get("message"))
+    draft.model = text(message.get("model")) or draft.model
+    return chat.message(draft, message, user=lambda said: "" if said.lstrip().startswith(_OWN) else said)
+
+
+def _todos(draft: Draft, value: Mapping[str, Any]) -> None:
+    """The plan in force: a list of steps, or a Markdown list in a string."""
+    listed = mapping(value.get("todos")).get("todos", value.get("todos"))
+    draft.planned(checklist(listed) if isinstance(listed, str) else todos(listed) or ())
+
+
+def _settings(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+    """The model, and the sums: a message has no figures of its own."""
+    told = beside(files, hit, hit.path.removesuffix(".jsonl") + ".settings.json", limits)
+    draft.model = draft.model or text(told.get("model"))
+    used = mapping(told.get("tokenUsage"))
+    if used:
+        draft.total(*(sum(count(used.get(name)) for name in names) for names in (_INPUT, _OUTPUT)))
+
+
+STORE = LineStore(
+    name="droid",
+    where=at(".factory", ("sessions", "*", "*.jsonl"), ("sessions", "*.jsonl")),
+    named=named("droid"),
+    fold=Grammar(
+        takes={"session_start": _start, "message": _message, "todo_state": _todos},
+        silent={"session_settings", "session_end", "compaction_state", "agent_turn_outcome"},
+    ).fold,
+    after=_settings,
+)

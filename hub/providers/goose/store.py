@@ -1,0 +1,132 @@
+"""Goose: the sessions it keeps.
+
+Owns: where they lie, and the reading of both generations of them.
+Must not: open a file.
+
+First a file of lines a session, `<data>/goose/sessions/<session>.jsonl` (a head, then its messages), then one database
+beside them, `sessions.db`. What surprises: a tool's name begins with its server's; the same tool reads and writes; a
+message may be hidden from the user, and is then the program's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import attrs
+
+from hub.domain.intel import Place, StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers import chat, records
+from hub.providers.grammar import Grammar
+from hub.providers.jsonline import count, items, mapping, text
+from hub.providers.places import named
+from hub.providers.store import Database, DatabaseStore, KindStore, LineStore
+
+DATABASE, LINES = "database", "lines"
+_SESSION = ("id", "working_dir", "updated_at", "parent_session_id", "session_type")
+_SUMS = (
+    "accumulated_input_tokens",
+    "accumulated_output_tokens",
+    "accumulated_cache_read_tokens",
+    "accumulated_cache_write_tokens",
+    "model_config_json",
+)
+_PEOPLE = ("user", "terminal", "acp", None)
+_LOOKS = ("view", "undo_edit")
+_HEAD = "working_dir"
+
+
+def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+    moved = env.get("GOOSE_PATH_ROOT", "")
+    own = f"{moved}/data" if moved.startswith("/") else f"{records.data_home(home, env)}/goose"
+    return (
+        Place(f"{own}/sessions", ("sessions.db",), DATABASE),
+        Place(f"{own}/sessions", ("*.jsonl",), LINES),
+    )
+
+
+def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[StoreHit]:
+    """The sessions of people."""
+    recent = "WHERE CAST(strftime('%s', updated_at) AS INTEGER) >= ?"
+    for name, folder, updated, above, kind in database.select(
+        "sessions", _SESSION, recent, (since_ns // 10**9,)
+    ):
+        if not above and kind in _PEOPLE:
+            yield attrs.evolve(whole, session_id=text(name), cwd=text(folder), mtime_ns=_time_ns(updated))
+
+
+def _time_ns(value: Any) -> int:
+    try:
+        time = datetime.fromisoformat(text(value))
+    except ValueError:
+        return 0
+    return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()) * 10**9
+
+
+def _session(database: Database, hit: StoreHit, draft: Draft) -> None:
+    for row in database.select("sessions", _SUMS, "WHERE id = ?", (hit.session_id,)):
+        *figures, config = row
+        sent, received, cached, written = map(count, figures)
+        if sent + received:
+            draft.total(sent + cached + written, received)
+        draft.model = text(mapping(records.decoded(config)).get("model_name"))
+    ours = "WHERE session_id = ? ORDER BY created_timestamp, id"
+    columns = ("id", "role", "content_json", "metadata_json")
+    for name, role, content, about in database.select("messages", columns, ours, (hit.session_id,)):
+        value = {"role": role, "content": records.decoded(content), "metadata": records.decoded(about)}
+        if not isinstance(value["content"], list):
+            draft.damaged()
+            continue
+        strange = _message(draft, value, str(name))
+        draft.unknown(strange) if strange else draft.took()
+
+
+def _head(draft: Draft, value: Mapping[str, Any]) -> None:
+    draft.cwd = text(value.get("working_dir"))
+    sent, received = (
+        count(value.get(f"accumulated_{name}_tokens") or value.get(f"{name}_tokens"))
+        for name in ("input", "output")
+    )
+    if sent + received:
+        draft.total(sent, received)
+
+
+def _message(draft: Draft, value: Mapping[str, Any], name: str = "") -> str | None:
+    if mapping(value.get("metadata")).get("userVisible") is False:
+        return None
+    blocks = [_block(draft, mapping(block)) for block in items(value.get("content"))]
+    return chat.message(draft, {"role": value.get("role"), "content": blocks}, key=name)
+
+
+def _block(draft: Draft, block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A block as other agents have it; its tool's server is told."""
+    if block.get("type") not in ("toolRequest", "frontendToolRequest"):
+        return block
+    call = mapping(mapping(block.get("toolCall")).get("value"))
+    server, split, tool = text(call.get("name")).rpartition("__")
+    if split:
+        draft.mcp(server)
+    given = mapping(call.get("arguments"))
+    looks = given.get("command") in _LOOKS
+    return {"type": "tool_use", "name": "" if looks else tool, "input": given}
+
+
+def _kind(value: Mapping[str, Any]) -> str:
+    return _HEAD if _HEAD in value else text(value.get("role"))
+
+
+STORE = KindStore(
+    name="goose",
+    where=_where,
+    kinds={
+        DATABASE: DatabaseStore(name="goose", where=_where, listed=_listed, fold=_session),
+        LINES: LineStore(
+            name="goose",
+            where=_where,
+            named=named("goose"),
+            fold=Grammar(kind=_kind, takes={_HEAD: _head, "user": _message, "assistant": _message}).fold,
+        ),
+    },
+)

@@ -1,0 +1,78 @@
+"""The records of a store as a table: which kind tells what.
+
+Owns: `Grammar`, by which a format is declared, and the fold that follows it.
+Must not: open a file, or know any one agent.
+
+A format's module says what kind a record is of, what takes the kinds that tell something, and which kinds tell nothing.
+All others are unknown and counted as that, and so is a record with something in it that nobody knows. A record whose
+id was seen says nothing new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import attrs
+
+from hub.domain.intel import StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers.jsonline import text
+
+Take = Callable[[Draft, Mapping[str, Any]], str | None]
+"""Takes a record; returns the name of what in it nobody knows, else nothing."""
+
+
+def by_type(value: Mapping[str, Any]) -> str:
+    """The kind of a record that says it itself."""
+    return text(value.get("type"))
+
+
+@attrs.frozen(kw_only=True)
+class Grammar:
+    """The kinds of records a store has.
+
+    Attributes:
+        takes: What takes the records of each kind that tells something.
+        silent: Kinds that tell nothing hub needs.
+        kind: The kind of a record; "" of one that has none.
+        key: The field with the record's id; "" = records have none.
+    """
+
+    takes: Mapping[str, Take]
+    silent: Collection[str] = ()
+    kind: Callable[[Mapping[str, Any]], str] = by_type
+    key: str = "id"
+
+    def fold(self, hit: StoreHit) -> GrammarFold:  # noqa: ARG002  # one shape
+        """A fresh fold of one session."""
+        return GrammarFold(self)
+
+
+class GrammarFold:
+    """The records of one session."""
+
+    def __init__(self, grammar: Grammar, draft: Draft | None = None) -> None:
+        self.draft = draft or Draft()
+        self._grammar = grammar
+        self._seen: set[str] = set()
+
+    def gap(self) -> None:
+        """Nothing here hangs on the record before."""
+
+    def record(self, value: Mapping[str, Any]) -> None:
+        """One record; leaves one mark."""
+        grammar, draft = self._grammar, self.draft
+        kind, name = grammar.kind(value), text(value.get(grammar.key))
+        take = grammar.takes.get(kind)
+        if name and name in self._seen:
+            draft.repeated()
+        elif take is not None:
+            strange = take(draft, value)
+            draft.unknown(strange) if strange else draft.took()
+        elif kind in grammar.silent:
+            draft.ignored()
+        else:
+            draft.unknown(kind or ",".join(sorted(value)))
+        if name:
+            self._seen.add(name)

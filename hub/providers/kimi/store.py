@@ -1,0 +1,206 @@
+"""Kimi Code: the sessions it keeps, and those of its forerunner, Kimi CLI.
+
+Owns: where they lie, and the reading of both forms of a wire file.
+Must not: open a file.
+
+`<home>/sessions/<folder>/<session>/agents/main/wire.jsonl`, and beside it `state.json` with the folder; before that
+`~/.kimi/sessions/<folder's MD5>/<session>/wire.jsonl`. What surprises: each thing is told two or three times, by the turn,
+by the context, and by the agent once the turn is over; the model that was asked for is an alias, and which it was only
+a request says; what the program tells the model comes as the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import md5
+from typing import Any
+
+from hub.domain.intel import Limits, StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers import chat
+from hub.providers.grammar import Grammar, by_type
+from hub.providers.jsonline import items, mapping, text
+from hub.providers.places import at, either, named
+from hub.providers.records import said
+from hub.providers.store import Files, KindStore, LineStore, beside, parent
+
+CODE, CLI = "code", "cli"
+_INPUT, _OUTPUT = ("inputOther", "inputCacheRead", "inputCacheCreation"), ("output",)
+_OLD_INPUT = ("input_other", "input_cache_read", "input_cache_creation")
+_FAMILIES = frozenset(
+    {
+        "agent",
+        "compaction",
+        "config",
+        "context",
+        "cron",
+        "file_history",
+        "full_compaction",
+        "goal",
+        "llm",
+        "mcp",
+        "metadata",
+        "micro_compaction",
+        "permission",
+        "plan_mode",
+        "plugin",
+        "profile",
+        "prompt",
+        "runtime",
+        "session",
+        "skill",
+        "swarm_mode",
+        "task",
+        "todo",
+        "token_counting",
+        "tool",
+        "tools",
+        "turn",
+        "usage",
+    }
+)
+_OTHER = "other"
+"""An event of a known family that tells nothing."""
+
+
+def _kind(value: Mapping[str, Any]) -> str:
+    kind = by_type(value)
+    if kind in _TAKES:
+        return kind
+    return _OTHER if kind.partition(".")[0] in _FAMILIES else kind
+
+
+def _prompt(draft: Draft, value: Mapping[str, Any]) -> None:
+    draft.said("user", said(value.get("input")), key=text(value.get("promptId")))
+
+
+def _request(draft: Draft, value: Mapping[str, Any]) -> None:
+    draft.model = text(value.get("model")) or draft.model
+
+
+def _usage(draft: Draft, value: Mapping[str, Any]) -> None:
+    chat.used(draft, "", value.get("usage"), _INPUT, _OUTPUT)
+
+
+def _config(draft: Draft, value: Mapping[str, Any]) -> None:
+    draft.cwd = text(value.get("cwd")) or draft.cwd
+
+
+def _event(draft: Draft, value: Mapping[str, Any]) -> None:
+    event = mapping(value.get("event"))
+    if event.get("type") == "content.part":
+        part = mapping(event.get("part"))
+        draft.said("assistant", said([part]), key=text(event.get("stepUuid")), join=True)
+    elif event.get("type") == "tool.call":
+        chat.called(draft, event)
+
+
+_TAKES = {
+    "turn.prompt": _prompt,
+    "turn.steer": _prompt,
+    "llm.request": _request,
+    "usage.record": _usage,
+    "config.update": _config,
+    "context.append_loop_event": _event,
+}
+
+
+def _old_kind(value: Mapping[str, Any]) -> str:
+    return text(mapping(value.get("message")).get("type")) or by_type(value)
+
+
+def _payload(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(mapping(value.get("message")).get("payload"))
+
+
+def _turn(draft: Draft, value: Mapping[str, Any]) -> None:
+    draft.said("user", said(_payload(value).get("user_input")))
+
+
+def _part(draft: Draft, value: Mapping[str, Any]) -> None:
+    draft.said("assistant", said([_payload(value)]))
+
+
+def _call(draft: Draft, value: Mapping[str, Any]) -> None:
+    chat.called(draft, mapping(_payload(value).get("function")))
+
+
+def _status(draft: Draft, value: Mapping[str, Any]) -> None:
+    told = _payload(value)
+    chat.used(draft, text(told.get("message_id")), told.get("token_usage"), _OLD_INPUT, _OUTPUT)
+
+
+_OLD = Grammar(
+    kind=_old_kind,
+    takes={
+        "TurnBegin": _turn,
+        "SteerInput": _turn,
+        "ContentPart": _part,
+        "ToolCall": _call,
+        "StatusUpdate": _status,
+    },
+    silent=frozenset(
+        [
+            *(
+                "metadata",
+                "TurnEnd",
+                "StepBegin",
+                "StepInterrupted",
+                "StepRetry",
+                "ToolCallPart",
+                "ToolResult",
+            ),
+            *("CompactionBegin", "CompactionEnd", "SubagentEvent", "ApprovalRequest", "ApprovalResponse"),
+            *(
+                "ApprovalRequestResolved",
+                "QuestionRequest",
+                "MCPLoadingBegin",
+                "MCPLoadingEnd",
+                "Notification",
+            ),
+            *("PlanDisplay", "HookTriggered", "HookResolved", "BtwBegin", "BtwEnd", "ToolCallRequest"),
+        ]
+    ),
+)
+
+
+def _state(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+    told = beside(files, hit, f"{hit.path.partition('/agents/')[0]}/state.json", limits)
+    draft.cwd = text(told.get("cwd")) or text(told.get("workDir")) or draft.cwd
+
+
+def _folder(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
+    """The folder, by its MD5: the name of the folder its sessions lie in."""
+    known = items(beside(files, hit, f"{hit.root}/kimi.json", limits).get("work_dirs"))
+    paths = (text(mapping(one).get("path")) for one in known)
+    draft.cwd = next((path for path in paths if parent(hit.path, 2) == _md5(path)), "")
+
+
+def _md5(path: str) -> str:
+    return md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+
+
+_WHERE = either(
+    at(
+        ".kimi-code",
+        ("sessions", "*", "*", "agents", "main", "wire.jsonl"),
+        moved_by="KIMI_CODE_HOME",
+        kind=CODE,
+    ),
+    at(".kimi", ("sessions", "*", "*", "wire.jsonl"), moved_by="KIMI_SHARE_DIR", kind=CLI),
+)
+
+STORE = KindStore(
+    name="kimi",
+    where=_WHERE,
+    kinds={
+        CODE: LineStore(
+            name="kimi",
+            where=_WHERE,
+            named=named("kimi", 3),
+            fold=Grammar(kind=_kind, takes=_TAKES, silent={_OTHER}).fold,
+            after=_state,
+        ),
+        CLI: LineStore(name="kimi", where=_WHERE, named=named("kimi", 1), fold=_OLD.fold, after=_folder),
+    },
+)

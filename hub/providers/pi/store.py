@@ -1,0 +1,102 @@
+"""Pi: the sessions it keeps.
+
+Owns: where they lie, and the reading of their entries.
+Must not: open a file.
+
+`<home>/sessions/<folder>/<time>_<session>.jsonl`. What surprises: a file is a tree; each entry names its parent, and going
+back in the conversation adds a new branch to the end. Only the branch of the last entry counts as recent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hub.domain.intel import StoreHit
+from hub.domain.intel_fold import Draft
+from hub.providers import chat
+from hub.providers.grammar import Grammar, GrammarFold
+from hub.providers.jsonline import mapping, text
+from hub.providers.places import at, named
+from hub.providers.store import LineStore
+
+_INPUT, _OUTPUT = ("input", "cacheRead", "cacheWrite"), ("output",)
+
+
+def _session(draft: Draft, value: Mapping[str, Any]) -> None:
+    draft.session_id = text(value.get("id"))
+    draft.cwd = text(value.get("cwd"))
+    draft.model = text(value.get("modelId"))
+
+
+def _model(draft: Draft, value: Mapping[str, Any]) -> None:
+    draft.model = text(value.get("modelId")) or draft.model
+
+
+def _message(draft: Draft, value: Mapping[str, Any]) -> str | None:
+    message, name = mapping(value.get("message")), text(value.get("id"))
+    if message.get("role") in (
+        "bashExecution",
+        "custom",
+        "hookMessage",
+        "branchSummary",
+        "compactionSummary",
+    ):
+        return None
+    draft.model = text(message.get("model")) or draft.model
+    chat.used(draft, name, message.get("usage"), _INPUT, _OUTPUT)
+    return chat.message(draft, message, key=name)
+
+
+_GRAMMAR = Grammar(
+    takes={"session": _session, "model_change": _model, "message": _message},
+    silent={
+        "thinking_level_change",
+        "compaction",
+        "branch_summary",
+        "custom",
+        "custom_message",
+        "label",
+        "session_info",
+    },
+)
+
+
+class Fold(GrammarFold):
+    """The entries of one session."""
+
+    def __init__(self, hit: StoreHit) -> None:  # noqa: ARG002  # one shape
+        super().__init__(_GRAMMAR)
+        self._parents: dict[str, str] = {}
+        self._last = ""
+
+    def gap(self) -> None:
+        """The parents of what follows may lie in what was not read."""
+        self._parents.clear()
+        self._last = ""
+
+    def record(self, value: Mapping[str, Any]) -> None:
+        """One entry; where it goes on from an earlier one, what was said since then is off its branch."""
+        name, above = text(value.get("id")), text(value.get("parentId"))
+        known = above in self._parents or (not above and "parentId" in value)
+        if known and above != self._last and name not in self._parents:
+            self.draft.forget_turns(but=self._branch(above))
+        if name:
+            self._parents.setdefault(name, above)
+            self._last = name
+        super().record(value)
+
+    def _branch(self, name: str) -> set[str]:
+        found: set[str] = set()
+        while name and name not in found:
+            found.add(name)
+            name = self._parents.get(name, "")
+        return found
+
+
+STORE = LineStore(
+    name="pi",
+    where=at(".pi/agent", ("sessions", "*", "*.jsonl"), moved_by="PI_CODING_AGENT_DIR"),
+    named=named("pi", after="_"),
+    fold=Fold,
+)

@@ -1,0 +1,215 @@
+"""Detection and usage over 2,000 Claude Code sessions of one gigabyte, 15 of them active: whole processes, in turns.
+
+Peer: ccusage (pinned, offline), of the same corpus: `--since` today for the detection, everything for the totals. The
+totals must be its own, to the token. Where there is no npm to install it there is no peer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.agents import cache_dir
+from tests.bench.table import Row, at_least, run
+
+FILES = 2_000
+FOLDERS = 40
+ACTIVE = 15
+BYTES = 1_000_000_000
+DAY = 86_400
+ROUNDS = 3
+CCUSAGE = "ccusage@20.0.24"
+
+_DETECT = """
+import sys, time
+from hub.io.stores import StoreFiles
+from hub.providers import stores
+files = StoreFiles()
+found = stores.search(files, sys.argv[1], {}, int(sys.argv[2]), only=["claude"])
+print(sum(bool(intel.initial_prompt) and not intel.alarm for _, intel in stores.read_all(found.hits, files)))
+"""
+_TOTALS = """
+import sys, json
+from hub.io.stores import StoreFiles
+from hub.domain.intel import WHOLE
+from hub.providers import stores
+from hub.providers.claude import totals
+files = StoreFiles(walk_seconds=60)
+def pieces(hit):
+    with files.open(hit.root, hit.path, WHOLE) as source:
+        for at in range(0, source.size, 1 << 20):
+            yield source.at(at, 1 << 20)
+found = stores.search(files, sys.argv[1], {}, 0, only=["claude"])
+tokens = totals.total(map(pieces, found.hits)).by_model().values()
+print(json.dumps([sum(one.tokens_in for one in tokens), sum(one.tokens_out for one in tokens)]))
+"""
+
+
+def ccusage() -> Path | None:
+    """The peer's program, installed when it is first needed; None where there is no npm."""
+    prefix = cache_dir() / "ccusage"
+    program = prefix / "node_modules" / ".bin" / "ccusage"
+    npm = shutil.which("npm")
+    if not program.exists() and npm is not None:
+        prefix.mkdir(parents=True, exist_ok=True)
+        subprocess.run(
+            [npm, "install", "--prefix", prefix, "--no-fund", "--no-audit", CCUSAGE],
+            capture_output=True,
+            check=False,
+        )
+    return program if program.exists() else None
+
+
+def message(draw: random.Random, session: str, number: int, at: str) -> list[dict[str, object]]:
+    """One answer: three records that repeat its usage, and the result of its tool."""
+    name = f"msg_{draw.getrandbits(80):020x}"
+    usage = {
+        "input_tokens": draw.randrange(1, 500),
+        "output_tokens": draw.randrange(1, 900),
+        "cache_creation_input_tokens": draw.randrange(3000),
+        "cache_read_input_tokens": draw.randrange(90_000),
+        "service_tier": "standard",
+    }
+    base = {
+        "cwd": "/home/dev/repo",
+        "sessionId": session,
+        "version": "2.1.329",
+        "gitBranch": "main",
+        "timestamp": at,
+    }
+    blocks: list[dict[str, object]] = [
+        {"type": "thinking", "thinking": "t" * draw.randrange(50, 600), "signature": "c2ln"},
+        {"type": "text", "text": f"Step {number}. " + "w" * draw.randrange(20, 900)},
+        {
+            "type": "tool_use",
+            "id": f"toolu_{number}",
+            "name": "Edit",
+            "input": {"file_path": f"/home/dev/repo/f{number % 9}.py"},
+        },
+    ]
+    found: list[dict[str, object]] = [
+        {
+            **base,
+            "type": "assistant",
+            "uuid": f"{draw.getrandbits(128):032x}",
+            "requestId": f"req_{name}",
+            "message": {
+                "id": name,
+                "role": "assistant",
+                "model": "claude-sonnet-4-5-20250929",
+                "content": [block],
+                "usage": usage,
+            },
+        }
+        for block in blocks
+    ]
+    # A few results are longer than the tail that is read.
+    long = 400_000 if draw.random() < 0.0005 else draw.randrange(200, 12_000)
+    result = [{"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "r" * long}]
+    uuid = f"{draw.getrandbits(128):032x}"
+    found.append(
+        {
+            **base,
+            "type": "user",
+            "uuid": uuid,
+            "message": {"role": "user", "content": result},
+            "toolUseResult": {},
+        }
+    )
+    return found
+
+
+def corpus(home: Path, scale: float) -> int:
+    """Writes the sessions; how many bytes they have."""
+    draw = random.Random(20)
+    count = at_least(60, FILES, scale)
+    size = at_least(3_000_000, BYTES, scale) // count
+    now = time.time()
+    written = 0
+    for number in range(count):
+        session = f"{draw.getrandbits(128):032x}"
+        age = 60 * number if number < ACTIVE else DAY * (3 + number % 300)
+        at = datetime.fromtimestamp(now - age, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        folder = home / ".claude" / "projects" / f"-home-dev-p{number % FOLDERS}"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{session}.jsonl"
+        prompt = {
+            "type": "user",
+            "uuid": session,
+            "cwd": "/home/dev/repo",
+            "sessionId": session,
+            "timestamp": at,
+        }
+        lines = [
+            json.dumps(
+                {**prompt, "message": {"role": "user", "content": f"Task {number}"}}, separators=(",", ":")
+            )
+        ]
+        held = 0
+        while held < size:
+            new = [
+                json.dumps(record, separators=(",", ":")) for record in message(draw, session, len(lines), at)
+            ]
+            held += sum(map(len, new))
+            lines += new
+        written += path.write_text("\n".join(lines) + "\n")
+        os.utime(path, (now - age, now - age))
+    return written
+
+
+def timed(command: list[object], env: dict[str, str]) -> tuple[float, str]:
+    """Milliseconds of the whole process, and what it said."""
+    start = time.perf_counter()
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True, env=env)
+    return (time.perf_counter() - start) * 1000, done.stdout
+
+
+def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
+    """The sessions of the last day, and the tokens of all."""
+    written = corpus(folder, scale)
+    env = {**os.environ, "HOME": str(folder), "CLAUDE_CONFIG_DIR": str(folder / ".claude"), "NO_COLOR": "1"}
+    since = time.time_ns() - DAY * 10**9
+    today = datetime.now(UTC).strftime("%Y%m%d")
+    peer = ccusage()
+    detect: list[float] = []
+    totals: list[float] = []
+    peers: tuple[list[float], list[float]] = ([], [])
+    for _ in range(ROUNDS):
+        spent, said = timed([sys.executable, "-c", _DETECT, folder, since], env)
+        assert int(said) == ACTIVE, said
+        detect.append(spent)
+        spent, said = timed([sys.executable, "-c", _TOTALS, folder], env)
+        totals.append(spent)
+        if peer is not None:
+            for kept, more in zip(peers, (["--since", today], []), strict=True):
+                spent, theirs = timed([peer, "claude", "daily", "--json", "--offline", *more], env)
+                kept.append(spent)
+            their = json.loads(theirs)["totals"]
+            spent_in = their["inputTokens"] + their["cacheCreationTokens"] + their["cacheReadTokens"]
+            assert json.loads(said) == [spent_in, their["outputTokens"]], (said, their)
+    name = "ccusage" if peer is not None else ""
+    since_peer, total_peer = (min(kept, default=0.0) for kept in peers)
+    yield Row(
+        "detection, 15 active of all sessions, whole process",
+        min(detect),
+        "ms",
+        "<= 60",
+        name and f"{name} --since",
+        since_peer,
+    )
+    yield Row(
+        "tokens of all sessions, whole process", min(totals), "ms", "<= 0.5 of the peer", name, total_peer
+    )
+    yield Row("tokens of all sessions", written / min(totals) / 1000, "MB/s")
+
+
+if __name__ == "__main__":
+    run(rows)

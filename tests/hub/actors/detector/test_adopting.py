@@ -1,0 +1,230 @@
+"""A detected agent's work goes on with another one: whole daemon, real files, scripted agents that really run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from hub.domain.contract import verify
+from hub.errors import Code, HubError
+from hub.io.places import load_or_create_key
+from hub.messages import AuditHistory
+from tests.faults.harness import git, project
+from tests.hub.actors.kit import daemon_of
+from tests.hub.io.agents import register, running, transcript
+from tests.waiting import answered
+
+SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
+ID = f"claude:{SESSION}"
+SECRET = "sk-ant-api03-" + "a1B2c3D4" * 11 + "-AAAA"
+PLAN = [
+    {"content": "Write a.py", "status": "completed", "activeForm": "x"},
+    {"content": "Write b.py", "status": "pending", "activeForm": "x"},
+]
+
+
+@pytest.fixture
+def made(tmp_path):
+    with project(tmp_path) as found:
+        found.script("demo-first", {"append": {"path": "b.py", "text": "b = 2\n"}}, {"done": "x"})
+        found.script("demo-second", {"done": "x"})
+        found.configure(f'[providers.claude]\nprogram = "{tmp_path}/bin/claude-code"\n')
+        yield found
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Where the user's agents keep their sessions."""
+    return tmp_path / "home" / ".claude"
+
+
+@pytest.fixture
+def left(made, home):
+    """A session of Claude Code: a plan, a rule of the user's, a secret, and a file that nobody has committed."""
+    path = transcript(home, SESSION, made.root, f"Write a.py and b.py. Use {SECRET}.")
+    common = {"sessionId": SESSION, "cwd": str(made.root), "timestamp": "2026-11-21T03:00:01.000Z"}
+    todo = {"type": "tool_use", "id": "t-2", "name": "TodoWrite", "input": {"todos": PLAN}}
+    answer = {"id": "m-2", "role": "assistant", "model": "claude-sonnet-5-5", "content": [todo]}
+    order = {"role": "user", "content": "Never touch README.md."}
+    records = (
+        {"type": "user", "uuid": "u-3", "parentUuid": "u-2", "message": order, **common},
+        {"type": "assistant", "uuid": "u-4", "parentUuid": "u-3", "message": answer, **common},
+    )
+    with path.open("a") as file:
+        file.writelines(json.dumps(record) + "\n" for record in records)
+    (made.root / "a.py").write_text("a = 1\n")
+    return path
+
+
+def daemon(made, monkeypatch, home, **env):
+    return daemon_of(made, monkeypatch, HOME=str(home.parent), HUB_AMBIENT="0", **env)
+
+
+async def adopt(live, target="demo-first", number=ID, *, start=False, interactive=False, stop=False):
+    gateway = live.daemon.app.gateway()
+    return await gateway.adopt(number, target, start=start, interactive=interactive, stop=stop)
+
+
+async def refused(live, *args, **ways):
+    with pytest.raises(HubError) as caught:
+        await adopt(live, *args, **ways)
+    return caught.value.code
+
+
+def contract_of(made, answer):
+    """The signed form beside the brief, after every check."""
+    path = Path(answer["brief"]).with_suffix(".json")
+    return verify(path.read_bytes(), load_or_create_key("contract", made.state), session_id=path.stem)
+
+
+def brief_of(answer):
+    """Its text and its mode."""
+    path = Path(answer["brief"])
+    return path.read_text(), path.stat().st_mode & 0o777
+
+
+def ended_by(pid):
+    """The signal that ended a child of this test's; it stays to be waited for."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG).si_status
+
+
+async def test_a_session_goes_on_with_all_that_the_agent_left(made, monkeypatch, home, left):
+    """Its transcript as the contract's intent, its uncommitted file in the worktree; and a later agent knows it too."""
+    made.script("demo-first", {"append": {"path": "b.py", "text": "b = 2\n"}}, {"limit": {"resetsIn": 3600}})
+    status = git(made.root, "status", "--porcelain")
+    async with daemon(made, monkeypatch, home) as live:
+        answer = await adopt(live, start=True)
+        assert (answer["mode"], answer["resumed"], answer["stopped"]) == ("start", False, [])
+        assert (await live.until_ended())["sessionState"] == "completed"
+        audit = await live.ask("audit", AuditHistory())
+    given = contract_of(made, answer)
+    assert given.task_goal.startswith("Write a.py and b.py. Use [REDACTED:")
+    assert (given.plan, given.tasks_remaining) == (("Write a.py", "Write b.py"), ("Write b.py",))
+    assert given.do_not_redo == ("Write a.py",)
+    assert [item.text for item in given.constraints] == ["The user said: Never touch README.md."]
+    assert [entry.path for entry in given.file_manifest] == ["a.py", "hub.toml"]
+    assert (given.from_provider, given.to_provider, given.version) == ("claude", "demo-first", 2)
+    assert made.show(f"{given.snapshot_commit_sha}:a.py") == b"a = 1\n"
+    branch = answer["branch"]
+    assert made.show(f"{branch}:a.py") + made.show(f"{branch}:b.py") == b"a = 1\nb = 2\n"
+    assert git(made.root, "status", "--porcelain") == status  # the folder the agent worked in is as it was
+    assert "adopted" in [entry["event"] for entry in audit]
+    handed = json.loads((made.hub / "envelope.json").read_bytes())
+    assert handed["tasksRemaining"] == ["Write b.py"]
+    assert {entry["path"] for entry in handed["fileManifest"]} == {"a.py", "b.py", "hub.toml"}
+    assert [item["text"] for item in handed["constraints"]] == ["The user said: Never touch README.md."]
+    for path in made.hub.rglob("*"):
+        assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+
+
+async def test_a_brief_alone_begins_nothing_and_ends_nothing(made, monkeypatch, home, left):
+    with running(made.root.parent, cwd=made.root) as pid:
+        register(home, pid, SESSION)
+        async with daemon(made, monkeypatch, home) as live:
+            answer = await adopt(live)
+            assert (await live.status())["sessionState"] == "idle"
+            os.kill(pid, 0)
+    name = contract_of(made, answer).session_id
+    assert (answer["mode"], answer["sessionId"], answer["command"]) == ("brief", "", "")
+    text, mode = brief_of(answer)
+    assert "hub did not start that agent" in text
+    assert f"`.hub/adopted/{name}.json`" in text
+    assert mode == 0o600
+    assert SECRET not in text
+
+
+async def test_an_agent_that_runs_is_never_doubled(made, monkeypatch, home, left):
+    with running(made.root.parent, cwd=made.root) as pid:
+        register(home, pid, SESSION)
+        async with daemon(made, monkeypatch, home) as live:
+            assert await refused(live, start=True) is Code.AGENT_RUNNING
+            assert await refused(live, interactive=True, target="claude") is Code.AGENT_MISSING
+            assert (await live.status())["sessionState"] == "idle"
+            answer = await adopt(live, start=True, stop=True)
+            assert answer["stopped"] == [pid]
+            assert ended_by(pid) == signal.SIGTERM
+            await live.until_ended()
+
+
+async def test_a_session_that_several_may_work_on_is_nobodys(made, monkeypatch, home, left):
+    base = made.root.parent
+    with running(base, cwd=made.root), running(base, cwd=made.root):
+        os.utime(left)
+        async with daemon(made, monkeypatch, home) as live:
+            assert await refused(live, start=True, stop=True) is Code.AGENT_RUNNING
+
+
+async def test_what_cannot_be_adopted_is_refused_with_its_reason(made, monkeypatch, home, left, tmp_path):
+    outside = "02a1fe0c-897b-7642-9087-e765bd0c6562"
+    transcript(home, outside, tmp_path / "elsewhere", "Something else.")
+    empty = "03a1fe0c-897b-7642-9087-e765bd0c6563"
+    transcript(home, empty, made.root, "")
+    with running(made.root.parent, cwd=made.root, HUB_RUN_ID="d-1") as pid:
+        async with daemon(made, monkeypatch, home) as live:
+            assert await refused(live, number="claude:../../x") is Code.NOT_FOUND
+            assert await refused(live, target="nobody") is Code.INVALID
+            assert await refused(live, interactive=True) is Code.INVALID
+            assert await refused(live, number=f"claude:{outside}", start=True) is Code.OUTSIDE_PROJECT
+            assert await refused(live, number=f"claude:{empty}") is Code.NOTHING_TO_ADOPT
+            assert await refused(live, number=f"claude:pid:{pid}") is Code.NOTHING_TO_ADOPT
+            brief = await adopt(live, number=f"claude:{outside}")
+            assert contract_of(made, brief).snapshot_commit_sha == ""
+
+
+async def test_the_agents_own_program_goes_on_with_its_own_session(made, monkeypatch, home, left, tmp_path):
+    """In the folder it worked in; another agent's program gets the brief instead."""
+    made.configure(
+        f'[providers.claude]\nprogram = "{tmp_path}/bin/claude-code"\n'
+        f'[providers.gemini]\nprogram = "{tmp_path}/bin/claude-code"\n'
+        f'[terminal]\ncommand = ["{tmp_path}/bin/term"]\n'
+    )
+    (tmp_path / "bin").mkdir()
+    program(tmp_path / "bin" / "term", '(setsid "$@" < /dev/null > /dev/null 2>&1 &)')
+    program(tmp_path / "bin" / "claude-code", 'echo "$PWD $*" >> "$HOME/ran"')
+
+    def ran():
+        try:
+            return (home.parent / "ran").read_text().splitlines()
+        except FileNotFoundError:
+            return []
+
+    async def told():
+        return ran()
+
+    async with daemon(made, monkeypatch, home) as live:
+        own = await adopt(live, "claude", interactive=True)
+        assert (own["mode"], own["resumed"], own["terminal"]) == ("interactive", True, "term")
+        [line] = await answered(told, bool)
+        assert line.startswith(
+            f"{made.root} --resume {SESSION} Read the continuation brief in {own['brief']}"
+        )
+        other = await adopt(live, "gemini", interactive=True)
+        assert other["resumed"] is False
+        *_, line = await answered(told, lambda lines: len(lines) > 1)
+        assert line.startswith(f"{made.root} -i Read the continuation brief in {other['brief']}")
+
+
+def program(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o700)
+
+
+async def test_files_of_another_worktree_come_along(made, monkeypatch, home, tmp_path):
+    """The agent worked beside the project's own tree, on a branch of its own."""
+    other = tmp_path / "beside"
+    git(made.root, "worktree", "add", "-q", "-b", "side", str(other))
+    (other / "c.py").write_text("c = 3\n")
+    transcript(home, SESSION, other, "Write c.py")
+    async with daemon(made, monkeypatch, home) as live:
+        answer = await adopt(live, start=True)
+        await live.until_ended()
+    assert made.show(f"{answer['branch']}:c.py") == b"c = 3\n"
+    assert not (other / ".hub").exists()
+    assert (
+        git(made.root, "log", "--format=%s", f"side..{answer['branch']}").splitlines()[-1]
+        == "work in progress"
+    )

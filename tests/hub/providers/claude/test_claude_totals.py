@@ -1,0 +1,69 @@
+"""The sum over Claude's files: each message of a request once, wherever the bytes are cut."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain.cost import Tokens
+from hub.providers.claude.totals import total
+
+
+def record(name, request, out, *, model="m", fresh=10, read=5, written=2):
+    usage = {
+        "input_tokens": fresh,
+        "output_tokens": out,
+        "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": written,
+    }
+    message = {"id": name, "model": model, "content": [], "usage": usage}
+    value = {"type": "assistant", "requestId": request, "message": message}
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+ROWS = [
+    record("m1", "r1", 1),
+    record("m1", "r1", 500),
+    record("m2", "r2", 7000),
+    record("m2", "r2", 3),
+    record("m1", "r9", 100, model="n"),
+    b'{"type":"user","message":{"content":"\\"usage\\":{"}}\n',
+    b'{"type":"other","x":{"usage":{}}}\n',
+]
+SUMS = {"m": Tokens(34, 7500, 10, 4), "n": Tokens(17, 100, 5, 2)}
+
+
+@given(st.lists(st.integers(0, sum(map(len, ROWS)))))
+def test_however_the_bytes_are_cut_the_sum_is_the_same(cuts):
+    """ccusage counts a pair of message and request once, and of several figures the largest."""
+    data = b"".join(ROWS)
+    edges = sorted({0, *cuts, len(data)})
+    pieces = [data[a:b] for a, b in itertools.pairwise(edges)]
+    assert total([pieces]).by_model() == SUMS
+
+
+def test_a_copy_in_another_file_counts_once():
+    """A forked session begins with a copy of the other's records."""
+    assert total([ROWS, ROWS[:3]]).by_model() == SUMS
+
+
+def test_a_last_line_without_its_end_counts():
+    assert total([[ROWS[0].rstrip()]]).by_model() == {"m": Tokens(17, 1, 5, 2)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b'{"type":"assistant","message":{"usage":{', b'x"usage":{\n', b'{"a":{"usage":{"input_tokens":"x"}}\n'],
+)
+def test_a_line_that_cannot_be_read_is_counted(line):
+    assert total([[line]]).unreadable == 1
+    assert total([[line]]).by_model() == {}
+
+
+def test_a_message_without_a_name_counts_each_time():
+    row = record("", None, 4)
+    assert total([[row, row]]).by_model() == {"m": Tokens(34, 8, 10, 4)}
