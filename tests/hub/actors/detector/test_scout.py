@@ -31,8 +31,13 @@ def seen(scout):
 
 
 def own(scout):
-    """Without the agents of other tests."""
-    return [one for one in scout.scan(0.0) if one.agent is None]
+    """Without the agents of other tests, and their stores."""
+    found = scout.scan(0.0)
+    return [
+        one
+        for one in found
+        if one.id == f"claude:{SESSION}" or (one.gap and one.gap.root.startswith(scout.home))
+    ]
 
 
 def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scout, monkeypatch):
