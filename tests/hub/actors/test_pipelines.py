@@ -365,11 +365,10 @@ async def test_a_provider_that_is_not_there_fails_its_node_only(made, monkeypatc
         }
 
 
-async def test_a_message_for_somebody_else_is_a_mistake(made, monkeypatch):
-    async with daemon_of(made, monkeypatch) as live:
-        actor = Pipelines(made.root, None, (), live.daemon.app._conductor)
-        with pytest.raises(TypeError, match="not for the pipelines"):
-            await actor.handle("hello")
+async def test_a_message_for_somebody_else_is_a_mistake(tmp_path):
+    actor = Pipelines(tmp_path, None, (), None)
+    with pytest.raises(TypeError, match="not for the pipelines"):
+        await actor.handle("hello")
 
 
 async def test_a_full_disk_ends_no_run(made, monkeypatch):
