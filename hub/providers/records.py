@@ -31,6 +31,7 @@ _PATH = (
     "target_file",
     "relPath",
     "TargetFile",
+    "relativeWorkspacePath",
 )
 _TODOS = ("todos", "plan", "tasks", "items", "todo_list")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
