@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "hub.cli.mcp",
         "The tools of hub for other agents and editors: serve them, or tell a client of them.",
     ),
+    "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
     "init": ("hub.cli.init", "Write a commented hub.toml."),
     "doctor": ("hub.cli.doctor", "Look for what keeps hub from working."),
 }

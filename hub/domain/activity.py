@@ -142,7 +142,9 @@ def failure_text(result: Activity) -> str:
     if not what:
         return ""
     how = f"exit status {result.exit_code}" if result.exit_code is not None else "an error"
-    said = next((line.strip() for line in result.text.splitlines() if line.strip()), "")
+    lines = [line.strip() for line in result.text.splitlines() if line.strip()]
+    # A traceback tells what went wrong in its last line, everything else in its first.
+    said = lines[-1 if lines[0].startswith("Traceback ") else 0] if lines else ""
     return f"{what} ended with {how}" + (f": {said[:MAX_FIRST_LINE]}" if said else "")
 
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 import attrs
 
+from hub.domain.intent import NO_INTENT, Intent
+
 MAX_TURNS = 16
 """How many turns `recent_turns` has at most."""
 MAX_UNKNOWN_SHARE = 0.2
@@ -139,8 +141,8 @@ class Accounting:
 class SessionIntel:
     """What a store tells of one session.
 
-    The fields of the specification, and four of hub's own: `cwd`, `accounting`, `alarm` and `tokens_exact`. Strings
-    are as the agent wrote them: not redacted, not clipped, and possibly with what a terminal acts on.
+    The fields of the specification, and five of hub's own: `cwd`, `intent`, `accounting`, `alarm`, `tokens_exact`.
+    Strings are as the agent wrote them: not redacted, not clipped, and possibly with what a terminal acts on.
 
     Attributes:
         plan: Every step of the plan in force, in its order.
@@ -152,6 +154,8 @@ class SessionIntel:
         tokens_in: All input tokens, those read from and written to a cache included.
         tokens_exact: Whether the token figures cover the whole session.
         message_count: Messages of user and assistant; a lower bound where bytes were skipped.
+        intent: What was decided, forbidden, done, run and planned, as of a session that hub itself runs; its sources
+            are places in the store, not events of hub's.
         alarm: Why this is not to be trusted; "" when nothing is wrong.
     """
 
@@ -168,6 +172,7 @@ class SessionIntel:
     tokens_out: int = 0
     message_count: int = 0
     cwd: str = ""
+    intent: Intent = NO_INTENT
     tokens_exact: bool = True
     accounting: Accounting = Accounting()
     alarm: str = ""

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable
+from typing import Any
 
 import attrs
 
+from hub.domain.event import Event, EventType
 from hub.domain.intel import MAX_TURNS, Accounting, SessionIntel, StoreHit, Turn, drift
+from hub.domain.intent import IntentFold
 
 MAX_ITEMS = 2_000
 """Distinct files, skills or steps that are kept; more than a person could use, and bounded."""
@@ -50,6 +53,9 @@ class Draft:
         self._skills: dict[str, None] = {}
         self._mcps: dict[str, None] = {}
         self._plan: dict[str, tuple[str, bool]] = {}
+        self._intent = IntentFold()
+        self._events = 0
+        self._told_plan: tuple[list[str], list[str]] = ([], [])
         self._requests: dict[str, Tokens] = {}
         self._total: Tokens | None = None
         self._counts = {"parsed": 0, "ignored": 0, "unknown": 0, "damaged": 0, "repeated": 0}
@@ -104,6 +110,7 @@ class Draft:
             return
         if role == "user" and not self._prompt:
             self._prompt = text
+        self._feed(EventType.TEXT, text, role=role)
         if key and key in self._named:
             self._again(role, text, key, join=join)
             return
@@ -140,15 +147,47 @@ class Draft:
         """The plan in force, in whole: pairs of a step and its state. Replaces the one before."""
         self._plan = {}
         for step, state in steps:
-            self.task(step, step, state)
+            self._step(step, step, state)
+        self._feed_plan()
 
     def task(self, key: str, step: str, state: str) -> None:
         """One step of the plan, by its key: new, or changed. An empty `step` keeps the words it has."""
+        self._step(key, step, state)
+        self._feed_plan()
+
+    def _step(self, key: str, step: str, state: str) -> None:
         words = step.strip() or self._plan.get(key, ("", False))[0]
         if state == "deleted":
             self._plan.pop(key, None)
         elif words and (key in self._plan or len(self._plan) < MAX_ITEMS):
             self._plan[key] = (words, state.lower().replace("-", "_") in DONE)
+
+    def began(self, key: str, tool: str, *, command: str = "", path: str = "") -> None:
+        """A call of a tool, by its key: of a shell with its command, of a tool that writes with the file."""
+        self._feed(EventType.TOOL_USE, "", tool=tool, toolId=key, command=command, path=path)
+
+    def ended(self, key: str, text: str = "", *, exit_code: int | None = None, failed: bool = False) -> None:
+        """How the call of this key ended; a key of no call tells nothing.
+
+        Args:
+            key: The call's.
+            text: What the tool told.
+            exit_code: The command's; None = not told.
+            failed: Whether the tool says that it failed, whatever the status.
+        """
+        self._feed(EventType.TOOL_RESULT, text, toolId=key, exitCode=exit_code, isError=failed)
+
+    def _feed(self, kind: EventType, text: str, **meta: Any) -> None:
+        """What is told also goes to the fold of a session that hub runs: one reading of prose and calls for both."""
+        self._events += 1
+        self._intent.feed(self._events, Event(kind, text, meta))
+
+    def _feed_plan(self) -> None:
+        steps = [words for words, _ in self._plan.values()]
+        left = [words for words, done in self._plan.values() if not done]
+        if (steps, left) != self._told_plan:  # said once more it is no newer than what was said since
+            self._told_plan = (steps, left)
+            self._feed(EventType.SYSTEM, "", plan=steps, tasksRemaining=left)
 
     def used(self, key: str, tokens_in: int, tokens_out: int) -> None:
         """What one request used. Of the same key the largest counts: stores repeat it, and some begin with a part."""
@@ -180,6 +219,7 @@ class Draft:
             tokens_out=tokens.tokens_out,
             message_count=self._messages,
             cwd=self.cwd or hit.cwd,
+            intent=self._intent.intent(),
             tokens_exact=self.tokens_exact and (self._total is not None or not self._skipped),
             accounting=account,
             alarm=drift(account, said=bool(self._messages)),

@@ -93,6 +93,27 @@ class Intent:
     next_action: Sourced | None
 
 
+NO_INTENT = Intent(
+    initial_prompt="",
+    plan=(),
+    tasks_remaining=(),
+    do_not_redo=(),
+    decisions=(),
+    constraints=(),
+    skills_loaded=(),
+    skills_in_use=(),
+    skills_to_use=(),
+    mcps=(),
+    model=None,
+    in_flight_code=(),
+    files=(),
+    commands=(),
+    failed_attempts=(),
+    next_action=None,
+)
+"""That of nobody."""
+
+
 class IntentFold:
     """Keeps the intent live. Constant work an event.
 
@@ -248,12 +269,16 @@ class IntentFold:
         """Unfinished edits last: they are what the next agent must look at first."""
         return tuple(sorted(self._edits.values(), key=_urgency))
 
+    def _finished(self, said: int) -> bool:
+        """Whether the last step of a plan was done after that: what was to come next was among the steps."""
+        return bool(self._plan.steps) and self._plan.rest == {} and self._plan.told > said
+
     def _next_action(self, remaining: dict[str, int]) -> Sourced | None:
         said = _sourced(self._said[Kind.NEXT])[-1:]
         planned = _sourced(remaining)[:1]
         # The plan's first open task, unless the agent said something more exact since the plan last changed.
         if said and (not planned or said[0].source > planned[0].source):
-            return said[0]
+            return None if self._finished(said[0].source) else said[0]
         failures = tuple(Sourced(mend_text(c.command), c.source) for c in self._commands.values() if c.failed)
         return next(iter((*planned, *failures[-1:])), None)
 

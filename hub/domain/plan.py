@@ -21,6 +21,8 @@ class Plan:
     rest: dict[str, int] | None = None
     """None when nothing was told of what is left."""
     done: dict[str, int] = attrs.field(factory=dict)
+    told: int = 0
+    """The event that told last what is left; 0 for none."""
 
     @property
     def remaining(self) -> dict[str, int]:
@@ -33,7 +35,7 @@ class Plan:
             self.steps = dict.fromkeys(plan[:MAX_ITEMS], id)
         if remaining is None:
             return
-        self.rest = dict.fromkeys(remaining[:MAX_ITEMS], id)
+        self.rest, self.told = dict.fromkeys(remaining[:MAX_ITEMS], id), id
         if plan is None:  # an agent that only tells what is left has its plan in all it ever told
             for task in self.rest:
                 _keep(self.steps, task, self.steps.get(task, id))

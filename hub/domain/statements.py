@@ -63,14 +63,15 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
             r"\b(?:I|we)(?:'ll| will|'m going to| am going to|'re going to| are going to) "
             r"(?:use|go with|keep|choose|pick|switch to|adopt|stick with|avoid)\b"
             r".*\b(?:because|since|so that|as it|instead of|rather than)\b"
-            r"|\b(?:I|we)(?:'ve| have)? (?:decided|chosen|chose|opted) (?:to|on|for|against|not)\b",
+            r"|\b(?:I|we)(?:'ve| have)? (?:decided|chosen|chose|opted|settled|agreed) (?:to|on|for|against|not)\b"
+            r"|\b(?:I|we)(?:'d| would) (?:rather|sooner|prefer)\b.*\b(?:than|over|instead of|to)\b",
             re.IGNORECASE,
         ),
     ),
     (
         Kind.CONSTRAINT,
         re.compile(
-            r"\b(?:must not|mustn't|must never|must stay|must remain|may not|do not|don't|never)\b",
+            r"\b(?:must|mustn't|may not|do not|don't|never)\b|\bonly\b.*\bmay\b",
             re.IGNORECASE,
         ),
     ),
@@ -82,7 +83,8 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
 )
 _AGENT_CONSTRAINT = re.compile(
-    r"\b(?:must not|mustn't|must never|must stay|must remain|may not)\b", re.IGNORECASE
+    r"\b(?:must (?:not|never|always|stay|remain|keep)|mustn't|may not)\b|\bonly\b.*\bmay (?:be|only)\b",
+    re.IGNORECASE,
 )
 _IDLE = re.compile(r"\b(?:don't|do not) (?:know|see|think|have|need|believe|understand|yet)\b", re.IGNORECASE)
 

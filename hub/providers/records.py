@@ -34,6 +34,7 @@ _PATH = (
     "relativeWorkspacePath",
 )
 _TODOS = ("todos", "plan", "tasks", "items", "todo_list")
+_EXITED = re.compile(r"^(?:Process exited with code|Exit code:?) (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
 _CHECKED = re.compile(r"^\s*(?:[-*]|\d+[.)])\s*\[([ xX~/-])\]\s*(.+)$", re.MULTILINE)
 
@@ -101,6 +102,30 @@ def called(draft: Draft, tool: str, given: Any) -> None:
     elif writes(name):
         for path in _paths(given):
             draft.touched(path)
+
+
+def began(draft: Draft, key: str, tool: Any, given: Any) -> None:
+    """A call of a tool, so that how it ends (`Draft.ended`, by the same key) can be told with what was tried."""
+    arguments = _arguments(given)
+    name = text(tool)
+    if isinstance(arguments, str):
+        paths, command = patched(arguments), ""
+    else:
+        paths = _paths(arguments) if writes(name) else iter(())
+        command = _command(next((arguments[key] for key in ("command", "cmd") if arguments.get(key)), ""))
+    draft.began(key, name, command=command, path=next(paths, ""))
+
+
+def _command(given: Any) -> str:
+    """A command line; of the words of one, what a shell is told to run."""
+    words = [text(word) for word in items(given)]
+    return words[-1] if words[1:2] in (["-c"], ["-lc"]) else " ".join(words) or text(given)
+
+
+def exit_code(head: str) -> int | None:
+    """The exit status that a tool's own words before a command's output tell; None where they tell none."""
+    found = _EXITED.search(head)
+    return int(found[1]) if found else None
 
 
 def writes(tool: str) -> bool:

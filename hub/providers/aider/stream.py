@@ -43,6 +43,7 @@ _TOKENS = re.compile(
 )
 _COST = re.compile(r"Cost: \$(\d{1,9}(?:\.\d{1,12})?) message")
 _APPLIED = "Applied edit to "
+_OUTPUT = re.compile(r"Added (\d+) lines? of output to the chat\.")
 _COMMIT = re.compile(r"Commit ([0-9a-f]{7,40}) (.*)")
 _THINKS, _ANSWERS = "► **THINKING**", "► **ANSWER**"
 _RULE = re.compile(r"-{8,}")
@@ -71,6 +72,7 @@ class AiderStream(Fold):
         self._wrong: Failure | None = None
         """What is wrong with the newest answer."""
         self._edits = 0
+        self._checks = 0
 
     @property
     def tools_in_flight(self) -> int:
@@ -176,6 +178,8 @@ class AiderStream(Fold):
             return Step([_usage({"costUsdMicros": _micros(cost[1]), "model": self._model}, text)])
         if text.startswith(_APPLIED):
             return self._applied(text.removeprefix(_APPLIED))
+        if (added := _OUTPUT.fullmatch(text)) is not None:
+            return self._checked(int(added[1]))
         if (commit := _COMMIT.fullmatch(text)) is not None:
             return Step([*self._flush(), Event(EventType.SYSTEM, text, {"commit": commit[1]})])
         return None
@@ -223,6 +227,16 @@ class AiderStream(Fold):
         return Step(
             [*self._flush(), use, Event(EventType.TOOL_RESULT, _APPLIED + path, {**meta, "isError": False})]
         )
+
+    def _checked(self, count: int) -> Step:
+        """A check or linter of the user's failed: it stays silent when all is well. What it wrote is nobody's word."""
+        start = max(0, len(self._lines) - count)
+        output, self._lines = "\n".join(self._lines[start:]).strip(), self._lines[:start]
+        said, self._spoke = self._flush(), False
+        self._checks += 1
+        meta = {"tool": "check", "toolId": f"check-{self._checks}"}
+        result = Event(EventType.TOOL_RESULT, jsonline.cap(output, _TEXT_CAP), {**meta, "isError": True})
+        return Step([*said, Event(EventType.TOOL_USE, "check", meta), result])
 
     # The model's words.
 

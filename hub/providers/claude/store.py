@@ -109,7 +109,8 @@ class Fold:
         content = mapping(value.get("message")).get("content")
         result = mapping(value.get("toolUseResult"))
         words = records.said(content)
-        if result:
+        ended = [self._ended(mapping(block)) for block in items(content)]
+        if result or any(ended):
             self._result(result)
         elif (
             value.get("isMeta") is True
@@ -121,6 +122,15 @@ class Fold:
         else:
             self.draft.said("user", words, key=name)
         self.draft.took()
+
+    def _ended(self, block: Mapping[str, Any]) -> bool:
+        """A tool's result, as the model was given it: a status other than 0 heads it."""
+        if block.get("type") != "tool_result":
+            return False
+        words, failed = records.said(block.get("content")), block.get("is_error") is True
+        code = records.exit_code(words.partition("\n")[0]) if failed else 0
+        self.draft.ended(text(block.get("tool_use_id")), words, exit_code=code, failed=failed)
+        return True
 
     def _result(self, result: Mapping[str, Any]) -> None:
         """What a tool did; tasks get their number only here."""
@@ -138,6 +148,7 @@ class Fold:
             self._usage(value)
         for block in map(mapping, items(message.get("content"))):
             if block.get("type") == "tool_use":
+                records.began(self.draft, text(block.get("id")), block.get("name"), block.get("input"))
                 self._call(text(block.get("name")), mapping(block.get("input")))
         self.draft.said(
             "assistant", records.said(message.get("content")), key=text(message.get("id")), join=True

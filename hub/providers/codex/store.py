@@ -19,7 +19,7 @@ from typing import Any
 from hub.domain.intel import Found, Place, StoreHit
 from hub.domain.intel_fold import Draft, mcp_of
 from hub.providers import records
-from hub.providers.jsonline import count, mapping, text
+from hub.providers.jsonline import count, integer, mapping, text
 from hub.providers.store import LineStore, stem
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
@@ -76,8 +76,6 @@ _SILENT_EVENTS = frozenset(
 _SILENT_ITEMS = frozenset(
     [
         "reasoning",
-        "function_call_output",
-        "custom_tool_call_output",
         "web_search_call",
         "ghost_snapshot",
         "compaction",
@@ -185,12 +183,25 @@ class Fold:
             server = text(payload.get("namespace"))
             self.draft.mcp(mcp_of(f"{server}__tool") if server.startswith("mcp__") else "")
             given = payload.get("arguments", payload.get("input"))
+            records.began(self.draft, text(payload.get("call_id")), payload.get("name"), given)
             records.called(self.draft, text(payload.get("name")), given)
+            self.draft.took()
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            self._ended(payload)
             self.draft.took()
         elif kind in _SILENT_ITEMS:
             self.draft.ignored()
         else:
             self.draft.unknown(f"response_item/{kind}")
+
+    def _ended(self, payload: Mapping[str, Any]) -> None:
+        """A tool's output: lines about it and then what it wrote; in older versions an object of both."""
+        told = records.decoded(payload.get("output"))
+        words = text(mapping(told).get("output")) or records.said(told)
+        code = integer(mapping(mapping(told).get("metadata")).get("exit_code"))
+        head, _, output = words.partition("\nOutput:\n")
+        code = records.exit_code(head) if code is None else code
+        self.draft.ended(text(payload.get("call_id")), output or words, exit_code=code, failed=bool(code))
 
     def _message(self, role: str, words: str) -> None:
         if role in ("developer", "system"):

@@ -17,7 +17,7 @@ from typing import Any
 from hub.domain.intel import Found, Place, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import records
-from hub.providers.jsonline import count, items, mapping, text
+from hub.providers.jsonline import count, integer, items, mapping, text
 from hub.providers.store import LineStore, parent, stem
 
 _EVENTS = "events"
@@ -150,6 +150,7 @@ class Fold:
     def _tool(self, data: Mapping[str, Any]) -> None:
         self.draft.mcp(text(data.get("mcpServerName")))
         tool, given = text(data.get("toolName")), data.get("arguments")
+        records.began(self.draft, text(data.get("toolCallId")), tool, given)
         steps = mapping(records.decoded(given)).get("todos")
         if tool == "update_todo" and isinstance(steps, str):
             self.draft.planned(records.checklist(steps))
@@ -159,6 +160,13 @@ class Fold:
     def _changed(self, data: Mapping[str, Any]) -> None:
         for edit in map(mapping, items(data.get("fileEdits"))):
             self.draft.touched(text(edit.get("path")))
+        said = text(mapping(data.get("result")).get("content"))
+        self.draft.ended(
+            text(data.get("toolCallId")),
+            said or text(mapping(data.get("error")).get("message")),
+            exit_code=integer(mapping(data.get("shellExecution")).get("exitCode")),
+            failed=data.get("success") is False,
+        )
 
 
 def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:

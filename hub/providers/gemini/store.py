@@ -34,6 +34,7 @@ class Fold:
     def __init__(self, hit: StoreHit) -> None:
         self.draft = Draft()
         self._hit = hit
+        self._called: set[str] = set()
 
     def gap(self) -> None:
         """Nothing here hangs on the record before."""
@@ -83,8 +84,26 @@ class Fold:
             out = count(used.get("output")) + count(used.get("thoughts"))
             self.draft.used(name, count(used.get("input")), out)
         for call in map(mapping, items(value.get("toolCalls"))):
-            if call.get("status") != "error":
-                records.called(self.draft, text(call.get("name")), call.get("args"))
+            self._call(call)
+
+    def _call(self, call: Mapping[str, Any]) -> None:
+        """A call with its result; each later record of the message says the calls of the earlier ones again."""
+        key, tool = text(call.get("id")), text(call.get("name"))
+        if key and key in self._called:
+            return
+        if call.get("status") in ("success", "error", "cancelled"):
+            self._called.add(key)
+        if call.get("status") != "error":
+            records.called(self.draft, tool, call.get("args"))
+        records.began(self.draft, key, tool, call.get("args"))
+        for part in map(mapping, items(call.get("result"))):
+            answer = mapping(mapping(part.get("functionResponse")).get("response"))
+            words = text(answer.get("output")) or text(answer.get("error"))
+            # A status other than 0 stands in a line of its own below what the command wrote.
+            _, mark, rest = words.rpartition("\nExit Code: ")
+            code = records.exit_code(f"Exit code {rest}") if mark else 0
+            failed = call.get("status") == "error"
+            self.draft.ended(key, words, exit_code=None if failed else code, failed=failed)
 
 
 def _document(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:

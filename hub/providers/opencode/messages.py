@@ -11,7 +11,7 @@ from typing import Any
 
 from hub.domain.intel_fold import Draft
 from hub.providers import records
-from hub.providers.jsonline import count, items, mapping, text
+from hub.providers.jsonline import count, integer, items, mapping, text
 
 _QUIET = frozenset(
     {"step-start", "step-finish", "reasoning", "snapshot", "file", "agent", "subtask", "retry", "compaction"}
@@ -43,6 +43,7 @@ def _part(draft: Draft, part: Mapping[str, Any]) -> str:
         return text(part.get("text"))
     if kind == "tool":
         state = mapping(part.get("state"))
+        _tool(draft, part, state)
         if text(state.get("status")) != "error":
             records.called(draft, text(part.get("tool")), state.get("input"))
         draft.took()
@@ -55,6 +56,15 @@ def _part(draft: Draft, part: Mapping[str, Any]) -> str:
     else:
         draft.unknown(f"part/{kind}")
     return ""
+
+
+def _tool(draft: Draft, part: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    key, status = text(part.get("callID")), text(state.get("status"))
+    records.began(draft, key, part.get("tool"), state.get("input"))
+    if status in ("completed", "error"):
+        code = integer(mapping(state.get("metadata")).get("exit"))
+        words = text(state.get("output")) or text(state.get("error"))
+        draft.ended(key, words, exit_code=code, failed=status == "error")
 
 
 def _unquoted(words: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from hub.domain.intel import Found, Place, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import records
-from hub.providers.jsonline import count, items, mapping, text
+from hub.providers.jsonline import count, integer, items, mapping, text
 from hub.providers.store import LineStore, stem
 
 _OWN = ("<session_context>", "This is the Qwen Code.", "<system-reminder>")
@@ -44,7 +44,9 @@ class Fold:
             self._user(value, name)
         elif kind == "assistant":
             self._assistant(value, name)
-        elif kind in ("tool_result", "system"):
+        elif kind == "tool_result":
+            self._ended(mapping(value.get("toolCallResult")), mapping(value.get("message")))
+        elif kind == "system":
             draft.ignored()
         else:
             draft.unknown(kind)
@@ -57,6 +59,17 @@ class Fold:
             self.draft.said("user", words, key=name)
             self.draft.took()
 
+    def _ended(self, result: Mapping[str, Any], message: Mapping[str, Any]) -> None:
+        parts = [mapping(mapping(part).get("functionResponse")) for part in items(message.get("parts"))]
+        answer = mapping(parts[0].get("response")) if parts else {}
+        self.draft.ended(
+            text(result.get("callId")),
+            text(answer.get("output")) or text(answer.get("error")),
+            exit_code=integer(mapping(result.get("resultDisplay")).get("exitCode")),
+            failed=result.get("status") == "error",
+        )
+        self.draft.took()
+
     def _assistant(self, value: Mapping[str, Any], name: str) -> None:
         self.draft.model = text(value.get("model")) or self.draft.model
         used = mapping(value.get("usageMetadata"))
@@ -65,7 +78,8 @@ class Fold:
                 name, count(used.get("promptTokenCount")), count(used.get("candidatesTokenCount"))
             )
         parts = [mapping(part) for part in items(mapping(value.get("message")).get("parts"))]
-        for call in (mapping(part.get("functionCall")) for part in parts):
+        for call in (mapping(part["functionCall"]) for part in parts if "functionCall" in part):
+            records.began(self.draft, text(call.get("id")), call.get("name"), call.get("args"))
             records.called(self.draft, text(call.get("name")), call.get("args"))
         words = records.said([part for part in parts if part.get("thought") is not True])
         self.draft.said("assistant", words, key=name)

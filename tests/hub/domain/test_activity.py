@@ -1,5 +1,6 @@
 """The reading of one event, and the pairing of results with calls."""
 
+import attrs
 import pytest
 
 from hub.domain import activity
@@ -87,3 +88,11 @@ def test_a_failure_is_told_in_one_line():
     assert failure_text(done("1", command="make", exitCode=2)) == "make ended with exit status 2: said"
     assert failure_text(done("1", tool="Edit", path="a", isError=True)) == "Edit a ended with an error: said"
     assert failure_text(done("1", isError=True)) == ""
+
+
+def test_a_traceback_is_told_by_its_last_line():
+    """Its first line is the same in all of them: it tells nothing of what went wrong."""
+    said = "Traceback (most recent call last):\n  File 'a.py', line 1\nKeyError: 'x'\n"
+    failed = attrs.evolve(done("1", command="make", exitCode=1), text=said)
+    assert failure_text(failed) == "make ended with exit status 1: KeyError: 'x'"
+    assert failure_text(attrs.evolve(failed, text=" ")) == "make ended with exit status 1"

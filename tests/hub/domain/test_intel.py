@@ -190,3 +190,28 @@ def test_the_newest_hit():
 )
 def test_a_tools_name_tells_its_server(tool, server):
     assert mcp_of(tool) == server
+
+
+def test_what_was_said_run_and_planned_is_an_intent():
+    """An adopted session is told like one of hub's own: one reading of prose and of calls."""
+    draft = Draft()
+    draft.said("user", "Fix it. Do not touch b.py.")
+    draft.planned([("Look", "completed"), ("Mend", "pending")])
+    draft.said("assistant", "Decision: mend a.py.\nNext: run the check.")
+    draft.planned([("Look", "completed"), ("Mend", "pending")])
+    draft.began("1", "shell", command="make test")
+    draft.ended("1", "no rule", exit_code=2, failed=True)
+    draft.began("2", "write", path="a.py")
+    draft.ended("2", "cannot", failed=True)
+    draft.ended("3", "nobody called")
+    intent = draft.finish(HIT).intent
+    assert [said.text for said in intent.constraints] == ["Do not touch b.py."]
+    assert [said.text for said in intent.decisions] == ["mend a.py."]
+    assert [done.text for done in intent.do_not_redo] == ["Look"]
+    assert [(ran.command, ran.exit_code) for ran in intent.commands] == [("make test", 2)]
+    assert [failed.text for failed in intent.failed_attempts] == [
+        "make test ended with exit status 2: no rule",
+        "write a.py ended with an error: cannot",
+    ]
+    assert intent.next_action is not None
+    assert intent.next_action.text == "run the check.", "a plan that is only told again is no newer"

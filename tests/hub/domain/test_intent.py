@@ -136,6 +136,14 @@ def test_the_next_action_is_the_newer_of_what_was_said_and_what_is_planned():
     assert fold(planned(["p"], ["p"]), text("Next: say")).next_action == Sourced("say", 2)
 
 
+def test_a_plan_that_is_done_leaves_nothing_that_was_said_to_come_before_its_end():
+    """What was to come next was among its steps; what is said after its end holds."""
+    said, done = text("Next: b"), planned(["a", "b"], [])
+    assert fold(planned(["a", "b"], ["b"]), said, done).next_action is None
+    assert fold(done, said).next_action == Sourced("b", 2)
+    assert fold(planned(["a"], ["a"]), planned([], []), said, planned([], [])).next_action == Sourced("b", 3)
+
+
 def test_without_plan_or_words_the_next_action_is_to_mend_what_failed():
     found = fold(call("Bash", command="make"), result(exitCode=2))
     assert found.next_action == Sourced("Make this pass: make", 2)

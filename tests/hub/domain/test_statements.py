@@ -24,8 +24,13 @@ def found(text: str, *, by_user: bool = False) -> list[tuple[Kind, str]]:
         ("I\u2019m going to keep the old name so that callers still work.", Kind.DECISION),
         ("We will stick with threads rather than asyncio.", Kind.DECISION),
         ("I've decided to drop the cache.", Kind.DECISION),
+        ("We settled on the second form.", Kind.DECISION),
+        ("I'd rather copy eight lines than add a library.", Kind.DECISION),
+        ("We would prefer the queue over the table.", Kind.DECISION),
         ("Constraint: no new dependency", Kind.CONSTRAINT),
         ("The schema must not change.", Kind.CONSTRAINT),
+        ("Old files must keep working.", Kind.CONSTRAINT),
+        ("Only read errors may be retried.", Kind.CONSTRAINT),
         ("Already done: the migration", Kind.DO_NOT_REDO),
         ("- [x] Done: the migration", Kind.DO_NOT_REDO),
         ("The table has been already renamed... no: it is already renamed.", Kind.DO_NOT_REDO),
@@ -44,6 +49,9 @@ def test_explicit_wording_is_found(text, kind):
     "text",
     [
         "I'll use grep.",
+        "I would rather not.",
+        "It must be the cache.",
+        "There may be only one.",
         "Let me look at the decision table.",
         "I don't see the file.",
         "Do not worry.",
@@ -68,9 +76,11 @@ def test_prose_after_a_code_block_is_read_again():
 
 
 def test_from_the_user_plain_prohibitions_are_constraints():
-    assert found("Do not touch the API. Never push. I don't know the rest.", by_user=True) == [
+    said = "Do not touch the API. Never push. It must be fast. I don't know the rest."
+    assert found(said, by_user=True) == [
         (Kind.CONSTRAINT, "Do not touch the API."),
         (Kind.CONSTRAINT, "Never push."),
+        (Kind.CONSTRAINT, "It must be fast."),
     ]
 
 

@@ -13,10 +13,10 @@ from hub.domain.intel import Unreadable, failed
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.registry import load_all
-from tests.hub.io.agents import transcript
+from tests.hub.io.agents import new_session, transcript
 from tests.hub.providers.stores import REPO, home_of
 
-SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
+SESSION = new_session()
 
 
 @pytest.fixture

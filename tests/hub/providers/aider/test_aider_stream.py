@@ -278,3 +278,21 @@ def test_a_reset_is_read_where_the_words_tell_it():
     trouble = failures.trouble("litellm.RateLimitError: usage limit reached. Please try again in 2h.")
     assert trouble is not None
     assert trouble.failure(NOW).resets_at == pytest.approx(NOW + 7200, abs=60)
+
+
+def test_what_a_check_of_the_users_writes_is_not_the_models_word():
+    """With `--auto-test` Aider shows a failing check amid the chat, and says only afterwards what it was."""
+    done = told(
+        "I fix it.",
+        TOKENS,
+        "Applied edit to a.py",
+        "Decision: fail",
+        "",
+        "Added 2 lines of output to the chat.",
+    )
+    assert "Decision: fail" not in "".join(done.said(EventType.TEXT))
+    failed = done.of(EventType.TOOL_RESULT)[-1]
+    assert (failed.content, failed.meta["isError"]) == ("Decision: fail", True)
+    longer = told("x", TOKENS, "Word.", "no", "Added 1 line of output to the chat.")
+    assert longer.said(EventType.TEXT)[-1] == "Word."
+    assert longer.said(EventType.TOOL_RESULT) == ["no"]

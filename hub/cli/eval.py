@@ -1,0 +1,43 @@
+"""`hub eval`: how much of recorded sessions hub keeps.
+
+Owns: the options, and the exit status: 1 below a threshold.
+Must not: measure; `hub.evals` does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hub.cli.context import json_option, show
+
+
+@click.command()
+@click.option(
+    "--suite",
+    default=None,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Recordings of your own; default: those that ship with hub.",
+)
+@click.option("--provider", default="", metavar="NAME", help="Only this agent's.")
+@click.option("--faults", is_flag=True, help="Every fact that is missed, and everything told that is none.")
+@json_option
+def eval(*, suite: Path | None, provider: str, faults: bool, as_json: bool) -> int:  # noqa: A001  # the command's name
+    """How much of recorded sessions hub keeps: the golden suite. Exit status 1 when a figure is below its threshold.
+
+    Example: hub eval --provider codex --faults
+    """
+    from hub.evals import measure, recording, report
+
+    folder = suite or report.GOLDEN
+    wanted = report.thresholds(folder)
+    measured = [one for found in recording.suite(folder, provider) for one in measure.measure(found)]
+    short = report.shortfalls(measured, wanted)
+    show(
+        report.document(measured, short),
+        as_json=as_json,
+        text=lambda _: report.table(measured, short, faults=faults),
+    )
+    return 1 if short else 0

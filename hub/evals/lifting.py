@@ -1,0 +1,140 @@
+"""What hub makes of a recorded session at each of its moments.
+
+Owns: the two ways from a session to what the next agent is told: over the agent's output, as while hub runs it
+(events, intent, contract), and over the store the agent keeps, as for a session that hub finds (session intel).
+Must not: measure, or know the labels.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+from hub.domain.contract import Contract, EvidenceKind, ManifestEntry, Sourced
+from hub.domain.intel import WHOLE, SessionIntel
+from hub.domain.intent import Intent, IntentFold, Touched, draft
+from hub.errors import Code, HubError
+from hub.evals.labels import Class, norm
+from hub.evals.recording import Moment, Recording
+from hub.io.stores import StoreFiles
+from hub.providers import registry, stores
+from hub.providers.base import Assignment
+
+NOW = 1_795_000_000.0
+"""The time of every recorded line: a reset is told relative to it."""
+
+
+@attrs.frozen
+class Item:
+    """One thing that is told to the next agent."""
+
+    kind: Class
+    text: str
+    exit_code: int | None = None
+
+
+def over_events(recording: Recording) -> Iterator[tuple[Item, ...]]:
+    """What the contract would say at each moment, of a session that hub itself runs.
+
+    The contract's list of files is git's, and exact. What is measured here is what the events alone tell of files.
+    """
+    provider = registry.load(recording.provider)
+    folder = Path(recording.worktree)
+    assignment = Assignment(
+        dispatch_id="d-1",
+        session_id="s-1",
+        prompt=recording.task,
+        worktree=folder,
+        run_dir=folder,
+        model=recording.model,
+    )
+    stream = provider.stream(assignment)
+    fold = IntentFold(recording.task, recording.worktree)
+    events = list(stream.open().events)
+    fed = lines = 0
+    for moment in recording.moments:
+        for line in recording.stream[lines : moment.lines]:
+            events += stream.feed(line, NOW).events
+        lines = moment.lines
+        for number in range(fed, len(events)):
+            fold.feed(number + 1, events[number])
+        fed = len(events)
+        yield tuple(_of_contract(_contract(recording, fold.intent())))
+
+
+def over_store(recording: Recording) -> Iterator[tuple[Item, ...]]:
+    """What the session's store tells at each moment.
+
+    Raises:
+        HubError: Hub has no reader of this agent's store.
+    """
+    for moment in recording.moments:
+        with tempfile.TemporaryDirectory(prefix="hub-eval-") as folder:
+            recording.lay_out(moment, Path(folder))
+            yield tuple(_of_contract(_adopted(recording, _read(recording, moment, folder))))
+
+
+def _read(recording: Recording, moment: Moment, folder: str) -> SessionIntel:
+    """The session's intel; that of no session where the agent had not begun to write one."""
+    env = {name: str(Path(folder) / place) for name, place in recording.env.items()}
+    if recording.provider not in stores.names():
+        raise HubError(Code.NOT_FOUND, f"Hub cannot read the store of {recording.provider}.")
+    files = StoreFiles()
+    found = stores.search(files, folder, env, 0, folders=[folder], only=[recording.provider])
+    if not moment.files or not found.hits:
+        return SessionIntel()
+    # An agent may keep sessions of its own beside the user's; of those the one where something was said is meant.
+    return max((stores.read(hit, files, WHOLE) for hit in found.hits), key=lambda intel: intel.message_count)
+
+
+def _adopted(recording: Recording, intel: SessionIntel) -> Contract:
+    """The contract of a session that hub found: what the intel says in fields of its own is said by those."""
+    told = attrs.evolve(
+        intel.intent,
+        initial_prompt=intel.initial_prompt,
+        plan=tuple(Sourced(step, 0) for step in intel.plan),
+        tasks_remaining=tuple(Sourced(step, 0) for step in intel.tasks_remaining),
+        files=tuple(Touched(path, written=True, source=0) for path in intel.files_touched),
+        model=Sourced(intel.model, 0) if intel.model else None,
+        mcps=(),
+    )
+    return _contract(recording, told)
+
+
+def _contract(recording: Recording, intent: Intent) -> Contract:
+    written = [file.path for file in intent.files if file.written]
+    return draft(
+        intent,
+        contract_id="c-1",
+        session_id="s-1",
+        task_id="t-1",
+        task_goal=recording.task,
+        snapshot_commit_sha="",
+        acceptance_assertions=(),
+        file_manifest=tuple(ManifestEntry(path, "", modified=True) for path in written),
+    )
+
+
+def _of_contract(contract: Contract) -> Iterator[Item]:
+    for entry in contract.file_manifest:
+        yield Item(Class.FILES, norm(entry.path))
+    for kind, words in (
+        (Class.OBJECTIVE, (contract.initial_prompt,)),
+        (Class.PLAN, contract.plan),
+        (Class.REMAINING, contract.tasks_remaining),
+        (Class.DO_NOT_REDO, contract.do_not_redo),
+        (Class.DECISIONS, (said.text for said in contract.decisions)),
+        (Class.CONSTRAINTS, (said.text for said in contract.constraints)),
+        (Class.NEXT, (contract.next_action,)),
+    ):
+        yield from (Item(kind, norm(one)) for one in words if one)
+    kinds = {
+        EvidenceKind.COMMAND: Class.COMMANDS,
+        EvidenceKind.FAILED_ATTEMPT: Class.FAILURES,
+        EvidenceKind.HARNESS: Class.MODEL,
+    }
+    for seen in contract.evidence:
+        yield Item(kinds[seen.kind], norm(seen.text), seen.exit_code)

@@ -1,0 +1,39 @@
+"""A label says what, of which class, from when to when; what says less is refused with a reason."""
+
+import pytest
+
+from hub.evals.labels import Class, Fact, fact, norm
+
+
+def test_a_fact_holds_from_its_first_moment_to_its_last():
+    made = fact({"class": "failures", "text": "Make  `test`", "exit": 2, "from": 3, "to": 4}, 9)
+    assert made == Fact(Class.FAILURES, ("make test",), 3, 4, 2)
+    assert [made.holds(moment) for moment in (2, 3, 4, 5)] == [False, True, True, False]
+
+
+def test_a_fact_that_says_no_moments_holds_always():
+    assert fact({"class": "plan", "text": ["a", "b"]}, 9) == Fact(Class.PLAN, ("a", "b"), 1, 9)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("plan", "a table"),
+        ({"class": "plan", "text": "a", "until": 2}, "no until"),
+        ({"class": "mood", "text": "a"}, "no class 'mood'"),
+        ({"class": "plan"}, "words of the session"),
+        ({"class": "plan", "text": " `` "}, "words of the session"),
+        ({"class": "plan", "text": []}, "words of the session"),
+        ({"class": "plan", "text": "a", "from": "1"}, "whole numbers"),
+        ({"class": "plan", "text": "a", "exit": True}, "whole numbers"),
+        ({"class": "plan", "text": "a", "from": 3, "to": 2}, "1 to 9, not 3 to 2"),
+        ({"class": "plan", "text": "a", "to": 10}, "1 to 9, not 1 to 10"),
+    ],
+)
+def test_a_label_that_says_nothing_is_refused(value, why):
+    with pytest.raises(ValueError, match=why):
+        fact(value, 9)
+
+
+def test_marks_case_and_spaces_make_no_difference():
+    assert norm("Don\u2019t  **touch** `a.py`\n") == norm("don't touch A.PY")
