@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
+    from hub.domain.adoption import Opening
     from hub.domain.config import Config
     from hub.domain.config_model import ProviderSettings
     from hub.providers.base import Provider

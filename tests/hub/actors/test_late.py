@@ -1,6 +1,5 @@
 """An actor that is made late: whoever speaks to it meanwhile waits and is answered; nothing is lost or reordered."""
 
-import math
 import threading
 
 import attrs
@@ -57,7 +56,7 @@ class Inner(Actor):
 
     async def _follow(self):
         self._did.append("follows")
-        await trio.sleep(math.inf)
+        await trio.sleep_forever()
 
     async def handle(self, message):
         self._did.append(message)

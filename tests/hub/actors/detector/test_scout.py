@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -31,8 +32,12 @@ def seen(scout):
 
 
 def own(scout):
-    """Without the agents of other tests."""
-    return [one for one in scout.scan(0.0) if one.agent is None]
+    """What lies in this test's own folder: the stores of all agents that run are searched, those of other tests' too."""
+    base = str(Path(scout.home).parent)
+    found = (
+        (one, one.gap.root if one.gap else one.kept.hit.root if one.kept else "") for one in scout.scan(0.0)
+    )
+    return [one for one, root in found if root.startswith(base) and one.agent is None]
 
 
 def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scout, monkeypatch):
