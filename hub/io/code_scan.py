@@ -144,9 +144,8 @@ def _look(parents: Parents, path: bytes, known: tuple[int, int] | None) -> _Read
         now = time.time_ns()
         if not stat.S_ISREG(found.st_mode):
             return None
-        body = os.read(
-            fd, min(found.st_size, MAX_BYTES) + 1
-        )  # by its size: a buffer is made for what is asked
+        # By its size: a buffer is made for as much as is asked for.
+        body = os.read(fd, min(found.st_size, MAX_BYTES) + 1)
         while len(body) <= MAX_BYTES and (part := os.read(fd, _BLOCK)):
             body += part
     finally:

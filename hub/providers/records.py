@@ -31,6 +31,7 @@ _PATH = (
     "target_file",
     "relPath",
     "TargetFile",
+    "relativeWorkspacePath",
 )
 _TODOS = ("todos", "plan", "tasks", "items", "todo_list")
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:?) (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)

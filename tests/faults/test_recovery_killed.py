@@ -54,19 +54,18 @@ def chosen(kind: str) -> list[int]:
 def test_killed_at_the_nth_durable_step(work, step):
     """Whatever step of the session it is, the next daemon ends it in the one right way."""
     made, oracle = work
-    api = made.start(HUB_FAILPOINTS=f"*=kill9@{step}")
-    try_post(api, "/api/run", TASK)
+    with contextlib.suppress(AssertionError):  # the first steps are those of the start itself
+        try_post(made.start(HUB_FAILPOINTS=f"*=kill9@{step}"), "/api/run", TASK)
     assert made.wait_dead() == -9
     ends_well(made, oracle)
 
 
 @pytest.mark.parametrize("step", chosen("enospc"))
 def test_a_full_disk_at_the_nth_durable_step(work, step):
-    """One failed write, wherever it is, delays the session and changes nothing else."""
+    """One failed step, wherever it is, delays the session and changes nothing else."""
     made, oracle = work
     api = made.start(HUB_FAILPOINTS=f"*=enospc@{step}")
-    if not try_run(api):
-        assert try_run(api)
+    until(lambda: try_run(api), "the session is started")
     record = until(made.ended, "the session ends by itself")
     made.stop()
     assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 1)
@@ -75,13 +74,13 @@ def test_a_full_disk_at_the_nth_durable_step(work, step):
 
 
 def try_run(api: Api) -> bool:
-    """Whether the session was started; a full disk may refuse it."""
+    """Whether the session was started; a full disk may refuse it, or restart the actor that was to answer."""
     try:
         api.post("/api/run", TASK)
     except HubError as error:
-        if error.code is not Code.NO_SPACE:
+        if error.code not in (Code.NO_SPACE, Code.UNAVAILABLE, Code.SESSION_ALREADY_RUNNING):
             raise
-        return False
+        return error.code is Code.SESSION_ALREADY_RUNNING
     return True
 
 

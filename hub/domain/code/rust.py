@@ -14,12 +14,13 @@ from hub.domain.code.language import LINE, Language, Span, by_pattern
 _NAME = rb"(?:r#)?[A-Za-z_\x80-\xff][\w\x80-\xff]*+"
 _DEFINITION = re.compile(
     LINE + rb"(?:#\[[^\]\n]*+\][ \t]*+)*+(?:pub(?:[ \t]*+\([^)\n]*+\))?[ \t]++)?"
-    rb"(?:(?:(?:default|async|const|unsafe|safe|extern(?:[ \t]++\"[^\"\n]*+\")?)[ \t]++)*"
+    rb"(?:const[ \t]++(?P<constant>%(name)s)[ \t]*+:"  # first, for tables of them are the largest files
+    rb"|(?:(?:default|async|const|unsafe|safe|extern(?:[ \t]++\"[^\"\n]*+\")?)[ \t]++)*"
     rb"fn[ \t]++(?P<function>%(name)s)"
     rb"|struct[ \t]++(?P<struct>%(name)s)|enum[ \t]++(?P<enum>%(name)s)|union[ \t]++(?P<union>%(name)s)"
     rb"|(?:unsafe[ \t]++)?(?:auto[ \t]++)?trait[ \t]++(?P<trait>%(name)s)"
     rb"|mod[ \t]++(?P<module>%(name)s)|type[ \t]++(?P<type>%(name)s)"
-    rb"|const[ \t]++(?P<constant>%(name)s)[ \t]*+:|static[ \t]++(?:mut[ \t]++)?(?P<static>%(name)s)"
+    rb"|static[ \t]++(?:mut[ \t]++)?(?P<static>%(name)s)"
     rb"|macro_rules![ \t]*+(?P<macro>%(name)s)|macro[ \t]++(?P<macro2>%(name)s))" % {b"name": _NAME}
 )
 _TOKEN = re.compile(

@@ -12,7 +12,7 @@ strings and comments of the file read in turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import attrs
@@ -62,45 +62,43 @@ def symbols(language: str, body: bytes) -> list[Symbol]:
 
 def _odd(text: bytes, finds: Sequence[Found], toggle: bytes) -> bool:
     """Whether a find, or the end, has an odd number of quotation marks before it."""
-    if not finds or toggle not in text:
+    ahead = text.find(toggle) if finds else -1
+    if ahead < 0:
         return False
     last, odd = 0, 0
     for at, _, _ in finds:
-        odd ^= text.count(toggle, last, at) & 1
+        if 0 <= ahead < at:
+            odd ^= text.count(toggle, last, at) & 1
+            last, ahead = at, text.find(toggle, at)
         if odd:
             return True
-        last = at
     return bool(text.count(toggle, last) & 1)
 
 
 def _open(text: bytes, finds: Sequence[Found], opener: bytes, closer: bytes) -> bool:
     """Whether a find comes after an opening mark with no closing one between them, or with another opening one."""
-    if opener not in text:
-        return False
-    last = 0
+    last, ahead = 0, text.find(opener)
     for at, _, _ in finds:
-        opened = text.rfind(opener, last, at)
-        if opened >= 0:
+        if 0 <= ahead < at:
+            opened = text.rfind(opener, last, at)
             closed = text.find(closer, opened + len(opener), at)
             if closed < 0 or text.rfind(opener, last, opened) > text.rfind(closer, last, opened):
                 return True
-        last = at
+            last, ahead = at, text.find(opener, at)
     return False
 
 
-def _covered(finds: Sequence[Found], spans: Iterable[Span]) -> list[Found]:
+def _covered(finds: Sequence[Found], spans: Iterable[Span]) -> Iterator[Found]:
     """The finds that lie in one of the spans; both are in order."""
-    inside: list[Found] = []
-    at = 0
+    left = iter(finds)
+    find = next(left, None)
     for start, end in spans:
-        while at < len(finds) and finds[at][0] < start:
-            at += 1
-        while at < len(finds) and finds[at][0] < end:
-            inside.append(finds[at])
-            at += 1
-        if at == len(finds):
-            break
-    return inside
+        while find and find[0] < end:
+            if find[0] >= start:
+                yield find
+            find = next(left, None)
+        if find is None:
+            return
 
 
 def _numbered(text: bytes, finds: Iterable[Found]) -> list[Symbol]:

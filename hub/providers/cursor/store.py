@@ -1,7 +1,7 @@
-"""Cursor: the transcripts that its agents keep, of the editor and of the command line.
+"""Cursor: the transcripts that its agents keep, of the editor and of the command line, and the editor's database.
 
-Owns: where they lie, and the reading of their records.
-Must not: open a file.
+Owns: where they lie, and the reading of a transcript.
+Must not: open a file, or read the database (`editor.py` does).
 
 `<home>/projects/<folder>/agent-transcripts/<session>/<session>.jsonl`, in older versions without the inner folder. What
 surprises: there are no ids, times or tokens, and the model is not named; what the user typed stands inside
@@ -10,17 +10,19 @@ surprises: there are no ids, times or tokens, and the model is not named; what t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from hub.domain.intel import Limits, StoreHit
+from hub.domain.intel import Limits, Place, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import chat
+from hub.providers.cursor import editor
 from hub.providers.grammar import Grammar, by_type
 from hub.providers.jsonline import mapping, text
 from hub.providers.places import at, named
-from hub.providers.store import Files, LineStore, beside
+from hub.providers.records import home_of
+from hub.providers.store import DatabaseStore, Files, KindStore, LineStore, beside
 
 _TRANSCRIPTS = ("projects", "*", "agent-transcripts")
 
@@ -39,14 +41,41 @@ def _project(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
     draft.cwd = text(beside(files, hit, f"{project}/.workspace-trusted", limits).get("workspacePath"))
 
 
-STORE = LineStore(
+_TRANSCRIPT, _EDITOR = "transcript", "editor"
+
+
+def _where(home: str, env: Mapping[str, str], folders: Sequence[str] = ()) -> Sequence[Place]:  # noqa: ARG001  # one shape
+    settings = home_of(home, env, "XDG_CONFIG_HOME", ".config")
+    editors = (f"{settings}/Cursor", f"{home}/.cursor-server/data")
+    return [
+        *_AGENTS(home, env),
+        *(Place(f"{root}/User/globalStorage", ("state.vscdb",), _EDITOR) for root in editors),
+    ]
+
+
+_AGENTS = at(
+    ".cursor",
+    (*_TRANSCRIPTS, "*", "*.jsonl"),
+    (*_TRANSCRIPTS, "*.jsonl"),
+    moved_by="CURSOR_DATA_DIR",
+    kind=_TRANSCRIPT,
+)
+
+STORE = KindStore(
     name="cursor",
-    where=at(
-        ".cursor", (*_TRANSCRIPTS, "*", "*.jsonl"), (*_TRANSCRIPTS, "*.jsonl"), moved_by="CURSOR_DATA_DIR"
-    ),
-    named=named("cursor"),
-    fold=Grammar(
-        kind=_kind, takes={"user": _message, "assistant": _message}, silent={"turn_ended", "system", "tool"}
-    ).fold,
-    after=_project,
+    where=_where,
+    kinds={
+        _TRANSCRIPT: LineStore(
+            name="cursor",
+            where=_where,
+            named=named("cursor"),
+            fold=Grammar(
+                kind=_kind,
+                takes={"user": _message, "assistant": _message},
+                silent={"turn_ended", "system", "tool"},
+            ).fold,
+            after=_project,
+        ),
+        _EDITOR: DatabaseStore(name="cursor", where=_where, listed=editor.listed, fold=editor.conversation),
+    },
 )

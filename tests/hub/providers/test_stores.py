@@ -321,7 +321,7 @@ def _texts(database):
     tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     for table in tables:
         for (column,) in database.execute("SELECT name FROM pragma_table_info(?)", (table,)).fetchall():
-            if column in ("data", "parts", "content_json"):
+            if column in ("data", "parts", "content_json", "value"):
                 yield table, column
 
 

@@ -1,0 +1,14 @@
+-- Written by what others have found out about the editor's database; no program has made it.
+BEGIN TRANSACTION;
+CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
+CREATE TABLE composerHeaders (composerId TEXT PRIMARY KEY, createdAt INTEGER, lastUpdatedAt INTEGER, workspaceId TEXT, isSubagent INTEGER NOT NULL DEFAULT 0, value TEXT);
+INSERT INTO composerHeaders VALUES ('5d7e8f90-1a2b-4c3d-8e4f-5a6b7c8d9e01', 1785664800000, 1785664809000, '1f2e3d4c5b6a79880011223344556677', 0, '{"type": "head", "composerId": "5d7e8f90-1a2b-4c3d-8e4f-5a6b7c8d9e01", "name": "Write hello.txt", "createdAt": 1785664800000, "lastUpdatedAt": 1785664809000, "unifiedMode": "agent", "workspaceIdentifier": {"id": "1f2e3d4c5b6a79880011223344556677", "uri": {"$mid": 1, "fsPath": "/home/dev/repo", "external": "file:///home/dev/repo", "path": "/home/dev/repo", "scheme": "file"}}}');
+INSERT INTO composerHeaders VALUES ('task-1', 1785664800000, 1785664808000, '1f2e3d4c5b6a79880011223344556677', 1, '{}');
+INSERT INTO cursorDiskKV VALUES ('composerData:5d7e8f90-1a2b-4c3d-8e4f-5a6b7c8d9e01', '{"_v": 10, "composerId": "5d7e8f90-1a2b-4c3d-8e4f-5a6b7c8d9e01", "name": "Write hello.txt", "createdAt": 1785664800000, "modelConfig": {"modelName": "claude-4.5-sonnet", "maxMode": false}, "fullConversationHeadersOnly": [{"bubbleId": "b1", "type": 1}, {"bubbleId": "b2", "type": 2}, {"bubbleId": "b3", "type": 2}, {"bubbleId": "b4", "type": 2}, {"bubbleId": "b5", "type": 2}]}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:5d7e8f90-1a2b-4c3d-8e4f-5a6b7c8d9e01:b1', '{"_v": 3, "type": 1, "bubbleId": "b1", "text": "Write the file hello.txt, then check it.", "tokenCount": {"inputTokens": 0, "outputTokens": 0}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:5d7e8f90-1a2b-4c3d-8e4f-5a6b7c8d9e01:b2', '{"_v": 3, "type": 2, "bubbleId": "b2", "text": "", "tokenCount": {"inputTokens": 0, "outputTokens": 0}, "thinking": {"text": "I shall write it."}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:5d7e8f90-1a2b-4c3d-8e4f-5a6b7c8d9e01:b3', '{"_v": 3, "type": 2, "bubbleId": "b3", "text": "Calling a tool.", "tokenCount": {"inputTokens": 134, "outputTokens": 33}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:5d7e8f90-1a2b-4c3d-8e4f-5a6b7c8d9e01:b4', '{"_v": 3, "type": 2, "bubbleId": "b4", "text": "", "tokenCount": {"inputTokens": 0, "outputTokens": 0}, "toolFormerData": {"tool": 38, "toolCallId": "t1", "status": "completed", "name": "edit_file_v2", "rawArgs": "{\"target_file\": \"/home/dev/repo/hello.txt\", \"code_edit\": \"hi\\n\"}", "params": "{\"relativeWorkspacePath\": \"/home/dev/repo/hello.txt\"}"}}');
+INSERT INTO cursorDiskKV VALUES ('bubbleId:5d7e8f90-1a2b-4c3d-8e4f-5a6b7c8d9e01:b5', '{"_v": 3, "type": 2, "bubbleId": "b5", "text": "Wrote hello.txt and checked it.", "tokenCount": {"inputTokens": 134, "outputTokens": 33}}');
+COMMIT;
