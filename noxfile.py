@@ -1,5 +1,7 @@
 """Everything a developer or CI runs: `nox` alone runs lint, types and all tests; `nox -s bench` measures."""
 
+import os
+
 import nox
 
 nox.options.sessions = ["lint", "types", "tests", "e2e"]
@@ -11,8 +13,9 @@ nox.needs_version = ">=2026.10"
 
 FULLY_COVERED = ("supervisors", "hub/domain")
 """By their own tests: `tests/conftest.py` measures while those run, and no others."""
-PARALLEL = ("-n", "logical", "--maxprocesses=4", "--dist=worksteal")
-"""Tests share no port, directory or process; `nox -s tests -- -n 0 ...` runs them in turn."""
+PARALLEL = ("-n", str(1 + min(os.cpu_count() or 1, 4)), "--dist=worksteal")
+"""One more than there are processors: a test of a fault waits for two fifths of its time, one of a real agent for half.
+Tests share no port, directory or process; `nox -s tests -- -n 0 ...` runs them in turn."""
 
 
 def _install(session: nox.Session, *groups: str, project: bool = True) -> None:

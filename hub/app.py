@@ -2,7 +2,8 @@
 
 Owns: who is made with which reference, the order of start, and the shape of the tree. The only module that knows
 everybody.
-Must not: hold a rule, or handle a message.
+Must not: hold a rule, or handle a message; import at its head what the first answer of a daemon does not need. Such an
+actor is imported where it is made.
 """
 
 from __future__ import annotations
@@ -12,67 +13,39 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
-from hub.actors.adapter import Adapter
-from hub.actors.approvals.actor import Approvals
-from hub.actors.approvals.shelf import Shelf
-from hub.actors.approvals.teller import Teller
+from hub import messages
 from hub.actors.audit import AuditWriter
-from hub.actors.breakers import Breakers
-from hub.actors.detector.actor import Detector
-from hub.actors.detector.parts import assembled
-from hub.actors.detector.scout import Scout
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
-from hub.actors.jobs import Job
-from hub.actors.knowledge.actor import Knowledge
-from hub.actors.launch import agent_launch
-from hub.actors.models.actor import Models
-from hub.actors.outcomes import Outcomes
-from hub.actors.pipelines.actor import Pipelines
-from hub.actors.pipelines.book import Book
-from hub.actors.pipelines.conductor import Conductor
-from hub.actors.quota.actor import Quota
+from hub.actors.late import Late
 from hub.actors.session.actor import Session
-from hub.actors.session.asks import Asks
 from hub.actors.session.board import Board
-from hub.actors.session.desk import Desk
-from hub.actors.session.driver import Driver
-from hub.actors.session.ending import Ending
-from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Keys, Kit
 from hub.actors.session.ledger import Ledger
-from hub.actors.session.orders import Orders
-from hub.actors.session.passing import Passing
-from hub.actors.session.signed import Signed
-from hub.actors.session.stillness import Stillness
 from hub.actors.session.tally import Tallies
-from hub.actors.session.targets import Targets
-from hub.actors.session.work import Work
-from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.client.quick import Api
 from hub.domain.config import Config
 from hub.domain.plain import plain_value
-from hub.domain.redaction import KnownSecrets, Redactor
-from hub.domain.redaction_lines import hidden_in_place
 from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io.detection import Detection
 from hub.io.places import Places, load_or_create_key
+from hub.makers import Makers
 from hub.mcp.http import ToolsApp
-from hub.messages import Dispatch
-from hub.providers.base import Provider
-from hub.providers.registry import load_all, quota_client
+from hub.providers.registry import load_all
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
+    Actor,
     Backoff,
     ChildSpec,
     DynamicHandle,
@@ -87,6 +60,13 @@ from supervisors import (
     supervisor_spec,
 )
 
+if TYPE_CHECKING:
+    from hub.actors.adapter import Adapter
+    from hub.actors.jobs import Job
+    from hub.actors.session.driver import Driver
+    from hub.messages import Dispatch
+    from hub.providers.base import Provider
+
 _NAMED = (
     *("audit", "events", "settings", "knowledge", "breakers", "quota", "outcomes", "models", "approvals"),
     *("session", "pipelines", "front", "detector"),
@@ -94,6 +74,8 @@ _NAMED = (
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
+_DISPATCH = ("hub.actors.adapter", "hub.actors.launch", "hub.actors.session.crew")
+"""What a dispatch takes besides the providers."""
 _GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
 """Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
@@ -123,12 +105,15 @@ class App:
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
     _jobs: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("jobs"))
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
+    _one_import: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(1))
+    """One thread at a time imports: the event loop waits for its turn with each that does."""
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
     _detection: Detection = attrs.field(factory=Detection)
     _kit: Kit | None = None
     """The session's, of its present incarnation: it knows every secret hub holds."""
-    _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     listening: trio.Event = attrs.field(factory=trio.Event)
+    settled: trio.Event = attrs.field(factory=trio.Event)
+    """Set when the start is over: actors that nobody has asked yet begin."""
     failure: HubError | None = None
     """Why the daemon cannot go on, or did not end in order."""
     failed: trio.Event = attrs.field(factory=trio.Event)
@@ -143,15 +128,27 @@ class App:
 
     def tree(self) -> SupervisorSpec:
         """The root's children in start order; they stop in reverse."""
+        make = Makers(
+            self.places,
+            self.ref,
+            self.providers,
+            load_config=self._read_config,
+            config=lambda: self.config,
+            jobs=Jobs(self._jobs, self._job_spec, new_id),
+            new_id=new_id,
+            arm=self._arm,
+            scrub=self._scrub,
+            scrub_file=self._scrub_file,
+        )
         watch = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
             children=[
-                self._actor("breakers", self._breakers),
-                self._actor("quota", self._quota),
-                self._actor("outcomes", self._outcomes),
-                self._actor("detector", self._detector),
+                self._late("breakers", make.breakers),
+                self._late("quota", make.quota),
+                self._late("outcomes", make.outcomes),
+                self._late("detector", make.detector),
             ],
         )
         work = SupervisorSpec(
@@ -161,7 +158,7 @@ class App:
             children=[
                 dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
                 self._actor("session", self._session),
-                self._actor("pipelines", self._pipelines),
+                self._late("pipelines", make.pipelines),
             ],
         )
         return SupervisorSpec(
@@ -171,21 +168,32 @@ class App:
             children=[
                 self._actor("audit", self._audit),
                 self._actor("events", self._events),
-                self._actor("settings", self._settings),
-                actor_spec("knowledge", self._knowledge, self._slots["knowledge"], backoff=_GRAPH_BACKOFF),
+                self._late("settings", make.settings),
+                self._late("knowledge", make.knowledge, {messages.GetGraphNodes: 0}, backoff=_GRAPH_BACKOFF),
                 supervisor_spec("watch", watch),
-                self._actor("approvals", self._approvals),
+                self._late("approvals", make.approvals),
                 supervisor_spec("work", work),
                 dynamic_spec(
                     "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
                 ),
-                self._actor("models", self._models),
+                self._late("models", make.models),
                 self._actor("front", self._front),
             ],
         )
 
-    def _actor(self, name: str, factory: Callable[[], Any]) -> ChildSpec:
-        return actor_spec(name, factory, self._slots[name])
+    def _actor(self, name: str, factory: Callable[[], Any], backoff: Backoff | None = None) -> ChildSpec:
+        return actor_spec(name, factory, self._slots[name], backoff=backoff)
+
+    def _late(
+        self,
+        name: str,
+        make: Callable[[], Actor[Any]],
+        meanwhile: Mapping[type, Any] | None = None,
+        backoff: Backoff | None = None,
+    ) -> ChildSpec:
+        """An actor without which a daemon can answer."""
+        late = partial(Late, make, self.settled, self._one_import, meanwhile or {})
+        return self._actor(name, late, backoff)
 
     def _audit(self) -> AuditWriter:
         return AuditWriter(self.places, load_or_create_key("audit"), self.fails)
@@ -193,19 +201,11 @@ class App:
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
 
-    def _settings(self) -> Settings:
-        return Settings(
-            self.places,
-            self._read_config,
-            self.providers,
-            audit=self.ref("audit"),
-            events=self.ref("events"),
-            clock=time.time,
-            jobs=Jobs(self._jobs, self._job_spec, new_id),
-        )
-
     def _job_spec(self, job: str, errand: Errand) -> ChildSpec:
         """One temporary child a job: who wants it done once more asks once more."""
+        from hub.actors.jobs import Job
+        from hub.domain.redaction import KnownSecrets, Redactor
+
         redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
 
         def make() -> Job:
@@ -224,46 +224,13 @@ class App:
         self.config = self.load_config()
         return self.config
 
-    def _knowledge(self) -> Knowledge:
-        return Knowledge(self.places, self.ref("events"), time.time, self._scrub_file)
-
-    def _breakers(self) -> Breakers:
-        return Breakers(self.places, self.ref("events"), time.time)
-
-    def _quota(self) -> Quota:
-        return Quota(
-            self.places,
-            events=self.ref("events"),
-            settings=self.ref("settings"),
-            session=self.ref("session"),
-            providers=self.providers,
-            clients=quota_client,
-            clock=time.time,
-        )
-
-    def _approvals(self) -> Approvals:
-        teller = Teller(self.ref("audit"), self.ref("events"), time.time, self._scrub)
-        shelf, known = Shelf(self.places, time.time), self.config.approvals
-        return Approvals(shelf, teller, self.ref("settings"), time.time, known)
-
-    def _detector(self) -> Detector:
-        jobs = Jobs(self._jobs, self._job_spec, new_id)
-        scout = Scout(self.places.root, self.providers, self.config)
-        return assembled(scout, self.places, self.ref, jobs, arm=self._arm, scrub=self._scrub, new_id=new_id)
-
-    def _outcomes(self) -> Outcomes:
-        return Outcomes(self.places, self.ref("events"))
-
-    def _models(self) -> Models:
-        jobs = Jobs(self._jobs, self._job_spec, new_id)
-        return Models(self.places, self.ref("settings"), self.providers, jobs, time.time)
-
     def _session(self) -> Session:
-        return Session(self._session_parts)
+        kit = self._session_kit()
+        return Session(kit, partial(self._hire, kit))
 
-    def _session_parts(self) -> tuple[Kit, Driver]:
-        """Fresh parts for each incarnation: all that lasts is in the ledger's file."""
-        kit = Kit(
+    def _session_kit(self) -> Kit:
+        """Fresh for each incarnation: all that lasts is in the ledger's file."""
+        self._kit = Kit(
             places=self.places,
             ledger=Ledger(self.places, self.ref("audit"), self.ref("events"), time.time),
             board=Board(),
@@ -283,26 +250,18 @@ class App:
             stumbles=self._stumbles,
             detection=self._detection,
         )
-        self._kit = kit
-        desk = Desk(kit, self._adapters, partial(self._adapter_spec, kit))
-        targets, orders, evidence, asks = Targets(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
-        passing = Passing(
-            kit, desk, targets, orders, evidence, asks, Stillness(self.places.root), Signed(kit, evidence)
-        )
-        ending = Ending(kit, desk, targets, evidence, passing, asks)
-        work = Work(kit, desk, targets, orders, ending, asks)
-        return kit, Driver(kit, desk, work, passing, ending, asks)
+        return self._kit
 
-    def _pipelines(self) -> Pipelines:
-        return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
+    def _hire(self, kit: Kit) -> Driver:
+        from hub.actors.session.crew import hire
 
-    def _conductor(self) -> Conductor:
-        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, self._scrub)
-        root, session = self.places.root, self.ref("session")
-        return Conductor(book, root, session, new_id, self._pipeline_stumbles)
+        return hire(kit, self._adapters, partial(self._adapter_spec, kit))
 
     def _adapter_spec(self, kit: Kit, dispatch: Dispatch) -> tuple[ChildSpec, Ref[Any]]:
         """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
+        from hub.actors.adapter import Adapter
+        from hub.actors.launch import agent_launch
+
         slot: Slot[Any] = Slot(f"adapter {dispatch.assignment.dispatch_id}")
         provider = self.providers[dispatch.provider]
 
@@ -322,6 +281,16 @@ class App:
 
         spec = actor_spec(dispatch.assignment.dispatch_id, make, slot, restart=Restart.TEMPORARY)
         return spec, slot.ref
+
+    async def settle(self) -> None:
+        """Import what the start did without, and let the actors begin that nobody has asked yet."""
+        self.settled.set()
+        await trio.to_thread.run_sync(self._warm, limiter=self._one_import)
+
+    def _warm(self) -> None:
+        for module in _DISPATCH:
+            import_module(module)
+        list(self.providers.values())
 
     def gateway(self) -> Gateway:
         """The API's way to the actors."""
@@ -347,6 +316,8 @@ class App:
         """A text or JSON value for a sink outside the session: with all the session's kit knows, once there is one."""
         if self._kit is not None:
             return self._kit.scrub_value(value)
+        from hub.domain.redaction import KnownSecrets, Redactor
+
         return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
 
     async def _arm(self) -> None:
@@ -358,6 +329,9 @@ class App:
         """A file's text without a secret, every line on its line."""
         if self._kit is not None:
             return self._kit.scrub_file(text)
+        from hub.domain.redaction import KnownSecrets, Redactor
+        from hub.domain.redaction_lines import hidden_in_place
+
         return hidden_in_place(Redactor(KnownSecrets(), load_or_create_key("redaction")), text)
 
     def _front(self) -> FrontEnd:

@@ -26,11 +26,9 @@ from hub.domain.config import Config
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import sweep_temps, write_atomic
-from hub.io.child import Dead, inspect
 from hub.io.lock import project_lock
 from hub.io.log import scrubbed_log
 from hub.io.places import Places
-from hub.io.processes import sweep
 from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
 from supervisors import Root, SupEvent, run_root
 
@@ -93,7 +91,7 @@ async def run_daemon(
     with project_lock(order.places.lock, port=order.port) as lock, contextlib.ExitStack() as log:
         failpoints.hit("recover.lock")
         sweep_temps(order.places.hub_dir)
-        await sweep(_dead_runs(order.places.run_dir))
+        await _end_dead_runs(order.places.run_dir)
         failpoints.hit("recover.sweep")
         app = App(order.places, order.config, order.load_config, order.host, order.port)
         log.enter_context(scrubbed_log(app.gateway().scrub))
@@ -111,7 +109,7 @@ async def run_daemon(
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
             nursery.start_soon(_end_on_failure, app, root)
-            nursery.start_soon(_import_providers, app)
+            nursery.start_soon(_settle, app)
             await root.wait()
             daemon.over.set()
             nursery.cancel_scope.cancel(reason="the tree has ended")
@@ -121,10 +119,10 @@ async def run_daemon(
             raise app.failure
 
 
-async def _import_providers(app: App) -> None:
-    """Import what the first dispatch will need while nobody waits for it: not a start, and not its first request."""
+async def _settle(app: App) -> None:
+    """The rest of the daemon is imported when nobody waits for it: not a start, and not its first request."""
     await trio.sleep(_SETTLED)
-    await trio.to_thread.run_sync(lambda: list(app.providers.values()), abandon_on_cancel=True)
+    await app.settle()
 
 
 async def _start(nursery: trio.Nursery, app: App, order: Order) -> Root:
@@ -205,16 +203,24 @@ async def _end_on_failure(app: App, root: Root) -> None:
     root.request_stop()
 
 
-def _dead_runs(run_dir: Path) -> list[str]:
+def _runs(run_dir: Path) -> list[Path]:
+    return [entry for entry in run_dir.iterdir() if entry.is_dir()]
+
+
+async def _end_dead_runs(run_dir: Path) -> None:
     """Runs whose runner is gone: what they left behind is ended, their files stay."""
-    return [d.name for d in run_dir.iterdir() if d.is_dir() and isinstance(_state(d), Dead)]
+    runs = _runs(run_dir)
+    if not runs:
+        return
+    from hub.io.child import Dead, inspect  # noqa: PLC0415  # a project without a run starts without it
+    from hub.io.processes import sweep  # noqa: PLC0415  # as above
 
+    def dead(run: Path) -> bool:
+        with contextlib.suppress(ValueError):
+            return isinstance(inspect(run), Dead)
+        return False
 
-def _state(run: Path) -> object:
-    try:
-        return inspect(run)
-    except ValueError as error:
-        return HubError(Code.STATE_CORRUPT, str(error))
+    await sweep([run.name for run in runs if dead(run)])
 
 
 async def _listen(daemon: Daemon, *, task_status: trio.TaskStatus[None]) -> None:

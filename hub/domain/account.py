@@ -10,9 +10,11 @@ from collections.abc import Mapping
 
 import attrs
 
+from hub.domain.value import Value
 
-@attrs.frozen
-class Account:
+
+@attrs.frozen(eq=False, repr=False)
+class Account(Value):
     """One login: a label and the configuration directory it lives in ("" = the agent's own default)."""
 
     label: str

@@ -26,6 +26,7 @@ import attrs
 import msgspec
 
 from hub.domain.canonical import canonical, parse_strict
+from hub.domain.value import Value
 
 GENESIS = "0" * 64
 MAX_LINE = 1 << 20
@@ -41,8 +42,8 @@ _TAIL = re.compile(
 _TAIL_LENGTH = len(f',"hash":"{GENESIS}","prevHash":"{GENESIS}","ts":"2000-01-01T00:00:00.000Z"}}')
 
 
-@attrs.frozen
-class Record:
+@attrs.frozen(eq=False, repr=False)
+class Record(Value):
     """One record of the log."""
 
     ts: str
@@ -75,8 +76,8 @@ class Record:
         }
 
 
-@attrs.frozen
-class Head:
+@attrs.frozen(eq=False, repr=False)
+class Head(Value):
     """Where the log ended when its owner last wrote: {seq, hash, bytes, mac}."""
 
     seq: int
@@ -162,8 +163,8 @@ class State(StrEnum):
     BROKEN = "broken"
 
 
-@attrs.frozen
-class Verdict:
+@attrs.frozen(eq=False, repr=False)
+class Verdict(Value):
     """The judgement on a log."""
 
     state: State

@@ -30,6 +30,7 @@ from hub.domain.config_model import (
     provider_name_problem,
 )
 from hub.domain.schema import Problem, each, named, setting, table
+from hub.domain.value import Value
 from hub.errors import Code, HubError
 
 DEFAULT_ACCOUNT = "default"
@@ -47,8 +48,8 @@ class Silence(Protocol):
         """Seconds without any event after which the agent counts as silent."""
 
 
-@attrs.frozen
-class Config:
+@attrs.frozen(eq=False, repr=False)
+class Config(Value):
     """All settings; every table may be left out."""
 
     server: Server = setting(table(Server), Server)

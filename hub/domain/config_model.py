@@ -17,6 +17,7 @@ from hub.domain import schema
 from hub.domain.account import Account
 from hub.domain.schema import Problem, boolean, choice, each, integer, named, number, setting, string, table
 from hub.domain.text import is_label
+from hub.domain.value import Value
 
 Severity = Literal["info", "warn", "danger"]
 """How grave a request for a person's word is shown to be."""
@@ -90,8 +91,8 @@ def _free(value: Any, path: schema.Path, problems: list[Problem]) -> Any:
     return None
 
 
-@attrs.frozen
-class Server:
+@attrs.frozen(eq=False, repr=False)
+class Server(Value):
     """`[server]`: where the API listens, and whom it lets in."""
 
     port: int | None = setting(integer(0, 65535), None)
@@ -106,8 +107,8 @@ class Server:
     )
 
 
-@attrs.frozen
-class Session:
+@attrs.frozen(eq=False, repr=False)
+class Session(Value):
     """`[session]`: how a task is run."""
 
     chain: tuple[str, ...] = setting(_providers, ())
@@ -131,8 +132,8 @@ class Session:
     """How many overloads or short limits in a row are waited out before the work is handed off."""
 
 
-@attrs.frozen
-class _AccountTable:
+@attrs.frozen(eq=False, repr=False)
+class _AccountTable(Value):
     label: str = setting(_name)
     config_dir: str = setting(_folder, "")
     active: bool = setting(boolean, False)
@@ -145,8 +146,8 @@ def account(value: Any, path: schema.Path, problems: list[Problem]) -> Any:
     return found and Account(found.label, found.config_dir, found.env, found.active)
 
 
-@attrs.frozen
-class ProviderSettings:
+@attrs.frozen(eq=False, repr=False)
+class ProviderSettings(Value):
     """`[providers.<name>]`: one agent.
 
     With `kind` it describes an agent of the user's own (`hub.providers.acp.agent`), which the keys behind `kind`
@@ -188,8 +189,8 @@ OWN_AGENT = ("command", "display_name", "key_names", "home_env", "base_url_env",
 """Settings that only an agent with a `kind` has."""
 
 
-@attrs.frozen
-class Profile:
+@attrs.frozen(eq=False, repr=False)
+class Profile(Value):
     """`[[profiles]]`: a named way to work."""
 
     name: str = setting(_name)
@@ -199,8 +200,8 @@ class Profile:
     context_hint: str = setting(_text, "")
 
 
-@attrs.frozen
-class PipelineNode:
+@attrs.frozen(eq=False, repr=False)
+class PipelineNode(Value):
     """One node of a pipeline. Its graph is checked where pipelines are (`hub.domain.pipeline`)."""
 
     id: str = setting(_name)
@@ -211,23 +212,23 @@ class PipelineNode:
     verify: tuple[str, ...] = setting(_commands, ())
 
 
-@attrs.frozen
-class Pipeline:
+@attrs.frozen(eq=False, repr=False)
+class Pipeline(Value):
     """`[[pipelines]]`: a named graph of tasks."""
 
     name: str = setting(_name)
     nodes: tuple[PipelineNode, ...] = setting(each(table(PipelineNode), "an array of tables"), ())
 
 
-@attrs.frozen
-class Terminal:
+@attrs.frozen(eq=False, repr=False)
+class Terminal(Value):
     """`[terminal]`: how a terminal is opened; () = the platform's usual ones."""
 
     command: tuple[str, ...] = setting(_argv, ())
 
 
-@attrs.frozen
-class ApprovalRule:
+@attrs.frozen(eq=False, repr=False)
+class ApprovalRule(Value):
     """`[[approvals]]`: what is asked, allowed or denied; the first rule that matches wins (`hub.domain.approval`)."""
 
     action: Literal["tool", "start", "handoff"] = setting(choice("tool", "start", "handoff"), "tool")
@@ -245,16 +246,16 @@ class ApprovalRule:
     """Seconds after which nobody's answer is a no; None = it waits."""
 
 
-@attrs.frozen
-class Redaction:
+@attrs.frozen(eq=False, repr=False)
+class Redaction(Value):
     """`[redaction]`: what is hidden beside the values hub holds and the forms its own rules know."""
 
     detection: bool = setting(boolean, True)
     """Whether a detection engine looks for secrets that nobody told hub: it takes memory and half a second."""
 
 
-@attrs.frozen
-class Detect:
+@attrs.frozen(eq=False, repr=False)
+class Detect(Value):
     """`[detect]`: agents that run without hub."""
 
     ambient: bool = setting(boolean, True)
@@ -263,8 +264,8 @@ class Detect:
     """Seconds between two looks."""
 
 
-@attrs.frozen
-class Vision:
+@attrs.frozen(eq=False, repr=False)
+class Vision(Value):
     """`[vision]`: the model that looks at screenshots."""
 
     enabled: bool = setting(boolean, False)

@@ -14,14 +14,16 @@ from typing import Any
 
 import attrs
 
+from hub.domain.value import Value
+
 _BUCKET = 100_000
 """Requests whose input is of one such size are priced together: some makers charge more for a long context."""
 _SUM = -1
 MICROS = 1_000_000
 
 
-@attrs.frozen
-class Tokens:
+@attrs.frozen(eq=False, repr=False)
+class Tokens(Value):
     """Counts of tokens."""
 
     tokens_in: int = 0
@@ -33,8 +35,8 @@ class Tokens:
         return Tokens(*(a + b for a, b in zip(attrs.astuple(self), attrs.astuple(other), strict=True)))
 
 
-@attrs.frozen
-class Spent:
+@attrs.frozen(eq=False, repr=False)
+class Spent(Value):
     """Tokens that have to be priced.
 
     Attributes:
@@ -96,8 +98,8 @@ class Meter:
         ]
 
 
-@attrs.frozen
-class Bill:
+@attrs.frozen(eq=False, repr=False)
+class Bill(Value):
     """The session's cost.
 
     Attributes:

@@ -13,6 +13,8 @@ from typing import Any
 
 import attrs
 
+from hub.domain.value import Value
+
 
 class EventType(StrEnum):
     """The internal event types (`Type`)."""
@@ -58,8 +60,8 @@ TAG_OF: Mapping[EventType, Tag] = {
 }
 
 
-@attrs.frozen
-class Event:
+@attrs.frozen(eq=False, repr=False)
+class Event(Value):
     """One normalised event of an agent.
 
     `meta` holds JSON values only. Well-known keys: `tool` (name), `toolId`, `path` (a file the tool touches,
@@ -86,8 +88,8 @@ class Event:
         return {"Type": self.type.value, "Content": self.content, "Meta": dict(self.meta)}
 
 
-@attrs.frozen
-class Record:
+@attrs.frozen(eq=False, repr=False)
+class Record(Value):
     """One record of the durable event log: `{id, ts, tag, msg}` plus `meta`."""
 
     id: int

@@ -10,6 +10,8 @@ from enum import StrEnum
 
 import attrs
 
+from hub.domain.value import Value
+
 
 class FailureClass(StrEnum):
     """What kind of wall the agent hit."""
@@ -24,8 +26,8 @@ class FailureClass(StrEnum):
     UNKNOWN = "unknown"
 
 
-@attrs.frozen
-class Failure:
+@attrs.frozen(eq=False, repr=False)
+class Failure(Value):
     """A classified failure.
 
     Attributes:

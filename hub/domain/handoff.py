@@ -18,6 +18,7 @@ from enum import StrEnum
 
 import attrs
 
+from hub.domain.value import Value
 from hub.errors import Code, HubError
 
 
@@ -51,8 +52,8 @@ STARTS: frozenset[Trigger] = frozenset({Trigger.QUOTA_BREACH, Trigger.MANUAL_HAN
 """The triggers that begin a handoff."""
 
 
-@attrs.frozen
-class Transition:
+@attrs.frozen(eq=False, repr=False)
+class Transition(Value):
     """One row of the table."""
 
     state: State

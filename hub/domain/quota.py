@@ -14,14 +14,15 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
+from hub.domain.value import Value
 
 FULL = 1000
 _LATEST = 253_402_300_000
 """The last instant a calendar knows, epoch seconds: a later reset is a mistake, or milliseconds."""
 
 
-@attrs.frozen
-class QuotaReading:
+@attrs.frozen(eq=False, repr=False)
+class QuotaReading(Value):
     """What an agent said of one of its quota windows.
 
     Attributes:

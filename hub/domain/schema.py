@@ -19,6 +19,8 @@ from typing import Any
 
 import attrs
 
+from hub.domain.value import Value
+
 Path = tuple[str | int, ...]
 Reader = Callable[[Any, Path, "list[Problem]"], Any]
 
@@ -26,8 +28,8 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _AT = re.compile(r"line (\d+), column (\d+)\)")
 
 
-@attrs.frozen
-class Problem:
+@attrs.frozen(eq=False, repr=False)
+class Problem(Value):
     """One thing that is wrong, and where."""
 
     path: Path

@@ -25,6 +25,7 @@ import msgspec
 from hub.domain.canonical import NotCanonicalError, StrictJsonError, canonical, parse_strict
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
+from hub.domain.value import Value
 from hub.errors import Code, HubError
 
 VERSION = 1
@@ -66,8 +67,8 @@ class OnLimit(StrEnum):
     STOP = "stop"
 
 
-@attrs.frozen
-class Attempt:
+@attrs.frozen(eq=False, repr=False)
+class Attempt(Value):
     """One provider and account that was tried for this task and left."""
 
     provider: str
@@ -77,8 +78,8 @@ class Attempt:
     at: str
 
 
-@attrs.frozen
-class LeftOut:
+@attrs.frozen(eq=False, repr=False)
+class LeftOut(Value):
     """A provider that the default chain passed by, and what brings it in."""
 
     provider: str
@@ -86,8 +87,8 @@ class LeftOut:
     hint: str
 
 
-@attrs.frozen
-class ErrorNote:
+@attrs.frozen(eq=False, repr=False)
+class ErrorNote(Value):
     """The coded error a session ended or waits with."""
 
     code: Code
@@ -95,8 +96,8 @@ class ErrorNote:
     hint: str = ""
 
 
-@attrs.frozen(kw_only=True)
-class SessionRecord:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class SessionRecord(Value):
     """Everything hub must know of a session after its own death. Each write is a new value, `seq` one up."""
 
     state: State = State.RUNNING

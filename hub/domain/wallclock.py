@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo
 
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(?:/[A-Za-z0-9_+-]{1,31}){0,2}", re.ASCII)
@@ -37,6 +36,8 @@ def zone(name: str) -> tzinfo | None:
         return timezone(delta if sign == "+" else -delta)
     if not _KEY.fullmatch(name):
         return None
+    from zoneinfo import ZoneInfo  # noqa: PLC0415  # every start writes a time, few read one of a named zone
+
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):  # unknown, malformed, or a folder of zones such as "Europe"

@@ -7,15 +7,19 @@ Must not: hold behaviour.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
 from hub.domain.event import Event
-from hub.providers.base import Assignment, Exit, Outcome
+from hub.domain.value import Value
+
+if TYPE_CHECKING:
+    from hub.providers.base import Assignment, Exit, Outcome
 
 
-@attrs.frozen
-class AgentEvent:
+@attrs.frozen(eq=False, repr=False)
+class AgentEvent(Value):
     """One event of the agent with its place in the spool."""
 
     offset: int
@@ -24,8 +28,8 @@ class AgentEvent:
     event: Event
 
 
-@attrs.frozen
-class AgentBatch:
+@attrs.frozen(eq=False, repr=False)
+class AgentBatch(Value):
     """What the agent said since the last batch, already redacted, and where its stream stands."""
 
     dispatch_id: str
@@ -40,16 +44,16 @@ class AgentBatch:
     """Whether what it says, or how it ended, waits for space on the disk."""
 
 
-@attrs.frozen
-class AdapterReply:
+@attrs.frozen(eq=False, repr=False)
+class AdapterReply(Value):
     """Pass a user's reply on."""
 
     text: str
     key: str
 
 
-@attrs.frozen
-class AdapterAnswer:
+@attrs.frozen(eq=False, repr=False)
+class AdapterAnswer(Value):
     """Answer the agent's request for permission."""
 
     native_id: str
@@ -57,30 +61,30 @@ class AdapterAnswer:
     note: str = attrs.field(repr=False)
 
 
-@attrs.frozen
-class AdapterInterrupt:
+@attrs.frozen(eq=False, repr=False)
+class AdapterInterrupt(Value):
     """Use the agent's own interrupt."""
 
     key: str
 
 
-@attrs.frozen
-class AdapterStop:
+@attrs.frozen(eq=False, repr=False)
+class AdapterStop(Value):
     """Stop the agent in order: close its input, then the ladder."""
 
     reason: str
     hard: bool = False
 
 
-@attrs.frozen
-class AdapterPause:
+@attrs.frozen(eq=False, repr=False)
+class AdapterPause(Value):
     """SIGSTOP or SIGCONT for the agent's process group."""
 
     pause: bool
 
 
-@attrs.frozen
-class Dispatch:
+@attrs.frozen(eq=False, repr=False)
+class Dispatch(Value):
     """What an adapter is started with."""
 
     assignment: Assignment

@@ -9,10 +9,11 @@ from __future__ import annotations
 import attrs
 
 from hub.domain.approval import Request
+from hub.domain.value import Value
 
 
-@attrs.frozen
-class AskApproval:
+@attrs.frozen(eq=False, repr=False)
+class AskApproval(Value):
     """Put a request on record, once however often it is sent, and answer how it stands, as a `Decision`.
 
     Answered when the request is durable and told; with `patient` only when it is decided.
@@ -22,8 +23,8 @@ class AskApproval:
     patient: bool = False
 
 
-@attrs.frozen
-class Decision:
+@attrs.frozen(eq=False, repr=False)
+class Decision(Value):
     """How a request stands."""
 
     pending: bool
@@ -33,8 +34,8 @@ class Decision:
     """For the agent: not redacted."""
 
 
-@attrs.frozen
-class WithdrawApprovals:
+@attrs.frozen(eq=False, repr=False)
+class WithdrawApprovals(Value):
     """Nobody waits any more for the answers to a session's requests; those still pending end without one.
 
     With a `dispatch_id` only those of that run of an agent, with a `native_id` only that one.
@@ -45,13 +46,13 @@ class WithdrawApprovals:
     native_id: str = ""
 
 
-@attrs.frozen
-class GetApprovals:
+@attrs.frozen(eq=False, repr=False)
+class GetApprovals(Value):
     """Answers what `GET /api/approvals` serves."""
 
 
-@attrs.frozen
-class ResolveApproval:
+@attrs.frozen(eq=False, repr=False)
+class ResolveApproval(Value):
     """Answer a pending request. Answers `{id, approved}` once that is durable and on the audit log."""
 
     id: str

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import attrs
 
+from hub.domain.value import Value
 
-@attrs.frozen
-class Adopt:
+
+@attrs.frozen(eq=False, repr=False)
+class Adopt(Value):
     """Write the brief of a detected agent, and go on with it. Answers what `POST /api/detect/adopt` serves."""
 
     id: str
@@ -21,8 +23,8 @@ class Adopt:
     """End the agent first, if it still runs."""
 
 
-@attrs.frozen
-class Detect:
+@attrs.frozen(eq=False, repr=False)
+class Detect(Value):
     """Answers what `GET /api/detect` serves, not redacted."""
 
     since_hours: int

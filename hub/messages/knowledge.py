@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import attrs
 
+from hub.domain.value import Value
 
-@attrs.frozen
-class GetGraph:
+
+@attrs.frozen(eq=False, repr=False)
+class GetGraph(Value):
     """Answers what `GET /api/graph` serves."""
 
 
-@attrs.frozen
-class GetGraphNodes:
+@attrs.frozen(eq=False, repr=False)
+class GetGraphNodes(Value):
     """Answers how many nodes there are."""
 
 
-@attrs.frozen
-class GetGraphDetail:
+@attrs.frozen(eq=False, repr=False)
+class GetGraphDetail(Value):
     """Answers what `GET /api/graph/detail` serves."""
 
     limit: int = 200
@@ -30,14 +32,14 @@ class GetGraphDetail:
     """Only nodes of this session; "" = of all."""
 
 
-@attrs.frozen
-class Retrieve:
+@attrs.frozen(eq=False, repr=False)
+class Retrieve(Value):
     """Answers what `GET /api/retrieval` serves."""
 
     question: str
     limit: int = 20
 
 
-@attrs.frozen
-class IndexCode:
+@attrs.frozen(eq=False, repr=False)
+class IndexCode(Value):
     """Bring the index of the code up to date, unless that is under way. Answers as `GetGraph`, at once."""

@@ -8,41 +8,43 @@ from __future__ import annotations
 
 import attrs
 
+from hub.domain.value import Value
 
-@attrs.frozen
-class ListModels:
+
+@attrs.frozen(eq=False, repr=False)
+class ListModels(Value):
     """Answers what `GET /api/localmodel/models` serves."""
 
     base_url: str
     """"" = Ollama's usual one."""
 
 
-@attrs.frozen
-class PullModel:
+@attrs.frozen(eq=False, repr=False)
+class PullModel(Value):
     """Begin a pull. Answers `{job, tag, baseUrl}` once it has begun."""
 
     base_url: str
     tag: str
 
 
-@attrs.frozen
-class CancelPull:
+@attrs.frozen(eq=False, repr=False)
+class CancelPull(Value):
     """End a pull. Answers `{tag, baseUrl}` once it has ended."""
 
     base_url: str
     tag: str
 
 
-@attrs.frozen
-class LaunchModel:
+@attrs.frozen(eq=False, repr=False)
+class LaunchModel(Value):
     """Start an agent on a local model in a terminal. Answers the job."""
 
     provider: str
     model: str
 
 
-@attrs.frozen
-class Look:
+@attrs.frozen(eq=False, repr=False)
+class Look(Value):
     """Let the vision model look. Answers `{text, model, width, height, latencyMs}`."""
 
     prompt: str

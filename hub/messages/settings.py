@@ -11,57 +11,59 @@ from typing import Any
 
 import attrs
 
+from hub.domain.value import Value
 
-@attrs.frozen
-class GetConfig:
+
+@attrs.frozen(eq=False, repr=False)
+class GetConfig(Value):
     """Answers the `Config` in force."""
 
 
-@attrs.frozen
-class ProvidersConfigured:
+@attrs.frozen(eq=False, repr=False)
+class ProvidersConfigured(Value):
     """Answers what `GET /api/config/providers` serves."""
 
 
-@attrs.frozen
-class GetLoggedOut:
+@attrs.frozen(eq=False, repr=False)
+class GetLoggedOut(Value):
     """Answers the set of the providers whose active account is sure to have no login."""
 
 
-@attrs.frozen
-class GetProfiles:
+@attrs.frozen(eq=False, repr=False)
+class GetProfiles(Value):
     """Answers what `GET /api/profiles` serves."""
 
 
-@attrs.frozen
-class PutProfile:
+@attrs.frozen(eq=False, repr=False)
+class PutProfile(Value):
     """Store a profile under its name. Answers it."""
 
     profile: Mapping[str, Any]
     """Its plain values, under the keys of `hub.toml`."""
 
 
-@attrs.frozen
-class RemoveProfile:
+@attrs.frozen(eq=False, repr=False)
+class RemoveProfile(Value):
     """Forget a stored profile. Answers `{name}`."""
 
     name: str
 
 
-@attrs.frozen
-class GetVision:
+@attrs.frozen(eq=False, repr=False)
+class GetVision(Value):
     """Answers what `GET /api/vision/config` serves."""
 
 
-@attrs.frozen
-class PatchVision:
+@attrs.frozen(eq=False, repr=False)
+class PatchVision(Value):
     """Change `[vision]` in `hub.toml`. Answers all of it as it then is."""
 
     changes: Mapping[str, Any]
     """Key of the table -> value; None removes it. What is not here stays."""
 
 
-@attrs.frozen
-class PatchProvider:
+@attrs.frozen(eq=False, repr=False)
+class PatchProvider(Value):
     """Change a provider's table in `hub.toml`. Answers `{name, enabled, declaredCap, model, baseUrl}` as they then are."""
 
     name: str
@@ -69,8 +71,8 @@ class PatchProvider:
     """Key of the table -> value; None removes it. What is not here stays."""
 
 
-@attrs.frozen
-class SetKey:
+@attrs.frozen(eq=False, repr=False)
+class SetKey(Value):
     """Put a key into `.hub/.env`, or take it out. Answers `{provider, name, set}`."""
 
     name: str
@@ -79,16 +81,16 @@ class SetKey:
     """"" takes it out."""
 
 
-@attrs.frozen
-class SwitchAccount:
+@attrs.frozen(eq=False, repr=False)
+class SwitchAccount(Value):
     """The next session or handoff of this provider uses this account. Answers it; see `AddAccount`."""
 
     provider: str
     label: str
 
 
-@attrs.frozen
-class AddAccount:
+@attrs.frozen(eq=False, repr=False)
+class AddAccount(Value):
     """Register a login. Answers `{provider, label, active, configDir, loggedIn, activeAccount}`."""
 
     provider: str
@@ -97,16 +99,16 @@ class AddAccount:
     """"" = a directory of hub's making."""
 
 
-@attrs.frozen
-class RemoveAccount:
+@attrs.frozen(eq=False, repr=False)
+class RemoveAccount(Value):
     """Forget a login; its directory stays. Answers `{provider, label, configDir, activeAccount}`."""
 
     provider: str
     label: str
 
 
-@attrs.frozen
-class Install:
+@attrs.frozen(eq=False, repr=False)
+class Install(Value):
     """Run the agent's documented install. Answers `{job, provider, command, terminal}` once it has begun."""
 
     name: str
@@ -114,8 +116,8 @@ class Install:
     """Without a terminal: what it prints goes to the event log alone."""
 
 
-@attrs.frozen
-class LogIn:
+@attrs.frozen(eq=False, repr=False)
+class LogIn(Value):
     """Run the agent's own login in a terminal. Answers as `Install`, with the `account`."""
 
     provider: str
@@ -123,8 +125,8 @@ class LogIn:
     """"" = the active account."""
 
 
-@attrs.frozen
-class ProviderChanged:
+@attrs.frozen(eq=False, repr=False)
+class ProviderChanged(Value):
     """It was installed or logged in: what is known of its program is known no longer. Lost, it is known in a minute."""
 
     name: str

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.errors import Code, HubError
-from hub.providers.base import Provider
-from hub.providers.quota import QuotaClient
 
 if TYPE_CHECKING:
+    from hub.domain.adoption import Opening
     from hub.domain.config import Config
     from hub.domain.config_model import ProviderSettings
+    from hub.providers.base import Provider
+    from hub.providers.quota import QuotaClient
 
 _WHERE: Mapping[str, tuple[str, str]] = {
     "claude": ("hub.providers.claude.agent", "PROVIDER"),
@@ -84,7 +84,7 @@ def load(name: str) -> Provider:
     return provider
 
 
-class _Known(Mapping[str, Provider]):
+class _Known(Mapping[str, "Provider"]):
     """Every provider by its name; each is imported when it is first looked up.
 
     The configuration may change while the mapping lives. An agent that has left it is not offered any more, but

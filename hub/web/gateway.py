@@ -1,7 +1,8 @@
 """The API's backend over the actors: each method is one call, or one read-only look at git.
 
 Owns: which actor answers what, and how long it may take.
-Must not: hold state, or change an answer beyond adding what the caller asked to see together.
+Must not: hold state, or change an answer beyond adding what the caller asked to see together; import at its head what
+one answer in twenty takes.
 """
 
 from __future__ import annotations
@@ -16,70 +17,11 @@ import attrs
 import msgspec
 import trio
 
+from hub import messages
 from hub.domain.event import Record
-from hub.domain.pipeline import read
 from hub.errors import Code, HubError
-from hub.io import git
 from hub.io.atomic import read_bounded
-from hub.io.graph.project import project_graph
-from hub.io.instructions import instructions
 from hub.io.places import Places
-from hub.messages import (
-    AddAccount,
-    Adopt,
-    AuditAppend,
-    AuditEntry,
-    AuditHead,
-    AuditHistory,
-    BreakerSnapshots,
-    CancelPull,
-    Detect,
-    EventsSince,
-    GetApprovals,
-    GetConfig,
-    GetCost,
-    GetGraph,
-    GetGraphDetail,
-    GetGraphNodes,
-    GetOutcomes,
-    GetPipelineRun,
-    GetPipelines,
-    GetProfiles,
-    GetProviders,
-    GetRedactions,
-    GetSessionFacts,
-    GetStatus,
-    GetVision,
-    GetWallet,
-    IndexCode,
-    Install,
-    LaunchModel,
-    ListModels,
-    LogIn,
-    Look,
-    PatchProvider,
-    PatchVision,
-    ProvidersConfigured,
-    PullModel,
-    PutProfile,
-    RemoveAccount,
-    RemoveProfile,
-    ReplacePipelines,
-    RequestHandoff,
-    RequestPause,
-    RequestReply,
-    RequestStop,
-    ResolveApproval,
-    Retrieve,
-    RunPipeline,
-    SetKey,
-    StartRun,
-    StopPipeline,
-    Subscribe,
-    Subscription,
-    SwitchAccount,
-    Unsubscribe,
-)
 from hub.web.backend import JsonArray, JsonObject, RunRequest
 from hub.web.together import asked
 from supervisors import ActorDied, NodeInfo, Ref
@@ -118,155 +60,160 @@ class Gateway:
 
     async def status(self) -> JsonObject:
         """The Status resource; the graph's size is no reason to have no status."""
-        found: JsonObject = await self.session.call(GetStatus(), timeout=_TIMEOUT)
+        found: JsonObject = await self.session.call(messages.GetStatus(), timeout=_TIMEOUT)
         with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
-            found["graphNodes"] = await self.knowledge.call(GetGraphNodes(), timeout=_BRIEFLY)
+            found["graphNodes"] = await self.knowledge.call(messages.GetGraphNodes(), timeout=_BRIEFLY)
         return found
 
     async def providers(self) -> JsonArray:
         """Provider runtime status entries."""
-        return await self.session.call(GetProviders(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.session.call(messages.GetProviders(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def config_providers(self) -> JsonArray:
         """Provider configuration entries."""
-        return await self.settings.call(ProvidersConfigured(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.ProvidersConfigured(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def patch_provider(self, name: str, changes: JsonObject) -> JsonObject:
         """Change a provider's table in `hub.toml`."""
-        return await self.settings.call(PatchProvider(name, changes), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.PatchProvider(name, changes), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def set_key(self, name: str, value: str) -> JsonObject:
         """Put a key into `.hub/.env`, or take it out."""
-        return await self.settings.call(SetKey(name, value), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.SetKey(name, value), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def switch_account(self, provider: str, label: str) -> JsonObject:
         """Use this account for the next session or handoff."""
-        return await self.settings.call(SwitchAccount(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.SwitchAccount(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def add_account(self, provider: str, label: str, config_dir: str) -> JsonObject:
         """Register a login."""
-        return await self.settings.call(AddAccount(provider, label, config_dir), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        order = messages.AddAccount(provider, label, config_dir)
+        return await self.settings.call(order, timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def remove_account(self, provider: str, label: str) -> JsonObject:
         """Forget a login, unless the session that runs has it."""
         facts = await self._facts()
         if facts["active"] and [provider, label] in facts["accounts"]:
             raise HubError(Code.ACCOUNT_IN_USE, f"The session that runs uses {provider}'s account {label!r}.")
-        return await self.settings.call(RemoveAccount(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.RemoveAccount(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def profiles(self) -> JsonArray:
         """All profiles."""
-        return await self.settings.call(GetProfiles(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.GetProfiles(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def put_profile(self, profile: JsonObject) -> JsonObject:
         """Store a profile."""
-        return await self.settings.call(PutProfile(profile), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.PutProfile(profile), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def remove_profile(self, name: str) -> JsonObject:
         """Forget a stored profile."""
-        return await self.settings.call(RemoveProfile(name), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.RemoveProfile(name), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def outcomes(self) -> JsonArray:
         """How each profile has done."""
-        return await self.outcomes_ref.call(GetOutcomes(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.outcomes_ref.call(messages.GetOutcomes(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def instructions(self) -> JsonArray:
         """The instruction files of the project and of the user, and the skills the profiles name."""
-        config = await self.settings.call(GetConfig(), timeout=_TIMEOUT)
+        from hub.io.instructions import instructions
+
+        config = await self.settings.call(messages.GetConfig(), timeout=_TIMEOUT)
         found = await trio.to_thread.run_sync(instructions, self.places.root, Path.home(), config.profiles)
         return self.scrub(found)  # type: ignore[no-any-return]
 
     async def vision_config(self) -> JsonObject:
         """`[vision]`."""
-        return await self.settings.call(GetVision(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.GetVision(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def patch_vision(self, changes: JsonObject) -> JsonObject:
         """Change `[vision]` in `hub.toml`."""
-        return await self.settings.call(PatchVision(changes), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.PatchVision(changes), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def install(self, name: str, *, background: bool) -> JsonObject:
         """Run the documented install."""
-        return await self.settings.call(Install(name, background), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.Install(name, background), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def log_in(self, provider: str, label: str) -> JsonObject:
         """Run the agent's own login."""
-        return await self.settings.call(LogIn(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.settings.call(messages.LogIn(provider, label), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def look(self, prompt: str, image: str, url: str) -> JsonObject:
         """Let the vision model look."""
-        found = await self.models.call(Look(prompt, image, url), timeout=_LOOK_TIMEOUT)
+        found = await self.models.call(messages.Look(prompt, image, url), timeout=_LOOK_TIMEOUT)
         return self.scrub({**found})  # type: ignore[no-any-return]
 
     async def local_models(self, base_url: str) -> JsonObject:
         """What an Ollama has."""
-        return await self.models.call(ListModels(base_url), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.models.call(messages.ListModels(base_url), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def pull_model(self, base_url: str, tag: str) -> JsonObject:
         """Begin a pull."""
-        return await self.models.call(PullModel(base_url, tag), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.models.call(messages.PullModel(base_url, tag), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def cancel_pull(self, base_url: str, tag: str) -> JsonObject:
         """End a pull."""
-        return await self.models.call(CancelPull(base_url, tag), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.models.call(messages.CancelPull(base_url, tag), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def launch_model(self, provider: str, model: str) -> JsonObject:
         """Start an agent on a local model."""
-        return await self.models.call(LaunchModel(provider, model), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.models.call(messages.LaunchModel(provider, model), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def detect(self, since_hours: int) -> JsonArray:
         """Agents on this machine."""
-        return self.scrub(await self.detector.call(Detect(since_hours), timeout=_WRITE_TIMEOUT))  # type: ignore[no-any-return]
+        return self.scrub(await self.detector.call(messages.Detect(since_hours), timeout=_WRITE_TIMEOUT))  # type: ignore[no-any-return]
 
     async def adopt(
         self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
     ) -> JsonObject:
         """Go on with what another agent did."""
-        order = Adopt(number, target, start=start, interactive=interactive, stop=stop)
+        order = messages.Adopt(number, target, start=start, interactive=interactive, stop=stop)
         return self.scrub(await self.detector.call(order, timeout=_BEGIN_TIMEOUT))  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
-        order = StartRun(**attrs.asdict(request, recurse=False))
+        order = messages.StartRun(**attrs.asdict(request, recurse=False))
         return await self.session.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
     async def handoff(self) -> JsonObject:
         """Hand over now."""
-        return await self.session.call(RequestHandoff(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.session.call(messages.RequestHandoff(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def pause(self, *, pause: bool) -> JsonObject:
         """Stop or continue the agent."""
-        return await self.session.call(RequestPause(pause), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.session.call(messages.RequestPause(pause), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def reply(self, text: str) -> JsonObject:
         """Pass on the user's answer."""
-        return await self.session.call(RequestReply(text), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.session.call(messages.RequestReply(text), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def stop(self) -> JsonObject:
         """End the session in order, and with it the pipeline run it may be a node of."""
         # A run that is just restarting hears of the stop from its session.
         with contextlib.suppress(ActorDied):
-            run = await self.pipelines_ref.call(StopPipeline(), timeout=_STOP_TIMEOUT)
+            run = await self.pipelines_ref.call(messages.StopPipeline(), timeout=_STOP_TIMEOUT)
             if run:
                 return {"runId": run["runId"], "state": run["state"]}
-        return await self.session.call(RequestStop(), timeout=_STOP_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.session.call(messages.RequestStop(), timeout=_STOP_TIMEOUT)  # type: ignore[no-any-return]
 
     async def pipelines(self) -> JsonArray:
         """All pipelines."""
-        return await self.pipelines_ref.call(GetPipelines(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.pipelines_ref.call(messages.GetPipelines(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def replace_pipelines(self, pipelines: JsonArray) -> JsonArray:
         """Replace the stored list."""
-        order = ReplacePipelines(read(pipelines))
+        from hub.domain.pipeline import read
+
+        order = messages.ReplacePipelines(read(pipelines))
         return await self.pipelines_ref.call(order, timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run_pipeline(self, name: str, *, resume: bool) -> JsonObject:
         """Start a run. It begins with a commit of the user's uncommitted work, which may take its time."""
-        order = RunPipeline(name, resume)
+        order = messages.RunPipeline(name, resume)
         return await self.pipelines_ref.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
     async def pipeline_run(self) -> JsonObject:
         """The run that goes on, or the last one."""
-        found: JsonObject = await self.pipelines_ref.call(GetPipelineRun(), timeout=_TIMEOUT)
+        found: JsonObject = await self.pipelines_ref.call(messages.GetPipelineRun(), timeout=_TIMEOUT)
         if not found:
             raise HubError(
                 Code.NOT_FOUND, "No pipeline has run yet.", hint="Run one: hub pipeline run <name>"
@@ -274,10 +221,12 @@ class Gateway:
         return found
 
     async def _facts(self) -> dict[str, Any]:
-        return await self.session.call(GetSessionFacts(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.session.call(messages.GetSessionFacts(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def session_diff(self) -> JsonObject:
         """The session branch against the main branch."""
+        from hub.io import git
+
         facts = await self._facts()
         if not facts["sessionId"]:
             raise HubError(Code.NO_ACTIVE_SESSION)
@@ -292,55 +241,57 @@ class Gateway:
 
     async def session_cost(self) -> JsonObject:
         """Tokens and money."""
-        return await self.session.call(GetCost(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.session.call(messages.GetCost(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def quota_wallet(self) -> JsonArray:
         """What every account has left."""
-        return await self.quota.call(GetWallet(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.quota.call(messages.GetWallet(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def approvals(self) -> JsonArray:
         """What waits for a person's word."""
-        return await self.approvals_ref.call(GetApprovals(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.approvals_ref.call(messages.GetApprovals(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def resolve_approval(self, number: str, *, approved: bool, note: str) -> JsonObject:
         """Answer one of them."""
-        order = ResolveApproval(number, approved, note)
+        order = messages.ResolveApproval(number, approved, note)
         return await self.approvals_ref.call(order, timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def events_since(self, since: int, limit: int) -> Sequence[Record]:
         """Records newer than `since`."""
-        return await self.events.call(EventsSince(since, limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.events.call(messages.EventsSince(since, limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     @asynccontextmanager
-    async def subscribe(self, since: int | None) -> AsyncIterator[Subscription]:
+    async def subscribe(self, since: int | None) -> AsyncIterator[messages.Subscription]:
         """A live view of the event log."""
-        found: Subscription = await self.events.call(Subscribe(since), timeout=_TIMEOUT)
+        found: messages.Subscription = await self.events.call(messages.Subscribe(since), timeout=_TIMEOUT)
         try:
             with found.channel:
                 yield found
         finally:
-            self.events.try_cast(Unsubscribe(found.token))
+            self.events.try_cast(messages.Unsubscribe(found.token))
 
     async def graph(self) -> JsonObject:
         """How much the knowledge graph holds."""
-        return await self.knowledge.call(GetGraph(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.knowledge.call(messages.GetGraph(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def graph_detail(self, limit: int, node_type: str, session_id: str) -> JsonObject:
         """Its newest part."""
-        order = GetGraphDetail(limit, node_type, session_id)
+        order = messages.GetGraphDetail(limit, node_type, session_id)
         return self.scrub(await self.knowledge.call(order, timeout=_TIMEOUT))  # type: ignore[no-any-return]
 
     async def graph_project(self, path: str) -> JsonObject:
         """A look at the code of a folder."""
+        from hub.io.graph.project import project_graph
+
         return self.scrub(await trio.to_thread.run_sync(project_graph, self.places.root, path))  # type: ignore[no-any-return]
 
     async def index_code(self) -> JsonObject:
         """Have the code indexed."""
-        return await self.knowledge.call(IndexCode(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.knowledge.call(messages.IndexCode(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def retrieval(self, question: str, limit: int) -> JsonArray:
         """Chunks of code; what was no known secret when it was indexed may be one now."""
-        return self.scrub(await self.knowledge.call(Retrieve(question, limit), timeout=_TIMEOUT))  # type: ignore[no-any-return]
+        return self.scrub(await self.knowledge.call(messages.Retrieve(question, limit), timeout=_TIMEOUT))  # type: ignore[no-any-return]
 
     async def contract(self) -> JsonObject:
         """The current contract as it stands on disk."""
@@ -354,34 +305,40 @@ class Gateway:
 
     async def history(self, limit: int) -> JsonArray:
         """The audit timeline."""
-        return await self.audit.call(AuditHistory(limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.audit.call(messages.AuditHistory(limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def history_commits(self) -> JsonArray:
         """The snapshot commits of every session."""
+        from hub.io import git
+
         return self.scrub([{**entry} for entry in await git.snapshots(self.places.root, None)])  # type: ignore[no-any-return]
 
     async def history_diff(self, sha: str) -> JsonObject:
         """What one snapshot changed."""
+        from hub.io import git
+
         return {"sha": sha, **self.scrub({**await git.commit_diff(self.places.root, sha)})}
 
     async def rewind(self, sha: str) -> JsonObject:
         """A new branch at the snapshot; nothing else moves."""
+        from hub.io import git
+
         branch = await git.rewind(self.places.root, sha)
-        entry = AuditEntry("rewind", {"branch": branch, "sha": sha})
-        await self.audit.call(AuditAppend([entry]), timeout=_TIMEOUT)
+        entry = messages.AuditEntry("rewind", {"branch": branch, "sha": sha})
+        await self.audit.call(messages.AuditAppend([entry]), timeout=_TIMEOUT)
         return {"branch": branch, "sha": sha}
 
     async def circuit(self) -> JsonArray:
         """The breakers."""
-        return await self.breakers.call(BreakerSnapshots(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.breakers.call(messages.BreakerSnapshots(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def redactions(self) -> JsonObject:
         """What was scrubbed this session."""
-        return await self.session.call(GetRedactions(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.session.call(messages.GetRedactions(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def audit_head(self) -> JsonObject:
         """The chain's newest record."""
-        return await self.audit.call(AuditHead(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        return await self.audit.call(messages.AuditHead(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def figures(self) -> JsonObject:
         """What a scrape shows; a part that is just restarting keeps no other from being seen."""

@@ -57,7 +57,8 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
     source = "".join(path.read_text() for path in sorted((ROOT / "hub").rglob("*.py")))
     text = (source * (size // len(source) + 1))[:size]
     secrets = values()
-    redactor = Redactor(KnownSecrets(secrets), b"key")
+    known = KnownSecrets(secrets)
+    redactor = Redactor(known, b"key")
     written = sorted({form for value in secrets for form in forms(value.encode())}, key=len, reverse=True)
     naive = re.compile("|".join(map(re.escape, written)))
     floor = best(lambda: naive.sub("*", text), size)
@@ -68,14 +69,14 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
         yield Row(f"redaction, pieces of {piece}", rate, "MB/s", "", PEER, floor)
     engine = Detection().load()
     if engine is not None:
-        whole = Redactor(KnownSecrets(secrets), b"key", engine=engine)
+        whole = Redactor(known, b"key", engine=engine)
         yield Row(
             "redaction, with the engine", best(lambda: whole.text(text), size), "MB/s", ">= 20", PEER, floor
         )
         dense = "".join(path.read_text() for path in sorted((ROOT / "tests" / "captures").rglob("*.jsonl")))[
             :size
         ]
-        rate = best(lambda: Redactor(KnownSecrets(secrets), b"key", engine=engine).text(dense), len(dense))
+        rate = best(lambda: Redactor(known, b"key", engine=engine).text(dense), len(dense))
         yield Row("redaction, with the engine, agents' lines full of ids", rate, "MB/s", ">= 20")
     event = Event(
         EventType.TOOL_USE, "Bash", {"toolUseId": "toolu_01ABCdefGHIjkl", "input": {"command": "pytest -q"}}

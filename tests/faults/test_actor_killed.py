@@ -50,12 +50,12 @@ def killing(monkeypatch):
         done = []
 
         class Trap(App):
-            def _session_parts(self):
-                kit, driver = super()._session_parts()
+            def _session_kit(self):
+                kit = super()._session_kit()
                 plain = kit.ledger
                 kit.ledger = Watched(plain.places, plain.audit, plain.events, plain.clock)
                 kit.ledger.entered = self._entered
-                return kit, driver
+                return kit
 
             def _entered(self, now):
                 if now == state and not done:

@@ -68,7 +68,7 @@ def test_an_actor_sends_only_along_its_rows(actor):
     """Rule 1, seen from the sender: what an actor's modules build is in its rows, as sender or receiver."""
     values = {
         name
-        for name in vars(messages)
+        for name in dir(messages)
         if isinstance(getattr(messages, name), type)
         and attrs.has(getattr(messages, name))
         and any(edge.message.__name__ == name for edge in EDGES)

@@ -8,31 +8,25 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import attrs
 import trio
 
-from hub.actors.insist import insist
 from hub.actors.session import views
 from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import owner, unknown_agent
-from hub.actors.session.driver import Driver
-from hub.actors.session.ends import Ends
+from hub.actors.session.ends import Ends, withdraw_all
 from hub.actors.session.kit import Kit
-from hub.actors.session.starting import insist_free, new_record
-from hub.actors.session.work import NOBODY
+from hub.actors.session.owner import owner, unknown_agent
 from hub.domain.event import Event, EventType, Tag
 from hub.domain.handoff import State
 from hub.domain.quota import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
-from hub.io import failpoints, git
+from hub.io import failpoints
 from hub.io.sqlite import NewEvent
 from hub.messages import (
     AgentBatch,
     AgentEvent,
-    AuditAppend,
     Detach,
     GetCost,
     GetProviders,
@@ -50,6 +44,9 @@ from hub.messages import (
 )
 from supervisors import DEFER, Actor, Reply
 
+if TYPE_CHECKING:
+    from hub.actors.session.driver import Driver
+
 _EVENT_PAUSE_PATIENCE = 2.0
 _CHANGING = "The agent is being changed; try again in a moment."
 T = TypeVar("T")
@@ -60,8 +57,11 @@ class Session(Actor[Any]):
 
     answers = (HubError,)
 
-    def __init__(self, make: Callable[[], tuple[Kit, Driver]]) -> None:
-        self._kit, self._driver = make()
+    def __init__(self, kit: Kit, hire: Callable[[], Driver]) -> None:
+        self._kit = kit
+        self._hire = hire
+        self._hiring = trio.Lock()
+        self._crew: Driver | None = None
         self._ends = Ends(self._kit)
         self._handoff_replies: list[Reply] = []
         self._beginning = trio.Lock()
@@ -70,27 +70,49 @@ class Session(Actor[Any]):
         """Read the record back, take hold of what runs, and go on where the record says."""
         damage = self._kit.ledger.load()
         failpoints.hit("recover.record")
-        await self._driver.desk.sweep_adapters()
         if damage is not None:
             self._kit.board.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
             with contextlib.suppress(HubError):
                 await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
         record = self._kit.ledger.record
+        if self.ctx.generation > 1:
+            await (await self._hired()).desk.sweep_adapters()  # those of an earlier incarnation
         if record is not None and record.session_state.active:
             await self._kit.arm()
         elif record is not None:
-            await self._driver.asks.over(record.session_id)
+            self.ctx.nursery.start_soon(withdraw_all, self._kit, record.session_id)
         await self._recount()
-        self.ctx.nursery.start_soon(self._driver.run)
+        self.ctx.nursery.start_soon(self._carry_on)
         self.ctx.nursery.start_soon(self._ends.run)
         self.ctx.nursery.start_soon(self._answer_handoffs)
+
+    @property
+    def _driver(self) -> Driver:
+        """Who carries the session on; there since its first step."""
+        if self._crew is None:
+            self._crew = self._hire()
+        return self._crew
+
+    async def _hired(self) -> Driver:
+        """The same, made in a worker thread when it is not there yet: that imports half of hub."""
+        async with self._hiring:
+            if self._crew is None:
+                self._crew = await trio.to_thread.run_sync(self._hire)
+        return self._crew
+
+    async def _carry_on(self) -> None:
+        """A daemon without a session waits for one, and needs nobody to carry it on."""
+        board, ledger = self._kit.board, self._kit.ledger
+        await board.until(lambda: board.detached or ledger.owes or ledger.active)
+        if not board.detached:
+            await (await self._hired()).run()
 
     async def _recount(self) -> None:
         """Count again what the session's events tell; a log that cannot be read costs the counts, nothing else."""
         record = self._kit.ledger.record
         if record is not None:
             with contextlib.suppress(HubError):
-                await self._driver.ending.evidence.each(record, self._kit.tallies.feed_all)
+                await self._kit.each(record.session_id, self._kit.tallies.feed_all)
 
     async def handle(self, message: Any) -> Any:
         """Each message is a question, a wish, or news of the agent."""
@@ -102,7 +124,7 @@ class Session(Actor[Any]):
             case GetStatus():
                 return views.status(self._kit)
             case GetProviders():
-                return await self._driver.work.targets.statuses()
+                return await (await self._hired()).work.targets.statuses()
             case GetCost():
                 self.ctx.nursery.start_soon(self._cost, self.ctx.current_reply)
                 return DEFER
@@ -144,58 +166,13 @@ class Session(Actor[Any]):
         """Beside the inbox, one at a time: the detection engine is made ready first, some seconds on a new machine."""
         async with self._beginning:
             try:
-                found = await self._start(order)
+                found = await (await self._hired()).starting.accept(order)
             except HubError as error:
                 if reply is not None:
                     reply.fail(error)
                 return
         if reply is not None:
             reply.answer(found)
-
-    async def _start(self, order: StartRun) -> dict[str, Any]:
-        active = self._kit.ledger.record
-        if active is not None and order.session_id == active.session_id:
-            return views.started(active)
-        if active is not None:
-            insist_free(active, order.run_id)
-        targets = self._driver.work.targets
-        await targets.refresh_config()
-        if order.kind and not order.profile:
-            order = attrs.evolve(order, profile=self._kit.config.profile_for(order.kind))
-        logged_out = await targets.logged_out()
-        asked: Any = {"provider": order.provider, "profile": order.profile, "fallback": order.fallback}
-        chain = targets.chain_for(**asked, logged_out=logged_out)
-        left_out = targets.left_out(logged_out, **asked)
-        state = await git.repo_state(self._kit.places.root)
-        if not state.has_commit:
-            raise HubError(Code.NO_COMMIT)
-        # Refused now, where the log was tampered with: a session without its audit log is none.
-        await insist(self._kit.audit, AuditAppend([]))
-        await self._kit.arm()
-        record = attrs.evolve(new_record(self._kit, order, chain, state), left_out=left_out)
-        self._kit.tallies.clear()
-        await self._kit.ledger.begin(record)
-        await self._tell_detection()
-        await self._tell_left_out(record)
-        self._kit.board.wish = None
-        self._kit.board.trouble = None
-        self._kit.board.touch()
-        return views.started(record)
-
-    async def _tell_detection(self) -> None:
-        """Rules go on alone where there is no detection engine; never without a word."""
-        trouble = self._kit.detection.trouble
-        if trouble:
-            key = f"detection:{self._kit.ledger.now.session_id}"
-            msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
-            await self._kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
-
-    async def _tell_left_out(self, record: SessionRecord) -> None:
-        """An agent that is there and does not take part is told of, once a session."""
-        for out in record.left_out:
-            key = f"left-out:{record.session_id}:{out.provider}"
-            msg = f"{out.provider} is left out of the chain: {out.reason}. {out.hint}"
-            await self._kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=out.hint)
 
     def _active(self) -> SessionRecord:
         record = self._kit.ledger.record
@@ -211,8 +188,8 @@ class Session(Actor[Any]):
         if record.session_state is SessionState.VERIFYING:
             raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
         early = not (record.dispatch_id or record.wait_until or record.error)
-        if early and await self._driver.work.targets.next(record, None) is None:
-            raise HubError(Code.NO_FALLBACK, NOBODY)
+        if early:
+            await self._driver.work.insist_somebody(record)
         self._kit.board.ask(Wish.HANDOFF)
         if record.wait_until or record.error is not None or not record.dispatch_id:
             return {"sessionId": record.session_id, "waiting": True}

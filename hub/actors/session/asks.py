@@ -17,8 +17,9 @@ import trio
 
 from hub.actors.insist import insist
 from hub.actors.session.board import LiveAgent
-from hub.actors.session.desk import Desk, owner
+from hub.actors.session.desk import Desk
 from hub.actors.session.kit import Kit
+from hub.actors.session.owner import owner
 from hub.domain.approval import Action, Request, asked, own
 from hub.domain.profile import Target
 from hub.domain.session import SessionRecord, SessionState
@@ -125,11 +126,6 @@ class Asks:
             self.kit.board.held = False
         await self.kit.ledger.update(session_state=_working(before, kind), needs_input=False)
         return decision.approved
-
-    async def over(self, session_id: str) -> None:
-        """The session has ended: nobody waits any more."""
-        with contextlib.suppress(HubError):  # a full disk: they are withdrawn at the next start
-            await self._withdraw(session_id)
 
     async def _withdraw(self, session_id: str, dispatch_id: str = "", native_id: str = "") -> None:
         await insist(self.kit.approvals, WithdrawApprovals(session_id, dispatch_id, native_id))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import trio
@@ -17,7 +17,9 @@ import trio
 from hub.domain.quota import QuotaReading
 from hub.domain.session import ErrorNote
 from hub.errors import Code, HubError
-from hub.providers.base import Exit, Outcome
+
+if TYPE_CHECKING:
+    from hub.providers.base import Exit, Outcome
 
 T = TypeVar("T")
 

@@ -17,8 +17,8 @@ import trio
 from hub.actors.causes import coded_cause
 from hub.actors.session.board import LiveAgent
 from hub.actors.session.kit import Kit
+from hub.actors.session.owner import owner
 from hub.actors.trouble import shortage
-from hub.domain.handoff import State
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io.accounts import make_home
@@ -252,19 +252,6 @@ def _gone(live: LiveAgent) -> bool:
 
 def _gone_or_full(live: LiveAgent) -> bool:
     return live.no_space or _gone(live)
-
-
-def owner(record: SessionRecord) -> tuple[str, str]:
-    """Provider and account of the record's dispatch: the receiver's between DISPATCHED and its heartbeat."""
-    if record.state in (State.DISPATCHED, State.RESUMING):
-        return record.to_provider, record.to_account
-    return record.provider, record.account
-
-
-def unknown_agent(name: str) -> HubError:
-    """Why a record's agent cannot be dealt with."""
-    hint = f"Describe it again in [providers.{name}] of hub.toml, or start the task anew: its work is on the branch."
-    return HubError(Code.AGENT_MISSING, f"{name} is no longer in hub.toml.", hint=hint)
 
 
 def _encode(assignment: Assignment) -> bytes:

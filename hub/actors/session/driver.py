@@ -18,6 +18,7 @@ from hub.actors.session.desk import Desk
 from hub.actors.session.ending import Ending
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
+from hub.actors.session.starting import Starting
 from hub.actors.session.work import Work, start_handoff
 from hub.actors.trouble import passes, shortage
 from hub.domain.event import Tag
@@ -41,6 +42,7 @@ class Driver:
     passing: Passing
     ending: Ending
     asks: Asks
+    starting: Starting
     _told: Code | None = None
 
     async def run(self) -> None:
@@ -50,7 +52,7 @@ class Driver:
             record = self.kit.ledger.record
             if record is None or not (record.session_state.active or self.kit.ledger.owes):
                 board.wish = None
-                await board.until(lambda: board.detached or self._active())
+                await board.until(lambda: board.detached or self.kit.ledger.active)
                 continue
             await self._try_step(record)
             board.touch()
@@ -89,10 +91,6 @@ class Driver:
         except Exception:  # noqa: BLE001 - whatever it is, the daemon is worth more than this session
             _LOG.exception("the session cannot even be ended in order")
             await self.ending.abandoned(record, error)
-
-    def _active(self) -> bool:
-        record = self.kit.ledger.record
-        return record is not None and record.session_state.active
 
     async def _step(self, record: SessionRecord) -> None:
         if self.kit.ledger.owes:

@@ -11,8 +11,8 @@ from typing import Any
 import attrs
 
 from hub.actors.clock import iso
-from hub.actors.session.asks import Asks
 from hub.actors.session.desk import Desk
+from hub.actors.session.ends import withdraw_all
 from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
@@ -33,7 +33,6 @@ class Ending:
     targets: Targets
     evidence: Evidence
     passing: Passing
-    asks: Asks
 
     async def judge(self, record: SessionRecord) -> None:
         """The agent says it is done: let the acceptance commands say whether it is."""
@@ -120,7 +119,7 @@ class Ending:
             await self.kit.ledger.tell()
         else:
             await self.kit.ledger.advance(Trigger.ABANDONED, **changes)
-        await self.asks.over(record.session_id)
+        await withdraw_all(self.kit, record.session_id)
 
 
 def _ended(state: SessionState, now: float, error: ErrorNote | None) -> dict[str, Any]:

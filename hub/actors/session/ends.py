@@ -1,16 +1,19 @@
 """Those who wait for the session's end, and what they are told.
 
-Owns: the replies owed to whoever asked for a stop or for the end.
+Owns: the replies owed to whoever asked for a stop or for the end, and the approvals that nobody waits for any more.
 Must not: end the session (the driver does).
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import attrs
 import trio
 
+from hub import messages
+from hub.actors.insist import insist
 from hub.actors.session import views
 from hub.actors.session.kit import Kit
 from hub.actors.trouble import PASSING
@@ -19,6 +22,12 @@ from supervisors import DEFER, Reply
 
 _STOP_PATIENCE = 5.0
 """Seconds after which whoever asked for a stop is told what keeps the session from ending; the wish stays."""
+
+
+async def withdraw_all(kit: Kit, session_id: str) -> None:
+    """The session has ended: nobody waits for somebody's word any more."""
+    with contextlib.suppress(HubError):  # a full disk: they are withdrawn at the next start
+        await insist(kit.approvals, messages.WithdrawApprovals(session_id))
 
 
 @attrs.define

@@ -6,14 +6,12 @@ Must not: write anything but the acceptance commands' results.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import attrs
 import trio
 
-from hub.actors.insist import insist
 from hub.actors.session.kit import Kit
 from hub.domain.acceptance import orders_of
 from hub.domain.contract import Evidence as ContractEvidence
@@ -24,7 +22,6 @@ from hub.domain.session import SessionRecord
 from hub.io import git
 from hub.io.commands import run_command
 from hub.io.git.since import changed_since_start
-from hub.messages import EventsOfSession
 
 _SHOWN = 4000
 """Characters of an acceptance command's output that are kept."""
@@ -81,17 +78,10 @@ class Evidence:
 
     kit: Kit
 
-    async def each(self, record: SessionRecord, take: Callable[[list[Record]], object]) -> None:
-        """Give every event of the session, oldest first, in pages: a long session's log does not fit in memory."""
-        after = 0
-        while page := await insist(self.kit.events, EventsOfSession(record.session_id, after)):
-            await trio.to_thread.run_sync(take, page)
-            after = page[-1].id
-
     async def records(self, record: SessionRecord) -> list[Record]:
         """Every event of the session at once, for the score, which weighs each against all others."""
         found: list[Record] = []
-        await self.each(record, found.extend)
+        await self.kit.each(record.session_id, found.extend)
         return found
 
     async def intent(self, record: SessionRecord) -> Intent:
@@ -102,7 +92,7 @@ class Evidence:
             for item in page:
                 fold.feed(item.id, item)
 
-        await self.each(record, feed)
+        await self.kit.each(record.session_id, feed)
         return await trio.to_thread.run_sync(fold.intent)
 
     async def gate(self, record: SessionRecord, key: str) -> Gate:

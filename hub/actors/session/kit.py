@@ -9,27 +9,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
+from hub.actors.insist import insist
 from hub.actors.session.board import Board
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
 from hub.actors.stumbles import Stumbles
 from hub.domain.account import Account
 from hub.domain.config import Config
+from hub.domain.event import Record
 from hub.domain.plain import plain_value
-from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
-from hub.domain.redaction_lines import hidden_in_place
 from hub.domain.session import SessionRecord
 from hub.domain.text import clean
 from hub.io.detection import Detection
 from hub.io.dotenv import read_env
 from hub.io.places import Places
-from hub.providers.base import Provider
+from hub.messages import EventsOfSession
 from supervisors import Ref
+
+if TYPE_CHECKING:
+    from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
+    from hub.providers.base import Provider
 
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 """Names in a user's own `env` tables whose values nobody may see."""
@@ -84,8 +88,17 @@ class Kit:
         if self.detection.engine is None and self.config.redaction.detection:
             await trio.to_thread.run_sync(self.detection.load)
 
+    async def each(self, session_id: str, take: Callable[[list[Record]], object]) -> None:
+        """Give every event of a session, oldest first, in pages: a long session's log does not fit in memory."""
+        after = 0
+        while page := await insist(self.events, EventsOfSession(session_id, after)):
+            await trio.to_thread.run_sync(take, page)
+            after = page[-1].id
+
     def redactor(self) -> EventRedactor:
         """A fresh redactor that knows every secret hub holds at this moment."""
+        from hub.domain.redaction import EventRedactor  # noqa: PLC0415  # an idle daemon has nothing to hide
+
         return EventRedactor(self._redactor())
 
     def scrub(self, text: str) -> str:
@@ -98,6 +111,8 @@ class Kit:
 
     def scrub_file(self, text: str) -> str:
         """A file's text without a secret, every line on its line."""
+        from hub.domain.redaction_lines import hidden_in_place  # noqa: PLC0415  # as above
+
         return hidden_in_place(self._redactor(), text)
 
     def holds_secret(self, text: str) -> bool:
@@ -113,6 +128,8 @@ class Kit:
 
     def task(self, record: SessionRecord) -> str:
         """The user's task as everyone but the first agent may see it: a secret in it was for that agent."""
+        if not record.task:
+            return ""  # nothing to hide; and to know every secret, each provider has to be asked
         known = self._secrets()
         stamp = (record.task, self.detection.engine is None)
         if self._task is None or self._task[0] is not known or self._task[1] != stamp:
@@ -124,6 +141,8 @@ class Kit:
         return tuple(map(self.scrub, record.verify))
 
     def _redactor(self) -> Redactor:
+        from hub.domain.redaction import Redactor  # noqa: PLC0415  # as above
+
         return Redactor(self._secrets(), self.keys.redaction, engine=self.detection.engine)
 
     def env_of(self, name: str, label: str) -> dict[str, str]:
@@ -146,6 +165,8 @@ class Kit:
         The configuration it was built for is kept and compared itself: the next one may get the address of one
         that is gone.
         """
+        from hub.domain.redaction import KnownSecrets  # noqa: PLC0415  # as above
+
         stamp = _stamp(self.places.dotenv)
         if self._known is None or self._known[0] is not self.config or self._known[1] != stamp:
             self._known = (self.config, stamp, KnownSecrets(*self._named_values()))
@@ -161,10 +182,14 @@ class Kit:
         if self.config.server.token:
             values.append(self.config.server.token)
             names.append("server-token")
-        for name, provider in self.providers.items():
+        stored = self.places.dotenv.exists()
+        for name in self.providers:
             for account in self.config.accounts(name):
+                if not (stored or self.config.provider(name).env or account.env):
+                    continue  # the user gave it nothing: it need not be imported to be asked for its names
+                keys = self.providers[name].key_names
                 for variable, value in self.env_of(name, account.label).items():
-                    if variable in provider.key_names or _SECRET_NAME.search(variable):
+                    if variable in keys or _SECRET_NAME.search(variable):
                         values.append(value)
                         names.append(variable)
         return values, names

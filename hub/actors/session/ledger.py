@@ -73,6 +73,11 @@ class Ledger:
         return self.record
 
     @property
+    def active(self) -> bool:
+        """Whether there is a session to carry on."""
+        return self.record is not None and self.record.session_state.active
+
+    @property
     def owes(self) -> bool:
         """Whether the newest move, or the end, is not told yet: after a start, or when a disk was full."""
         return self.record is not None and _news(self.record) != self._told

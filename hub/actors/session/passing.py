@@ -16,12 +16,13 @@ import attrs
 from hub.actors.insist import insist
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import Desk, unknown_agent
+from hub.actors.session.desk import Desk
 from hub.actors.session.evidence import Evidence, Gate
 from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
+from hub.actors.session.owner import unknown_agent
 from hub.actors.session.signed import Signed
 from hub.actors.session.stillness import Stillness
 from hub.actors.session.targets import Targets

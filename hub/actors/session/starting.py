@@ -1,22 +1,85 @@
-"""The first record of a session, and whether there may be one.
+"""How a session begins: whether there may be one, and its first record.
 
-Owns: the single-session guard, and how an order and the configuration make a record.
-Must not: write the record (the ledger does), or choose the providers (`targets` does).
+Owns: the single-session guard, how an order and the configuration make a record, and what is told of it.
+Must not: choose the providers (`targets` does), or start an agent.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import attrs
 
 from hub.actors.clock import iso
+from hub.actors.insist import insist
 from hub.actors.session import views
 from hub.actors.session.kit import Kit
+from hub.actors.session.targets import Targets
+from hub.domain.event import Tag
 from hub.domain.session import OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
-from hub.messages import StartRun
+from hub.messages import AuditAppend, StartRun
 
 T = TypeVar("T")
+
+
+@attrs.frozen
+class Starting:
+    """Takes orders to start."""
+
+    kit: Kit
+    targets: Targets
+
+    async def accept(self, order: StartRun) -> dict[str, Any]:
+        """Put the session on record; it is durable, and told of, when this returns. What follows is the driver's.
+
+        Raises:
+            HubError: `session_already_running`, `no_commit`, `no_fallback`..., and nothing has begun.
+        """
+        kit, targets = self.kit, self.targets
+        active = kit.ledger.record
+        if active is not None and order.session_id == active.session_id:
+            return views.started(active)
+        if active is not None:
+            insist_free(active, order.run_id)
+        await targets.refresh_config()
+        if order.kind and not order.profile:
+            order = attrs.evolve(order, profile=kit.config.profile_for(order.kind))
+        logged_out = await targets.logged_out()
+        asked: Any = {"provider": order.provider, "profile": order.profile, "fallback": order.fallback}
+        chain = targets.chain_for(**asked, logged_out=logged_out)
+        left_out = targets.left_out(logged_out, **asked)
+        state = await git.repo_state(kit.places.root)
+        if not state.has_commit:
+            raise HubError(Code.NO_COMMIT)
+        # Refused now, where the log was tampered with: a session without its audit log is none.
+        await insist(kit.audit, AuditAppend([]))
+        await kit.arm()
+        record = attrs.evolve(new_record(kit, order, chain, state), left_out=left_out)
+        kit.tallies.clear()
+        await kit.ledger.begin(record)
+        await self._tell_detection()
+        await self._tell_left_out(record)
+        kit.board.wish = None
+        kit.board.trouble = None
+        kit.board.touch()
+        return views.started(record)
+
+    async def _tell_detection(self) -> None:
+        """Rules go on alone where there is no detection engine; never without a word."""
+        trouble = self.kit.detection.trouble
+        if trouble:
+            key = f"detection:{self.kit.ledger.now.session_id}"
+            msg = f"no detection engine: only hub's own rules look for secrets nobody told hub ({trouble})"
+            await self.kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=views.NO_ENGINE)
+
+    async def _tell_left_out(self, record: SessionRecord) -> None:
+        """An agent that is there and does not take part is told of, once a session."""
+        for out in record.left_out:
+            key = f"left-out:{record.session_id}:{out.provider}"
+            msg = f"{out.provider} is left out of the chain: {out.reason}. {out.hint}"
+            await self.kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=out.hint)
 
 
 def insist_free(record: SessionRecord, run_id: str) -> None:

@@ -17,8 +17,8 @@ import trio
 
 from hub.actors.clock import iso
 from hub.actors.insist import insist
-from hub.actors.session.desk import owner
 from hub.actors.session.kit import Kit
+from hub.actors.session.owner import owner
 from hub.domain.approval import asks
 from hub.domain.config import Config
 from hub.domain.failure import FailureClass

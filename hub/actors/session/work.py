@@ -17,11 +17,12 @@ from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
-from hub.actors.session.desk import Desk, unknown_agent
+from hub.actors.session.desk import Desk
 from hub.actors.session.ending import Ending as SessionEnding
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
+from hub.actors.session.owner import unknown_agent
 from hub.actors.session.targets import Targets
 from hub.actors.trouble import passes
 from hub.domain.approval import Action
@@ -81,6 +82,11 @@ class Work:
             await self.kit.ledger.update(dispatch_id=self.kit.new_id("d"), attempt=record.attempt + 1)
         else:
             await self._run(record)
+
+    async def insist_somebody(self, record: SessionRecord) -> None:
+        """Raise `no_fallback` when nobody could take the work now."""
+        if await self.targets.next(record, None) is None:
+            raise HubError(Code.NO_FALLBACK, NOBODY)
 
     async def _permitted(self, record: SessionRecord) -> None:
         """The first start of a session may need somebody's word; another try of the same agent does not.

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from hub.domain.graph import Symbol, code_part, module_id
+from hub.domain.graph import Part, Symbol, code_part, module_id
 from hub.domain.search_terms import spaced
 from hub.io.graph.facts import put
 
@@ -24,6 +24,7 @@ _ROOM = 1 << _BITS
 """Chunks of one file, at most."""
 _CHUNK = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 0)"
 _TEXT = "INSERT INTO chunks_text (rowid, body, path, defines) VALUES (?, ?, ?, ?)"
+_Row = tuple[int, str, str, str, int, int, str, str, str]
 _NO_TEXT = "INSERT INTO chunks_text (chunks_text, rowid, body, path, defines) VALUES ('delete', ?, ?, ?, ?)"
 
 
@@ -84,14 +85,18 @@ def take(db: sqlite3.Connection, changed: Sequence[CodeFile], gone: Sequence[str
     """Puts changed files in the place of what was known of them, and takes out those that are gone."""
     for path in gone:
         _forget(db, path)
+    parts: list[Part] = []
+    chunks: list[_Row] = []
     for file in changed:
         number = _forget(db, file.path)
         row = (number, file.path, file.size, file.mtime_ns, file.mark or "")
         number = db.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", row).lastrowid or 0
-        put(db, code_part(file.path, file.language, file.mark, file.symbols), at)
-        chunks = list(_chunks(file, number))
-        db.executemany(_CHUNK, chunks)
-        db.executemany(_TEXT, (_indexed(row[0], row[2], row[6], row[7]) for row in chunks))
+        parts.append(code_part(file.path, file.language, file.mark, file.symbols))
+        chunks += _chunks(file, number)
+    nodes = tuple(node for part in parts for node in part.nodes)
+    put(db, Part(nodes, tuple(edge for part in parts for edge in part.edges)), at)
+    db.executemany(_CHUNK, chunks)
+    db.executemany(_TEXT, (_indexed(row[0], row[2], row[6], row[7]) for row in chunks))
 
 
 def is_full(db: sqlite3.Connection, limit: int = MAX_CHUNKS) -> bool:
@@ -99,7 +104,7 @@ def is_full(db: sqlite3.Connection, limit: int = MAX_CHUNKS) -> bool:
     return bool(db.execute("SELECT count(*) >= ? FROM chunks", (limit,)).fetchone()[0])
 
 
-def _chunks(file: CodeFile, number: int) -> Iterator[tuple[int, str, str, str, int, int, str, str, str]]:
+def _chunks(file: CodeFile, number: int) -> Iterator[_Row]:
     for place, chunk in enumerate(file.chunks[:_ROOM]):
         inside = (s.name for s in file.symbols if chunk.start_line <= s.line <= chunk.end_line)
         digest = hashlib.sha256(chunk.body.encode("utf-8", "replace")).hexdigest()

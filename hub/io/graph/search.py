@@ -5,51 +5,83 @@ Must not: understand the question (`hub.domain.search_terms` cuts it into words)
 
 Theory of operation. What holds every word comes first, ranked by bm25. Only when that is too little, chunks with some
 of the words follow; a word that a large part of all chunks holds is then not looked for, for it would cost the most and
-tell the least. Equal ranks are told apart by what agents have touched, then by what was changed last.
+tell the least. Where more chunks hold every word than are worth ranking, those come first that define it or are named by
+it. Equal ranks are told apart by what agents have touched, then by what was changed last.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
+import attrs
+
 from hub.domain.graph import WEIGHT_OF_MARK, file_id
-from hub.domain.search_terms import all_of, any_of, loosened, phrase, terms
+from hub.domain.search_terms import all_of, any_of, in_columns, loosened, phrase, terms
 
 COMMON = 0.2
 """The part of all chunks beyond which a word is common."""
 FEW = 500
 """Below so many chunks no word is common."""
+CROWD = 500
+"""Chunks with every word that are ranked, at most: each costs some microseconds, and a word of so many tells little."""
 _LEAST = 1e-9
 _DEEPER = 3
 """How many times the wanted number is ranked: what bm25 puts nearly level is put in order by what else is known."""
 _MATCH = """
-SELECT rowid, bm25(chunks_text, 1.0, 2.0, 3.0) AS score FROM chunks_text WHERE chunks_text MATCH ? ORDER BY score LIMIT ?
+SELECT rowid, score FROM (
+    SELECT rowid, bm25(chunks_text, 1.0, 2.0, 3.0) AS score FROM chunks_text WHERE chunks_text MATCH ? LIMIT ?
+) ORDER BY score LIMIT ?
 """
 _SEEN_IN = "SELECT count(*) FROM (SELECT 1 FROM chunks_text WHERE chunks_text MATCH ? LIMIT ?)"
+_KNOWN = """
+SELECT value, mark, mtime_ns, coalesce((SELECT weight FROM nodes WHERE nodes.id = ? || files.path), 0)
+FROM json_each(?) JOIN files ON files.number = value >> 12
+"""
 _ROW = """
-SELECT chunks.id, chunks.path, lang, startLine, endLine, body, sha, dim, mark, mtime_ns,
-    coalesce((SELECT weight FROM nodes WHERE nodes.id = ?), 0), size
+SELECT id, chunks.path, lang, startLine, endLine, body, sha, dim, mark, mtime_ns, size
 FROM chunks JOIN files ON files.number = chunks.number >> 12 WHERE chunks.number = ?
 """
+_NAMES = ("ID", "Path", "Lang", "StartLine", "EndLine", "Body", "SHA", "Dim", "Mark", "MtimeNs", "Size")
+
+
+@attrs.frozen
+class _Hit:
+    """A chunk that was found."""
+
+    number: int
+    place: tuple[float, float, float]
+    """The best is the least."""
+    touches: float
 
 
 def search(db: sqlite3.Connection, question: str, limit: int) -> list[dict[str, Any]]:
-    """At most `limit` chunks, the best first: the specification's fields, and `Touches`, `Size` and `MtimeNs`."""
+    """At most `limit` chunks, the best first: the specification's fields, and `Mark`, `Touches`, `Size` and `MtimeNs`."""
     wanted = terms(question)
     if not wanted:
         return []
-    found = _ranked(db, all_of(wanted), limit)
+    found = _with_all(db, all_of(wanted), limit)
     if len(found) < limit:
-        seen = {chunk["ID"] for chunk in found}
+        seen = {hit.number for hit in found}
         telling = _telling(db, loosened(wanted))
         if telling and tuple(telling) != wanted[:1]:
             found += [
-                chunk for chunk in _ranked(db, any_of(telling), limit + len(seen)) if chunk["ID"] not in seen
+                hit
+                for hit in _ranked(db, any_of(telling), limit + len(seen), most=-1)
+                if hit.number not in seen
             ]
-    return found[:limit]
+    return [_chunk(db, hit) for hit in found[:limit]]
+
+
+def _with_all(db: sqlite3.Connection, query: str, limit: int) -> list[_Hit]:
+    if db.execute(_SEEN_IN, (query, CROWD + 1)).fetchone()[0] <= CROWD:
+        return _ranked(db, query, limit, CROWD)
+    first = _ranked(db, in_columns(("path", "defines"), query), limit, CROWD)
+    seen = {hit.number for hit in first}
+    return first + [hit for hit in _ranked(db, query, limit + len(seen), CROWD) if hit.number not in seen]
 
 
 def _telling(db: sqlite3.Connection, wanted: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -58,33 +90,24 @@ def _telling(db: sqlite3.Connection, wanted: Iterable[tuple[str, ...]]) -> list[
     return [words for words in wanted if db.execute(_SEEN_IN, (phrase(words), cap + 1)).fetchone()[0] <= cap]
 
 
-def _ranked(db: sqlite3.Connection, query: str, limit: int) -> list[dict[str, Any]]:
-    rows = db.execute(_MATCH, (query, limit * _DEEPER)).fetchall()
-    chunks = [(score, _chunk(db, number)) for number, score in rows]
-    return [chunk for _, chunk in sorted(chunks, key=lambda pair: _place(*pair))]
+def _ranked(db: sqlite3.Connection, query: str, limit: int, most: int) -> list[_Hit]:
+    """The best of the first `most` chunks that are found; -1 = of all."""
+    scores = dict(db.execute(_MATCH, (query, most, limit * _DEEPER)).fetchall())
+    known = db.execute(_KNOWN, (file_id(""), json.dumps([*scores]))).fetchall()
+    hits = [_Hit(number, _place(scores[number], *rest), rest[-1]) for number, *rest in known]
+    return sorted(hits, key=lambda hit: hit.place)
 
 
-def _chunk(db: sqlite3.Connection, number: int) -> dict[str, Any]:
-    path = db.execute("SELECT path FROM chunks WHERE number = ?", (number,)).fetchone()[0]
-    row = db.execute(_ROW, (file_id(path), number)).fetchone()
-    names = (
-        "ID",
-        "Path",
-        "Lang",
-        "StartLine",
-        "EndLine",
-        "Body",
-        "SHA",
-        "Dim",
-        "Mark",
-        "MtimeNs",
-        "Touches",
-        "Size",
-    )
-    return dict(zip(names, row, strict=True))
+def _place(score: float, mark: str, mtime_ns: int, touches: float) -> tuple[float, float, float]:
+    """What is not the project's own weighs less; ranks within a hundredth count as equal."""
+    weight = max(-score, _LEAST) * WEIGHT_OF_MARK.get(mark or None, 1.0)
+    return (
+        -round(math.log(weight), 2),
+        -touches,
+        -(mtime_ns or math.inf),
+    )  # 0 = changed just before it was read
 
 
-def _place(score: float, chunk: dict[str, Any]) -> tuple[float, float, float]:
-    """The best is the least. What is not the project's own weighs less; ranks within a hundredth count as equal."""
-    weight = max(-score, _LEAST) * WEIGHT_OF_MARK.get(chunk["Mark"] or None, 1.0)
-    return -round(math.log(weight), 2), -chunk["Touches"], -(chunk["MtimeNs"] or math.inf)  # 0 = just changed
+def _chunk(db: sqlite3.Connection, hit: _Hit) -> dict[str, Any]:
+    row = db.execute(_ROW, (hit.number,)).fetchone()
+    return {**dict(zip(_NAMES, row, strict=True)), "Touches": hit.touches}

@@ -11,10 +11,10 @@ import pytest
 from hub.cli.detect import adopted, table
 from tests.faults.harness import project
 from tests.hub.cli.kit import environ, hub
-from tests.hub.io.agents import register, running, transcript
+from tests.hub.io.agents import new_session, register, running, transcript
 from tests.waiting import ended
 
-SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
+SESSION = new_session()
 
 
 @pytest.fixture

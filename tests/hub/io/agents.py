@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import subprocess
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,13 @@ from hub.io.runner.proc import starttime
 
 PLAIN = {"PATH": os.environ["PATH"]}
 SLEEP = shutil.which("sleep") or "/bin/sleep"
+
+
+def new_session() -> str:
+    """An id that no other run has: the stores of all agents that run are searched, those of other tests' too, and of
+    two sessions with one id only the one written last is told.
+    """
+    return str(uuid.uuid4())
 
 
 def program(base: Path, name: str = "claude") -> Path:

@@ -161,3 +161,9 @@ def test_every_format_by_its_document_is_told_field_by_field():
     real = {"claude", "codex", "gemini/rich", "opencode/rich", "qwen", "copilot", "aider"}
     forms = {f"{path.parent.name}/{path.name}" for path in CAPTURES.glob("*/rich*")}
     assert {form for form in forms if form not in real and form.split("/")[0] not in real} == set(TOLD)
+
+
+def test_the_page_names_every_agent_that_is_detected():
+    page = (Path(__file__).parents[3] / "README.md").read_text()
+    row = next(line for line in page.splitlines() if line.startswith("| `hub detect` |"))
+    assert [name for name in stores.DETECTED.values() if name not in row] == []

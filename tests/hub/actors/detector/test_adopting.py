@@ -15,10 +15,10 @@ from hub.io.places import load_or_create_key
 from hub.messages import AuditHistory
 from tests.faults.harness import git, project
 from tests.hub.actors.kit import daemon_of
-from tests.hub.io.agents import register, running, transcript
+from tests.hub.io.agents import new_session, register, running, transcript
 from tests.waiting import answered
 
-SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
+SESSION = new_session()
 ID = f"claude:{SESSION}"
 SECRET = "sk-ant-api03-" + "a1B2c3D4" * 11 + "-AAAA"
 PLAN = [
@@ -159,9 +159,9 @@ async def test_a_session_that_several_may_work_on_is_nobodys(made, monkeypatch, 
 
 
 async def test_what_cannot_be_adopted_is_refused_with_its_reason(made, monkeypatch, home, left, tmp_path):
-    outside = "02a1fe0c-897b-7642-9087-e765bd0c6562"
+    outside = new_session()
     transcript(home, outside, tmp_path / "elsewhere", "Something else.")
-    empty = "03a1fe0c-897b-7642-9087-e765bd0c6563"
+    empty = new_session()
     transcript(home, empty, made.root, "")
     with running(made.root.parent, cwd=made.root, HUB_RUN_ID="d-1") as pid:
         async with daemon(made, monkeypatch, home) as live:

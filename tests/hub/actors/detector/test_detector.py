@@ -10,11 +10,11 @@ import pytest
 from hub.actors.detector import actor
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
-from tests.hub.io.agents import register, running, transcript
+from tests.hub.io.agents import new_session, register, running, transcript
 from tests.waiting import answered
 
-SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
-OTHER = "02a1fe0c-897b-7642-9087-e765bd0c6562"
+SESSION = new_session()
+OTHER = new_session()
 SECRET = "sk-ant-api03-" + "a1B2c3D4" * 11 + "-AAAA"
 
 
@@ -108,7 +108,7 @@ async def test_a_new_agent_is_announced_once_and_what_it_leaves_is_no_news(made,
             assert (told.meta["workDir"], told.meta["running"]) == (str(made.root), True)
             register(home, pid, SESSION)
             transcript(home, SESSION, made.root, "Write a.py")
-            transcript(home, "03a1fe0c-897b-7642-9087-e765bd0c6563", made.root, "By a process nobody saw")
+            transcript(home, new_session(), made.root, "By a process nobody saw")
             left = await live.until_event(f"Claude Code was in {made.root}: By a process nobody saw")
             assert left.meta["running"] is False
             assert [record.id for record in await announcements(live)] == [told.id, left.id]
@@ -118,7 +118,7 @@ async def test_a_new_agent_is_announced_once_and_what_it_leaves_is_no_news(made,
         async with daemon(made, monkeypatch, home, ambient=True) as live:
             with running(made.root.parent, cwd=made.root) as other:  # it has looked, once this is told
                 await live.until_event(f"(pid {other})")
-            transcript(home, "04a1fe0c-897b-7642-9087-e765bd0c6564", made.root / "sub", "The next one")
+            transcript(home, new_session(), made.root / "sub", "The next one")
             await live.until_event("The next one")
             assert [r.id for r in await announcements(live) if f"(pid {pid})" in r.msg] == [first.id]
 

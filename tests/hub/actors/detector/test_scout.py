@@ -13,10 +13,10 @@ from hub.domain.intel import Unreadable, failed
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.registry import load_all
-from tests.hub.io.agents import transcript
+from tests.hub.io.agents import new_session, transcript
 from tests.hub.providers.stores import REPO, home_of
 
-SESSION = "01a1fe0c-897b-7642-9087-e765bd0c6561"
+SESSION = new_session()
 
 
 @pytest.fixture
@@ -31,8 +31,13 @@ def seen(scout):
 
 
 def own(scout):
-    """Without the agents of other tests."""
-    return [one for one in scout.scan(0.0) if one.agent is None]
+    """Without the agents of other tests, and their stores."""
+    found = scout.scan(0.0)
+    return [
+        one
+        for one in found
+        if one.id == f"claude:{SESSION}" or (one.gap and one.gap.root.startswith(scout.home))
+    ]
 
 
 def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scout, monkeypatch):

@@ -90,8 +90,14 @@ class Parts:
         return [record.msg for record in await self.live.events()]
 
 
+def fresh_parts(live: Any) -> Parts:
+    """The parts that the next incarnation of the session would have."""
+    kit = live.daemon.app._session_kit()
+    return Parts(live, kit, live.daemon.app._hire(kit))
+
+
 @asynccontextmanager
 async def parts_of(made: Any, monkeypatch: Any, **env: str) -> AsyncIterator[Parts]:
     """Parts beside those of the daemon's own session actor, which stays idle."""
     async with daemon_of(made, monkeypatch, **env) as live:
-        yield Parts(live, *live.daemon.app._session_parts())
+        yield fresh_parts(live)

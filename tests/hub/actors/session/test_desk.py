@@ -16,7 +16,7 @@ from hub.errors import Code, HubError
 from hub.io import processes
 from hub.messages import StartRun
 from tests.hub.actors.kit import daemon_of
-from tests.hub.actors.session.parts import Parts, parts_of
+from tests.hub.actors.session.parts import Parts, fresh_parts, parts_of
 from tests.waiting import ends
 
 
@@ -26,9 +26,9 @@ def kept(monkeypatch):
     found = []
 
     class Keeping(App):
-        def _session_parts(self):
-            found.append(super()._session_parts())
-            return found[-1]
+        def _hire(self, kit):
+            found.append((kit, super()._hire(kit)))
+            return found[-1][1]
 
     monkeypatch.setattr(hub.daemon, "App", Keeping)
     return found
@@ -150,7 +150,7 @@ async def test_a_runner_that_died_before_a_word_leaves_what_nobody_can_know(two,
         os.kill(runner["pid"], signal.SIGKILL)
         await ends(runner["pid"], runner["guardianPid"])
         await live.until(lambda s: s["error"], "the session says so")
-        following = Parts(live, *live.daemon.app._session_parts())  # those of the session's next life
+        following = fresh_parts(live)  # those of the session's next life
         following.ledger.load()
         record = following.ledger.now
         with pytest.raises(HubError) as caught:
@@ -160,7 +160,7 @@ async def test_a_runner_that_died_before_a_word_leaves_what_nobody_can_know(two,
 
 
 async def test_the_owner_is_the_receiver_between_dispatch_and_heartbeat(two, monkeypatch):
-    from hub.actors.session.desk import owner
+    from hub.actors.session.owner import owner
 
     async with parts_of(two, monkeypatch) as parts:
         fields = {"to_provider": "demo-second", "to_account": "b"}

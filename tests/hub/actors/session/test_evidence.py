@@ -136,7 +136,7 @@ async def test_a_long_log_is_read_in_pages(two, monkeypatch):
             texts = range(first, min(first + PAGE, count))
             await parts.live.ask("events", EventAppend([NewEvent("text", str(n), meta, 1) for n in texts]))
         pages = []
-        await parts.evidence.each(record, pages.append)
+        await parts.kit.each(record.session_id, pages.append)
     assert [len(page) for page in pages] == [PAGE, PAGE, 10]
     assert [item.msg for page in pages for item in page] == [str(n) for n in range(count)]
 

@@ -130,6 +130,20 @@ def test_a_common_word_alone_makes_no_chunk_an_answer(project):
     assert len(project.paths("common", 5)) == 5, "asked for by itself it is found"
 
 
+def test_in_a_crowd_what_defines_it_comes_first(project, monkeypatch):
+    """A word that thousands of chunks hold is answered as fast as any: not all of them are ranked."""
+    monkeypatch.setattr("hub.io.graph.search.CROWD", 3)
+    for name in "abcde":
+        project.write(f"{name}.py", "load()\n")
+    project.write("y.py", "def load(): ...\n" + "x = 1\n" * 20)
+    project.write("z/load.py", "x = load()\n" * 20)
+    project.index()
+    found = project.paths("load", 4)
+    assert set(found[:2]) == {"y.py", "z/load.py"}
+    assert len(found) == len(set(found)) == 4
+    assert set(found[2:]) < {"a.py", "b.py", "c.py"}
+
+
 @pytest.mark.parametrize("question", ["", "?!", '" OR 1', "NEAR(a b)", "a* -b :c ^d", "body:x", "\x00"])
 def test_no_question_is_a_mistake(project, question):
     project.write("a.py", "near = 1\n")

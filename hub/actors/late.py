@@ -1,0 +1,75 @@
+"""An actor that is not there yet: its place is taken at once, itself is made a moment later or when it is asked.
+
+Owns: the wait for the code of an actor, so that a daemon answers before all of itself is imported.
+Must not: lose or reorder a message; who speaks to such an actor cannot tell it from one that is slow to start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import trio
+
+from hub.errors import HubError
+from supervisors import Actor, Exit
+
+
+class Late(Actor[Any]):
+    """Stands in for an actor until that is made.
+
+    Args:
+        make: Makes the actor. Called in a worker thread, for it imports what the actor is made of.
+        due: Set when the actor is to begin although nobody asks. An incarnation that starts after that (a restart)
+            is ready when the actor is, and fails as it does.
+        limiter: Of the threads that import.
+        meanwhile: Answers to messages for which the actor need not be there, by their type.
+    """
+
+    answers = (HubError,)
+
+    def __init__(
+        self,
+        make: Callable[[], Actor[Any]],
+        due: trio.Event,
+        limiter: trio.CapacityLimiter,
+        meanwhile: Mapping[type, Any],
+    ) -> None:
+        self._make = make
+        self._due = due
+        self._limiter = limiter
+        self._meanwhile = meanwhile
+        self._made: Actor[Any] | None = None
+        self._making = trio.Lock()
+
+    async def started(self) -> None:
+        """Ready at once, unless the start of the daemon is over."""
+        if self._due.is_set():
+            await self._actor()
+        else:
+            self.ctx.nursery.start_soon(self._begin)
+
+    async def _begin(self) -> None:
+        await self._due.wait()
+        await self._actor()
+
+    async def _actor(self) -> Actor[Any]:
+        async with self._making:
+            if self._made is None:
+                actor = await trio.to_thread.run_sync(self._make, limiter=self._limiter)
+                actor.ctx = self.ctx
+                await actor.started()
+                self._made = actor
+        return self._made
+
+    async def handle(self, message: Any) -> Any:
+        """What the actor answers."""
+        if self._made is None and type(message) in self._meanwhile:
+            return self._meanwhile[type(message)]
+        actor = self._made or await self._actor()
+        return await actor.handle(message)
+
+    async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the hook's name for it
+        """The actor's own cleanup; one that was never made has nothing to clean."""
+        if self._made is not None:
+            await self._made.stopped(exit)

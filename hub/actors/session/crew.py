@@ -1,0 +1,45 @@
+"""The parts that carry a session on, put together.
+
+Owns: which part knows which other.
+Must not: be imported before there is a session to carry on; it is half of what hub is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hub.actors.session.asks import Asks
+from hub.actors.session.desk import Desk
+from hub.actors.session.driver import Driver
+from hub.actors.session.ending import Ending
+from hub.actors.session.evidence import Evidence
+from hub.actors.session.kit import Kit
+from hub.actors.session.orders import Orders
+from hub.actors.session.passing import Passing
+from hub.actors.session.signed import Signed
+from hub.actors.session.starting import Starting
+from hub.actors.session.stillness import Stillness
+from hub.actors.session.targets import Targets
+from hub.actors.session.work import Work
+from hub.messages import Dispatch
+from supervisors import ChildSpec, DynamicHandle, Ref
+
+AdapterSpec = Callable[[Dispatch], tuple[ChildSpec, Ref[Any]]]
+
+
+def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver:
+    """A fresh driver and its helpers, for one incarnation of the session.
+
+    Args:
+        kit: What they share.
+        adapters: Where the agents' adapters run.
+        adapter_spec: The child that carries a dispatch, and how it is spoken to.
+    """
+    desk = Desk(kit, adapters, adapter_spec)
+    targets, orders, evidence, asks = Targets(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
+    stillness, signed = Stillness(kit.places.root), Signed(kit, evidence)
+    passing = Passing(kit, desk, targets, orders, evidence, asks, stillness, signed)
+    ending = Ending(kit, desk, targets, evidence, passing)
+    work = Work(kit, desk, targets, orders, ending, asks)
+    return Driver(kit, desk, work, passing, ending, asks, Starting(kit, targets))

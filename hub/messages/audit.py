@@ -1,0 +1,52 @@
+"""What the audit log is asked and given.
+
+Owns: those message types, all frozen values.
+Must not: hold behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from hub.domain.value import Value
+
+
+@attrs.frozen(eq=False, repr=False)
+class AuditEntry(Value):
+    """One record to append. A `key` seen before is skipped: the sender may repeat itself after a crash."""
+
+    event: str
+    data: Mapping[str, Any]
+    key: str = ""
+
+
+@attrs.frozen(eq=False, repr=False)
+class AuditAppend(Value):
+    """Append in order, durably. Answers the new head as `{seq, hash}`."""
+
+    entries: Sequence[AuditEntry]
+
+
+@attrs.frozen(eq=False, repr=False)
+class AuditHead(Value):
+    """Answers `{seq, hash, bytes}`."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class AuditIntact(Value):
+    """Answers whether the chain on the disk is whole up to its newest record: what was judged before is not again."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class AuditLastEvent(Value):
+    """Answers the highest event id that is on the audit log; 0 when there is none."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class AuditHistory(Value):
+    """Answers the newest `limit` history entries, oldest first: `[{seq, ts, event, provider, summary}]`."""
+
+    limit: int = 1000

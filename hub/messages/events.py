@@ -1,0 +1,77 @@
+"""What the event log is asked and given.
+
+Owns: those message types, all frozen values.
+Must not: hold behaviour, or anything that is not plain data but the channel of a subscription, which is how events
+reach a client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import trio
+
+from hub.domain.event import Record
+from hub.domain.value import Value
+from hub.io.sqlite import NewEvent
+
+
+@attrs.frozen(eq=False, repr=False)
+class EventAppend(Value):
+    """Append in order, durably, then publish. Answers the ids, in order.
+
+    An event of a dispatch with an offset that is in the log already is skipped, so a replay may repeat itself.
+    """
+
+    events: Sequence[NewEvent]
+    spooled: bool = False
+    """A durable spool would bring them back after a power cut: they are published without waiting for the disk."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class EventsSince(Value):
+    """Answers the records with a greater id, oldest first, at most `limit`."""
+
+    since: int
+    limit: int = 1000
+
+
+@attrs.frozen(eq=False, repr=False)
+class EventsOfSession(Value):
+    """Answers the records of one session with a greater id, oldest first, at most `limit`."""
+
+    session_id: str
+    after: int = 0
+    limit: int = 5000
+
+
+@attrs.frozen(eq=False, repr=False)
+class EventsHead(Value):
+    """Answers the highest event id; 0 when there is none."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Subscribe(Value):
+    """Answers a `Subscription` that starts after `since`, or live where it is None."""
+
+    since: int | None = None
+
+
+@attrs.frozen(eq=False, repr=False)
+class Unsubscribe(Value):
+    """Ends a subscription."""
+
+    token: int
+
+
+@attrs.frozen(eq=False, repr=False)
+class Subscription(Value):
+    """A live view of the log: lists of records, in order, with no gap and no double.
+
+    The channel ends when the reader is too slow (`lagged` is then set by the log) or the log goes down.
+    """
+
+    token: int
+    channel: trio.MemoryReceiveChannel[Sequence[Record]]
+    lagged: trio.Event

@@ -1,0 +1,48 @@
+"""What the pipelines are asked and told.
+
+Owns: those message types, all frozen values.
+Must not: hold behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from hub.domain.config_model import Pipeline
+from hub.domain.value import Value
+
+
+@attrs.frozen(eq=False, repr=False)
+class GetPipelines(Value):
+    """Answers what `GET /api/pipelines` serves."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class ReplacePipelines(Value):
+    """Store these in place of all that are stored; those of `hub.toml` stay. Answers the list as it then is."""
+
+    pipelines: Sequence[Pipeline]
+
+
+@attrs.frozen(eq=False, repr=False)
+class RunPipeline(Value):
+    """Start a run. Answers what `GET /api/pipelines/run` serves, once its first session is accepted."""
+
+    name: str
+    resume: bool = False
+    """Take over what the last run of this pipeline completed."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class GetPipelineRun(Value):
+    """Answers the run that goes on, else the last one; {} when there was none."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class StopPipeline(Value):
+    """End the run in order: no further node starts, the session under way is stopped.
+
+    Answers the run once it has ended; {} at once when none goes on.
+    """

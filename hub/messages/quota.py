@@ -1,0 +1,36 @@
+"""What the wallet is asked, and what it tells the session.
+
+Owns: those message types, all frozen values.
+Must not: hold behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from hub.domain.quota import QuotaReading
+from hub.domain.value import Value
+
+
+@attrs.frozen(eq=False, repr=False)
+class GetWallet(Value):
+    """Answers what `GET /api/quota/wallet` serves."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class GetProspects(Value):
+    """Answers `{(provider, account): [Prospect]}` for every window that is known and has not begun anew.
+
+    `readings` are taken into the ledger first: whoever asks has just heard them.
+    """
+
+    readings: Sequence[QuotaReading] = ()
+
+
+@attrs.frozen(eq=False, repr=False)
+class QuotaSeen(Value):
+    """A poll found these windows changed. Repeated with the next change."""
+
+    readings: Sequence[QuotaReading]
