@@ -8,7 +8,8 @@ Must not: know any one agent's format, or read anything.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 import attrs
@@ -16,6 +17,7 @@ import attrs
 from hub.domain.event import Event, EventType
 from hub.domain.intel import MAX_TURNS, Accounting, SessionIntel, StoreHit, Turn, drift
 from hub.domain.intent import IntentFold
+from hub.domain.plan import MAX_ITEMS as PLAN_ITEMS
 
 MAX_ITEMS = 2_000
 """Distinct files, skills or steps that are kept; more than a person could use, and bounded."""
@@ -55,6 +57,7 @@ class Draft:
         self._plan: dict[str, tuple[str, bool]] = {}
         self._intent = IntentFold()
         self._events = 0
+        self._replanned = False
         self._told_plan: tuple[list[str], list[str]] = ([], [])
         self._requests: dict[str, Tokens] = {}
         self._total: Tokens | None = None
@@ -148,12 +151,12 @@ class Draft:
         self._plan = {}
         for step, state in steps:
             self._step(step, step, state)
-        self._feed_plan()
+        self._replanned = True
 
     def task(self, key: str, step: str, state: str) -> None:
         """One step of the plan, by its key: new, or changed. An empty `step` keeps the words it has."""
         self._step(key, step, state)
-        self._feed_plan()
+        self._replanned = True
 
     def _step(self, key: str, step: str, state: str) -> None:
         words = step.strip() or self._plan.get(key, ("", False))[0]
@@ -179,15 +182,23 @@ class Draft:
 
     def _feed(self, kind: EventType, text: str, **meta: Any) -> None:
         """What is told also goes to the fold of a session that hub runs: one reading of prose and calls for both."""
+        self._feed_plan()
+        self._put(kind, text, meta)
+
+    def _put(self, kind: EventType, text: str, meta: Mapping[str, Any]) -> None:
         self._events += 1
         self._intent.feed(self._events, Event(kind, text, meta))
 
     def _feed_plan(self) -> None:
-        steps = [words for words, _ in self._plan.values()]
-        left = [words for words, done in self._plan.values() if not done]
-        if (steps, left) != self._told_plan:  # said once more it is no newer than what was said since
-            self._told_plan = (steps, left)
-            self._feed(EventType.SYSTEM, "", plan=steps, tasksRemaining=left)
+        """The plan, once its steps have been told: an agent may tell thousands, each in a record of its own."""
+        if not self._replanned:
+            return
+        self._replanned = False
+        told = list(islice(self._plan.values(), PLAN_ITEMS))
+        plan = ([words for words, _ in told], [words for words, done in told if not done])
+        if plan != self._told_plan:  # said once more it is no newer than what was said since
+            self._told_plan = plan
+            self._put(EventType.SYSTEM, "", {"plan": plan[0], "tasksRemaining": plan[1]})
 
     def used(self, key: str, tokens_in: int, tokens_out: int) -> None:
         """What one request used. Of the same key the largest counts: stores repeat it, and some begin with a part."""
@@ -203,6 +214,7 @@ class Draft:
 
     def finish(self, hit: StoreHit) -> SessionIntel:
         """All of it as a value, with the alarm where the format has drifted."""
+        self._feed_plan()
         account = Accounting(**self._counts, skipped_bytes=self._skipped, unknown_kinds=tuple(self._kinds))
         tokens = self._sum()
         return SessionIntel(
