@@ -193,8 +193,22 @@ def test_every_module_says_what_it_owns_and_must_not(path):
     assert "Must not:" in head or "Must not" in head
 
 
-def test_decisions_have_one_number_each():
-    """Two decisions with one number cannot both be cited."""
-    numbers = [path.name[:4] for path in (ROOT / "design" / "decisions").glob("*.md")]
-    assert len(numbers) == len(set(numbers))
-    assert all(number.isdigit() for number in numbers)
+def test_decisions_are_numbered_without_a_gap():
+    """Two decisions with one number cannot both be cited, and a gap looks like one that was withdrawn."""
+    paths = sorted((ROOT / "design" / "decisions").glob("*.md"))
+    assert [path.name[:5] for path in paths] == [f"{number:04}-" for number in range(1, len(paths) + 1)]
+    for path in paths:
+        assert path.read_text().startswith(f"# {path.name[:4]} "), path.name
+
+
+def test_decisions_that_are_cited_are_there():
+    """In the documents, and in the code, which names them by number alone."""
+    there = {path.stem for path in (ROOT / "design" / "decisions").glob("*.md")}
+    numbers = {name[:4] for name in there}
+    for path in [
+        ROOT / "README.md",
+        *(ROOT / "design").rglob("*.md"),
+        *sources("hub", "supervisors", "tests"),
+    ]:
+        for number, rest in re.findall(r"decisions/(\d{4})(-[a-z0-9-]+)?", path.read_text()):
+            assert number + rest in (there if rest else numbers), path

@@ -5,7 +5,7 @@ Must not: follow a redirect, use a proxy, keep a connection, send a login in the
 bytes mean.
 
 A pull takes an hour and is cancelled at any moment, which a client in a thread (`hub.io.http`) is not made for
-(design/decisions/0051-a-small-client-for-model-servers.md).
+(design/decisions/0025-a-small-client-for-model-servers.md).
 """
 
 from __future__ import annotations

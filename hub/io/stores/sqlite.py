@@ -3,7 +3,7 @@
 Owns: how it is opened, what is switched off, and the time and memory a query may take.
 Must not: write to it or beside it, wait for a lock, or hold one that its owner waits for.
 
-The choice between three ways of opening (design/decisions/0060): beside a live log (`-wal` and `-shm`) `mode=ro`, which
+The choice between three ways of opening (design/decisions/0026): beside a live log (`-wal` and `-shm`) `mode=ro`, which
 sees all that is committed and, in WAL mode, stops no writer; without a log `immutable`, which takes no lock and makes no
 file, and what was read counts only if the file did not change meanwhile; beside a log that a dead program left, a copy
 of both, since SQLite would have to recover it in place.

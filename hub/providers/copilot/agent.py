@@ -3,7 +3,7 @@
 Owns: argv, environment and capabilities of `copilot`.
 Must not: read its output (`stream.py` does), or write into an account's directory.
 
-Choices: `--acp` (design/decisions/0019). Prompt and contract go over the protocol; the contract is the head of the
+Choices: `--acp` (design/decisions/0013). Prompt and contract go over the protocol; the contract is the head of the
 first prompt. `--allow-all` is the permission policy; in any other a person is asked.
 
 With a `base_url` it works without a GitHub account, on any model server that speaks OpenAI's protocol, Ollama

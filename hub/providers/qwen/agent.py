@@ -3,7 +3,7 @@
 Owns: argv, environment and capabilities of `qwen`.
 Must not: read its output (`stream.py` does), or write into an account's directory.
 
-Choices: `--acp` (design/decisions/0019). Prompt and contract go over the protocol; the contract is the head of the
+Choices: `--acp` (design/decisions/0013). Prompt and contract go over the protocol; the contract is the head of the
 first prompt, for `--append-system-prompt` would be an argument, and a contract is too long for one.
 
 `DEFAULTS` are settings of the lowest rank, which the user's own settings outrank: they are a file of this dispatch
