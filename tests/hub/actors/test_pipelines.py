@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -366,7 +367,7 @@ async def test_a_provider_that_is_not_there_fails_its_node_only(made, monkeypatc
 
 
 async def test_a_message_for_somebody_else_is_a_mistake(tmp_path):
-    actor = Pipelines(tmp_path, None, (), None)
+    actor = Pipelines(tmp_path, None, (), lambda: SimpleNamespace(book=None))
     with pytest.raises(TypeError, match="not for the pipelines"):
         await actor.handle("hello")
 
