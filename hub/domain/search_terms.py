@@ -39,7 +39,10 @@ _STOP = frozenset(
 
 
 def spaced(text: str) -> str:
-    """The text with a space at each cut inside of a camelCase word: `HTTPServer` -> `HTTP Server`. ASCII only."""
+    """The text with a space at each cut inside of a camelCase word: `HTTPServer` -> `HTTP Server`. ASCII only.
+
+    What is indexed was cut by it: a change needs a step between versions of `graph.db` (`hub.io.graph.schema`).
+    """
     data = text.encode("utf-8", "replace")
     classes = data.translate(_CLASSES)
     cuts = sorted([*_after(b"aA", classes), *_after(b"AAa", classes)])

@@ -15,6 +15,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 
 import attrs
@@ -97,13 +98,20 @@ def scan(
     yield from (Gone(path) for path in known if path not in seen)
 
 
-def walk(root: Path) -> Iterator[bytes]:
-    """The files below a folder that is no repository; what tools fill is left out, and no link is followed."""
+def walk(root: Path, over: Callable[[], bool] = lambda: False) -> Iterator[bytes]:
+    """The files below a folder that is no repository; what tools fill is left out, and no link is followed.
+
+    Args:
+        root: The folder.
+        over: Whether to end; asked for each entry, of whatever kind, when it is listed and when it is looked at.
+    """
     stack = [b""]
     while stack:
         folder = stack.pop()
         with contextlib.suppress(OSError), os.scandir(os.path.join(os.fsencode(root), folder)) as entries:  # noqa: PTH118  # bytes
-            for entry in sorted(entries, key=lambda entry: entry.name):
+            for entry in sorted(takewhile(lambda _: not over(), entries), key=lambda entry: entry.name):
+                if over():
+                    return
                 path = folder + entry.name
                 if entry.is_dir(follow_symlinks=False):
                     if os.fsdecode(entry.name) not in _NEVER:

@@ -96,8 +96,7 @@ class Knowledge(Actor[Any]):
                 return await self._read(self._retrieved, question, limit)
             case IndexCode():
                 await self._open_store()
-                self._indexer.eager = True
-                self._index()
+                self._index(eager=True)
                 return await self._summary()
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the knowledge graph")
@@ -141,13 +140,13 @@ class Knowledge(Actor[Any]):
         if begins and str(record.meta.get("at", "")) >= self._since:
             self._index()
 
-    def _index(self) -> None:
-        if not self._indexer.running and self._store is not None and self._work is not None:
-            self._indexer.running = True
+    def _index(self, *, eager: bool = False) -> None:
+        if self._store is not None and self._work is not None and self._indexer.ask(eager=eager):
             self._work.start_soon(self._run_index, self._store)
 
     async def _run_index(self, store: GraphStore) -> None:
         await self._indexer.run(store)
+        self._counted = None
         self._attend(store)
 
     def _attend(self, store: GraphStore) -> None:

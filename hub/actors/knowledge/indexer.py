@@ -1,9 +1,11 @@
 """Bringing the index of the code up to date.
 
-Owns: one run at a time, its pace, that no secret in the code gets into the database, and what is told of it.
+Owns: one run at a time, its pace, that whoever asks finds the code as it was then or later, that no secret in the code
+gets into the database, and what is told of it.
 Must not: know a language, or write a row itself.
 
-A run that is cut off loses nothing: what was taken is in, and the next run begins with what is not. At a session's
+A run that is cut off loses nothing: what was taken is in, and the next run begins with what is not. Who asks while a
+run is under way may mean a file that it has passed: the run then goes over the project once more. At a session's
 start nobody waits for it, so it works half of the time and leaves the other half to the agents' events.
 """
 
@@ -50,6 +52,7 @@ class Indexer:
     """Runs scans of one project, one at a time.
 
     Attributes:
+        wanted: Somebody has asked since the pass under way began.
         eager: Somebody waits for the run under way: it takes all the time it needs.
         files: Taken in by the run under way, or the last one.
         bytes: Of those files.
@@ -61,6 +64,7 @@ class Indexer:
     """Hides what is secret in a file's text, line by line; called in a worker thread."""
     say: Callable[[str], Awaitable[None]]
     """Tells a line of progress in the event log."""
+    wanted: bool = False
     eager: bool = False
     files: int = 0
     bytes: int = 0
@@ -85,23 +89,33 @@ class Indexer:
         self.scanned_at = await trio.to_thread.run_sync(store.read, note, SCANNED_AT)
         self.truncated = bool(await trio.to_thread.run_sync(store.read, note, _TRUNCATED))
 
+    def ask(self, *, eager: bool = False) -> bool:
+        """The code as it is by now is to be indexed; whether the caller has to start a run for it."""
+        begins = not self.running
+        self.wanted = self.running = True
+        self.eager = self.eager or eager
+        return begins
+
     async def run(self, store: GraphStore) -> None:
-        """One run, from its beginning to its end; an error that is the user's is kept, and told."""
-        self.running, self.error, self.files, self.bytes = True, "", 0, 0
+        """Passes over the project until nobody has asked for another; an error that is the user's is kept, and told."""
+        self.files = self.bytes = 0
         begun = trio.current_time()
-        try:
-            await self._run(store, begun)
-        except (HubError, OSError) as error:
-            self.error = error.detail if isinstance(error, HubError) else str(error)
-            await self.say(f"indexing the code failed: {self.error}")
-        finally:
-            self.running = False
-        if not self.error and (self.eager or trio.current_time() - begun > _TELL_AFTER):
+        while self.wanted:
+            self.wanted, self.error = False, ""
+            try:
+                await self._pass(store, begun)
+            except (HubError, OSError) as error:
+                self.error = error.detail if isinstance(error, HubError) else str(error)
+                await self.say(f"indexing the code failed: {self.error}")
+        # From here on the next run may begin: nothing of this one's is left to be set after an await.
+        is_told = not self.error and (self.eager or trio.current_time() - begun > _TELL_AFTER)
+        self.running = self.eager = False
+        if is_told:
             rest = "; there is more code than is indexed" if self.truncated else ""
             await self.say(f"indexed the code: {self._progress()} new or changed{rest}")
-        self.eager = False
 
-    async def _run(self, store: GraphStore, begun: float) -> None:
+    async def _pass(self, store: GraphStore, begun: float) -> None:
+        files, size = self.files, self.bytes
         paths = await project_files(self.root)
         at = iso(self.clock())
         intake = await trio.to_thread.run_sync(_begin, store, self.root, paths, self.scrub, at)
@@ -109,7 +123,7 @@ class Indexer:
         while more:
             started = trio.current_time()
             more = await trio.to_thread.run_sync(intake.batch)
-            self.files, self.bytes, self.truncated = intake.files, intake.bytes, intake.full
+            self.files, self.bytes, self.truncated = files + intake.files, size + intake.bytes, intake.full
             if trio.current_time() - told > _TELL_AFTER:
                 told = trio.current_time()
                 await self.say(f"indexing the code: {self._progress()} so far")

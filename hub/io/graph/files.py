@@ -123,7 +123,10 @@ def _chunks(file: CodeFile, number: int) -> Iterator[_Row]:
 
 
 def _indexed(number: int, path: str, body: str, defines: str) -> tuple[int, str, str, str]:
-    """What the full-text index is told of a chunk: on the way in and, word for word, on the way out."""
+    """What the full-text index is told of a chunk: on the way in and, word for word, on the way out.
+
+    So a change of this is a new version of the database: `hub.io.graph.schema.WITHOUT_CODE`.
+    """
     return number, spaced(body), spaced(path), spaced(defines)
 
 

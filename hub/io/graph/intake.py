@@ -9,6 +9,7 @@ Blocking; for a worker thread. Imported when code is read for the first time: wi
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from hub.io.graph.store import GraphStore
 
 BATCH = 2 << 20
 """Bytes of code that go into one transaction: about a tenth of a second."""
+_UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, and bytes that are no UTF-8."""
 _GONE = 2000
 """Files that are taken out in one transaction, at most."""
 
@@ -77,5 +80,5 @@ class Intake:
 
 
 def _storable(path: str) -> bool:
-    """A database's text is UTF-8; a file whose name is not can be neither named nor asked for."""
-    return path.isprintable() and path.encode("utf-8", "replace").decode() == path
+    """A database's text is UTF-8; a file whose name is not, or is no line of text, can be neither named nor asked for."""
+    return _UNSTORABLE.search(path) is None

@@ -11,6 +11,8 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from hub.domain.graph import code_part
 from hub.errors import Code, HubError
 
@@ -27,27 +29,42 @@ def project_graph(
     Args:
         root: The project's folder.
         path: Absolute, or relative to `root`; no link leads out of the project.
-        seconds: After which the look ends, with `truncated`.
-        most: Nodes after which it does.
+        seconds: After which the look ends, with `truncated`; what is no code takes time too.
+        most: Nodes that are answered, with the edges between them; more are cut off, with `truncated`.
 
     Raises:
         HubError: MALFORMED for a path with control characters; NOT_FOUND for any that is no folder of the project,
             whether or not it is there.
     """
-    from hub.io.code_scan import Scanned, scan  # noqa: PLC0415  # with every language; few ask
+    from hub.io.code_scan import Scanned, scan, walk  # noqa: PLC0415  # with every language; few ask
 
     folder = _inside(root, path)
     nodes: list[dict[str, Any]] = []
     edges: list[dict[str, Any]] = []
-    ends = time.monotonic() + seconds
-    for entry in scan(folder, {}):
-        if len(nodes) >= most or time.monotonic() > ends:
-            return {"nodes": nodes[:most], "edges": edges[:most], "truncated": True}
+    limit = _Limit(time.monotonic() + seconds)
+    for entry in scan(folder, {}, walk(folder, limit)):
+        if len(nodes) > most:
+            break
         if isinstance(entry, Scanned):
             part = code_part(_utf8(entry.path), entry.language, entry.mark, entry.symbols)
             nodes += ({"id": n.id, "node_type": str(n.type), "payload": dict(n.payload)} for n in part.nodes)
             edges += ({"from_id": e.from_id, "to_id": e.to_id, "edge_type": str(e.type)} for e in part.edges)
-    return {"nodes": nodes, "edges": edges, "truncated": False}
+    shown = nodes[:most]
+    ids = {node["id"] for node in shown}
+    between = [edge for edge in edges if edge["from_id"] in ids and edge["to_id"] in ids]
+    return {"nodes": shown, "edges": between, "truncated": limit.reached or len(nodes) > most}
+
+
+@attrs.define
+class _Limit:
+    """Whether a time has come, and whether anybody was told so."""
+
+    ends: float
+    reached: bool = False
+
+    def __call__(self) -> bool:
+        self.reached = time.monotonic() > self.ends
+        return self.reached
 
 
 def _inside(root: Path, path: str) -> Path:

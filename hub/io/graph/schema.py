@@ -65,7 +65,18 @@ CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """A chunk's number is its file's number and its place in the file, so a file's chunks are one range. The full-text
 index keeps no copy of what it indexes: `chunks` has it."""
 
-STEPS: tuple[str, ...] = (_FIRST,)
+WITHOUT_CODE = """
+INSERT INTO chunks_text (chunks_text) VALUES ('delete-all');
+DELETE FROM chunks;
+DELETE FROM files;
+DELETE FROM edges WHERE edge_type = 'defines';
+DELETE FROM nodes WHERE node_type IN ('module', 'symbol');
+DELETE FROM notes WHERE name IN ('scanned_at', 'truncated');
+"""
+"""A step for each time that text is cut into words another way (`hub.domain.search_terms.spaced`): a full-text index
+without a copy forgets a chunk only by the very words it was told. The next scan reads the code again."""
+
+STEPS: tuple[str, ...] = (_FIRST, WITHOUT_CODE)
 """Step n brings a database of version n to version n + 1."""
 VERSION = len(STEPS)
 _PRAGMAS = (

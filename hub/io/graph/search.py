@@ -5,8 +5,9 @@ Must not: understand the question (`hub.domain.search_terms` cuts it into words)
 
 Theory of operation. What holds every word comes first, ranked by bm25. Only when that is too little, chunks with some
 of the words follow; a word that a large part of all chunks holds is then not looked for, for it would cost the most and
-tell the least. Where more chunks hold every word than are worth ranking, those come first that define it or are named by
-it. Equal ranks are told apart by what agents have touched, then by what was changed last.
+tell the least, and the rarest words come first where all of them together would be too many chunks to rank. Where more
+chunks hold every word than are worth ranking, those come first that define it or are named by it. Equal ranks are told
+apart by what agents have touched, then by what was changed last.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any
 
 import attrs
@@ -28,6 +30,8 @@ FEW = 500
 """Below so many chunks no word is common."""
 CROWD = 500
 """Chunks with every word that are ranked, at most: each costs some microseconds, and a word of so many tells little."""
+SOME = 5_000
+"""Chunks with some of the words that are ranked, at most: some ten milliseconds."""
 _LEAST = 1e-9
 _DEEPER = 3
 """How many times the wanted number is ranked: what bm25 puts nearly level is put in order by what else is known."""
@@ -67,12 +71,9 @@ def search(db: sqlite3.Connection, question: str, limit: int) -> list[dict[str, 
     if len(found) < limit:
         seen = {hit.number for hit in found}
         telling = _telling(db, loosened(wanted))
-        if telling and tuple(telling) != wanted[:1]:
-            found += [
-                hit
-                for hit in _ranked(db, any_of(telling), limit + len(seen), most=-1)
-                if hit.number not in seen
-            ]
+        if telling and any_of(telling) != all_of(wanted):
+            more = _ranked(db, any_of(telling), limit + len(seen), SOME)
+            found += [hit for hit in more if hit.number not in seen]
     return [_chunk(db, hit) for hit in found[:limit]]
 
 
@@ -85,13 +86,17 @@ def _with_all(db: sqlite3.Connection, query: str, limit: int) -> list[_Hit]:
 
 
 def _telling(db: sqlite3.Connection, wanted: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The terms that are not common, the rarest first, as many as `SOME` chunks can hold."""
     total = db.execute("SELECT count(*) FROM chunks").fetchone()[0]
-    cap = max(FEW, int(total * COMMON))
-    return [words for words in wanted if db.execute(_SEEN_IN, (phrase(words), cap + 1)).fetchone()[0] <= cap]
+    cap = min(max(FEW, int(total * COMMON)), SOME)
+    seen_in = {words: db.execute(_SEEN_IN, (phrase(words), cap + 1)).fetchone()[0] for words in wanted}
+    rarest = sorted((words for words in seen_in if seen_in[words] <= cap), key=seen_in.__getitem__)
+    sums = accumulate(seen_in[words] for words in rarest)
+    return [words for words, so_far in zip(rarest, sums, strict=True) if so_far <= SOME]
 
 
 def _ranked(db: sqlite3.Connection, query: str, limit: int, most: int) -> list[_Hit]:
-    """The best of the first `most` chunks that are found; -1 = of all."""
+    """The best of the first `most` chunks that are found."""
     scores = dict(db.execute(_MATCH, (query, most, limit * _DEEPER)).fetchall())
     known = db.execute(_KNOWN, (file_id(""), json.dumps([*scores]))).fetchall()
     hits = [_Hit(number, _place(scores[number], *rest), rest[-1]) for number, *rest in known]

@@ -50,7 +50,7 @@ class GraphStore:
         try:
             store._connect()
         except sqlite3.DatabaseError as error:
-            store._recover(error)
+            store._recover(error, store._writer)
         return store
 
     def write(
@@ -69,7 +69,7 @@ class GraphStore:
                     return work(db, *args, **kwargs)
             except sqlite3.DatabaseError as error:
                 with self._reading:
-                    raise self._recover(error) from error
+                    raise self._recover(error, db) from error
 
     def read(
         self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
@@ -81,10 +81,11 @@ class GraphStore:
         """
         try:
             with self._reading:
-                return work(_opened(self._reader), *args, **kwargs)
+                db = _opened(self._reader)
+                return work(db, *args, **kwargs)
         except sqlite3.DatabaseError as error:
             with self._writing, self._reading:
-                raise self._recover(error) from error
+                raise self._recover(error, db) from error
 
     def close(self) -> None:
         """Closes the database. A second call does nothing."""
@@ -102,10 +103,16 @@ class GraphStore:
                 db.close()
         self._reader = self._writer = None
 
-    def _recover(self, error: sqlite3.DatabaseError) -> HubError:
-        """Puts an unusable database aside and begins a new one; answers what to tell. Any other error is raised."""
+    def _recover(self, error: sqlite3.DatabaseError, failed: sqlite3.Connection | None) -> HubError:
+        """Puts an unusable database aside and begins a new one; answers what to tell. Any other error is raised.
+
+        Of those whose connections failed on one database, the first does so: the others find a new one in its place.
+        """
         if not is_unusable(error):
             raise coded(self._path, error) from error
+        if failed not in (self._writer, self._reader):
+            _opened(self._writer)
+            return HubError(Code.STATE_CORRUPT, "The knowledge graph was made anew meanwhile.")
         self._let_go()
         aside = f"{self._path}.corrupt-{time.time_ns() // 1_000_000}"
         with coded_errors(self._path):

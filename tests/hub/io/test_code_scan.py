@@ -157,6 +157,16 @@ def test_generated_and_vendored_files_are_marked(tmp_path):
     }
 
 
+def test_a_walk_ends_when_it_is_over(tmp_path):
+    """Asked of what is listed, too: a folder of a million files is no reason to read it to its end."""
+    for name in "abcd":
+        (tmp_path / name).touch()
+    asked = iter([False] * 4 + [False, True])
+    assert len(list(walk(tmp_path, lambda: next(asked)))) == 1
+    asked = iter([False, True, True])
+    assert list(walk(tmp_path, lambda: next(asked))) == []
+
+
 def test_a_walk_leaves_out_what_tools_fill(tmp_path):
     for name in ("a.py", "node_modules/x/y.js", ".hub/z.py", "src/.venv/b.py", "src/c.py", ".git/hooks/d.py"):
         put(tmp_path, name)

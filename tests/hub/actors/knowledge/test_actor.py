@@ -9,6 +9,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+import trio
 
 from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
@@ -93,7 +94,7 @@ def overwrite(file: Path) -> None:
 
 
 @asynccontextmanager
-async def bench(tmp_path):
+async def bench(tmp_path, scrub=str):
     places = Places(tmp_path / "repo", tmp_path / "state")
     if not places.root.exists():
         repository(places.root)
@@ -102,7 +103,7 @@ async def bench(tmp_path):
     children = [
         actor_spec("audit", lambda: AuditWriter(places, b"k" * 32, print), audit),
         actor_spec("events", lambda: EventLog(places, audit.ref, lambda: 1.0), events),
-        actor_spec("knowledge", lambda: Knowledge(places, events.ref, lambda: 1.0, str), knowledge),
+        actor_spec("knowledge", lambda: Knowledge(places, events.ref, lambda: 1.0, scrub), knowledge),
     ]
     async with running(SupervisorSpec(children=children)):
         yield Bench(places, knowledge, events)
@@ -163,8 +164,34 @@ async def test_a_scan_that_is_asked_for_is_told_of(tmp_path):
         ]
         (it.places.root / "b.py").write_text("def added(): ...\n")
         await it.ask(IndexCode())
-        await it.until_scanned()
+        assert (await it.until_scanned())["files"] == 2
         assert [c["Path"] for c in await it.ask(Retrieve("added", 5))] == ["b.py"]
+
+
+@pytest.mark.parametrize("ask", ["a scan", "a session"])
+async def test_who_asks_while_the_code_is_read_finds_it_as_it_was_then(tmp_path, ask):
+    """A file that the run had passed already was once found as it was before."""
+    seen = []
+
+    def scrub(text):
+        if "last" in text and not seen:
+            seen.append(text)
+            (it.places.root / "a.py").write_text("def late(): ...  # longer\n")
+            trio.from_thread.run(asks[ask])
+        return text
+
+    async def scan():
+        await it.ask(IndexCode())
+
+    async def session():
+        await it.until_read(await it.began("s-2"))
+
+    asks = {"a scan": scan, "a session": session}
+    async with bench(tmp_path, scrub) as it:
+        (it.places.root / "b.py").write_text("def last(): ...\n")
+        await it.ask(IndexCode())
+        assert (await it.until_scanned())["scan"]["error"] == ""
+        assert [c["Path"] for c in await it.ask(Retrieve("late", 5))] == ["a.py"]
 
 
 async def test_a_scan_that_fails_says_why_and_the_next_one_works(tmp_path):

@@ -77,3 +77,23 @@ def test_a_look_ends_by_its_limits(root):
     assert project_graph(root, ".", seconds=-1)["truncated"] is True
     cut = project_graph(root, ".", most=1)
     assert (cut["truncated"], len(cut["nodes"])) == (True, 1)
+
+
+def test_a_cut_answer_has_no_edge_to_what_was_cut_off(root):
+    whole = project_graph(root, ".")
+    assert project_graph(root, ".", most=len(whole["nodes"])) == whole
+    for most in range(len(whole["nodes"])):
+        cut = project_graph(root, ".", most=most)
+        assert (cut["truncated"], len(cut["nodes"])) == (True, most)
+        assert all({edge["from_id"], edge["to_id"]} <= names(cut) for edge in cut["edges"])
+        assert len(cut["edges"]) == sum(":" in name and "#" in name for name in names(cut))
+
+
+@pytest.mark.parametrize("name", ["data/1.bin", "folder/only/folders/"])
+def test_what_is_no_code_takes_time_too(tmp_path, name):
+    """A folder with a million pictures gives no file to look at, and so once no end."""
+    (tmp_path / name).parent.mkdir(parents=True)
+    if not name.endswith("/"):
+        (tmp_path / name).write_bytes(b"\0")
+    assert project_graph(tmp_path, ".", seconds=-1) == {"nodes": [], "edges": [], "truncated": True}
+    assert project_graph(tmp_path, ".", seconds=60)["truncated"] is False

@@ -130,6 +130,35 @@ def test_a_common_word_alone_makes_no_chunk_an_answer(project):
     assert len(project.paths("common", 5)) == 5, "asked for by itself it is found"
 
 
+@pytest.mark.parametrize("question", ["parser return", "return parser"])
+def test_the_order_of_the_words_is_no_part_of_the_question(project, monkeypatch, question):
+    """The first word left alone was once taken for the whole question, and some of the words were never looked for."""
+    monkeypatch.setattr("hub.io.graph.search.FEW", 2)
+    project.write("p.py", "class Parser: ...\n")
+    project.write("q.py", "def parser():\n    return 1\n")
+    for name in ("r.py", "s.py"):
+        project.write(name, "def f():\n    return 1\n")
+    project.index()
+    assert project.paths(question) == ["q.py", "p.py"]
+
+
+def test_some_of_the_words_are_looked_for_within_bounds_the_rarest_first(project, monkeypatch):
+    """Sixteen words that are just not common must not have most of a large index ranked."""
+    monkeypatch.setattr("hub.io.graph.search.SOME", 3)
+    for name, word in (
+        ("a", "often"),
+        ("b", "often"),
+        ("c", "often"),
+        ("d", "seldom"),
+        ("e", "seldom"),
+        ("f", "once"),
+    ):
+        project.write(f"{name}.py", f"{word} = 1\n")
+    project.index()
+    assert set(project.paths("often seldom once never")) == {"d.py", "e.py", "f.py"}
+    assert len(project.paths("often never")) == 3
+
+
 def test_in_a_crowd_what_defines_it_comes_first(project, monkeypatch):
     """A word that thousands of chunks hold is answered as fast as any: not all of them are ranked."""
     monkeypatch.setattr("hub.io.graph.search.CROWD", 3)
@@ -242,3 +271,12 @@ def test_no_secret_of_the_code_is_stored_and_each_line_keeps_its_number(project,
     project.store.close()
     stored = (tmp_path / "graph.db").read_bytes()
     assert not any(secret.encode() in stored for secret in (token, *body.split()))
+
+
+def test_a_name_of_any_language_is_indexed_and_one_that_is_no_line_of_text_is_not(project):
+    """Unicode's wide and unbreakable spaces stand in file names; `str.isprintable` is false for them."""
+    names = ["全角\u3000空白.py", "a\u00a0b.py", "é.py"]
+    for name in (*names, "line\nbreak.py", "escape\x1b[0m.py", "csi\x9b.py", os.fsdecode(b"latin-\xe9.py")):
+        project.write(name, "def same(): ...\n")
+    assert project.index() == len(names)
+    assert set(project.paths("same")) == set(names)

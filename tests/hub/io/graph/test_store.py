@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import threading
 
 import pytest
 
@@ -149,6 +150,50 @@ def test_damage_found_on_the_way_is_told_and_the_next_question_is_answered(path,
     assert found.damage is not None
     assert found.read(counts) == Counts(0, 0, 0, 0)
     assert found.write(absorb, [fact(1)], []) is None
+    found.close()
+
+
+def test_two_that_find_the_same_damage_put_one_database_aside(path, store):
+    """The second once put the first one's new database aside."""
+    store.write(set_note, "cursor", "7")
+    (page,) = store.read(
+        lambda db: db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'notes'").fetchone()
+    )
+    store.close()
+    with path.open("r+b") as file:
+        file.seek(4096 * (page - 1))
+        file.write(b"\xff" * 4096)
+    found = GraphStore.open(path)
+    failed, told = [threading.Event(), threading.Event()], []
+
+    def look(db, event):
+        try:
+            note(db, "cursor")
+        finally:
+            event.set()
+
+    def ask(event):
+        try:
+            found.read(look, event)
+        except HubError as error:
+            told.append(error.code)
+
+    threads = [threading.Thread(target=ask, args=(event,)) for event in failed]
+
+    def both_fail_meanwhile(_db):
+        for thread, event in zip(threads, failed, strict=True):
+            thread.start()
+            assert event.wait(60)
+
+    assert found.damage is None
+    found.write(both_fail_meanwhile)
+    for thread in threads:
+        thread.join()
+    assert told == [Code.STATE_CORRUPT] * 2
+    assert (
+        len([p for p in path.parent.glob("graph.db.corrupt-*") if not p.name.endswith(("-wal", "-shm"))]) == 1
+    )
+    assert found.read(counts) == Counts(0, 0, 0, 0)
     found.close()
 
 
