@@ -185,6 +185,7 @@ async def test_who_asks_while_the_code_is_read_finds_it_as_it_was_then(tmp_path,
 
     async def session():
         await it.until_read(await it.began("s-2"))
+        await it.until_read(await it.says("What is read is heard before more is read."))
 
     asks = {"a scan": scan, "a session": session}
     async with bench(tmp_path, scrub) as it:
