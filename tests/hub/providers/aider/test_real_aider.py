@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import subprocess
 
 import pytest
 
@@ -13,6 +15,7 @@ from hub.providers.base import Ending
 from tests.drive import Run, at_line, drive
 from tests.hub.providers.stores import kept
 from tests.model_server import Turn
+from tests.waiting import until
 
 pytestmark = pytest.mark.agents
 
@@ -117,14 +120,22 @@ def test_a_second_request_of_its_own_is_part_of_the_run(models, repo, assign, en
     assert len(run.of(EventType.USAGE)) == 2
 
 
+def ends_by(process: subprocess.Popen[bytes], number: int) -> bool:
+    """Whether a signal ends it."""
+    process.send_signal(number)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=2)
+    return process.returncode is not None
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_amid_an_answer(number, models, assign, env):
-    """It has no interrupt of its own."""
+    """It has no interrupt of its own. One may meet a library of its that swallows it: hub's ladder has further rungs."""
     models.script("key", Turn.hold())
 
     def stop(run: Run) -> None:
         models.wait_for(lambda seen: seen.main)
-        run.process.send_signal(number)
+        until(lambda: ends_by(run.process, number), "it ends")
 
     run = drive(PROVIDER, assign(), env, on_line=at_line(b"Repo-map", stop))
     assert run.outcome.ending is not Ending.DONE
