@@ -7,6 +7,7 @@ Must not: decide what is an agent, or end one without being told.
 from __future__ import annotations
 
 import json
+import signal
 import time
 from typing import Any
 
@@ -34,6 +35,8 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
     if not watch:
         show(found, as_json=as_json, text=table)
         return
+    # It only reads, so Ctrl-C may end it at once; Python's own way is lost where it meets a callback of SQLite's.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     _tell(found, as_json=as_json)
     known = {one["id"] for one in found}
     while True:

@@ -5,10 +5,12 @@ The daemon runs in the test's own process, on a real repository, with the script
 
 import pytest
 
+import hub.app
 import hub.daemon
 from hub.actors.insist import insist
 from hub.actors.pipelines.book import Book
 from hub.app import App
+from hub.makers import Makers
 from hub.messages import GetPipelineRun, RunPipeline
 from supervisors import ActorDied, faults
 from tests.faults.test_pipeline_killed import check_run, work
@@ -36,21 +38,27 @@ def killing(monkeypatch):
     """A daemon that kills one actor when a step of a run is on record, once."""
 
     def arm(actor, step):
-        done = []
+        done, apps = [], []
 
         class Trap(App):
+            def tree(self):
+                apps.append(self)
+                return super().tree()
+
+        class Making(Makers):
             def _conductor(self):
                 made = super()._conductor()
                 plain = made.book
                 made.book = Watched(plain.places, plain.audit, plain.events, plain.clock, plain.scrub)
-                made.book.written = self._written
+                made.book.written = written
                 return made
 
-            def _written(self, point):
-                if point == step and not done:
-                    done.append(point)
-                    faults.kill(self.picture.__self__, actor)
+        def written(point):
+            if point == step and not done:
+                done.append(point)
+                faults.kill(apps[-1].picture.__self__, actor)
 
+        monkeypatch.setattr(hub.app, "Makers", Making)
         monkeypatch.setattr(hub.daemon, "App", Trap)
         return done
 

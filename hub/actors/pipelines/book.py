@@ -113,15 +113,15 @@ class Book:
         """Tell both logs what the record says and they do not have yet. Idempotent."""
         run = self.now
         start = f"pipeline {run.pipeline.name} started: {len(run.nodes)} nodes"
-        await self._once("started", start, "pipeline_started", nodes=[node.id for node in run.nodes])
+        await self._once(run, "started", start, "pipeline_started", nodes=[node.id for node in run.nodes])
         if run.resumed:
-            await self._once(f"resumed:{run.resumed}", _taken_up(run), "pipeline_resumed")
+            await self._once(run, f"resumed:{run.resumed}", _taken_up(run), "pipeline_resumed")
         for node in run.nodes:
             if node.state not in _SILENT:
                 await self._tell_node(run, node)
         if not run.active:
             words = f"pipeline {run.pipeline.name} {run.state}: {tally(run)}"
-            await self._once("ended", words, "pipeline_ended", runEnded=str(run.state))
+            await self._once(run, "ended", words, "pipeline_ended", runEnded=str(run.state))
 
     async def _tell_node(self, run: PipelineRun, node: NodeRun) -> None:
         replayed = run.resumed == 0 and node.how == "replayed"
@@ -138,10 +138,12 @@ class Book:
             "hint": error.hint if error else None,
         }
         tag = Tag.ERROR if error else Tag.SYSTEM
-        await self._once(f"{node.id}:{node.state}", words, "pipeline_node", tag=tag, **meta)
+        await self._once(run, f"{node.id}:{node.state}", words, "pipeline_node", tag=tag, **meta)
 
-    async def _once(self, what: str, words: str, audited: str, *, tag: Tag = Tag.SYSTEM, **meta: Any) -> None:
-        run = self.now
+    async def _once(
+        self, run: PipelineRun, what: str, words: str, audited: str, *, tag: Tag = Tag.SYSTEM, **meta: Any
+    ) -> None:
+        # Of the run it is about: while its end is told, the next one may be on record already.
         key = f"pipeline:{run.run_id}:{what}"
         if key in self._told:
             return

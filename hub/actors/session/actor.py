@@ -78,6 +78,7 @@ class Session(Actor[Any]):
         if self.ctx.generation > 1:
             await (await self._hired()).desk.sweep_adapters()  # those of an earlier incarnation
         if record is not None and record.session_state.active:
+            await self._hired()  # whoever asks something of the agent finds it attached to, or nearly so
             await self._kit.arm()
         elif record is not None:
             self.ctx.nursery.start_soon(withdraw_all, self._kit, record.session_id)

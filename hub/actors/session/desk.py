@@ -113,8 +113,9 @@ class Desk:
             live.adapter_up = False
             raise coded_cause(error) or HubError(Code.DISPATCH_FAILED, str(error)) from error
         ref.monitor(lambda down: self._lost(live, down.exit))
-        if record.paused:
-            live.paused = self.pause(on=True)
+        # Both ways: who resumed while nobody was attached is owed it, and the runner holds still until it is told.
+        on = self.kit.ledger.now.paused
+        live.paused = self.pause(on=on) and on
         return live
 
     def _lost(self, live: LiveAgent, end: Exit | None) -> None:
