@@ -1,6 +1,7 @@
 """What holds for every test: the same examples, no user's settings, bytecode that is kept, and what measures coverage."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ for name in [n for n in os.environ if n.startswith("HUB_") and not n.startswith(
 # whatever the machine says about bytecode. It is shared by everything the tests start, and by the next run.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).resolve().parent.parent / ".pytest_cache" / "bytecode")
+
+# A run in a shell's background ignores Ctrl-C, and so would everything it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Other tests run real agents meanwhile: only the tests of the detector look for them.
 os.environ["HUB_AMBIENT"] = "0"
