@@ -10,12 +10,12 @@ key what is left to it. https://openrouter.ai/docs/api-reference/limits
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hub.domain.quota import FULL
 from hub.providers import jsonline
-from hub.providers.quota import Request, Share
+from hub.providers.quota import QuotaClient, Request, Share
 
 URL = "https://openrouter.ai"
 VARIABLE = "OPENROUTER_API_KEY"
@@ -33,9 +33,25 @@ def key_in(variables: bytes) -> str:
     return found[-1][1].decode("ascii") if found else ""
 
 
-def request(key: str, url: str) -> Request | None:
-    """The question what is left to the key; None without one."""
-    return Request(f"{url}/api/v1/key", headers={"Authorization": f"Bearer {key}"}) if key else None
+def client(key: Callable[[bytes], str], *, home: str, credentials: str, account: str = "") -> QuotaClient:
+    """The quota client of an agent that keeps no quota itself; `key` finds the maker's key in the bytes of its login."""
+
+    def request(login: bytes, url: str, now: float) -> Request | None:  # noqa: ARG001 - the client's signature
+        """The question what is left to the key; None without one."""
+        found = key(login)
+        return Request(f"{url}/api/v1/key", headers={"Authorization": f"Bearer {found}"}) if found else None
+
+    return QuotaClient(
+        home=home,
+        account=account,
+        store="",
+        mark=b"",
+        record=lambda _: (),
+        credentials=credentials,
+        url=URL,
+        request=request,
+        answer=answer,
+    )
 
 
 def answer(body: Mapping[str, Any]) -> Sequence[Share]:

@@ -9,30 +9,6 @@ any other maker's key a cap declared in `hub.toml` is all there is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from hub.providers import openrouter
-from hub.providers.quota import QuotaClient, Request, Share
 
-
-def record(line: Mapping[str, Any]) -> Sequence[Share]:  # noqa: ARG001 - the client's signature
-    """Nothing: its history holds words alone."""
-    return ()
-
-
-def request(login: bytes, url: str, now: float) -> Request | None:  # noqa: ARG001 - the client's signature
-    """The question about the key in Aider's `.env`; None where that has none of OpenRouter's."""
-    return openrouter.request(openrouter.key_in(login), url)
-
-
-CLIENT = QuotaClient(
-    home="",
-    store="",
-    mark=b"",
-    record=record,
-    credentials=".env",
-    url=openrouter.URL,
-    request=request,
-    answer=openrouter.answer,
-)
+CLIENT = openrouter.client(openrouter.key_in, home="", credentials=".env")

@@ -9,34 +9,12 @@ reset where the maker told one. For any other maker's key a cap declared in `hub
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from hub.providers import jsonline, openrouter
-from hub.providers.quota import QuotaClient, Request, Share, document
-
-_MAKER = "openrouter"
+from hub.providers.quota import document
 
 
-def record(line: Mapping[str, Any]) -> Sequence[Share]:  # noqa: ARG001 - the client's signature
-    """Nothing: its sessions tell what was used, not of how much."""
-    return ()
+def _key(login: bytes) -> str:
+    return jsonline.text(jsonline.mapping(document(login).get("openrouter")).get("key"))
 
 
-def request(login: bytes, url: str, now: float) -> Request | None:  # noqa: ARG001 - the client's signature
-    """The question about OpenRouter's key in the login file; None where OpenCode has none."""
-    found = jsonline.mapping(document(login).get(_MAKER))
-    return openrouter.request(jsonline.text(found.get("key")), url)
-
-
-CLIENT = QuotaClient(
-    home=".local/share",
-    account="data",
-    store="",
-    mark=b"",
-    record=record,
-    credentials="opencode/auth.json",
-    url=openrouter.URL,
-    request=request,
-    answer=openrouter.answer,
-)
+CLIENT = openrouter.client(_key, home=".local/share", account="data", credentials="opencode/auth.json")
