@@ -4,6 +4,7 @@ Owns: finding the package from here, since an isolated Python without site-packa
 Must not: do more; this file is compiled at every start, what it imports is not.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -12,4 +13,5 @@ if __name__ == "__main__":
 
     from hub.providers.opencode.bridge import main
 
-    sys.exit(main(sys.argv[1:]))
+    # Threads may stand in a read or a write of a standard stream, and a Python that finalizes around them aborts.
+    os._exit(main(sys.argv[1:]))

@@ -37,6 +37,7 @@ _ANSWER_SECONDS = 60.0
 _ANSWER_CAP = 262_144
 _NO_ANSWER = 0
 _STDIN = 0
+_OUTPUT = threading.Lock()
 
 
 class Bridge:
@@ -44,7 +45,6 @@ class Bridge:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._lock = threading.Lock()
         self._leaving = False
 
     def run(self) -> int:
@@ -64,7 +64,7 @@ class Bridge:
             asked = json.loads(line)
             request = str(asked["id"]), str(asked["method"]), str(asked["path"]), asked.get("body")
         except (ValueError, KeyError, TypeError, AttributeError):
-            self.tell({"id": "", "status": _NO_ANSWER, "body": "not a request"})
+            tell({"id": "", "status": _NO_ANSWER, "body": "not a request"})
             return
         threading.Thread(target=self._ask, args=request, daemon=True).start()
 
@@ -74,20 +74,20 @@ class Bridge:
             with self._server.open(method, path, data, _ANSWER_SECONDS) as answer:
                 status, told = answer.status, answer.read(_ANSWER_CAP)
         except (OSError, http.client.HTTPException) as error:
-            self.tell({"id": name, "status": _NO_ANSWER, "body": f"{type(error).__name__}: {error}"})
+            tell({"id": name, "status": _NO_ANSWER, "body": f"{type(error).__name__}: {error}"})
             return
-        self.tell({"id": name, "status": status, "body": _json(told)})
+        tell({"id": name, "status": status, "body": _json(told)})
 
     def _hear(self) -> None:
         """The event stream from its beginning to its end, which is the server's."""
         try:
             with self._server.open("GET", _EVENTS, timeout=None) as stream:
-                self.tell({"bridge": "ready"})
+                tell({"bridge": "ready"})
                 self._forward(stream)
         except (OSError, http.client.HTTPException) as error:
             sys.stderr.write(f"the event stream broke: {error}\n")
         if not self._leaving:
-            self.tell({"bridge": "ended", "status": self._server.stop()})
+            tell({"bridge": "ended", "status": self._server.stop()})
             # The main thread waits for input and cannot be woken; everything is written.
             os._exit(FAILED)
 
@@ -97,26 +97,28 @@ class Bridge:
             if line.startswith(b"data:"):
                 event = thinner.keep(_json(line[5:]), len(line), time.monotonic())
                 if event is not None:
-                    self.tell({"event": event})
+                    tell({"event": event})
 
-    def tell(self, message: dict[str, Any]) -> None:
-        """Writes one line, whole."""
-        data = json.dumps(message, separators=(",", ":")).encode() + b"\n"
-        with self._lock:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+
+def tell(message: dict[str, Any]) -> None:
+    """Writes one line, whole."""
+    data = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    with _OUTPUT:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs the bridge for the program named first; the rest are arguments for its server."""
+    """Runs the bridge for the program named first; the rest are arguments for its server. Its exit status."""
     signal.signal(signal.SIGTERM, _on_signal)
     signal.signal(signal.SIGINT, _on_signal)
     try:
-        server = start(arguments[0], arguments[1:])
+        return Bridge(start(arguments[0], arguments[1:])).run()
     except NotStarted as error:
-        sys.stdout.write(json.dumps({"bridge": "failed", "text": str(error)}) + "\n")
+        tell({"bridge": "failed", "text": str(error)})
         return FAILED
-    return Bridge(server).run()
+    except _Signalled as signalled:
+        return 128 + signalled.number
 
 
 def _json(data: bytes) -> Any:
@@ -126,5 +128,13 @@ def _json(data: bytes) -> Any:
         return data.decode("utf-8", "replace") or None
 
 
+class _Signalled(BaseException):
+    """Leaves from wherever the main thread is."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 def _on_signal(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a handler's signature
-    sys.exit(128 + number)
+    raise _Signalled(number)

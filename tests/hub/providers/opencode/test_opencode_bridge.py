@@ -161,6 +161,15 @@ def test_a_signal_ends_both(start, number):
     assert gone(server)
 
 
+def test_a_line_that_nobody_reads_does_not_make_it_abort(start):
+    """A Python that finalizes while a thread holds a standard stream aborts, and the status is lost with it."""
+    bridge = start(*[{"type": "session.idle", "properties": {"text": "x" * 10_000}}] * 100)
+    bridge.line()
+    bridge.line()  # the others are more than a pipe takes
+    bridge.process.send_signal(signal.SIGTERM)
+    assert bridge.process.wait(10) == 128 + signal.SIGTERM
+
+
 @pytest.mark.skipif(
     sys.platform != "linux", reason="the kernel's part of it is Linux's; elsewhere it is the runner's"
 )
