@@ -51,9 +51,10 @@ class Daemon:
     """Set when everything has ended."""
 
     def request_stop(self, *, detach: bool = False) -> None:
-        """Ask for an ordered end; with `detach` the agent stays for the next daemon."""
-        self.detach = detach
-        self._stop.set()
+        """Ask for an ordered end; with `detach` the agent stays for the next daemon. The first wish counts."""
+        if not self._stop.is_set():
+            self.detach = detach
+            self._stop.set()
 
     async def stop_requested(self) -> None:
         """Wait for that wish."""
@@ -96,15 +97,16 @@ async def run_daemon(
         app = App(order.places, order.config, order.load_config, order.host, order.port)
         log.enter_context(scrubbed_log(app.gateway().scrub))
         async with trio.open_nursery() as nursery:
+            stop = trio.Event()
+            if order.signals:
+                # Before anything is started: a Ctrl-C during the start is obeyed as soon as there is what can stop.
+                await nursery.start(_listen, stop)
             root = await _start(nursery, app, order)
             await app.listening.wait()
             assert app.bound is not None  # noqa: S101 - set with the event
-            daemon = Daemon(app, app.bound.url, app.bound.port, detach=order.detach)
+            daemon = Daemon(app, app.bound.url, app.bound.port, stop, detach=order.detach)
             lock.tell(daemon.port)
             await _announced(app)
-            if order.signals:
-                # Before anybody can know that the daemon is there: whoever reads its pid may signal it at once.
-                await nursery.start(_listen, daemon)
             write_atomic(order.places.daemon_json, _announcement(daemon, order))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
@@ -223,13 +225,11 @@ async def _end_dead_runs(run_dir: Path) -> None:
     await sweep([run.name for run in runs if dead(run)])
 
 
-async def _listen(daemon: Daemon, *, task_status: trio.TaskStatus[None]) -> None:
+async def _listen(stop: trio.Event, *, task_status: trio.TaskStatus[None]) -> None:
     """The first SIGINT or SIGTERM is an ordered stop, the second ends the process at once."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
-        count = 0
         async for number in signals:
-            count += 1
-            if count > 1:
+            if stop.is_set():
                 os._exit(128 + number)
-            daemon.request_stop(detach=daemon.detach)
+            stop.set()

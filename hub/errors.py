@@ -117,7 +117,7 @@ RULES: dict[Code, Rule] = {
         421,
         69,
         "That is the daemon of another project",
-        "Start this project's own: hub daemon --port 0; and unset HUB_PORT.",
+        "Start this project's own: hub daemon --port 0   (and unset HUB_PORT, if it is set)",
     ),
     Code.HEADERS_TOO_LARGE: Rule(431, 2, "The header block is too large", "Keep headers under 16 KiB."),
     Code.INVALID: Rule(422, 2, "A field does not validate", "Correct the fields named in errors."),

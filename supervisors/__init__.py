@@ -2,8 +2,7 @@
 
 Owns: the public names of the package. Must not: import anything but trio, attrs and outcome.
 
-An actor answers messages in one `match`. It is addressed through a slot, which outlives its incarnations. A
-supervisor
+An actor answers messages in one `match`. It is addressed through a slot, which outlives its incarnations. A supervisor
 starts its children in order, stops them in reverse, and restarts the ones that fail:
 
     import trio
@@ -52,14 +51,11 @@ starts its children in order, stops them in reverse, and restarts the ones that 
 
     trio.run(main)
 
-Where to look: `spec` (what can be said), `plan` (the rules, pure), `supervisor` and `dynamic` (carrying them
-out), `actor`,
-`ref` and `mailbox` (messages), `root` (running a tree), `faults` and `testing` (breaking and watching one).
-The rules, the
+Where to look: `spec` (what can be said), `plan` (the rules, pure), `supervisor` and `dynamic` (carrying them out), `actor`,
+`ref` and `mailbox` (messages), `root` (running a tree), `faults` and `testing` (breaking and watching one). The rules, the
 departures from OTP and the tests that hold them: design/supervision.md.
 
-Not for: a value that a function can compute (call it), a task that ends with its caller (use a nursery),
-anything whose
+Not for: a value that a function can compute (call it), a task that ends with its caller (use a nursery), anything whose
 failure should end the program.
 """
 

@@ -7,12 +7,14 @@ import attrs
 import click
 import pytest
 
+from hub.app import _NAMED, App
 from hub.cli.group import cli
 from hub.domain import config_model
 from hub.domain.config import Config
 from hub.domain.handoff import document as handoff_document
 from hub.domain.schema import key_of
 from hub.errors import RULES
+from hub.io.places import Places
 from hub.mcp.tools import TOOLS
 from hub.message_map import document as message_document
 from hub.providers.registry import load_all
@@ -128,6 +130,16 @@ def test_every_variable_is_in_the_readme():
     """Every HUB_* that the code looks at."""
     used = {name for path in sources("hub", "supervisors") for name in VARIABLE.findall(path.read_text())}
     assert used == set(VARIABLE.findall(README))
+
+
+def test_the_tree_in_the_architecture_is_the_one_that_runs(tmp_path):
+    """Four actors had come and the page had not noticed."""
+    drawn = (ROOT / "design/architecture.md").read_text().partition("## The tree")[2].split("```")[1]
+    told = re.findall(r"^ {2,}([a-z]+) ", drawn, re.MULTILINE)
+    told += re.findall(r"^ {2,}(watch|work)$", drawn, re.MULTILINE)
+    app = App(Places(tmp_path), Config(), Config, "127.0.0.1", 0)
+    assert sorted(told) == sorted({*_NAMED, "watch", "work", "adapters", "jobs"})
+    assert {child.id for child in app.tree().children} <= set(told)
 
 
 def test_every_exit_status_is_in_the_readme():

@@ -46,7 +46,7 @@ class AuditWriter(Actor[Any]):
     async def started(self) -> None:
         """Open the log and learn what it holds; a broken log is opened for reading, and every append says so."""
         self._journal = AuditJournal.open(self._places, self._key)
-        for record in self._newest(_LOOKED_AT):
+        for record in _newest(self._journal, _LOOKED_AT):
             self._remember(record.data)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
@@ -66,7 +66,7 @@ class AuditWriter(Actor[Any]):
             case AuditLastEvent():
                 return self._last_event
             case AuditHistory(limit=limit):
-                return [_history(r) for r in self._newest(limit)]
+                return newest_entries(self._journal, limit)
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the audit log")
 
@@ -75,15 +75,6 @@ class AuditWriter(Actor[Any]):
         if isinstance(event_id, int):
             return event_id > self._last_event
         return not entry.key or entry.key not in self._keys
-
-    def _newest(self, limit: int) -> list[Record]:
-        """The newest records, oldest first; of a log that was tampered with, those before the bad one."""
-        broken = self._journal.broken
-        if broken is None:
-            return self._journal.read(limit=limit, newest_first=True)[::-1]
-        good = broken.extra.get("seq") or 0
-        first = max(0, good - limit)
-        return self._journal.read(first, good - first)
 
     async def _append(self, entries: list[AuditEntry]) -> dict[str, Any]:
         """Durable when it returns. The disk is waited for in a thread; the inbox waits, so one at a time."""
@@ -117,6 +108,20 @@ class AuditWriter(Actor[Any]):
 
 def _keyed(entry: AuditEntry) -> dict[str, Any]:
     return {**entry.data, "key": entry.key} if entry.key else dict(entry.data)
+
+
+def newest_entries(journal: AuditJournal, limit: int) -> list[dict[str, Any]]:
+    """The newest `limit` records as the time machine shows them, oldest first."""
+    return [_history(record) for record in _newest(journal, limit)]
+
+
+def _newest(journal: AuditJournal, limit: int) -> list[Record]:
+    """The newest records, oldest first; of a log that was tampered with, those before the bad one."""
+    if journal.broken is None:
+        return journal.read(limit=limit, newest_first=True)[::-1]
+    good = journal.broken.extra.get("seq") or 0
+    first = max(0, good - limit)
+    return journal.read(first, good - first)
 
 
 def _history(record: Record) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -47,5 +48,14 @@ def verify(ctx: click.Context, *, expect: str, as_json: bool) -> int:
     return 0 if verdict.ok else 1
 
 
-def _text(body: dict[str, object]) -> str:
-    return "\n".join(f"{name:<10} {value}" for name, value in body.items() if value not in ("", None))
+def _text(body: dict[str, Any]) -> str:
+    """The verdict for people: what was found, how far it goes, and the head to note down for `--expect`."""
+    head = body["head"]
+    lines = [
+        f"{body['state']}: {body['records']:,} record{'' if body['records'] == 1 else 's'}",
+        *([f"why:     {body['reason']}"] if body["reason"] else []),
+        *([f"record:  {body['seq']}"] if body["seq"] is not None else []),
+        *([f"written after the head was sealed: {body['unanchored']}"] if body["unanchored"] else []),
+        *([f"head:    {head['seq']}:{head['hash']}   (for --expect)"] if head else []),
+    ]
+    return "\n".join(lines)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
+from typing import Any
 
 import click
 
@@ -37,17 +38,24 @@ def daemon(ctx: click.Context, *, port: int | None, demo: bool, detach: bool, as
     import attrs
     import trio
 
-    from hub.cli.report import report
+    from hub.cli.report import report, report_failures
     from hub.cli.serve import order_for
     from hub.daemon import Daemon, run_daemon
 
     flags = {"port": port if port is not None else ctx.obj["port"], "demo": demo or None}
-    order = order_for(project_dir(ctx), flags=flags, detach=detach, on_event=report)
+    up = trio.Event()
+
+    def tell(event: Any) -> None:
+        # A start that fails is told once, by its error.
+        (report if up.is_set() else report_failures)(event)
+
+    order = order_for(project_dir(ctx), flags=flags, detach=detach, on_event=tell)
     order = attrs.evolve(order, signals=True)
 
     async def go() -> None:
         async with trio.open_nursery() as nursery:
             running: Daemon = await nursery.start(run_daemon, order)
+            up.set()
             gc.freeze()
             gc.enable()
             told = {"url": running.url, "port": running.port, "project": str(order.places.root)}

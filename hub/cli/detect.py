@@ -124,14 +124,20 @@ def _lines(one: dict[str, Any]) -> list[str]:
     if session:
         prompt = " ".join(session["initialPrompt"].split())
         lines.append(f"  {prompt[:_WIDE] or '(no prompt yet)'}{'...' if len(prompt) > _WIDE else ''}")
-        tokens = f"{session['tokensIn']:,} in, {session['tokensOut']:,} out"
-        files = f"{len(session['filesTouched'])} files, {session['messageCount']} messages, {tokens} tokens"
-        lines.append(f"  {session['model'] or 'model not told'}; {files}")
+        tokens = f"{session['tokensIn']:,} tokens in, {session['tokensOut']:,} out"
+        files = (
+            f"{_count(len(session['filesTouched']), 'file')}, {_count(session['messageCount'], 'message')}"
+        )
+        lines.append(f"  {session['model'] or 'model not told'}; {files}, {tokens}")
         if session["alarm"]:
             lines.append(f"  not to be trusted: {session['alarm']}")
     if one["candidates"]:
         lines.append(f"  which session it works on cannot be told: {', '.join(one['candidates'])}")
     return [*lines, f"  {one['id']}"]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _ago(instant: int) -> str:

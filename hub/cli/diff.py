@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from hub.cli.context import client, json_option, show
+from hub.cli.context import json_option, show
+from hub.cli.records import Records
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -20,17 +21,17 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @json_option
 @click.pass_context
 def diff(ctx: click.Context, *, stat: bool, as_json: bool) -> None:
-    """What the session has changed, against the main branch.
+    """What the session has changed, against the main branch. Needs no daemon.
 
     Example: hub diff --stat
     """
-    answer = client(ctx, timeout=60).get("/api/session/diff")
+    answer = Records(ctx, timeout=60).get("/api/session/diff")
     show(answer, as_json=as_json, text=lambda body: summary(body) if stat else full(body))
 
 
 def summary(body: dict[str, Any]) -> str:
     """One line a file."""
-    return body["summary"] or "nothing changed"
+    return body["summary"].rstrip() or "nothing changed"
 
 
 def full(body: dict[str, Any]) -> str:

@@ -233,8 +233,7 @@ def _agents(places: Places, config: Config) -> Iterator[Finding]:
 def _agent(provider: Provider, version: str, config: Config, logged_out: Collection[str]) -> Finding:
     """An agent that is installed."""
     if provider.name not in logged_out:
-        login = f"  (log in: {' '.join(provider.login_command)})" if provider.login_command else ""
-        return Finding(provider.name, ok=True, detail=version + login)
+        return Finding(provider.name, ok=True, detail=version)
     said = "not logged in" if config.session.chain else "not logged in: left out of the default chain"
     detail = f"{version}, {said}"
     return Finding(provider.name, ok=False, detail=detail, hint=login_hint(provider), warning=True)

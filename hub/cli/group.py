@@ -69,6 +69,20 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was asked for; a slip of the fingers is told the name it is near to."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            if near:
+                error.message += f" Did you mean {near[0]!r}?"
+            raise
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
@@ -90,11 +104,11 @@ class LazyGroup(click.Group):
 @click.option("--port", default=None, type=click.IntRange(0, 65535), help="The daemon's port.")
 @click.pass_context
 def cli(ctx: click.Context, project: str, port: int | None) -> None:
-    r"""Run AI coding agents, see the quota wall coming, and hand the work over with nothing lost.
+    """Run AI coding agents, see the quota wall coming, and hand the work over with nothing lost.
 
-    \b
-    Example: hub demo
-             hub run --verify "make test" "Add a --json flag to the list command"
+    To see it: hub demo
+
+    Example: hub run --verify "make test" "Add a --json flag to the list command"
     """
     ctx.obj = {"project": project, "port": port}
     ctx.color = wanted_colour(os.environ)

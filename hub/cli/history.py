@@ -6,21 +6,38 @@ Must not: move anything but by asking the daemon for a new branch.
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from hub.cli.context import client, json_option, show
 from hub.cli.diff import coloured
+from hub.cli.records import Records
+from hub.cli.screen import for_people
 from hub.cli.timeline import handoffs
 
 _ALL = 10_000
+_WIDTH = 160
+_SHA = re.compile(r"[0-9a-f]{7,64}")
+
+
+def _named(_: click.Context, __: click.Parameter, sha: str) -> str:
+    """A commit by its hash, as `hub history --commits` shows it; "" = none was named.
+
+    Raises:
+        click.BadParameter: A branch, `HEAD` or anything else: the daemon takes hashes only.
+    """
+    if sha and not _SHA.fullmatch(sha):
+        raise click.BadParameter(f"{sha!r} is not 7 to 64 hex digits of a commit; see: hub history --commits")
+    return sha
 
 
 @click.command()
 @click.option("--commits", is_flag=True, help="The snapshot commits instead of the timeline.")
 @click.option("--handoffs", "pictures", is_flag=True, help="Each handoff, state by state, with its times.")
-@click.option("--diff", "sha", default="", metavar="SHA", help="What one snapshot changed.")
+@click.option("--diff", "sha", default="", metavar="SHA", callback=_named, help="What one snapshot changed.")
 @click.option(
     "--limit", default=50, show_default=True, type=click.IntRange(1, 1000), help="The newest so many."
 )
@@ -29,16 +46,16 @@ _ALL = 10_000
 def history(
     ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limit: int, as_json: bool
 ) -> None:
-    """The audit timeline, the handoffs, the snapshots, or one snapshot's diff.
+    """The audit timeline, the handoffs, the snapshots, or one snapshot's diff. Needs no daemon.
 
     Example: hub history --handoffs
     """
-    daemon = client(ctx, timeout=60)
+    daemon = Records(ctx, timeout=60)
     if sha:
         answer = daemon.get("/api/history/diff", {"sha": sha})
         show(answer, as_json=as_json, text=lambda body: coloured(body["diff"]))
     elif commits:
-        show(daemon.get("/api/history/commits")[-limit:], as_json=as_json, text=_commits)
+        show(daemon.get("/api/history/commits")[:limit], as_json=as_json, text=_commits)
     elif pictures:
         rows = [row for row in daemon.get("/api/history", {"limit": _ALL}) if row["event"] == "handoff"]
         show(rows, as_json=as_json, text=_handoffs)
@@ -47,9 +64,22 @@ def history(
 
 
 def _timeline(rows: list[dict[str, Any]]) -> str:
-    return (
-        "\n".join(f"{r['seq']:>6}  {r['ts']}  {r['event']:<16} {r['summary']}" for r in rows) or "nothing yet"
+    """One line a record, whatever an agent said: number, instant to the second, who, what."""
+    who = max((len(row["provider"]) for row in rows), default=0)
+    lines = (
+        f"{row['seq']:>6}  {_instant(row['ts'])}  {row['event']:<16} {row['provider']:<{who}}  {_clipped(row['summary'])}"
+        for row in rows
     )
+    return "\n".join(line.rstrip() for line in lines) or "nothing yet"
+
+
+def _instant(stamp: str) -> str:
+    return f"{datetime.fromisoformat(stamp).astimezone(UTC):%Y-%m-%d %H:%M:%S}Z"
+
+
+def _clipped(text: str) -> str:
+    text = for_people(" ".join(text.split()))
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
 def _handoffs(rows: list[dict[str, Any]]) -> str:
@@ -57,11 +87,13 @@ def _handoffs(rows: list[dict[str, Any]]) -> str:
 
 
 def _commits(rows: list[dict[str, Any]]) -> str:
-    return "\n".join(f"{r['short']}  {r['when']}  {r['subject']}" for r in rows) or "no snapshot yet"
+    return (
+        "\n".join(f"{r['short']}  {_instant(r['when'])}  {r['subject']}" for r in rows) or "no snapshot yet"
+    )
 
 
 @click.command()
-@click.argument("sha")
+@click.argument("sha", callback=_named)
 @json_option
 @click.pass_context
 def rewind(ctx: click.Context, sha: str, *, as_json: bool) -> None:

@@ -31,12 +31,29 @@ STOP_TIMEOUT = 300.0
 """Seconds an ordered stop may take: the agent's grace, the snapshot, a last run of the acceptance commands."""
 
 
+_GOES_ON = "left at once; the agent works on for a while. Go on with its session: hub daemon"
+_BESIDE = "left at once; the daemon goes on with the session. Watch it: hub logs -f   End it: hub stop"
+
+
 @attrs.define
 class Joined:
     """A daemon, and whether the user has asked to leave."""
 
-    api: Api
+    _api: Api | None = None
+    farewell: str = "left at once"
+    """What is said to whoever does not wait for the end."""
     leaving: trio.Event = attrs.field(factory=trio.Event)
+
+    @property
+    def api(self) -> Api:
+        """The way to it. Nobody has a `Joined` before there is one, but whoever listens for Ctrl-C."""
+        assert self._api is not None  # noqa: S101  # set before the block begins
+        return self._api
+
+    def found(self, api: Api, farewell: str) -> Joined:
+        """The daemon is there."""
+        self._api, self.farewell = api, farewell
+        return self
 
     async def start_session(self, body: dict[str, Any], path: str = "/api/run") -> Any:
         """Start a session, or a pipeline's first. A Ctrl-C from here on finds either no session or one that it can stop.
@@ -54,6 +71,8 @@ class Joined:
 
     async def stop_session(self) -> None:
         """Ask for an ordered end of the session, if there is one."""
+        if self._api is None:
+            return
         slow = self.api.within(STOP_TIMEOUT)
         try:
             await trio.to_thread.run_sync(partial(slow.post, "/api/session/stop"), abandon_on_cancel=True)
@@ -65,11 +84,30 @@ class Joined:
 @asynccontextmanager
 async def daemon_for(project: Path, port: int | None, *, quiet: bool) -> AsyncIterator[Joined]:
     """The project's daemon for as long as the block lasts; one of our own ends in order when the block does."""
-    running = await trio.to_thread.run_sync(_running, project, port)
-    if running is not None:
-        async with _listening(Joined(running)) as joined:
-            yield joined
-        return
+    async with _listening() as joined:
+        running = await trio.to_thread.run_sync(_running, project, port)
+        if running is not None:
+            yield joined.found(running, _BESIDE)
+            return
+        async with _serving(project, port, quiet=quiet) as daemon:
+            try:
+                yield joined.found(_own(project, daemon), _GOES_ON)
+            except HubError as error:
+                if error.code is not Code.SESSION_ALREADY_RUNNING:
+                    raise
+                # Nobody asked for an end of the session that this daemon found: it stays for the next one.
+                daemon.request_stop(detach=True)
+                raise _unfinished(error) from error
+
+
+def _unfinished(error: HubError) -> HubError:
+    """What refuses a task where an earlier daemon has left a session behind."""
+    hint = "Go on with it: hub daemon   Then watch it: hub logs -f   Or end it: hub stop"
+    return HubError(error.code, f"{error.detail} An earlier daemon left it unfinished.", hint=hint)
+
+
+@asynccontextmanager
+async def _serving(project: Path, port: int | None, *, quiet: bool) -> AsyncIterator[Daemon]:
     # Nobody else looks for this daemon at a fixed place, so any free port will do unless one was named.
     order = order_for(project, flags={"port": port}, port=0, on_event=report_failures)
     ended = trio.Event()
@@ -78,8 +116,7 @@ async def daemon_for(project: Path, port: int | None, *, quiet: bool) -> AsyncIt
         if not quiet:
             click.echo(f"hub serves this session on {daemon.url}", err=True)
         try:
-            async with _listening(Joined(_own(project, daemon))) as joined:
-                yield joined
+            yield daemon
         finally:
             with trio.CancelScope(shield=True):
                 daemon.request_stop()
@@ -94,7 +131,9 @@ async def _serve(order: Order, ended: trio.Event, *, task_status: trio.TaskStatu
 
 
 @asynccontextmanager
-async def _listening(joined: Joined) -> AsyncIterator[Joined]:
+async def _listening() -> AsyncIterator[Joined]:
+    """From the first moment: a Ctrl-C during the daemon's start is obeyed as soon as there is what can stop."""
+    joined = Joined()
     async with trio.open_nursery() as nursery:
         await nursery.start(_on_signal, joined)
         yield joined
@@ -107,6 +146,7 @@ async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> N
         async with trio.open_nursery() as nursery:
             async for number in signals:
                 if joined.leaving.is_set():
+                    click.echo(joined.farewell, err=True)
                     os._exit(128 + number)
                 joined.leaving.set()
                 click.echo("\nstopping in order, with a snapshot; Ctrl-C again leaves at once", err=True)

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from hub.cli.context import client, json_option
+from hub.cli.records import Records
 from hub.cli.screen import line, shown
 from hub.client.quick import Api
 
@@ -29,24 +30,24 @@ Batch = list[dict[str, Any]]
 @json_option
 @click.pass_context
 def logs(ctx: click.Context, *, follow: bool, since: int, as_json: bool) -> None:
-    """The event log. With --json one array; with -f --json one document a line.
+    """The event log. With --json one array; with -f --json one document a line. Without -f it needs no daemon.
 
     Example: hub logs -f
     """
-    daemon = client(ctx)
     if as_json and not follow:
-        records = [record for page in _pages(daemon, since) for record in page]
-        click.echo(json.dumps(records, ensure_ascii=False))
+        kept = [record for page in _pages(Records(ctx), since) for record in page]
+        click.echo(json.dumps(kept, ensure_ascii=False))
         return
+    daemon = client(ctx)
     out = _print_json if as_json else _print
-    for page in _pages(daemon, since):
+    for page in _pages(daemon if follow else Records(ctx), since):
         out(page)
         since = page[-1]["id"]
     if follow:
         _follow(daemon, since, out)
 
 
-def _pages(daemon: Api, since: int) -> Iterator[Batch]:
+def _pages(daemon: Api | Records, since: int) -> Iterator[Batch]:
     """The log so far; a reader sees its beginning before its end is fetched."""
     while page := daemon.get("/api/events", {"since": since, "limit": _PAGE}):
         yield page

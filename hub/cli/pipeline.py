@@ -132,7 +132,7 @@ async def _run(project: Path, port: int | None, body: dict[str, Any], quiet: boo
         started = await joined.start_session(body, "/api/pipelines/run")
         await watch_until(joined.api, since, lambda meta: _over(meta, started["runId"]), quiet=quiet)
         ended: dict[str, Any] = await ask(joined.api, "/api/pipelines/run")
-    click.echo(json.dumps(ended, ensure_ascii=False) if as_json else summary(ended))
+    click.echo(json.dumps(ended, ensure_ascii=False) if as_json else summary(ended, project))
     return exit_status(ended)
 
 
@@ -150,7 +150,7 @@ def exit_status(ended: dict[str, Any]) -> int:
     return RULES[Code(codes[0])].exit if codes else 1
 
 
-def summary(ended: dict[str, Any]) -> str:
+def summary(ended: dict[str, Any], root: Path) -> str:
     """How the run ended, and what to do next; with git alone, since the daemon may have ended with the run."""
     colour = {"completed": "green", "failed": "red"}.get(ended["state"], "yellow")
     lines = [
@@ -165,7 +165,11 @@ def summary(ended: dict[str, Any]) -> str:
     if ended["state"] == "completed":
         needed = {name for node in ended["nodes"] for name in node["dependsOn"]}
         last = [node["branch"] for node in ended["nodes"] if node["id"] not in needed]
-        lines += [f"see it:   git diff HEAD...{last[0]}", f"take it:  git merge {' '.join(last)}"]
+        from hub.cli.taking import see_and_take
+
+        # The first node without dependencies began at what every one of them begins at.
+        began = next(node["sessionId"] for node in ended["nodes"] if not node["dependsOn"])
+        lines += see_and_take(root, began, last)
     else:
         lines.append(f"go on:    hub pipeline run {ended['name']} --resume")
     return "\n".join(lines)
@@ -185,8 +189,9 @@ def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
     last = _last_run(daemon)
     chosen = [_with_run(item, last) for item in found if name in ("", item["name"])]
     if name and not chosen:
-        names = ", ".join(item["name"] for item in found) or "none"
-        raise HubError(Code.NOT_FOUND, f"There is no pipeline {name!r}.", hint=f"There are: {names}.")
+        names = ", ".join(item["name"] for item in found)
+        hint = f"There are: {names}." if names else "Describe it in hub.toml, under [[pipelines]]."
+        raise HubError(Code.NOT_FOUND, f"There is no pipeline {name!r}.", hint=hint)
     show(chosen[0] if name else chosen, as_json=as_json, text=_pictures)
 
 

@@ -6,12 +6,13 @@ Must not: compute anything the daemon has not said.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from hub.cli.context import client, json_option, show
-from hub.cli.screen import gauge
+from hub.cli.screen import gauge, window_name
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
@@ -29,10 +30,11 @@ def quota(ctx: click.Context, *, windows: bool, as_json: bool) -> None:
     show(rows, as_json=as_json, text=lambda entries: table(entries, windows=windows))
 
 
-def table(entries: list[dict[str, Any]], *, windows: bool = False) -> str:
+def table(entries: list[dict[str, Any]], *, windows: bool = False, now: datetime | None = None) -> str:
     """The wallet for people: a bar, what is left, the pace, the wall, the reset, and where it all comes from."""
+    now = now or datetime.now(UTC)
     rows = [
-        (f"{entry['provider']}/{entry['account']}", *_cells(window))
+        (f"{entry['provider']}/{entry['account']}", *_cells(window, now))
         for entry in entries
         for window in (entry["windows"] if windows and entry["windows"] else [entry])
     ]
@@ -43,18 +45,18 @@ def table(entries: list[dict[str, Any]], *, windows: bool = False) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _cells(window: dict[str, Any]) -> tuple[str, ...]:
+def _cells(window: dict[str, Any], now: datetime) -> tuple[str, ...]:
     used = window["fractionUsed"]
     if used is None:
         return "-", "[----------]", "not known yet", "", "", "", ""
     left = f"{window['remaining']:,} {'%' if window['unit'] == 'percent' else 'tokens'} left"
     return (
-        window["window"] or "-",
+        window_name(window["window"]) or "-",
         gauge(round(used * 1000)),
-        f"{used:.1%} used",
+        f"{used:.0%} used",
         left,
         _pace(window),
-        f"resets {window['resetsAt'][:16]}Z" if window["resetsAt"] else "reset not told",
+        _reset(window["resetsAt"], now),
         f"{window['source']}, {_ago(window['ageSeconds'])}",
     )
 
@@ -62,12 +64,23 @@ def _cells(window: dict[str, Any]) -> tuple[str, ...]:
 def _pace(window: dict[str, Any]) -> str:
     rate, eta = window["burnPerMin"], window["etaMinutes"]
     if rate is None:
-        return f"pace: {window['forecast']}"
+        return "pace not known yet" if window["forecast"] == "accumulating" else f"pace: {window['forecast']}"
     if eta is None:
         return "nothing is used"
     unit = "%" if window["unit"] == "percent" else " tokens"
     span = f"{_long(window['etaLowMinutes'])} to {_long(window['etaHighMinutes'])}"
     return f"{rate:.2g}{unit}/min, wall in {_long(eta)} ({span})"
+
+
+def _reset(at: str | None, now: datetime) -> str:
+    """In how long, and when; a reset that lies behind us has been, whatever the provider has not told since."""
+    if not at:
+        return "reset not told"
+    instant = datetime.fromisoformat(at)
+    minutes = (instant - now).total_seconds() / _MINUTE
+    if minutes <= 0:
+        return f"was reset {instant:%m-%d %H:%M}Z"
+    return f"resets in {_long(minutes)} ({instant:%m-%d %H:%M}Z)"
 
 
 def _long(minutes: float) -> str:

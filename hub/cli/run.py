@@ -85,4 +85,4 @@ async def _run(project: Path, port: int | None, body: dict[str, Any], quiet: boo
         if not quiet:
             click.echo(f"session {started['sessionId']} on {started['branch']}", err=True)
         status = await watch(joined.api, started["sessionId"], since, quiet=quiet)
-    return outcome(status, as_json=as_json)
+    return outcome(status, project, as_json=as_json)

@@ -47,11 +47,11 @@ def picture(state: dict[str, Any]) -> str:
         return 'idle - start a session: hub run "task"'
     account = f"/{state['account']}" if state["account"] not in ("", "default") else ""
     lines = [
-        f"{state['sessionState']}  {state['activeProvider']}{account}  ({state['fsmState']})",
+        f"{state['sessionState']}  {state['activeProvider']}{account}{_handing_over(state['fsmState'])}",
         f"task      {state['taskGoal'].splitlines()[0][:100]}",
         f"session   {state['sessionId']}  on {state['branch']}",
         f"handoffs  {state['handoffsDone']}"
-        + (f"  hfs {state['hfsScore']:g}" if state["handoffsDone"] else ""),
+        + (f"  fidelity {state['hfsScore']:g} of 100" if state["handoffsDone"] else ""),
         f"tokens    {state['tokensUsed']:,}",
     ]
     lines.append(f"cost      {_cost(state['cost'])}")
@@ -67,6 +67,11 @@ def picture(state: dict[str, Any]) -> str:
         lines.append(f"error     {state['error']['code']}: {state['error']['detail']}")
         lines.append(f"next      {state['error']['hint']}")
     return "\n".join(lines)
+
+
+def _handing_over(fsm: str) -> str:
+    """Where a handoff stands; nothing in between."""
+    return "" if fsm == "RUNNING" else f"  handing over: {fsm}"
 
 
 def _cost(cost: dict[str, Any]) -> str:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from hub.cli.screen import for_people
+
 _CELLS = 36
 _HOME = "RUNNING"
 
@@ -53,7 +55,7 @@ def _move(row: dict[str, Any]) -> Move:
 def _picture(walk: list[Move]) -> Iterator[str]:
     spans = [(here.target, _ms(here, after)) for here, after in pairwise(walk)]
     total = max(1, _ms(walk[0], walk[-1]))
-    yield click.style(f"handed over in {total} ms: {walk[0].reason}", bold=True)
+    yield click.style(f"handed over in {total} ms: {for_people(walk[0].reason)}", bold=True)
     done = 0
     for state, spent in spans:
         left = round(done * _CELLS / total)

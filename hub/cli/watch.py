@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 import trio
 
 from hub.cli.screen import line, shown
+from hub.cli.taking import see_and_take
 from hub.client.live import Link, follow
 from hub.client.quick import Api
 from hub.errors import RULES, Code
@@ -54,9 +56,12 @@ async def watch_until(
 
 
 def show_batch(batch: list[dict[str, Any]]) -> None:
-    """Records on standard error; a question of the agent's with the way to answer it."""
+    """Records on standard error; a question of the agent's with the way to answer it.
+
+    Other agents of the machine, which the daemon tells of in between, are not the session's: `hub logs` has them.
+    """
     for record in batch:
-        if shown(record):
+        if shown(record) and "detected" not in record.get("meta", {}):
             click.echo(line(record), err=True)
         if how := how_to_answer(record.get("meta", {})):
             click.echo(click.style(f"answer it from another terminal: {how}", bold=True), err=True)
@@ -82,9 +87,9 @@ async def last_event(api: Api) -> int:
     return newest
 
 
-def outcome(status: dict[str, Any], *, as_json: bool) -> int:
-    """Say how it ended and what to do next; returns the exit status."""
-    click.echo(json.dumps(status, ensure_ascii=False) if as_json else summary(status))
+def outcome(status: dict[str, Any], root: Path, *, as_json: bool) -> int:
+    """Say how it ended and what to do next in the project at `root`; returns the exit status."""
+    click.echo(json.dumps(status, ensure_ascii=False) if as_json else summary(status, root))
     return exit_status(status)
 
 
@@ -98,11 +103,9 @@ def exit_status(status: dict[str, Any]) -> int:
     return RULES[Code(error["code"])].exit if error else 1
 
 
-def summary(status: dict[str, Any]) -> str:
+def summary(status: dict[str, Any], root: Path) -> str:
     """How it ended and what to do next; with git alone, since the daemon may have ended with the session."""
-    branch = status["branch"]
-    lines = [*ending(status), f"see it:   git diff HEAD...{branch}", f"take it:  git merge {branch}"]
-    return "\n".join(lines)
+    return "\n".join([*ending(status), *see_and_take(root, status["sessionId"], [status["branch"]])])
 
 
 def ending(status: dict[str, Any]) -> list[str]:

@@ -204,7 +204,8 @@ def named(pipelines: Sequence[Pipeline], name: str) -> Pipeline:
     found = next((pipeline for pipeline in pipelines if pipeline.name == name), None)
     if found is None:
         there = _listed([pipeline.name for pipeline in pipelines])
-        raise HubError(Code.NOT_FOUND, f"There is no pipeline {name!r}.", hint=f"There are: {there}.")
+        hint = f"There are: {there}." if pipelines else "Describe it in hub.toml, under [[pipelines]]."
+        raise HubError(Code.NOT_FOUND, f"There is no pipeline {name!r}.", hint=hint)
     return found
 
 

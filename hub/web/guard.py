@@ -158,7 +158,9 @@ def _from_base64(text: str) -> bytes:
 def _check_project(policy: Policy, named: list[bytes]) -> HubError | None:
     if not policy.project or not named or named == [policy.project]:
         return None
-    return HubError(Code.OTHER_PROJECT, f"This daemon serves {unquote(policy.project.decode())}.")
+    return HubError(
+        Code.OTHER_PROJECT, f"The daemon here serves {unquote(policy.project.decode())}, another project."
+    )
 
 
 def _check_method(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:

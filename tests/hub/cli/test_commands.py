@@ -112,7 +112,7 @@ def test_stop_leaves_a_snapshot(work, say):
         (("stop",), 1, "no_active_session"),
         (("rewind", "abcdef1"), 3, "not_found"),
         (("rewind", "--", "--output=x"), 2, "invalid"),
-        (("history", "--diff", "HEAD"), 2, "invalid"),
+        (("history", "--diff", "HEAD"), 2, "usage"),
     ],
 )
 def test_what_the_daemon_refuses_is_coded(idle, arguments, status, code):

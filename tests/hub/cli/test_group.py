@@ -49,6 +49,12 @@ def test_the_list_says_what_the_command_says(name):
     assert own.split()[0].rstrip(":.,;") == COMMANDS[name][1].split()[0].rstrip(":.,;")
 
 
+def test_the_help_has_no_mark_of_its_maker():
+    """click's `\\b` was shown to the user: in a raw docstring it is two letters."""
+    for path in ((), *ALL):
+        assert "\\" not in CliRunner().invoke(cli, [*path, "--help"]).output
+
+
 def test_the_list_of_commands_imports_none_of_them():
     """--help must not pay for what it only names."""
     loaded = modules_after("--help")
@@ -103,6 +109,8 @@ def test_a_group_alone_shows_its_help(arguments, capsys):
     ("arguments", "says"),
     [
         (["nosuch"], "nosuch"),
+        (["statsu"], "Did you mean 'status'?"),
+        (["rewind", "HEAD"], "hub history --commits"),
         (["status", "--nosuch"], "--nosuch"),
         (["run"], "TASK"),
         (["--port", "70000", "status"], "70000"),

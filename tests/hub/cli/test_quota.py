@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from hub.cli.quota import table
 
 WINDOW = {
@@ -23,15 +25,18 @@ def entry(windows=(), **figures):
 
 
 def test_a_line_tells_it_all():
-    assert table([entry()]) == (
-        "claude/work  five_hour  [####------]  42.0% used  58 % left  "
-        "0.5%/min, wall in 116 min (80 min to 4 h)  resets 2026-01-01T05:00Z  stream, 5 s old"
+    now = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
+    assert table([entry()], now=now) == (
+        "claude/work  5-hour  [####------]  42% used  58 % left  "
+        "0.5%/min, wall in 116 min (80 min to 4 h)  resets in 2 h (01-01 05:00Z)  stream, 5 s old"
     )
+    later = datetime(2026, 1, 2, tzinfo=UTC)
+    assert "  was reset 01-01 05:00Z  " in table([entry()], now=later), "no reset is announced that has been"
 
 
 def test_what_is_not_known_is_said_so():
     line = table([entry(burnPerMin=None, etaMinutes=None, forecast="accumulating", resetsAt=None)])
-    assert "pace: accumulating" in line
+    assert "pace not known yet" in line
     assert "reset not told" in line
     assert "nothing is used" in table([entry(burnPerMin=0.0, etaMinutes=None, forecast="idle")])
     unknown = dict.fromkeys(WINDOW, None) | {"source": "none", "forecast": "accumulating", "window": ""}
@@ -48,7 +53,7 @@ def test_tokens_and_long_times():
 def test_every_window_or_the_wall_alone():
     two = entry([WINDOW, {**WINDOW, "window": "seven_day"}])
     assert table([two]).count("\n") == 0
-    assert "seven_day" in table([two], windows=True)
+    assert "7-day" in table([two], windows=True)
 
 
 def test_an_empty_wallet_says_what_to_do():

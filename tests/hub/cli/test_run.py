@@ -6,10 +6,14 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 
+from hub.cli import join
+from hub.cli.ending import cause_of
 from hub.client.quick import Api
+from hub.errors import Code, HubError
 from tests.faults.harness import git, until
 from tests.hub.cli.kit import hub
 
@@ -153,6 +157,58 @@ def test_ctrl_c_beside_a_daemon_stops_the_session_only(work):
     status, _ = watched.end()
     assert status == 130
     assert api.get("/api/status")["sessionState"] == "stopped"
+
+
+def test_leaving_at_once_says_who_goes_on(work, watched):
+    """Ctrl-C twice: the agent is left to the next daemon, and the next `hub run` neither ends nor hides its session."""
+    watched.has_said("HALF")
+    os.kill(watched.child.pid, signal.SIGSTOP)  # both are there before it can act upon the first
+    os.kill(watched.child.pid, signal.SIGINT)
+    os.kill(watched.child.pid, signal.SIGTERM)
+    os.kill(watched.child.pid, signal.SIGCONT)
+    status, _ = watched.end()
+    assert status in (130, 143)
+    assert "Go on with its session: hub daemon" in watched.said
+    session = work.fsm()["sessionId"]
+    refused = run_json(work, "run", "another task", status=1)["error"]
+    assert refused["code"] == "session_already_running"
+    assert session in refused["detail"]
+    assert "hub daemon" in refused["hint"]
+    assert work.fsm()["sessionState"] == "running"
+    api = work.start()
+    assert api.get("/api/status")["sessionId"] == session
+    api.post("/api/session/stop")
+
+
+async def test_ctrl_c_while_the_daemon_starts(work, monkeypatch):
+    """It fell out of the start as an internal error: now the start is finished, nothing is run, and all ends in order."""
+    work.configure()
+    for name, value in work.environ().items():
+        monkeypatch.setenv(name, value)
+    sent = []
+
+    def interrupted(event):
+        if not sent:
+            sent.append(event)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(join, "report_failures", interrupted)
+    with pytest.raises(HubError) as refused, leaf_of():
+        async with join.daemon_for(work.root, None, quiet=True) as joined:
+            await joined.start_session({"task": "x"})
+    assert refused.value.code is Code.INTERRUPTED
+    assert sent
+    assert not (work.hub / "daemon.json").exists()
+    assert not (work.hub / "fsm.json").exists(), "no session was started"
+
+
+@contextmanager
+def leaf_of():
+    """The error that the nurseries raised their groups for."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        raise cause_of(group) from group
 
 
 @pytest.mark.parametrize("command", [("run", "x"), ("daemon", "--port", "0"), ("init",), ("audit", "verify")])

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from hub.cli.screen import gauge, line, shown
 from hub.cli.timeline import handoffs
+from hub.cli.watch import show_batch
 from hub.domain.event import Tag
 
 STATES = ("PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING", "RUNNING")
@@ -38,7 +39,9 @@ def test_every_tag_has_a_look_of_its_own():
 
 def test_a_quota_is_a_gauge():
     """Used is in per mille, as everywhere."""
-    assert "[#######---] 72 % of five_hour" in plain(record("quota", "x", used=720, window="five_hour"))
+    assert "[#######---] 72 % of the 5-hour quota" in plain(
+        record("quota", "x", used=720, window="five_hour")
+    )
     assert "12,400 tokens in, 910 out" in plain(record("quota", "x", tokensIn=12400, tokensOut=910))
     assert plain(record("quota", "breaker open")).endswith("breaker open")
 
@@ -46,6 +49,38 @@ def test_a_quota_is_a_gauge():
 def test_an_error_tells_its_next_step():
     """What, and what to do."""
     assert plain(record("error", "It broke.", hint="Mend it.")).endswith("! It broke. Mend it.")
+
+
+def test_a_path_begins_where_the_agent_works():
+    """The worktree's long path in front of every file told nobody anything."""
+    place = "/home/me/app/.hub/worktrees/s-6b01e70b-6a59c25f"
+    assert plain(record("tool_use", f"Write {place}/src/a.py")).endswith("> Write src/a.py")
+    assert plain(record("tool_result", f"made: {place}/a 'b' {place}/c")).endswith("< made: a 'b' c")
+    assert plain(record("text", f"{place}/a")).endswith(f"{place}/a"), "an agent's own words stay"
+
+
+def test_hub_speaks_of_windows_and_times_as_people_do():
+    """Names of the protocol and milliseconds are for programs: `hub logs --json` has them."""
+    told = plain(record("quota", "claude/work five_hour 100 % used, resets 2026-11-21T20:46:39.000Z"))
+    assert told.endswith("% claude/work 5-hour quota 100 % used, resets 2026-11-21 20:46Z")
+
+
+def test_why_is_said_once_a_handoff():
+    """At its first move; the five that follow have the same reason."""
+    first = {"from": "RUNNING", "to": "PAUSING"}
+    said = plain(record("handoff", "RUNNING -> PAUSING (five_hour at 100 %)", **first))
+    assert said.endswith("= RUNNING -> PAUSING (5-hour quota at 100 %)")
+    second = {"from": "PAUSING", "to": "SNAPSHOTTED"}
+    said = plain(record("handoff", "PAUSING -> SNAPSHOTTED (five_hour at 100 %)", **second))
+    assert said.endswith("= PAUSING -> SNAPSHOTTED")
+
+
+def test_a_session_is_watched_without_the_machines_other_agents(capsys):
+    """Ambient mode tells of them in the same log; between the lines of a session they looked like hub's own."""
+    show_batch([record("system", "Codex runs in /elsewhere", detected="codex:1"), record(msg="mine")])
+    assert "mine" in capsys.readouterr().err.removesuffix("\n")
+    show_batch([record("system", "Codex runs in /elsewhere", detected="codex:1")])
+    assert not capsys.readouterr().err
 
 
 def test_pieces_of_text_wait_for_their_whole():

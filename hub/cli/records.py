@@ -1,0 +1,132 @@
+"""What a project's records tell without a daemon: `logs`, `history` and `diff` after a `hub run` has ended.
+
+Owns: the answers of the API that need nothing but files and git, given here while the project's lock is held.
+Must not: start a daemon (one that starts goes on with a session that was broken off), or import more than the client
+before it is known that none runs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hub.cli.context import client, project_dir
+from hub.client.place import root_of
+from hub.errors import Code, HubError
+
+if TYPE_CHECKING:
+    from hub.io.places import Places
+
+_ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT})
+_LARGEST = 1 << 20
+"""Bytes of the session's record."""
+
+
+class Records:
+    """Answers a GET as the daemon does; from the files where none runs and no port was named.
+
+    Raises:
+        HubError: As `Api`: `daemon_not_running` also where there are no records.
+    """
+
+    def __init__(self, ctx: click.Context, timeout: float = 30.0) -> None:
+        self._api = client(ctx, timeout)
+        root = root_of(project_dir(ctx))
+        named = ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
+        self._root = root if root and not named and (root / ".hub" / "events.db").is_file() else None
+        self._alone = False
+
+    def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
+        """The JSON of a resource."""
+        if not self._alone:
+            try:
+                return self._api.get(path, query)
+            except HubError as error:
+                if error.code not in _ABSENT or self._root is None or path not in _ANSWERS:
+                    raise
+        self._alone = True
+        return self._answer(path, query or {})
+
+    def _answer(self, path: str, query: Mapping[str, str | int]) -> Any:
+        from hub.io.lock import project_lock
+        from hub.io.places import Places
+
+        assert self._root is not None  # noqa: S101  # looked at before the daemon was given up
+        places = Places(self._root)
+        with project_lock(places.lock):
+            return _ANSWERS[path](places, query)
+
+
+def _events(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
+    from hub.io.sqlite import EventStore
+
+    store = EventStore.open(places.events_db)
+    try:
+        return [record.to_json() for record in store.since(int(query["since"]), int(query["limit"]))]
+    finally:
+        store.close()
+
+
+def _history(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
+    from hub.actors.audit import newest_entries
+    from hub.io.journal import AuditJournal
+    from hub.io.places import load_or_create_key
+
+    journal = AuditJournal.open(places, load_or_create_key("audit"))
+    try:
+        return newest_entries(journal, int(query["limit"]))
+    finally:
+        journal.close()
+
+
+def _commits(places: Places, _: Mapping[str, str | int]) -> Any:
+    import trio
+
+    from hub.io import git
+
+    return _scrubbed([{**entry} for entry in trio.run(git.snapshots, places.root, None)])
+
+
+def _commit_diff(places: Places, query: Mapping[str, str | int]) -> Any:
+    import trio
+
+    from hub.io import git
+
+    sha = str(query["sha"])
+    return _scrubbed({"sha": sha, **trio.run(git.commit_diff, places.root, sha)})
+
+
+def _session_diff(places: Places, _: Mapping[str, str | int]) -> Any:
+    import trio
+
+    from hub.domain.session import decode
+    from hub.io import git
+    from hub.io.atomic import read_bounded
+
+    try:
+        record = decode(read_bounded(places.fsm, _LARGEST))
+    except FileNotFoundError as error:
+        raise HubError(Code.NO_ACTIVE_SESSION) from error
+    return _scrubbed(
+        {**trio.run(git.session_diff, places.root, record.main_branch or record.base, record.branch)}
+    )
+
+
+def _scrubbed(value: Any) -> Any:
+    """Without what looks like a secret, as the daemon would answer."""
+    from hub.domain.redaction import KnownSecrets, Redactor
+    from hub.io.places import load_or_create_key
+
+    return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(value)
+
+
+_ANSWERS: Mapping[str, Callable[[Places, Mapping[str, str | int]], Any]] = {
+    "/api/events": _events,
+    "/api/history": _history,
+    "/api/history/commits": _commits,
+    "/api/history/diff": _commit_diff,
+    "/api/session/diff": _session_diff,
+}

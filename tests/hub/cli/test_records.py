@@ -1,0 +1,48 @@
+"""Looking back when no daemon runs: what `hub run` has done is told by the files it left."""
+
+import json
+
+from tests.faults.harness import git
+from tests.hub.cli.kit import hub
+
+
+def test_a_run_that_has_ended_is_looked_back_at(work):
+    """`hub run` is its own daemon; after its end `hub logs`, which its last line names, found none."""
+    work.script(
+        "demo-first", {"write": {"path": "made.txt", "text": "made"}}, {"done": "made it\nin two lines"}
+    )
+    work.configure()
+
+    def said(*args):
+        done = hub(*args, cwd=work.root, env=work.environ())
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    ran = json.loads(said("run", "--json", "make it"))
+    records = json.loads(said("logs", "--json"))
+    assert [record["id"] for record in records] == list(range(1, len(records) + 1))
+    assert "write made.txt" in said("logs")
+    assert "made.txt" in json.loads(said("diff", "--json"))["diff"]
+    commits = json.loads(said("history", "--commits", "--json"))
+    assert commits[0]["sha"] == git(work.root, "rev-parse", ran["branch"])
+    assert json.loads(said("history", "--commits", "--limit", "1", "--json")) == commits[:1], "the newest"
+    assert "made.txt" in said("history", "--diff", commits[0]["short"])
+    timeline = json.loads(said("history", "--json"))
+    assert timeline[-1]["event"] == "session_ended"
+    assert len(said("history").splitlines()) == len(timeline), "one line a record, whatever an agent said"
+    assert said("audit", "verify").startswith(
+        f"intact: {len(timeline)} records\nhead:    {timeline[-1]['seq']}:"
+    )
+
+    other = hub("logs", "--json", cwd=work.root, env=work.environ(HUB_PORT="1"))
+    assert other.returncode == 69, "a daemon that was named is the one that is meant"
+    assert hub("status", cwd=work.root, env=work.environ()).returncode == 69, (
+        "only a daemon knows what goes on"
+    )
+
+
+def test_where_nothing_was_run_there_is_nothing_to_tell(repo):
+    """A project without records has no daemon either: that is said, and nothing is made."""
+    assert hub("logs", cwd=repo).returncode == 69
+    assert hub("history", cwd=repo).returncode == 69
+    assert not (repo / ".hub").exists()
