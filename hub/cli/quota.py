@@ -53,7 +53,7 @@ def _cells(window: dict[str, Any], now: datetime) -> tuple[str, ...]:
     return (
         window_name(window["window"]) or "-",
         gauge(round(used * 1000)),
-        f"{used:.0%} used",
+        f"{used:.1%} used",
         left,
         _pace(window),
         _reset(window["resetsAt"], now),

@@ -56,7 +56,7 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
     assert alone == served
     assert f"Claude Code (runs, pid {pid})  {made.root}  account default" in people
     assert "  Write a.py\n" in people
-    assert "  claude-sonnet-5-5; 1 files, 2 messages, 100 in, 20 out tokens" in people
+    assert "  claude-sonnet-5-5; 1 file, 2 messages, 100 tokens in, 20 out" in people
     assert f"  claude:{SESSION}" in people
 
 

@@ -27,7 +27,7 @@ def entry(windows=(), **figures):
 def test_a_line_tells_it_all():
     now = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
     assert table([entry()], now=now) == (
-        "claude/work  5-hour  [####------]  42% used  58 % left  "
+        "claude/work  5-hour  [####------]  42.0% used  58 % left  "
         "0.5%/min, wall in 116 min (80 min to 4 h)  resets in 2 h (01-01 05:00Z)  stream, 5 s old"
     )
     later = datetime(2026, 1, 2, tzinfo=UTC)

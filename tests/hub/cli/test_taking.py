@@ -1,6 +1,7 @@
 """The two lines of git at a session's end are run as they are printed: they must work in the project as it is."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,10 @@ BRANCH = f"hub/{SESSION}"
 
 
 @pytest.fixture
-def ended(repo):
+def ended(repo, monkeypatch):
     """A session's branch, as an agent left it, begun at the commit that the argument names."""
 
-    def make(base):
+    def make(base, stand="."):
         git(repo, "update-ref", f"refs/hub/{SESSION}/base", base)
         git(repo, "worktree", "add", "-q", "-b", BRANCH, "../work", base)
         work = repo.parent / "work"
@@ -23,35 +24,38 @@ def ended(repo):
         (work / "README.md").write_text((work / "README.md").read_text() + "agent\n")
         git(work, "add", ".")
         git(work, "commit", "-q", "-m", "hub: snapshot")
+        monkeypatch.chdir(repo / stand)
         return repo
 
     return make
 
 
-def taken(repo):
-    """What was printed, after the line that takes the work was run."""
-    lines = see_and_take(repo, SESSION, [BRANCH])
+def taken():
+    """What is printed where the user stands, after both lines were run there."""
+    lines = see_and_take(Path.cwd(), SESSION, [BRANCH])
     for line in lines[:2]:
-        subprocess.run(line.partition(":")[2], shell=True, cwd=repo, check=True, capture_output=True)
+        subprocess.run(line.partition(":")[2], shell=True, check=True, capture_output=True)
     return lines
 
 
 def test_a_clean_checkout_merges(ended):
     """Nothing came along: the branch is merged."""
     repo = ended("main")
-    assert taken(repo)[1] == f"take it:  git merge {BRANCH}"
+    assert taken()[1] == f"take it:  git merge {BRANCH}"
     assert (repo / "made.txt").read_text() == "made\n"
 
 
-def test_uncommitted_work_is_built_upon(ended, repo):
+@pytest.mark.parametrize("stand", [".", "sub"])
+def test_uncommitted_work_is_built_upon(ended, repo, stand):
     """`git merge` refused, for the very files that came along: hub.toml, fresh from `hub init`, among them."""
+    (repo / "sub").mkdir()
     (repo / "hub.toml").write_text("[session]\n")
     (repo / "README.md").write_text("hello\nmine\n")
     git(repo, "add", ".")
     tree = git(repo, "stash", "create")
     git(repo, "reset", "-q")
-    ended(tree)
-    lines = taken(repo)
+    ended(tree, stand)
+    lines = taken()
     assert "git merge" not in "\n".join(lines)
     assert (repo / "made.txt").read_text() == "made\n"
     assert (repo / "README.md").read_text() == "hello\nmine\nagent\n"
