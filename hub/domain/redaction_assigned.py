@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 
 from hub.domain.redaction_literals import Literals
+from hub.domain.redaction_names import names_no_secret
 from hub.domain.redaction_span import Span
 from hub.domain.redaction_value import drawn, hidden_password, machine_made, mixed_password, placeholder
 
@@ -86,15 +87,6 @@ _STRONG_KEY = re.compile(
     rb"|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac|session)[_. -]?\Z"
 )
 _OTHER_KEY = re.compile(rb"[a-z0-9][_-]\Z|[a-z]\Z")
-_NO_SECRET = re.compile(
-    rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|authenticity|csrf)[a-z0-9_-]*+\Z"
-    rb"|(?:public|publishable|primary|foreign|cache|partition|sort|row|idempotency|object|dedup[a-z]*)[_.-]?keys?\Z"
-    rb"|(?:next|page|pagination|continuation|sync|resume|cancel(?:lation)?)[_-]?(?:page[_-]?)?token\Z"
-    rb"|(?:key|token|credentials?)[_.-]?(?:ids?|hash|digest|checksum)\Z"
-    rb"|(?:key|token|secret|password|credentials?|auth)[_.-]?(?:(?:file_?)?names?|paths?|files?|ur[il]s?|endpoint|types?"
-    rb"|arn|fingerprint|thumbprint|version|count|size|length|ttl|expir[a-z_]*|latency[a-z_]*)\Z"
-)
-"""Names that say that their value is none, none worth anything beyond its page, or what everyone may see."""
 _LISTED = re.compile(rb"[^=:>]*,[^=:>]*")
 """A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
 _DASHED = re.compile(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
@@ -173,7 +165,7 @@ def _names_none(view: bytes, at: int, word: bytes, found: re.Match[str]) -> bool
     """Whether the whole name says that its value is no secret, or is none: an id in which the word stands by chance."""
     low, tail = max(0, at - _NAME), found.start()
     end = _WORD_END.match(view, tail).end()  # type: ignore[union-attr]  # it matches nothing at least
-    if (word == b"_pass" and end > tail) or _NO_SECRET.search(view, low, end):
+    if (word == b"_pass" and end > tail) or names_no_secret(view, low, end):
         return True
     name = _NAME_BEGIN.search(view, low, at)
     return name is not None and machine_made(found.string[name.start() : end])
