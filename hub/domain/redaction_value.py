@@ -41,12 +41,17 @@ _MASS = 14
 _DISTINCT = 7
 _VARIED = 4
 _DIGITS = 15
+_JUDGED = 128
+"""Letters of a value that tell what it is. More would cost the more, the more words of secrets a text is full of."""
+_CHANCE = re.compile("[0-9A-Z]")
+"""What no value that a machine made is without."""
 _PASSWORD = 5
 _KINDS_LEAST = 3
 
 
 def placeholder(value: str) -> bool:
     """Whether the value stands for one: a variable, a blank, an example, the path to one."""
+    value = value[:_JUDGED]
     return (
         bool(_COMPUTED.search(value) or _PLACEHOLDER.search(value) or _PATH.match(value))
         or len(set(value.lower())) < _VARIED
@@ -60,7 +65,8 @@ def stands_for_one(value: str) -> bool:
 
 def machine_made(value: str, mass: int = _MASS) -> bool:
     """Whether the value has at least `mass` letters and digits mixed at random, or is a UUID or a long number."""
-    if len(value) < mass or placeholder(value):
+    value = value[:_JUDGED]
+    if len(value) < mass or not _CHANCE.search(value) or placeholder(value):
         return False
     segments = _SEGMENT.findall(value)
     if _UUID.search(value) or any(
