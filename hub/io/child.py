@@ -32,6 +32,7 @@ from hub.io import failpoints
 from hub.io.runner import files as runner_files
 from hub.io.runner import wire as runner_wire
 from hub.io.runner.launch import AgentLaunch, StdinMode, StopGraces, prepare
+from hub.io.runner.launcher import drop as drop_ready
 from hub.io.runner.launcher import launch as launch_runner
 from hub.io.runner.launcher import make_ready
 from hub.io.runner.view import (
@@ -79,6 +80,7 @@ __all__ = [
     "Stray",
     "Taken",
     "Verdict",
+    "drop_ready",
     "inspect",
     "make_ready",
     "read_spool",

@@ -42,7 +42,7 @@ async def make_ready(run_dir: Path) -> None:
 
     Costs nothing but time where it does not work.
     """
-    await _drop()
+    await drop()
     with contextlib.suppress(OSError):
         process = await trio.lowlevel.open_process(
             [*_command(run_dir), "wait"],
@@ -97,7 +97,8 @@ async def _go(process: trio.Process) -> tuple[int, bytes] | None:
     return None if status == _UNUSED else (status, bytes(said))
 
 
-async def _drop() -> None:
+async def drop() -> None:
+    """End the launcher that is ready, if there is one: no agent is to be started after all."""
     while _ready:
         await _end(_ready.pop().process)
 

@@ -35,7 +35,7 @@ from hub.io.runner.proc import become, boot_id, exterminate, starttime  # noqa: 
 
 STARTED, TAKEN, FAILED, UNUSED = 0, 75, 70, 76
 KILL_SECONDS = 10.0
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 10.0
 
 
 def main(run_dir: str, *words: str) -> int:
