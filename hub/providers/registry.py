@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hub.domain.detection import Signature
 from hub.errors import Code, HubError
+from hub.providers import stores
 
 if TYPE_CHECKING:
     from hub.domain.adoption import Opening
@@ -53,8 +54,13 @@ def quota_client(name: str) -> QuotaClient | None:
 
 
 def signatures() -> Mapping[str, Signature]:
-    """How the processes of each agent look, by the provider's name. Imports every agent."""
-    found = {name: getattr(import_module(module), "SIGNATURE", None) for name, (module, _) in _WHERE.items()}
+    """How the processes of each agent look, by the provider's name. Imports every agent.
+
+    An agent that is only detected has its signature beside its store; an editor's extension has no process of its own.
+    """
+    modules = {name: module for name, (module, _) in _WHERE.items()}
+    modules |= {name: f"hub.providers.{name}.store" for name in stores.DETECTED}
+    found = {name: getattr(import_module(module), "SIGNATURE", None) for name, module in modules.items()}
     return {name: signature for name, signature in found.items() if signature is not None}
 
 
