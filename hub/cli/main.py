@@ -30,7 +30,7 @@ def _shown(arguments: Sequence[str]) -> bool:
     """Whether the daemon's answer was all there was to it, and has been shown."""
     from hub.client import shortcut
 
-    document = shortcut.answer(arguments, os.environ, os.getcwd())
+    document = shortcut.answer(arguments, os.environ)
     if document is None:
         return False
     sys.stdout.buffer.write(document)

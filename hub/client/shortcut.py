@@ -27,7 +27,7 @@ _LISTEN_LIMIT = 2**16
 _CHUNK = 1 << 20
 
 
-def answer(arguments: Sequence[str], environ: Mapping[str, str], folder: str) -> bytes | None:
+def answer(arguments: Sequence[str], environ: Mapping[str, str], folder: str = ".") -> bytes | None:
     """What the command prints, one JSON document with its newline; None where it must go its usual way.
 
     Args:
@@ -36,11 +36,11 @@ def answer(arguments: Sequence[str], environ: Mapping[str, str], folder: str) ->
         folder: The working directory.
     """
     target = _target(arguments)
-    root = _root(folder)
-    if target is None or root is None or any(environ.get(name) for name in _MEANT):
+    if target is None or any(environ.get(name) for name in _MEANT):
         return None
     try:
-        return _asked(root, target)
+        root = _root(folder)
+        return _asked(root, target) if root is not None else None
     except (OSError, ValueError):
         return None
 
