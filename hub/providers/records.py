@@ -36,7 +36,9 @@ _PATH = (
 _TODOS = ("todos", "plan", "tasks", "items", "todo_list")
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:?) (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
-_CHECKED = re.compile(r"^\s*(?:[-*]|\d+[.)])\s*\[([ xX~/-]|completed|in_progress|pending)\]\s*(.+)$", re.MULTILINE)
+_CHECKED = re.compile(
+    r"^\s*(?:[-*]|\d+[.)])\s*\[([ xX~/-]|completed|in_progress|pending)\]\s*(.+)$", re.MULTILINE
+)
 
 
 def said(content: Any, kinds: Iterable[str] = ("text", "input_text", "output_text")) -> str:
