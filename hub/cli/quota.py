@@ -34,7 +34,7 @@ def table(entries: list[dict[str, Any]], *, windows: bool = False, now: datetime
     """The wallet for people: a bar, what is left, the pace, the wall, the reset, and where it all comes from."""
     now = now or datetime.now(UTC)
     rows = [
-        (f"{entry['provider']}/{entry['account']}", *_cells(window, now))
+        (f"{entry['provider']}/{entry['account']}", *_cells(window, now), _elsewhere(entry))
         for entry in entries
         for window in (entry["windows"] if windows and entry["windows"] else [entry])
     ]
@@ -59,6 +59,12 @@ def _cells(window: dict[str, Any], now: datetime) -> tuple[str, ...]:
         _reset(window["resetsAt"], now),
         f"{window['source']}, {_ago(window['ageSeconds'])}",
     )
+
+
+def _elsewhere(entry: dict[str, Any]) -> str:
+    """What agents spent that hub did not start; an older daemon does not know."""
+    tokens = entry.get("tokensElsewhere", 0)
+    return f"{tokens:,} of {entry['tokensToday']:,} tokens today without hub" if tokens else ""
 
 
 def _pace(window: dict[str, Any]) -> str:
