@@ -137,11 +137,15 @@ class Settings(Actor[Any]):
         def look() -> frozenset[str]:
             return self._entries.logged_out(config, self._providers.values(), now)
 
-        return await trio.to_thread.run_sync(look)  # it may be the first to need the providers, which imports them
+        return await trio.to_thread.run_sync(
+            look
+        )  # it may be the first to need the providers, which imports them
 
     async def _describe(self) -> list[dict[str, Any]]:
         config = self._current()
-        known = await trio.to_thread.run_sync(dict, self._providers)  # imported where nobody has needed them yet
+        known = await trio.to_thread.run_sync(
+            dict, self._providers
+        )  # imported where nobody has needed them yet
         questions = {
             name: Question(config.provider(name).program or provider.program, provider.version_args)
             for name, provider in known.items()
