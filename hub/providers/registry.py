@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from hub.domain.detection import Signature
 from hub.errors import Code, HubError
-from hub.providers import stores
 
 if TYPE_CHECKING:
     from hub.domain.adoption import Opening
@@ -58,6 +57,8 @@ def signatures() -> Mapping[str, Signature]:
 
     An agent that is only detected has its signature beside its store; an editor's extension has no process of its own.
     """
+    from hub.providers import stores  # noqa: PLC0415  # no start needs it
+
     modules = {name: module for name, (module, _) in _WHERE.items()}
     modules |= {name: f"hub.providers.{name}.store" for name in stores.DETECTED}
     found = {name: getattr(import_module(module), "SIGNATURE", None) for name, module in modules.items()}
