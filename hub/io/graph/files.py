@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from hub.domain.graph import Part, Symbol, code_part, module_id
@@ -69,7 +71,7 @@ class CodeFile(Protocol):
 
     @property
     def symbols(self) -> Sequence[Symbol]:
-        """At its top level."""
+        """At its top level, in the order of their lines."""
 
     @property
     def chunks(self) -> Sequence[Chunk]:
@@ -105,8 +107,10 @@ def is_full(db: sqlite3.Connection, limit: int = MAX_CHUNKS) -> bool:
 
 
 def _chunks(file: CodeFile, number: int) -> Iterator[_Row]:
+    lines_of = [symbol.line for symbol in file.symbols]
     for place, chunk in enumerate(file.chunks[:_ROOM]):
-        inside = (s.name for s in file.symbols if chunk.start_line <= s.line <= chunk.end_line)
+        first, last = bisect_left(lines_of, chunk.start_line), bisect_right(lines_of, chunk.end_line)
+        inside = (symbol.name for symbol in file.symbols[first:last])
         digest = hashlib.sha256(chunk.body.encode("utf-8", "replace")).hexdigest()
         name = f"{file.path}:{chunk.start_line}-{chunk.end_line}"
         lines = (chunk.start_line, chunk.end_line)
@@ -127,7 +131,13 @@ def _indexed(number: int, path: str, body: str, defines: str) -> tuple[int, str,
 
     So a change of this is a new version of the database: `hub.io.graph.schema.WITHOUT_CODE`.
     """
-    return number, spaced(body), spaced(path), spaced(defines)
+    return number, spaced(body), _spaced_path(path), spaced(defines)
+
+
+@lru_cache(maxsize=1)
+def _spaced_path(path: str) -> str:
+    """All chunks of a file come one after the other."""
+    return spaced(path)
 
 
 def _forget(db: sqlite3.Connection, path: str) -> int | None:

@@ -80,6 +80,7 @@ STEPS: tuple[str, ...] = (_FIRST, WITHOUT_CODE)
 """Step n brings a database of version n to version n + 1."""
 VERSION = len(STEPS)
 _PRAGMAS = (
+    "PRAGMA page_size=8192",  # of a new database; a chunk is some 2 kB, and on pages of 4 kB half of each is left empty
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
     "PRAGMA trusted_schema=OFF",
@@ -87,6 +88,7 @@ _PRAGMAS = (
     "PRAGMA temp_store=MEMORY",
     "PRAGMA busy_timeout=5000",
     "PRAGMA cache_size=-4096",
+    "PRAGMA wal_autocheckpoint=4000",  # pages: a page that several batches change goes into the database once
     "PRAGMA journal_size_limit=16777216",
 )
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
