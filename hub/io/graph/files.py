@@ -17,10 +17,12 @@ from typing import Protocol
 
 from hub.domain.graph import Part, Symbol, code_part, module_id
 from hub.domain.search_terms import spaced
-from hub.io.graph.facts import put
+from hub.io.graph.facts import put, set_note
 
 MAX_CHUNKS = 250_000
 """Chunks that are kept, of all files: some 450 MB of code."""
+LINKED = "linked"
+"""The note of what the `imports` edges hold for (`links`); "" = the files have changed since."""
 _BITS = 12
 _ROOM = 1 << _BITS
 """Chunks of one file, at most."""
@@ -74,6 +76,10 @@ class CodeFile(Protocol):
         """At its top level, in the order of their lines."""
 
     @property
+    def imports(self) -> Sequence[str]:
+        """The names it imports, each once."""
+
+    @property
     def chunks(self) -> Sequence[Chunk]:
         """All of its lines, in order."""
 
@@ -89,14 +95,18 @@ def take(db: sqlite3.Connection, changed: Sequence[CodeFile], gone: Sequence[str
         _forget(db, path)
     parts: list[Part] = []
     chunks: list[_Row] = []
+    imports: list[tuple[int, str]] = []
     for file in changed:
         number = _forget(db, file.path)
         row = (number, file.path, file.size, file.mtime_ns, file.mark or "")
         number = db.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", row).lastrowid or 0
         parts.append(code_part(file.path, file.language, file.mark, file.symbols))
         chunks += _chunks(file, number)
+        imports += ((number, name) for name in file.imports)
     nodes = tuple(node for part in parts for node in part.nodes)
     put(db, Part(nodes, tuple(edge for part in parts for edge in part.edges)), at)
+    db.executemany("INSERT INTO imports VALUES (?, ?)", imports)
+    set_note(db, LINKED, "")
     db.executemany(_CHUNK, chunks)
     db.executemany(_TEXT, (_indexed(row[0], row[2], row[6], row[7]) for row in chunks))
 
