@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Iterable, Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.intel import MAX_TURNS, Accounting, SessionIntel, StoreHit, Turn, drift
-from hub.domain.intent import IntentFold
-from hub.domain.plan import MAX_ITEMS as PLAN_ITEMS
+
+if TYPE_CHECKING:
+    from hub.domain.intent import IntentFold
 
 MAX_ITEMS = 2_000
 """Distinct files, skills or steps that are kept; more than a person could use, and bounded."""
@@ -40,6 +41,9 @@ class Draft:
 
     Records come in the order of the file. Exactly one of `took`, `ignored`, `unknown`, `damaged` and `repeated` is
     called for each.
+
+    Attributes:
+        lifts: Whether the intent is told as well; set before the first record.
     """
 
     def __init__(self) -> None:
@@ -47,6 +51,7 @@ class Draft:
         self.cwd = ""
         self.model = ""
         self.tokens_exact = True
+        self.lifts = True
         self._prompt = ""
         self._turns: deque[tuple[str, Turn]] = deque(maxlen=MAX_TURNS)
         self._messages = 0
@@ -55,7 +60,7 @@ class Draft:
         self._skills: dict[str, None] = {}
         self._mcps: dict[str, None] = {}
         self._plan: dict[str, tuple[str, bool]] = {}
-        self._intent = IntentFold()
+        self._intent: IntentFold | None = None
         self._events = 0
         self._replanned = False
         self._told_plan: tuple[list[str], list[str]] = ([], [])
@@ -182,17 +187,27 @@ class Draft:
 
     def _feed(self, kind: EventType, text: str, **meta: Any) -> None:
         """What is told also goes to the fold of a session that hub runs: one reading of prose and calls for both."""
-        self._feed_plan()
-        self._put(kind, text, meta)
+        if self.lifts:
+            self._feed_plan()
+            self._put(kind, text, meta)
 
     def _put(self, kind: EventType, text: str, meta: Mapping[str, Any]) -> None:
         self._events += 1
-        self._intent.feed(self._events, Event(kind, text, meta))
+        self._fold().feed(self._events, Event(kind, text, meta))
+
+    def _fold(self) -> IntentFold:
+        if self._intent is None:
+            from hub.domain.intent import IntentFold  # noqa: PLC0415  # a list of sessions does without
+
+            self._intent = IntentFold()
+        return self._intent
 
     def _feed_plan(self) -> None:
         """The plan, once its steps have been told: an agent may tell thousands, each in a record of its own."""
-        if not self._replanned:
+        if not self._replanned or not self.lifts:
             return
+        from hub.domain.plan import MAX_ITEMS as PLAN_ITEMS  # noqa: PLC0415  # as above
+
         self._replanned = False
         told = list(islice(self._plan.values(), PLAN_ITEMS))
         plan = ([words for words, _ in told], [words for words, done in told if not done])
@@ -231,7 +246,7 @@ class Draft:
             tokens_out=tokens.tokens_out,
             message_count=self._messages,
             cwd=self.cwd or hit.cwd,
-            intent=self._intent.intent(),
+            intent=self._fold().intent() if self.lifts else None,
             tokens_exact=self.tokens_exact and (self._total is not None or not self._skipped),
             accounting=account,
             alarm=drift(account, said=bool(self._messages)),

@@ -15,7 +15,7 @@ import attrs
 
 from hub.domain.contract import Contract, EvidenceKind, ManifestEntry, Sourced
 from hub.domain.intel import WHOLE, SessionIntel
-from hub.domain.intent import Intent, IntentFold, Touched, draft
+from hub.domain.intent import NO_INTENT, Intent, IntentFold, Touched, draft
 from hub.errors import Code, HubError
 from hub.evals.labels import Class, norm
 from hub.evals.recording import Moment, Recording
@@ -93,7 +93,7 @@ def _read(recording: Recording, moment: Moment, folder: str) -> SessionIntel:
 def _adopted(recording: Recording, intel: SessionIntel) -> Contract:
     """The contract of a session that hub found: what the intel says in fields of its own is said by those."""
     told = attrs.evolve(
-        intel.intent,
+        intel.intent or NO_INTENT,
         initial_prompt=intel.initial_prompt,
         plan=tuple(Sourced(step, 0) for step in intel.plan),
         tasks_remaining=tuple(Sourced(step, 0) for step in intel.tasks_remaining),
