@@ -111,7 +111,7 @@ def test_stop_leaves_a_snapshot(work, say):
         (("reply", "x"), 1, "no_active_session"),
         (("stop",), 1, "no_active_session"),
         (("rewind", "abcdef1"), 3, "not_found"),
-        (("rewind", "--", "--output=x"), 2, "invalid"),
+        (("rewind", "--", "--output=x"), 2, "usage"),
         (("history", "--diff", "HEAD"), 2, "usage"),
     ],
 )
