@@ -105,7 +105,8 @@ def test_run_with_a_daemon_of_its_own(ready):
     assert rows[1] == "pipeline feature completed"
     assert rows[2].startswith("●  api   completed  demo-first, not verified  hub/s-")
     assert rows[3].startswith("●  docs  completed  demo-second, verified     hub/s-")
-    branch = rows[-1].split()[-1]
+    branch = rows[3].split()[-1]
+    assert rows[-2].endswith(f"{branch} | git apply"), "the last node's work, beside what is not committed"
     assert git(ready.root, "show", f"{branch}:one.txt") == "one"
     assert not (ready.hub / "daemon.json").exists(), "its daemon has ended"
 
