@@ -39,6 +39,12 @@ def found(text: str, *, by_user: bool = False) -> list[tuple[Kind, str]]:
         ("Next step: write the test", Kind.NEXT),
         ("Next, I fix the import.", Kind.NEXT),
         ("Now let me run the tests.", Kind.NEXT),
+        ("The next step is to write the docs.", Kind.NEXT),
+        ("What is left is the changelog.", Kind.NEXT),
+        ("What remains is the changelog.", Kind.NEXT),
+        ("I still need to update the changelog.", Kind.NEXT),
+        ("Remaining: the changelog", Kind.NEXT),
+        ("Next up: the changelog", Kind.NEXT),
     ],
 )
 def test_explicit_wording_is_found(text, kind):
