@@ -30,6 +30,7 @@ from hub.io.lock import project_lock
 from hub.io.log import scrubbed_log
 from hub.io.places import Places
 from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
+from hub.web.server import Bound
 from supervisors import Root, SupEvent, run_root
 
 _SETTLED = 0.5
@@ -43,12 +44,26 @@ class Daemon:
     """A running daemon, for whoever runs it in the same process."""
 
     app: App
-    url: str
-    port: int
-    _stop: trio.Event = attrs.field(factory=trio.Event)
     detach: bool = False
+    _stop: trio.Event = attrs.field(factory=trio.Event)
     over: trio.Event = attrs.field(factory=trio.Event)
     """Set when everything has ended."""
+
+    @property
+    def bound(self) -> Bound:
+        """Where it listens; known from the end of its start on."""
+        assert self.app.bound is not None  # noqa: S101 - whoever is given a daemon is given one that listens
+        return self.app.bound
+
+    @property
+    def url(self) -> str:
+        """The base address."""
+        return self.bound.url
+
+    @property
+    def port(self) -> int:
+        """The port of it."""
+        return self.bound.port
 
     def request_stop(self, *, detach: bool = False) -> None:
         """Ask for an ordered end; with `detach` the agent stays for the next daemon."""
@@ -96,15 +111,14 @@ async def run_daemon(
         app = App(order.places, order.config, order.load_config, order.host, order.port)
         log.enter_context(scrubbed_log(app.gateway().scrub))
         async with trio.open_nursery() as nursery:
+            daemon = Daemon(app, detach=order.detach)
+            if order.signals:
+                # Before the first answer, by which anybody can know that it is there: it may be signalled at once.
+                await nursery.start(_listen, daemon)
             root = await _start(nursery, app, order)
             await app.listening.wait()
-            assert app.bound is not None  # noqa: S101 - set with the event
-            daemon = Daemon(app, app.bound.url, app.bound.port, detach=order.detach)
             lock.tell(daemon.port)
             await _announced(app)
-            if order.signals:
-                # Before anybody can know that the daemon is there: whoever reads its pid may signal it at once.
-                await nursery.start(_listen, daemon)
             write_atomic(order.places.daemon_json, _announcement(daemon, order))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
@@ -159,8 +173,8 @@ async def _announced(app: App) -> None:
 
 def _announcement(daemon: Daemon, order: Order) -> bytes:
     body = {"pid": os.getpid(), "port": daemon.port, "startedAt": iso(order.clock()), "version": __version__}
-    if daemon.app.bound is not None and daemon.app.bound.socket:
-        body["socket"] = daemon.app.bound.socket
+    if daemon.bound.socket:
+        body["socket"] = daemon.bound.socket
     if order.config.server.token:
         body["guarded"] = True
     return json.dumps(body).encode() + b"\n"
@@ -224,7 +238,7 @@ async def _end_dead_runs(run_dir: Path) -> None:
 
 
 async def _listen(daemon: Daemon, *, task_status: trio.TaskStatus[None]) -> None:
-    """The first SIGINT or SIGTERM is an ordered stop, the second ends the process at once."""
+    """The first SIGINT or SIGTERM is an ordered stop, after the start if need be; the second ends the process at once."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
         count = 0

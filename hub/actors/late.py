@@ -1,7 +1,8 @@
 """An actor that is not there yet: its place is taken at once, itself is made a moment later or when it is asked.
 
 Owns: the wait for the code of an actor, so that a daemon answers before all of itself is imported.
-Must not: lose or reorder a message; who speaks to such an actor cannot tell it from one that is slow to start.
+Must not: lose or reorder a message, or outlive a failure of the actor's start; who speaks to such an actor cannot tell
+it from one that is slow to start.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from typing import Any
 
 import trio
 
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from supervisors import Actor, Exit
+
+
+class NotMadeError(Exception):
+    """The actor that was asked for could not start; its cause is why."""
 
 
 class Late(Actor[Any]):
@@ -63,13 +68,39 @@ class Late(Actor[Any]):
         return self._made
 
     async def handle(self, message: Any) -> Any:
-        """What the actor answers."""
+        """What the actor answers.
+
+        Who asks first for an actor that cannot start is told why by a coded error, whoever waits behind by `ActorDied`.
+        This incarnation is over then, like that of any actor that falls: its supervisor counts it and tries again.
+        """
         if self._made is None and type(message) in self._meanwhile:
             return self._meanwhile[type(message)]
-        actor = self._made or await self._actor()
+        actor = self._made or await self._asked()
         return await actor.handle(message)
+
+    async def _asked(self) -> Actor[Any]:
+        """The actor, made because somebody asks.
+
+        Raises:
+            NotMadeError: It could not be made or started. No answer to a call, whatever the cause was: half a start is none.
+        """
+        reply = self.ctx.current_reply
+        try:
+            return await self._actor()
+        except Exception as error:
+            if reply is not None:
+                reply.fail(_coded(error, self.ctx.name))
+            raise NotMadeError(f"{self.ctx.name} could not start: {error}") from error
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the hook's name for it
         """The actor's own cleanup; one that was never made has nothing to clean."""
         if self._made is not None:
             await self._made.stopped(exit)
+
+
+def _coded(error: Exception, name: str) -> HubError:
+    if isinstance(error, HubError):
+        return error
+    return HubError(
+        Code.UNAVAILABLE, f"hub's part {name!r} could not start ({type(error).__name__}); it is tried again."
+    )

@@ -203,12 +203,10 @@ def _running(
     account_of: Callable[[str, str], str],
 ) -> Detected:
     provider = agent.head.provider
+    kept = by_id.get((provider, choice.session_id))
+    home = agent.best.home or (kept.hit.root if kept is not None else "")
     return Detected(
-        provider=provider,
-        account=account_of(provider, agent.best.home),
-        agent=agent,
-        kept=by_id.get((provider, choice.session_id)),
-        choice=choice,
+        provider=provider, account=account_of(provider, home), agent=agent, kept=kept, choice=choice
     )
 
 

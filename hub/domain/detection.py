@@ -50,6 +50,7 @@ class Signature:
         executables: Ends of the executable's path, whole steps: `bin/claude.exe`.
         packages: Folders that are somewhere in the path of an executable or script: `@google/gemini-cli`.
         program: The name it is called by.
+        title: What its interpreter writes over its own arguments, where that is another name.
         home: The variable that moves the folder in which it keeps its sessions.
         default_home: Where that folder is below the user's home when the variable is not set.
         below: What the agent adds to the variable's value.
@@ -64,6 +65,7 @@ class Signature:
     executables: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     program: str = ""
+    title: str = ""
     home: str = ""
     default_home: str = ""
     below: str = ""
@@ -129,9 +131,14 @@ class Recognised:
 
 
 def script_of(executable: str, argv: Sequence[str]) -> str:
-    """What an interpreter runs, as it was told to: a path, or a module's name after `-m`; "" of anything else."""
+    """What an interpreter runs, as it was told to: a path, or a module's name after `-m`; "" of anything else.
+
+    A script may have written a name over its arguments: it is what is left of them.
+    """
     if not _INTERPRETER.match(_name(executable)):
         return ""
+    if argv and not any(argv[1:]):
+        return "" if "/" in argv[0] or _INTERPRETER.match(argv[0]) else argv[0]
     arguments = _arguments(argv[1:], skip_all=True)
     return arguments[0] if arguments else ""
 
@@ -142,7 +149,10 @@ def named(executable: str, script: str, signature: Signature) -> Evidence | None
         return Evidence.EXECUTABLE
     if script and any(_within(script, package) for package in signature.packages):
         return Evidence.SCRIPT
-    if script and signature.program and _name(script).partition(".")[0] == signature.program:
+    if script and (
+        script == signature.title
+        or (signature.program and _name(script).partition(".")[0] == signature.program)
+    ):
         return Evidence.NAME
     return None
 

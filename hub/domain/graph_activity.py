@@ -62,6 +62,7 @@ class ActivityFold:
 
     def _begin(self, pending: Pending) -> None:
         self._session = pending.session_id
+        self._root = self._worktree_of(pending.session_id) if pending.session_id else ""
         self._calls = Calls()
         for call in pending.calls:
             self._calls.begin(call)
@@ -83,7 +84,7 @@ class ActivityFold:
             told += self._flush()
             self._begin(Pending(session))
             told.append(Part((Node(task_id(session), NodeType.TASK, {}, session, 0.0),)))
-        seen = read(record.id, record, self._worktree_of(session))
+        seen = read(record.id, record, self._root)
         if not seen.delta:
             told += self._flush()
         told += (

@@ -62,10 +62,9 @@ class Census:
         old, fresh = self._seen, present - self._seen
         again = {name for name, until in self._young.items() if until >= now and name in present}
         known = {str(pid) for pid in self.found} if deep else set()
-        entries = self.registries.entries(deep=deep)
-        for name in fresh | again | known | {str(pid) for pid in entries.keys() - self.found.keys()}:
-            if name in present:
-                self._take(int(name), entries.get(int(name), {}))
+        learned = self._take_all(fresh | again | known, present, deep=deep)
+        if learned:  # a registry that nobody knew of tells of the agent that brought it
+            self._take_all(learned, present, deep=False)
         self._young = {name: self._young[name] for name in again}
         if old:
             self._young |= dict.fromkeys(fresh, now + _YOUNG)
@@ -76,15 +75,22 @@ class Census:
         """Every agent that ran at the last look, once."""
         return agents(self.found.values(), lambda pid: proc.parent(pid) or 0)
 
-    def _take(self, pid: int, entries: Mapping[str, Entry]) -> None:
+    def _take_all(self, names: set[str], present: set[str], *, deep: bool) -> set[str]:
+        """Read these processes and those that a registry names; those of them that brought a registry of their own."""
+        entries = self.registries.entries(deep=deep)
+        unknown = {str(pid) for pid in entries.keys() - self.found.keys()}
+        return {
+            name for name in (names | unknown) & present if self._take(int(name), entries.get(int(name), {}))
+        }
+
+    def _take(self, pid: int, entries: Mapping[str, Entry]) -> bool:
         process = facts.read(pid, _anything if entries else self._wanted)
         found = recognise(process, self.signatures, entries) if process is not None else None
         if found is None:
             self.found.pop(pid, None)
-            return
+            return False
         self.found[pid] = found
-        if found.home and self.signatures[found.provider].registry:
-            self.registries.add(found.provider, found.home)
+        return self.registries.add(found.provider, found.home)
 
     def _wanted(self, executable: str, script: str) -> bool:
         return any(named(executable, script, signature) for signature in self.signatures.values())

@@ -19,7 +19,6 @@ import contextlib
 import errno
 import os
 import socket
-import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +32,9 @@ from hub.io import failpoints
 from hub.io.runner import files as runner_files
 from hub.io.runner import wire as runner_wire
 from hub.io.runner.launch import AgentLaunch, StdinMode, StopGraces, prepare
+from hub.io.runner.launcher import drop as drop_ready
+from hub.io.runner.launcher import launch as launch_runner
+from hub.io.runner.launcher import make_ready
 from hub.io.runner.view import (
     KILLED,
     ClaimedNotStarted,
@@ -78,18 +80,18 @@ __all__ = [
     "Stray",
     "Taken",
     "Verdict",
+    "drop_ready",
     "inspect",
+    "make_ready",
     "read_spool",
     "spawn_runner",
 ]
 
-_PROGRAM = Path(__file__).parent / "runner" / "main.py"
 _TAKEN = 75
 _SHORT = frozenset({errno.EMFILE, errno.ENFILE})
 _RECEIVE = 256 * 1024
 _CONNECT_SECONDS = 10.0
 _CONNECT_AGAIN = 0.01
-_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class RunnerLost(Exception):  # noqa: N818  # it is an event, and often no error
@@ -123,21 +125,12 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
         if not prepare(run_dir, launch):
             return False
         failpoints.hit("runner.spawn")
-        done = await trio.run_process(
-            [sys.executable, "-I", "-S", "-X", "utf8", str(_PROGRAM), str(run_dir)],
-            env={"HUB_RUN_ID": run_dir.name, "PATH": os.environ.get("PATH", _PATH)},
-            capture_stderr=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-            deliver_cancel=_let_go,
-        )
+        status, said = await launch_runner(run_dir)
     except OSError as error:
         raise _not_started(f"{error.strerror}.", retry=error.errno in _SHORT) from error
-    if done.returncode in {0, _TAKEN}:
-        return done.returncode == 0
-    raise _not_started(_why(run_dir, done.stderr))
+    if status in {0, _TAKEN}:
+        return status == 0
+    raise _not_started(_why(run_dir, said))
 
 
 def _not_started(why: str, *, retry: bool = False) -> HubError:
@@ -146,13 +139,8 @@ def _not_started(why: str, *, retry: bool = False) -> HubError:
     return HubError(code, f"The runner could not be started: {why}", retry=retry)
 
 
-async def _let_go(process: trio.Process) -> None:
-    """End a launcher nobody waits for. The guardian it may have forked goes on by itself."""
-    process.kill()
-
-
-def _why(run_dir: Path, stderr: bytes | None) -> str:
-    text = (stderr or b"").decode("utf-8", "replace")
+def _why(run_dir: Path, stderr: bytes) -> str:
+    text = stderr.decode("utf-8", "replace")
     with contextlib.suppress(OSError):
         text += (run_dir / runner_files.LOG).read_text("utf-8", "replace")
     return text.strip().rpartition("\n")[2] or "it ended without a word."

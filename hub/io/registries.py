@@ -35,11 +35,14 @@ class Registries:
         for provider, signature in self.signatures.items():
             self.add(provider, signature.home_of(self.env))
 
-    def add(self, provider: str, home: str) -> None:
-        """Look into this folder of the agent too, from here on."""
+    def add(self, provider: str, home: str) -> bool:
+        """Look into this folder of the agent too, from here on; whether that is new."""
         registry = self.signatures[provider].registry
-        if home and registry:
-            self._folders.setdefault((provider, os.path.join(home, registry)), (-1, ()))  # noqa: PTH118
+        name = (provider, os.path.join(home, registry))  # noqa: PTH118  # the hot path
+        if not home or not registry or name in self._folders:
+            return False
+        self._folders[name] = (-1, ())
+        return True
 
     def entries(self, *, deep: bool = False) -> dict[int, dict[str, Entry]]:
         """What is on record: pid -> provider -> entry.

@@ -64,7 +64,8 @@ def session(made: Project, handoffs: int) -> list[dict[str, float]]:
     starts.start()
     api = made.start()
     api.post("/api/run", {"task": "append to the files", "maxHandoffs": handoffs})
-    until(made.ended, "the session ends", patience=60 + 10 * handoffs)
+    until(lambda: made.fsm().get("handoffsDone") == handoffs, "the last handoff", patience=60 + 10 * handoffs)
+    api.post("/api/session/stop")  # the last agent would meet its limit and wait for it to go by
     starts.over.set()
     events = made.events()
     limits = [e for e in events if e["meta"].get("failure") == "usage_limit" and "dispatchId" in e["meta"]]

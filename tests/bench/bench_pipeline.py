@@ -2,8 +2,8 @@
 
 The agent is a real child process that writes lines at a set rate under its runner; each line carries the moment it
 was written. The clients live in this process and look at the bytes they receive.
-Peer: the floor: the same lines from a pipe, synced to disk twice (the spool and the log), and sent on, with nothing
-else in between.
+Peer: the floor: the same lines from a pipe, synced to disk once (as the runner does with its spool), and sent on, with
+nothing else in between.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.faults.harness import Project, project, until
 RATE, SECONDS, CLIENTS = 1000, 6.0, 10
 WARM_UP = 1.0
 MEMORY = Path("/dev/shm")  # where Linux keeps files in memory
-PEER = "pipe, two syncs, socket"
+PEER = "pipe, one sync, socket"
 
 EMITTER = """
 import json, sys, time
@@ -143,7 +143,7 @@ def cpu(pid: int) -> float:
 def floor(
     folder: Path, rate: float = RATE, seconds: float = SECONDS, clients: int = CLIENTS
 ) -> dict[str, Any]:
-    """The peer: the emitter's lines read from a pipe, synced twice, and sent on to each client as they come."""
+    """The peer: the emitter's lines read from a pipe, synced, and sent on to each client as they come."""
     delays: list[int] = []
 
     async def reader(stream: trio.SocketStream) -> None:
@@ -163,9 +163,8 @@ def floor(
             process = await trio.lowlevel.open_process(argv, stdout=subprocess.PIPE)
             assert process.stdout is not None
             async for data in process.stdout:
-                for _ in range(2):
-                    file.write(data)
-                    await trio.to_thread.run_sync(os.fdatasync, file.fileno())
+                file.write(data)
+                await trio.to_thread.run_sync(os.fdatasync, file.fileno())
                 for end in ends:
                     await end.send_all(data)
                 if b'"done"' in data:

@@ -12,9 +12,15 @@ import pytest
 
 from tests.agents import PROGRAMS, base_env, program_path
 from tests.faults.harness import Api, Project, project, until
-from tests.model_server import ModelServer
+from tests.model_server import ModelServer, Seen
 
 PATIENCE = 90.0
+
+
+def key_of(member: str) -> str:
+    """An account's credential. It does not begin with a provider's name: hub hides the beginning of a secret too."""
+    name, _, label = member.partition(":")
+    return f"key-{name}-{label or 'default'}"
 
 
 @attrs.define
@@ -51,13 +57,16 @@ class Team:
         folder.mkdir(exist_ok=True, mode=0o700)
         return (
             f'[[providers.{name}.accounts]]\nlabel = "{label}"\nconfigDir = "{folder}"\n'
-            f'env = {{ {PROGRAMS[name].key} = "{name}-{label}" }}\n'
+            f'env = {{ {PROGRAMS[name].key} = "{key_of(f"{name}:{label}")}" }}\n'
         )
 
     def script(self, member: str, *turns) -> None:
         """What the model says to this account."""
-        name, _, label = member.partition(":")
-        self.models.script(f"{name}-{label or 'default'}", *turns)
+        self.models.script(key_of(member), *turns)
+
+    def mains(self, member: str) -> list[Seen]:
+        """The requests for a model's turn that this account has sent."""
+        return self.models.mains(key_of(member))
 
     def run(self, task: str = "Write the files.", **body) -> dict[str, object]:
         """A whole session on a daemon of its own; returns the last record."""
@@ -65,11 +74,11 @@ class Team:
         api.post("/api/run", {"task": task, **body})
         return self.ended()
 
-    def start(self) -> Api:
+    def start(self, **env: str) -> Api:
         """The daemon, with nothing of the developer's own in its environment."""
         home = self.tmp / "home"
         home.mkdir(exist_ok=True)
-        return self.made.start(**base_env(home))
+        return self.made.start(**base_env(home), **env)
 
     def ended(self) -> dict[str, object]:
         """Wait for the session's end."""
@@ -95,8 +104,7 @@ class Team:
     def contract_seen(self, member: str, contract: str = "") -> bool:
         """Whether a continuation contract, the newest unless one is named, was in a request this account sent."""
         contract = contract or self.made.fsm()["contractId"]
-        name, _, label = member.partition(":")
-        mains = self.models.mains(f"{name}-{label or 'default'}")
+        mains = self.mains(member)
         return any("hub" in str(seen.body) and contract in str(seen.body) for seen in mains)
 
 

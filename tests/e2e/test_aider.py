@@ -41,7 +41,7 @@ def test_a_stop_ends_aider_amid_its_answer(team):
     team.script("aider", Turn.hold())
     api = team.start()
     api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
-    until(lambda: team.models.mains("aider-default"), "the model is asked", PATIENCE)
+    until(lambda: team.mains("aider"), "the model is asked", PATIENCE)
     api.post("/api/session/stop")
     assert team.ended()["sessionState"] == "stopped"
 
@@ -52,7 +52,7 @@ def test_a_killed_aider_is_followed_by_the_next(team):
     team.script("codex", *BOTH)
     api = team.start()
     api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
-    until(lambda: team.models.mains("aider-default"), "the model is asked", PATIENCE)
+    until(lambda: team.mains("aider"), "the model is asked", PATIENCE)
     team.agent().kill()
     record = team.ended()
     assert (record["sessionState"], record["provider"]) == ("completed", "codex")

@@ -67,7 +67,7 @@ def test_a_denied_command_does_not_run_and_the_model_is_told(team, name):
     record = team.ended()
     assert record["sessionState"] == "completed"
     assert "asked.txt" not in files(team)
-    seen = json.dumps([request.body for request in team.models.mains(f"{name}-default")])
+    seen = json.dumps([request.body for request in team.mains(name)])
     assert "touch nothing, please" in seen
 
 
@@ -80,5 +80,5 @@ def test_a_rule_denies_without_anybody(team):
     record = team.run(**TASK)
     assert record["sessionState"] == "completed"
     assert "asked.txt" not in files(team)
-    seen = json.dumps([request.body for request in team.models.mains(f"{name}-default")])
+    seen = json.dumps([request.body for request in team.mains(name)])
     assert "shells are looked at" in seen

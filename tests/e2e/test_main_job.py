@@ -42,7 +42,7 @@ def test_another_account_of_the_same_provider_comes_before_another_provider(team
     record = team.run(verify=VERIFY)
     assert (record["sessionState"], record["provider"], record["account"]) == ("completed", "claude", "b")
     assert team.contract_seen("claude:b")
-    assert team.models.mains("codex-default") == []
+    assert team.mains("codex") == []
 
 
 def test_an_overload_is_waited_out(team):
@@ -142,7 +142,7 @@ def test_a_running_agent_outlives_the_daemon_and_is_re_attached(team, name):
     api = team.start()
     api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
     until(
-        lambda: len(team.models.mains(f"{name}-default")) >= 3,
+        lambda: len(team.mains(name)) >= 3,
         "the model is asked for its last words",
         PATIENCE,
     )
@@ -154,4 +154,4 @@ def test_a_running_agent_outlives_the_daemon_and_is_re_attached(team, name):
     assert (record["sessionState"], record["dispatchId"], record["attempt"]) == ("completed", dispatch, 1)
     ids = [event["id"] for event in team.made.events()]
     assert ids == list(range(1, len(ids) + 1))
-    assert len(team.models.mains(f"{name}-default")) == 3
+    assert len(team.mains(name)) == 3

@@ -61,6 +61,8 @@ class Detector(Actor[Any]):
         self._hours = _WINDOW
         self._known: set[str] | None = None
         """Names of what was announced, or was there before; None before the first scan."""
+        self._unsaid = True
+        """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""
 
     async def started(self) -> None:
         """Begin to look."""
@@ -111,7 +113,9 @@ class Detector(Actor[Any]):
         since = self._clock() - hours * _HOUR
         async with self._looking:
             await self._refresh_config()
-            return await trio.to_thread.run_sync(self._scout.scan, since)
+            found = await trio.to_thread.run_sync(self._scout.scan, since)
+        self._unsaid = self._unsaid or any(names(one)[0] not in (self._known or ()) for one in found)
+        return found
 
     # --- ambient mode ---------------------------------------------------------------------------------
 
@@ -119,7 +123,7 @@ class Detector(Actor[Any]):
         await trio.sleep(_FIRST_LOOK)
         while True:
             config = await self._refresh_config()
-            if config.detect.ambient and await self._glance():
+            if config.detect.ambient and (await self._glance() or self._unsaid):
                 await self._announce(await self._scan(_WINDOW))
             await trio.sleep(config.detect.interval)
 
@@ -138,7 +142,7 @@ class Detector(Actor[Any]):
                 await self._events.call(EventAppend(events), timeout=_TIMEOUT)
         except (HubError, ActorDied, trio.TooSlowError):
             return
-        self._known = known.union(*(names(one) for one in found))
+        self._known, self._unsaid = known.union(*(names(one) for one in found)), False
 
     def _event(self, found: Detected) -> NewEvent:
         told = self._scrub(self._scout.to_json(found))

@@ -6,6 +6,7 @@ Must not: decide what an event means (`hub.domain.graph_activity` does).
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ import msgspec
 import trio
 
 from hub.domain.event import Record
+from hub.domain.graph import Part
 from hub.domain.graph_activity import ActivityFold, Pending
 from hub.errors import Code, HubError
 from hub.io.graph.facts import absorb, note, set_note
@@ -25,6 +27,9 @@ from supervisors import Ref
 _TIMEOUT = 30.0
 _PAGE = 1000
 """Records that go into one transaction, at most."""
+_LINGER = 0.5
+"""Seconds to wait for what follows: an agent writes a thousand lines a second, and a transaction for each would take as
+much of the daemon as telling them does."""
 _CURSOR = "cursor"
 _PENDING = "pending"
 
@@ -64,8 +69,10 @@ class Follower:
         self._token = found.token
         with found.channel:
             async for records in found.channel:
-                page = _more(found.channel, list(records))
-                await trio.to_thread.run_sync(self._absorb, store, fold, page)
+                page = list(records)
+                with trio.move_on_after(_LINGER):
+                    await _gather(found.channel, page)
+                await self._absorb(store, fold, page)
                 for record in page:
                     self.heard(record)
 
@@ -74,11 +81,14 @@ class Follower:
         if self._token is not None:
             self.events.try_cast(Unsubscribe(self._token))
 
-    def _absorb(self, store: GraphStore, fold: ActivityFold, page: Sequence[Record]) -> None:
-        """In a worker thread. The fold is not used again when this raises."""
-        before = self.cursor
-        parts = [(str(record.meta.get("at", "")), fold.feed(record)) for record in page]
-        cursor = page[-1].id
+    async def _absorb(self, store: GraphStore, fold: ActivityFold, page: Sequence[Record]) -> None:
+        """The fold is not used again when this raises."""
+        before, cursor = self.cursor, page[-1].id
+        parts: list[tuple[str, Part]] = []
+        for record in page:
+            parts.append((str(record.meta.get("at", "")), fold.feed(record)))
+            # An event takes less than a thread's hold on the interpreter would cost those who wait for theirs.
+            await trio.lowlevel.checkpoint()
         memory = msgspec.json.encode(fold.pending).decode()
 
         def take(db: sqlite3.Connection) -> None:
@@ -86,15 +96,12 @@ class Follower:
                 raise HubError(Code.STATE_CORRUPT, "The knowledge graph was made anew meanwhile.")
             absorb(db, parts, [(_CURSOR, str(cursor)), (_PENDING, memory)])
 
-        store.write(take)
+        await trio.to_thread.run_sync(store.write, take)
         self.cursor = cursor
 
 
-def _more(channel: trio.MemoryReceiveChannel[Sequence[Record]], page: list[Record]) -> list[Record]:
-    """What is there already goes into the same transaction."""
-    while len(page) < _PAGE:
-        try:
-            page.extend(channel.receive_nowait())
-        except (trio.WouldBlock, trio.EndOfChannel):
-            break
-    return page
+async def _gather(channel: trio.MemoryReceiveChannel[Sequence[Record]], page: list[Record]) -> None:
+    """What comes goes into the same transaction, while there is room."""
+    with contextlib.suppress(trio.EndOfChannel):
+        while len(page) < _PAGE:
+            page.extend(await channel.receive())

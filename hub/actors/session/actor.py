@@ -89,13 +89,17 @@ class Session(Actor[Any]):
 
     @property
     def _driver(self) -> Driver:
-        """Who carries the session on; there since its first step."""
+        """Who carries the session on; hired before a record is active, so there for whoever has to do with one.
+
+        Raises:
+            HubError: `unavailable`; it is just being hired. There is never a second one.
+        """
         if self._crew is None:
-            self._crew = self._hire()
+            raise HubError(Code.UNAVAILABLE, "The session is just starting.")
         return self._crew
 
     async def _hired(self) -> Driver:
-        """The same, made in a worker thread when it is not there yet: that imports half of hub."""
+        """The same, made in a worker thread by the one who comes first: that imports half of hub."""
         async with self._hiring:
             if self._crew is None:
                 self._crew = await trio.to_thread.run_sync(self._hire)

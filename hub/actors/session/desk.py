@@ -23,7 +23,7 @@ from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io.accounts import make_home
 from hub.io.atomic import read_bounded, write_atomic
-from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, inspect
+from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, drop_ready, inspect, make_ready
 from hub.io.places import make_private_dir
 from hub.io.processes import sweep
 from hub.io.replies import Reply, keep
@@ -47,8 +47,26 @@ class Desk:
     adapters: DynamicHandle
     adapter_spec: Callable[[Dispatch], tuple[ChildSpec, Ref[Any]]]
     _ref: Ref[Any] | None = None
+    _next: str = ""
+    """The id under which a launcher is ready."""
     _fallen: tuple[str, int] = ("", 0)
     """How often the adapter of a dispatch ended with an error."""
+
+    async def make_ready(self) -> None:
+        """Begin to start the next dispatch, beside what is still to be done for it; nothing of it is claimed yet."""
+        if not self._next:
+            self._next = self.kit.new_id("d")
+            await make_ready(self.kit.places.run_dir / self._next)
+
+    async def drop_ready(self) -> None:
+        """Nobody is dispatched any more."""
+        self._next = ""
+        await drop_ready()
+
+    def next_id(self) -> str:
+        """An id for a dispatch, each time another one: that of the launcher that is ready, if there is one."""
+        made, self._next = self._next, ""
+        return made or self.kit.new_id("d")
 
     async def dispatch(self, record: SessionRecord, assignment: Assignment) -> LiveAgent:
         """Start the record's dispatch, exactly once however often this is called for it.

@@ -114,6 +114,7 @@ class Ending:
         await self._close(record, {**changes, "verified": verified, "snapshot_sha": sha})
 
     async def _close(self, record: SessionRecord, changes: dict[str, Any]) -> None:
+        await self.desk.drop_ready()
         if record.state is State.RUNNING:
             await self.kit.ledger.update(**changes)
             await self.kit.ledger.tell()

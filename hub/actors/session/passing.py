@@ -132,6 +132,7 @@ class Passing:
             write,
             partial(self.stillness.look_early, record),
             partial(warn_of_secrets, self.kit, record, target),
+            self.desk.make_ready,
         )
         effect(State.SNAPSHOTTED, "done")
         await self.kit.ledger.advance(
@@ -202,7 +203,7 @@ class Passing:
             Trigger.CONTRACT_WRITTEN,
             to_provider=target.provider,
             to_account=target.account,
-            dispatch_id=self.kit.new_id("d"),
+            dispatch_id=self.desk.next_id(),
             attempt=record.attempt + 1,
         )
 

@@ -34,6 +34,7 @@ from hub.domain.retry import HandOff, Surface, Wait, decide
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
+from hub.io.git.env import together
 from hub.messages import BreakerFailure
 from hub.providers.base import Ending, Outcome
 
@@ -315,7 +316,11 @@ class Work:
     async def _hand_off(
         self, record: SessionRecord, trigger: Trigger, reason: str, failure: FailureClass | None
     ) -> None:
-        await start_handoff(self.kit, record, trigger, reason, failure)
+        begin = partial(start_handoff, self.kit, record, trigger, reason, failure)
+        if record.verify:  # nobody knows how long that takes: the launcher would not wait for its end
+            await begin()
+        else:
+            await together(begin, self.desk.make_ready)
         self.kit.board.settle()
 
 

@@ -40,6 +40,8 @@ class News:
 
     names: tuple[bytes, ...]
     """Paths that were not there, or are of another kind (file or directory) now; nothing below them is told."""
+    folders: bool
+    """Whether a directory is among them."""
     specials: tuple[bytes, ...]
     """What is neither file, directory nor link, wherever it is; what was so at the checkout is not told."""
 
@@ -83,11 +85,8 @@ async def news(shadow: Shadow) -> News | None:
     return await trio.to_thread.run_sync(_news, shadow)
 
 
-async def specials(shadow: Shadow) -> tuple[bytes, ...]:
-    """What is no file; of a tree without a note, everything that is none."""
-    found = await news(shadow)
-    if found is not None:
-        return found.specials
+async def all_specials(shadow: Shadow) -> tuple[bytes, ...]:
+    """Everything that is no file, where no note tells what was so at the checkout."""
     return await trio.to_thread.run_sync(_specials_below, os.fsencode(shadow.worktree), [b""])
 
 
@@ -152,6 +151,7 @@ def _news(shadow: Shadow) -> News | None:
         return None
     names: list[bytes] = []
     odd: list[bytes] = []
+    folders = False
     for path, (_, _, held) in note.directories.items():
         if not note.changed(base, path):
             continue
@@ -162,8 +162,9 @@ def _news(shadow: Shadow) -> News | None:
                 odd.append(path + name)
             elif name not in known:
                 names += [] if submodule else [path + name.rstrip(b"/")]
+                folders |= name.endswith(b"/")
                 odd += _specials_below(base, [path + name]) if name.endswith(b"/") else []
-    return News(tuple(names), tuple(odd))
+    return News(tuple(names), folders, tuple(odd))
 
 
 def _specials_below(base: bytes, stack: list[bytes]) -> tuple[bytes, ...]:

@@ -15,10 +15,12 @@ import attrs
 import trio
 
 from hub.io.git.digest import SUBMODULE, Absent, Content, Found, Unstorable, look
-from hub.io.git.directories import news
+from hub.io.git.directories import all_specials, news
 from hub.io.git.env import git, together
 from hub.io.git.shadow import Shadow
 
+_CANNOT_TELL = 128
+"""Status of a git that was asked whether it ignores a path below a link."""
 _MANY = 64 * 1024
 """Bytes of new names that are still told one by one; more of them are found as fast by looking everywhere."""
 
@@ -42,6 +44,8 @@ class Scan:
     """Path -> what the index has there."""
     nested: tuple[bytes, ...]
     """Repositories inside the tree."""
+    specials: tuple[bytes, ...] = ()
+    """What is neither file, directory nor link, where that was asked for."""
 
 
 @attrs.frozen
@@ -65,11 +69,15 @@ def show(path: bytes) -> str:
     return path.decode("utf-8", "backslashreplace")
 
 
-async def scan(shadow: Shadow) -> Scan:
-    """Two looks at once: tracked files by their stat data, and untracked files."""
+async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
+    """Two looks at once: tracked files by their stat data, and untracked files.
+
+    Args:
+        shadow: The working tree's.
+        specials: Whether what git does not speak of is looked for too; costs nothing where the checkout was noted.
+    """
     paths: dict[bytes, Entry | None] = {}
-    untracked: list[bytes] = []
-    nested: list[bytes] = []
+    aside: list[_Aside] = []
 
     async def tracked() -> None:
         args = ("--raw", "-z", "--no-renames", "--ignore-submodules=dirty")
@@ -77,14 +85,12 @@ async def scan(shadow: Shadow) -> Scan:
         paths.update({path: old for path, (old, _) in raw_diff(done.out).items()})
 
     async def others() -> None:
-        files, inner = await _untracked(shadow)
-        untracked.extend(files)
-        nested.extend(inner)
+        aside.append(await _aside(shadow, specials=specials))
 
     await together(tracked, others)
-    for path in untracked:
+    for path in aside[0].untracked:
         paths.setdefault(path, None)
-    return Scan(paths, tuple(nested))
+    return Scan(paths, tuple(aside[0].nested), aside[0].specials)
 
 
 async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Work:
@@ -148,17 +154,47 @@ async def tree_diff(shadow: Shadow, old: str, new: str) -> dict[bytes, tuple[Ent
     return raw_diff(done.out)
 
 
-async def _untracked(shadow: Shadow) -> tuple[list[bytes], list[bytes]]:
-    """Untracked files that are not ignored, those of nested repositories too, and where these are.
+@attrs.frozen
+class _Aside:
+    """What is in a working tree beside the tracked files."""
 
-    Only what was not there at the checkout can be untracked; git is asked about that alone, where it is known.
-    """
+    untracked: Sequence[bytes]
+    """Files that are not ignored, those of nested repositories too."""
+    nested: Sequence[bytes] = ()
+    specials: tuple[bytes, ...] = ()
+
+
+async def _aside(shadow: Shadow, *, specials: bool) -> _Aside:
+    """Only what was not there at the checkout can be untracked; git is asked about that alone, where it is known."""
     found = await news(shadow)
-    if found is None or sum(map(len, found.names)) > _MANY:
-        return await _others(shadow)
-    if not found.names:
-        return [], []
-    return await _others(shadow, only=found.names)
+    if found is None:
+        odd = await all_specials(shadow) if specials else ()
+        return _Aside(*await _others(shadow), odd)
+    few = sum(map(len, found.names)) <= _MANY
+    plain = await _not_ignored(shadow, found.names) if few and not found.folders else None
+    if plain is not None:
+        return _Aside(plain, (), found.specials)
+    return _Aside(*await _others(shadow, only=found.names if few else ()), found.specials)
+
+
+async def _not_ignored(shadow: Shadow, names: Sequence[bytes]) -> Sequence[bytes] | None:
+    """Those of these files that git does not ignore, found without reading the index; None where git cannot tell so."""
+    if not names:
+        return ()
+    # A name is never a pattern here, and with a dot before it no magic either; so literal it need not be called.
+    asked = [b"./" + name for name in names]
+    done = await git(
+        "check-ignore",
+        *("--no-index", "--stdin", "-z"),
+        cwd=shadow.worktree,
+        where=shadow.where | {"GIT_LITERAL_PATHSPECS": "0"},
+        stdin=b"".join(name + b"\0" for name in asked),
+        accept=(0, 1, _CANNOT_TELL),
+    )
+    if done.code == _CANNOT_TELL:
+        return None
+    ignored = frozenset(done.out.split(b"\0"))
+    return [name for name, told in zip(names, asked, strict=True) if told not in ignored]
 
 
 async def _others(

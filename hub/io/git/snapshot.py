@@ -22,7 +22,6 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.io.git.digest import Content, look
-from hub.io.git.directories import specials
 from hub.io.git.env import together
 from hub.io.git.programs import planted_programs
 from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
@@ -110,22 +109,16 @@ async def snapshot(
     plan = _Plan(session_id, branch_of(session_id), kept_ref(session_id, handoff_id), text)
     ground = await open_ground(worktree, root, kept_index)
     taken: list[Snapshot] = []
-    odd: list[Skipped] = []
     planted: list[str] = []
 
     async def take() -> None:
         taken.append(await _take(ground, plan))
 
-    async def look_aside() -> None:
-        odd.extend(Skipped(show(name), "not a file") for name in await specials(ground.shadow))
-
     async def look_at_programs() -> None:
         planted.extend(await planted_programs(ground.shadow.git_dir, ground.root, ground.link.common))
 
-    await together(take, look_aside, look_at_programs)
-    skipped = sorted({*taken[0].skipped, *odd}, key=lambda item: item.path)
-    notes = (*taken[0].notes, *_warnings(planted))
-    return attrs.evolve(taken[0], skipped=tuple(skipped), notes=notes)
+    await together(take, look_at_programs)
+    return attrs.evolve(taken[0], notes=(*taken[0].notes, *_warnings(planted)))
 
 
 def _warnings(planted: Sequence[str]) -> tuple[str, ...]:
@@ -283,9 +276,9 @@ async def _report(ground: Ground, seen: View, work: Work, done: _Done) -> Snapsh
         notes.append("the agent left an index.lock behind; it was left in place")
     files = await _changes(ground, pairs, {**work.contents, **made.moved})
     reused = sha != made.commit
-    return Snapshot(
-        sha, sha[:_SHORT], made.tree, parent, files, work.skipped, reused, done.staged, tuple(notes)
-    )
+    odd = {Skipped(show(name), "not a file") for name in seen.found.specials}
+    skipped = tuple(sorted({*work.skipped, *odd}, key=lambda item: item.path))
+    return Snapshot(sha, sha[:_SHORT], made.tree, parent, files, skipped, reused, done.staged, tuple(notes))
 
 
 def _against_base(seen: View, work: Work) -> dict[bytes, Pair]:

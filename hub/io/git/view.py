@@ -119,7 +119,7 @@ async def view(ground: Ground, session_id: str, kept: str) -> View:
     known: list[tuple[Refs, Index, dict[bytes, Pair], frozenset[bytes]]] = []
 
     async def files() -> None:
-        found.append(await scan(ground.shadow))
+        found.append(await scan(ground.shadow, specials=True))
 
     async def repository() -> None:
         refs = await read_refs(ground, session_id, kept)

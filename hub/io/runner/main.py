@@ -4,11 +4,12 @@ Owns: the start: launcher, guardian, runner, and who watches whom.
 Must not: import anything outside the standard library but its own parts (it is started with `-I -S`), or hold
 more than one agent.
 
-    python -I -S main.py RUN_DIR
+    python -I -S main.py RUN_DIR [wait]
 
 Three processes come of it. The *launcher* is the daemon's child; it forks the others and leaves, so that no
 daemon is their parent and each daemon is like the next. Its exit status is 0 when the agent was started,
 75 when another runner holds the directory, and 70 when the start failed and nothing of the attempt is left.
+With `wait` it looks at the directory only when a word on its standard input says so; 76 when none came.
 The *guardian* and the *runner* guard each other: both adopt orphans (subreaper), the agent is the runner's
 child, and the runner is the guardian's. A killed runner leaves all its processes to the guardian, which
 kills every one of them. A killed guardian closes the lifeline pipe, upon which the runner does the same. The
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import signal
 import sys
 
@@ -31,12 +33,15 @@ from hub.io.runner import files as runner_files  # noqa: E402
 from hub.io.runner.core import Core  # noqa: E402
 from hub.io.runner.proc import become, boot_id, exterminate, starttime  # noqa: E402
 
-STARTED, TAKEN, FAILED = 0, 75, 70
+STARTED, TAKEN, FAILED, UNUSED = 0, 75, 70, 76
 KILL_SECONDS = 10.0
+WAIT_SECONDS = 10.0
 
 
-def main(run_dir: str) -> int:
+def main(run_dir: str, *words: str) -> int:
     """Be the launcher: start the two and tell how it went."""
+    if words and not wanted():
+        return UNUSED
     os.umask(0o077)
     os.chdir(run_dir)
     info = os.stat(".")  # noqa: PTH116
@@ -54,6 +59,15 @@ def main(run_dir: str) -> int:
     os.close(told)
     answer = os.read(heard, 1)
     return answer[0] if answer else FAILED
+
+
+def wanted() -> bool:
+    """Wait for the daemon's word; False where none comes in time, or the daemon has died. Nothing is begun before."""
+    heard = select.select([0], [], [], WAIT_SECONDS)[0] and os.read(0, 1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    return bool(heard)
 
 
 def _alone(work) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001  # typing costs 3 ms at every start
@@ -131,6 +145,6 @@ def _identity(guardian: int) -> dict[str, object]:
 
 if __name__ == "__main__":
     gc.disable()  # nothing made in a start is garbage
-    status = main(sys.argv[1])
+    status = main(*sys.argv[1:])
     sys.stderr.flush()
     os._exit(status)  # the agent is on its way: no need to take the interpreter down in order

@@ -21,7 +21,7 @@ environment).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 
@@ -29,44 +29,26 @@ from hub.domain.config_model import ProviderSettings
 from hub.providers import jsonline
 from hub.providers.acp.setup import Wishes
 from hub.providers.acp.stream import AcpStream
-from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
+from hub.providers.program import Program
 
 CAPABILITIES = Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
 
 
 @attrs.frozen
-class AcpAgent:
+class AcpAgent(Program):
     """A provider that a table in `hub.toml` describes."""
 
-    name: str
-    display_name: str
-    command: Sequence[str]
-    key_names: Sequence[str] = ()
-    home_env: str = ""
-    base_url_env: str = ""
+    arguments: Sequence[str] = ()
+    """What follows the program in the configured command."""
     model_env: str = ""
-    capabilities: Capabilities = CAPABILITIES
-    install_command: Sequence[str] = ()
-    login_command: Sequence[str] = ()
-    login_stores: Sequence[LoginStore] = ()
-    version_args: Sequence[str] = ("--version",)
-    silent_after: float = 300.0
-
-    @property
-    def program(self) -> str:
-        """The command's first word."""
-        return self.command[0]
-
-    def account_env(self, account: Account) -> Mapping[str, str]:
-        """The account's directory, where the agent has a variable for it, and its own keys."""
-        place = {self.home_env: account.config_dir} if self.home_env and account.config_dir else {}
-        return {**place, **account.env}
 
     def launch(self, assignment: Assignment) -> Launch:
         """The configured command; standard input stays open as the channel."""
         more = jsonline.texts(assignment.options.get("args"))
-        argv = [assignment.program or self.program, *self.command[1:], *more]
-        return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE)
+        argv = [assignment.program or self.program, *self.arguments, *more]
+        model = {self.model_env: assignment.model} if self.model_env and assignment.model else {}
+        return Launch(argv, self.environment(assignment, model), assignment.worktree, Stdin.PIPE)
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""
@@ -75,22 +57,14 @@ class AcpAgent:
         people = assignment.options.get("ask", assignment.asks) is True
         return AcpStream(assignment, title=self.display_name, people=people, wishes=wishes)
 
-    def _env(self, assignment: Assignment) -> dict[str, str]:
-        env = dict(self.account_env(assignment.account))
-        if self.model_env and assignment.model:
-            env[self.model_env] = assignment.model
-        if self.base_url_env and assignment.base_url:
-            env[self.base_url_env] = assignment.base_url
-        more = jsonline.mapping(assignment.options.get("env"))
-        return env | {name: str(value) for name, value in more.items()}
-
 
 def configured(name: str, settings: ProviderSettings) -> AcpAgent:
     """The agent of a table whose `kind` is `acp`."""
     return AcpAgent(
         name=name,
         display_name=settings.display_name or name,
-        command=settings.command,
+        program=settings.command[0],
+        arguments=settings.command[1:],
         key_names=settings.key_names,
         home_env=settings.home_env,
         capabilities=attrs.evolve(CAPABILITIES, accounts=bool(settings.home_env)),

@@ -9,8 +9,8 @@ message, fetches every address in a prompt and installs a browser for that, so e
 commands that the model suggests need a yes of a person and are not offered. hub takes the snapshots, so Aider neither
 commits nor touches `.gitignore`, and its histories lie in the run's directory.
 
-Aider has no directory of its own for a login: an account's directory is where its `.env` lies, which Aider reads last
-and which so wins over a `.env` in the project.
+Aider knows keys and no login, so it has no directory for one: an account's directory is where its `.env` lies, which
+Aider reads last and which so wins over a `.env` in the project.
 
 A `model` is `provider/model`, as LiteLLM writes it; `base_url` is where that provider is served.
 
@@ -29,7 +29,8 @@ from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
 from hub.providers.aider.stream import AiderStream
-from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, Stream
+from hub.providers.program import Program
 
 PROMPT_FILE = "prompt.md"
 CHAT_FILE = "aider.chat.md"
@@ -67,7 +68,7 @@ SIGNATURE = Signature(
 
 
 @attrs.frozen
-class Aider:
+class Aider(Program):
     """The provider `aider`."""
 
     name: str = "aider"
@@ -76,9 +77,6 @@ class Aider:
     capabilities: Capabilities = attrs.field(default=Capabilities(cost=True, accounts=True))
     install_command: Sequence[str] = ("uv", "tool", "install", "aider-chat")
     login_command: Sequence[str] = ("aider",)
-    login_stores: Sequence[LoginStore] = ()
-    """It has no login: keys are all it knows."""
-    version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = (
         "ANTHROPIC_API_KEY",
         "OPENAI_API_KEY",
@@ -86,7 +84,6 @@ class Aider:
         "DEEPSEEK_API_KEY",
         "OPENROUTER_API_KEY",
     )
-    silent_after: float = 300.0
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """Where the account's `.env` is, and its own keys."""
@@ -112,19 +109,11 @@ class Aider:
         argv += jsonline.texts(assignment.options.get("args"))
         argv += ["--message-file", str(run_dir / PROMPT_FILE)]
         files = {PROMPT_FILE: _message(assignment).encode("utf-8", "replace")}
-        return Launch(argv, self._env(assignment), assignment.worktree, files=files)
+        return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, files=files)
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""
         return AiderStream(assignment)
-
-    def _env(self, assignment: Assignment) -> dict[str, str]:
-        more = jsonline.mapping(assignment.options.get("env"))
-        return {
-            **_ENV,
-            **self.account_env(assignment.account),
-            **{name: str(value) for name, value in more.items()},
-        }
 
 
 def _message(assignment: Assignment) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from hub.domain.detection import Signature
 from hub.domain.intel import StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import chat
@@ -44,6 +45,16 @@ def _folder(initial: Mapping[str, Any]) -> str:
     uri = next((tree for tree in trees if tree.startswith("file://")), "")
     return unquote(uri.removeprefix("file://")) or text(initial.get("cwd"))
 
+
+SIGNATURE = Signature(
+    executables=(".amp/bin/amp",),
+    packages=("@sourcegraph/amp",),
+    home="XDG_DATA_HOME",
+    default_home=".local/share/amp",
+    below="amp",
+    helpers="login logout update mcp tools permissions skill review --version -V --help -h",
+)
+"""How its processes look. Its name alone is also an editor's."""
 
 STORE = DocumentStore(
     name="amp", where=in_data("amp", ("threads", "T-*.json")), named=named("amp"), fold=_thread

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from hub.domain.detection import Signature
 from hub.domain.intel import Limits, StoreHit, Unreadable
 from hub.domain.intel_fold import Draft
 from hub.providers import chat, jsonline, records
@@ -60,6 +61,14 @@ def _end_of(files: Files, hit: StoreHit, path: str, limits: Limits) -> str:
         return source.at(max(0, source.size - limits.tail), limits.tail).decode("utf-8", "replace")
     return ""
 
+
+SIGNATURE = Signature(
+    executables=("agy",),
+    program="agy",
+    default_home=".gemini",
+    helpers="login logout update mcp --version -v --help -h",
+)
+"""How the processes of its command line look."""
 
 STORE = LineStore(
     name="antigravity",

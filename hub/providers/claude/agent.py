@@ -16,7 +16,7 @@ bypass permissions).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 import attrs
@@ -24,13 +24,17 @@ import attrs
 from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.claude.stream import ClaudeStream
+from hub.providers.program import Program
 
 BYPASS = "bypassPermissions"
 ASKS = "default"
 ENVELOPE_FILE = "envelope.md"
 
+
+_ENV = {"DISABLE_AUTOUPDATER": "1"}
+"""A program that replaces itself in the middle of a session helps nobody."""
 
 _TABLE = "claudeAiOauth"
 LOGIN = (
@@ -68,7 +72,7 @@ SIGNATURE = Signature(
 
 
 @attrs.frozen
-class Claude:
+class Claude(Program):
     """The provider `claude`."""
 
     name: str = "claude"
@@ -89,14 +93,9 @@ class Claude:
     install_command: Sequence[str] = ("npm", "install", "-g", "@anthropic-ai/claude-code")
     login_command: Sequence[str] = ("claude", "auth", "login")
     login_stores: Sequence[LoginStore] = LOGIN
-    version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN")
-    silent_after: float = 300.0
-
-    def account_env(self, account: Account) -> Mapping[str, str]:
-        """The account's configuration directory and its own keys."""
-        place = {"CLAUDE_CONFIG_DIR": account.config_dir} if account.config_dir else {}
-        return {**place, **account.env}
+    home_env: str = "CLAUDE_CONFIG_DIR"
+    base_url_env: str = "ANTHROPIC_BASE_URL"
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
@@ -115,19 +114,11 @@ class Claude:
         if assignment.options.get("partial") is True:
             argv.append("--include-partial-messages")
         argv += jsonline.texts(assignment.options.get("args"))
-        return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE, files)
+        return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE, files)
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""
         return ClaudeStream(assignment)
-
-    def _env(self, assignment: Assignment) -> dict[str, str]:
-        # A program that replaces itself in the middle of a session helps nobody.
-        env = {"DISABLE_AUTOUPDATER": "1", **self.account_env(assignment.account)}
-        if assignment.base_url:
-            env["ANTHROPIC_BASE_URL"] = assignment.base_url
-        more = jsonline.mapping(assignment.options.get("env"))
-        return env | {name: str(value) for name, value in more.items()}
 
 
 def _permissions(assignment: Assignment) -> list[str]:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from hub.domain.detection import Signature
 from hub.domain.intel import Limits, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import chat, tasks
@@ -43,7 +44,21 @@ def _about(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
 
 
 _EXTENSION = tasks.store("cline", "saoudrizwan.claude-dev")
-_WHERE = either(at(".cline/data", ("sessions", "*", "*.messages.json"), kind=_SESSION), _EXTENSION.where)
+_WHERE = either(
+    at(".cline/data", ("sessions", "*", "*.messages.json"), moved_by="CLINE_DATA_DIR", kind=_SESSION),
+    _EXTENSION.where,
+)
+
+SIGNATURE = Signature(
+    executables=("cline",),
+    program="cline",
+    home="CLINE_DATA_DIR",
+    default_home=".cline/data",
+    store=r"^(?P<home>/.+)/db/sessions\.db$",
+    helpers="auth config mcp version update history hub connect doctor dev --version -V --help -h",
+    surfaces={"--acp": "editor"},
+)
+"""How the processes of its command line look; it holds its database open."""
 
 STORE = KindStore(
     name="cline",

@@ -21,16 +21,17 @@ environment).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 
 from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.codex.exec_stream import ExecStream
 from hub.providers.codex.stream import CodexStream
+from hub.providers.program import Program
 
 EXEC = "exec"
 PROMPT_FILE = "prompt.md"
@@ -62,7 +63,7 @@ SIGNATURE = Signature(
 
 
 @attrs.frozen
-class Codex:
+class Codex(Program):
     """The provider `codex`."""
 
     name: str = "codex"
@@ -82,14 +83,8 @@ class Codex:
     install_command: Sequence[str] = ("npm", "install", "-g", "@openai/codex")
     login_command: Sequence[str] = ("codex", "login")
     login_stores: Sequence[LoginStore] = LOGIN
-    version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = ("CODEX_API_KEY", "OPENAI_API_KEY")
-    silent_after: float = 300.0
-
-    def account_env(self, account: Account) -> Mapping[str, str]:
-        """The account's `CODEX_HOME`, which must exist, and its own keys."""
-        place = {"CODEX_HOME": account.config_dir} if account.config_dir else {}
-        return {**place, **account.env}
+    home_env: str = "CODEX_HOME"
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line: the app-server with its channel, or `exec` with its prompt as a file."""
@@ -97,7 +92,7 @@ class Codex:
         more = jsonline.texts(assignment.options.get("args"))
         if not _is_exec(assignment):
             argv = [program, "app-server", *self._config(assignment), *more]
-            return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE)
+            return Launch(argv, self.environment(assignment), assignment.worktree, Stdin.PIPE)
         argv = [program, "exec"]
         if assignment.resume_id:
             argv.append("resume")
@@ -112,7 +107,7 @@ class Codex:
         prompt = "\n\n".join([*head, assignment.prompt]).encode("utf-8", "replace")
         return Launch(
             argv,
-            self._env(assignment),
+            self.environment(assignment),
             assignment.worktree,
             files={PROMPT_FILE: prompt},
             stdin_file=PROMPT_FILE,
@@ -138,13 +133,6 @@ class Codex:
         fields["wire_api"] = "responses"
         table = ", ".join(f"{name} = {_toml(value)}" for name, value in fields.items())
         return [*flags, "-c", f"model_providers.hub={{{table}}}", "-c", 'model_provider="hub"']
-
-    def _env(self, assignment: Assignment) -> dict[str, str]:
-        more = jsonline.mapping(assignment.options.get("env"))
-        return {
-            **self.account_env(assignment.account),
-            **{name: str(value) for name, value in more.items()},
-        }
 
 
 def _is_exec(assignment: Assignment) -> bool:

@@ -9,7 +9,7 @@ first prompt. `--allow-all` is the permission policy; in any other a person is a
 With a `base_url` it works without a GitHub account, on any model server that speaks OpenAI's protocol, Ollama
 included (`COPILOT_PROVIDER_BASE_URL`, which needs a `model`). More of that kind goes into `env`:
 `COPILOT_PROVIDER_TYPE` (openai, azure, anthropic), `COPILOT_PROVIDER_WIRE_API` (completions, responses),
-`COPILOT_OFFLINE = "true"` (no word to GitHub at all).
+`COPILOT_OFFLINE = "true"` (no word to GitHub at all). It keeps its login in the system's keychain, where hub does not look.
 
 Options in `hub.toml`, all optional: `approval_mode` (default `allow-all`, or `ask` where a rule of `[[approvals]]`
 is about its tools; with any but the first it asks), `partial` (text as it is written), `args` (more arguments), `env`
@@ -18,15 +18,16 @@ is about its tools; with any but the first it asks), `partial` (text as it is wr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 
 from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream, approval_mode
+from hub.providers.program import Program
 
 OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 SIGNATURE = Signature(
@@ -43,7 +44,7 @@ SIGNATURE = Signature(
 
 
 @attrs.frozen
-class Copilot:
+class Copilot(Program):
     """The provider `copilot`."""
 
     name: str = "copilot"
@@ -54,9 +55,6 @@ class Copilot:
     )
     install_command: Sequence[str] = ("npm", "install", "-g", "@github/copilot")
     login_command: Sequence[str] = ("copilot", "login")
-    login_stores: Sequence[LoginStore] = ()
-    """It keeps its login in the system's keychain."""
-    version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = (
         "COPILOT_GITHUB_TOKEN",
         "GH_TOKEN",
@@ -64,12 +62,8 @@ class Copilot:
         "COPILOT_PROVIDER_API_KEY",
         "COPILOT_PROVIDER_BEARER_TOKEN",
     )
-    silent_after: float = 300.0
-
-    def account_env(self, account: Account) -> Mapping[str, str]:
-        """The account's directory, with its login and sessions, and its own keys."""
-        place = {"COPILOT_HOME": account.config_dir} if account.config_dir else {}
-        return {**place, **account.env}
+    home_env: str = "COPILOT_HOME"
+    base_url_env: str = "COPILOT_PROVIDER_BASE_URL"
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
@@ -79,18 +73,11 @@ class Copilot:
         if assignment.model:
             argv += ["--model", assignment.model]
         argv += jsonline.texts(assignment.options.get("args"))
-        return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE)
+        return Launch(argv, self.environment(assignment), assignment.worktree, Stdin.PIPE)
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""
         return CopilotStream(assignment)
-
-    def _env(self, assignment: Assignment) -> dict[str, str]:
-        env = dict(self.account_env(assignment.account))
-        if assignment.base_url:
-            env["COPILOT_PROVIDER_BASE_URL"] = assignment.base_url
-        more = jsonline.mapping(assignment.options.get("env"))
-        return env | {name: str(value) for name, value in more.items()}
 
 
 PROVIDER = Copilot()

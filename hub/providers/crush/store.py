@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from hub.domain.detection import Signature
 from hub.domain.intel import Place, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import chat, records
@@ -73,5 +74,15 @@ def _blocks(parts: Any) -> list[Mapping[str, Any]]:
     found = map(mapping, items(parts))
     return [{**mapping(part.get("data")), "type": text(part.get("type"))} for part in found]
 
+
+SIGNATURE = Signature(
+    executables=("crush",),
+    packages=("@charmland/crush",),
+    store=r"^(?P<home>/.+)/\.crush/crush\.db$",
+    session_options=("--session", "-s"),
+    helpers="login logout models dirs projects logs schema stats session update-providers completion "
+    "--version -v --help -h",
+)
+"""How its processes look; it holds the database of its folder open."""
 
 STORE = DatabaseStore(name="crush", where=_where, listed=_listed, fold=_session)

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from hub.domain.detection import Signature
 from hub.domain.intel import Limits, Place, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import chat
@@ -60,6 +61,18 @@ _AGENTS = at(
     moved_by="CURSOR_DATA_DIR",
     kind=_TRANSCRIPT,
 )
+
+SIGNATURE = Signature(
+    executables=("cursor-agent",),
+    packages=("cursor-agent/versions",),
+    program="cursor-agent",
+    home="CURSOR_DATA_DIR",
+    default_home=".cursor",
+    session_options=("--resume",),
+    helpers="login logout status whoami about update models mcp ls create-chat install-shell-integration "
+    "--version -v --help -h --list-models",
+)
+"""How the processes of its command line look: a Node of its own that runs a script beside it. The editor is no session's."""
 
 STORE = KindStore(
     name="cursor",

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hub.domain.detection import Signature
 from hub.domain.intel import Limits, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import chat
@@ -51,6 +52,16 @@ def _settings(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None
     if used:
         draft.total(*(sum(count(used.get(name)) for name in names) for names in (_INPUT, _OUTPUT)))
 
+
+SIGNATURE = Signature(
+    executables=("droid",),
+    packages=("@factory/cli",),
+    default_home=".factory",
+    session_options=("--resume", "-r", "--session-id", "-s"),
+    helpers="mcp update plugin computer --version -v --help -h",
+    surfaces={"acp": "editor", "daemon": "server"},
+)
+"""How its processes look: a launcher of Node's, and the program itself."""
 
 STORE = LineStore(
     name="droid",

@@ -18,15 +18,16 @@ about its tools; with any but the first it asks), `partial` (text as it is writt
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 
 from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.gemini.stream import GeminiStream, approval_mode
+from hub.providers.program import Program
 
 LOGIN = (
     LoginStore(
@@ -38,6 +39,8 @@ LOGIN = (
         renews=("refresh_token",),
     ),
 )
+
+_ENV = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
 
 OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 SIGNATURE = Signature(
@@ -54,7 +57,7 @@ SIGNATURE = Signature(
 
 
 @attrs.frozen
-class Gemini:
+class Gemini(Program):
     """The provider `gemini`."""
 
     name: str = "gemini"
@@ -66,14 +69,9 @@ class Gemini:
     install_command: Sequence[str] = ("npm", "install", "-g", "@google/gemini-cli")
     login_command: Sequence[str] = ("gemini",)
     login_stores: Sequence[LoginStore] = LOGIN
-    version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-    silent_after: float = 300.0
-
-    def account_env(self, account: Account) -> Mapping[str, str]:
-        """The account's home, which holds its `.gemini`, and its own keys."""
-        place = {"GEMINI_CLI_HOME": account.config_dir} if account.config_dir else {}
-        return {**place, **account.env}
+    home_env: str = "GEMINI_CLI_HOME"
+    base_url_env: str = "GOOGLE_GEMINI_BASE_URL"
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
@@ -81,19 +79,11 @@ class Gemini:
         if assignment.model:
             argv += ["-m", assignment.model]
         argv += jsonline.texts(assignment.options.get("args"))
-        return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE)
+        return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE)
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""
         return GeminiStream(assignment)
-
-    def _env(self, assignment: Assignment) -> dict[str, str]:
-        env = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
-        env |= self.account_env(assignment.account)
-        if assignment.base_url:
-            env["GOOGLE_GEMINI_BASE_URL"] = assignment.base_url
-        more = jsonline.mapping(assignment.options.get("env"))
-        return env | {name: str(value) for name, value in more.items()}
 
 
 PROVIDER = Gemini()

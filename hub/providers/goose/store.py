@@ -16,6 +16,7 @@ from typing import Any
 
 import attrs
 
+from hub.domain.detection import Signature
 from hub.domain.intel import Place, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import chat, records
@@ -116,6 +117,19 @@ def _block(draft: Draft, block: Mapping[str, Any]) -> Mapping[str, Any]:
 def _kind(value: Mapping[str, Any]) -> str:
     return _HEAD if _HEAD in value else text(value.get("role"))
 
+
+SIGNATURE = Signature(
+    executables=("goose", "goosed"),
+    store=r"^(?P<home>/.+/sessions)/sessions\.db$",
+    home="GOOSE_PATH_ROOT",
+    below="data/sessions",
+    default_home=".local/share/goose/sessions",
+    helpers="configure info mcp bench update completion project projects recipe schedule term doctor local-models "
+    "--version -V --help -h postgres mysql sqlite3 mssql clickhouse redshift tidb vertica ydb turso -dir create fix "
+    "validate status up up-by-one up-to down down-to redo reset version -version",
+    surfaces={"web": "server", "acp": "editor", "serve": "server", "agent": "desktop"},
+)
+"""How its processes look; it holds its database open. A program of the same name changes databases, and ends."""
 
 STORE = KindStore(
     name="goose",

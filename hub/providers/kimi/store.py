@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from hashlib import md5
 from typing import Any
 
+from hub.domain.detection import Signature
 from hub.domain.intel import Limits, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import chat
@@ -189,6 +190,17 @@ _WHERE = either(
     ),
     at(".kimi", ("sessions", "*", "*", "wire.jsonl"), moved_by="KIMI_SHARE_DIR", kind=CLI),
 )
+
+SIGNATURE = Signature(
+    executables=("kimi",),
+    packages=("@moonshot-ai/kimi-code", "tools/kimi-cli"),
+    program="kimi",
+    title="kimi-code",
+    session_options=("--session", "-S", "--resume", "-r"),
+    helpers="login logout info export mcp migrate doctor upgrade provider --version -V --help -h",
+    surfaces={"acp": "editor", "--acp": "editor", "web": "server", "server": "server"},
+)
+"""How its processes look; it writes its name over its arguments. Two generations have a folder each, so none is named."""
 
 STORE = KindStore(
     name="kimi",

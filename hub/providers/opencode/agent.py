@@ -36,6 +36,7 @@ from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.opencode.asks import permission
 from hub.providers.opencode.stream import OpenCodeStream, model_of
+from hub.providers.program import Program
 
 _BRIDGE = (sys.executable, "-I", "-S", str(Path(__file__).resolve().parent))
 """Isolated and without site-packages: it starts in 0.1 s and no user's Python setting reaches it."""
@@ -68,7 +69,7 @@ SIGNATURE = Signature(
 
 
 @attrs.frozen
-class OpenCode:
+class OpenCode(Program):
     """The provider `opencode`."""
 
     name: str = "opencode"
@@ -88,7 +89,6 @@ class OpenCode:
     install_command: Sequence[str] = ("npm", "install", "-g", "opencode-ai")
     login_command: Sequence[str] = ("opencode", "auth", "login")
     login_stores: Sequence[LoginStore] = LOGIN
-    version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = (
         "OPENCODE_API_KEY",
         "ANTHROPIC_API_KEY",
@@ -96,7 +96,6 @@ class OpenCode:
         "GOOGLE_GENERATIVE_AI_API_KEY",
         "OPENROUTER_API_KEY",
     )
-    silent_after: float = 300.0
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """The account's XDG directories and its own keys."""
@@ -106,19 +105,14 @@ class OpenCode:
 
     def launch(self, assignment: Assignment) -> Launch:
         """The bridge's command line; standard input stays open as the channel."""
+        own = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_CONFIG_CONTENT": json.dumps(_config(assignment))}
         argv = [*_BRIDGE, assignment.program or self.program]
         argv += jsonline.texts(assignment.options.get("args"))
-        return Launch(argv, self._env(assignment), assignment.worktree, Stdin.PIPE)
+        return Launch(argv, self.environment(assignment, own), assignment.worktree, Stdin.PIPE)
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""
         return OpenCodeStream(assignment)
-
-    def _env(self, assignment: Assignment) -> dict[str, str]:
-        env = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_CONFIG_CONTENT": json.dumps(_config(assignment))}
-        env |= self.account_env(assignment.account)
-        more = jsonline.mapping(assignment.options.get("env"))
-        return env | {name: str(value) for name, value in more.items()}
 
 
 def _config(assignment: Assignment) -> dict[str, Any]:

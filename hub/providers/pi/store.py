@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hub.domain.detection import Signature
 from hub.domain.intel import StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import chat
@@ -93,6 +94,17 @@ class Fold(GrammarFold):
             name = self._parents.get(name, "")
         return found
 
+
+SIGNATURE = Signature(
+    packages=("@mariozechner/pi-coding-agent", "@earendil-works/pi-coding-agent"),
+    title="pi",
+    home="PI_CODING_AGENT_DIR",
+    default_home=".pi/agent",
+    session_options=("--session",),
+    helpers="install remove uninstall update list config --version -v --help -h --list-models --export",
+    surfaces={"rpc": "program"},
+)
+"""How its processes look; it writes its name over its arguments. A script of that name may well compute a number."""
 
 STORE = LineStore(
     name="pi",

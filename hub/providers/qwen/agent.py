@@ -26,14 +26,15 @@ about its tools; with any but the first it asks), `partial` (text as it is writt
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 
 from hub.domain.adoption import Opening
 from hub.domain.detection import Signature
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.program import Program
 from hub.providers.qwen.stream import QwenStream, approval_mode
 
 DEFAULTS_FILE = "qwen-defaults.json"
@@ -70,7 +71,7 @@ SIGNATURE = Signature(
 
 
 @attrs.frozen
-class Qwen:
+class Qwen(Program):
     """The provider `qwen`."""
 
     name: str = "qwen"
@@ -82,23 +83,19 @@ class Qwen:
     install_command: Sequence[str] = ("npm", "install", "-g", "@qwen-code/qwen-code")
     login_command: Sequence[str] = ("qwen",)
     login_stores: Sequence[LoginStore] = LOGIN
-    version_args: Sequence[str] = ("--version",)
     key_names: Sequence[str] = (
         "OPENAI_API_KEY",
         "DASHSCOPE_API_KEY",
         "BAILIAN_CODING_PLAN_API_KEY",
         "BAILIAN_TOKEN_PLAN_API_KEY",
     )
-    silent_after: float = 300.0
-
-    def account_env(self, account: Account) -> Mapping[str, str]:
-        """The account's directory, with its settings and sessions, and its own keys."""
-        place = {"QWEN_HOME": account.config_dir} if account.config_dir else {}
-        return {**place, **account.env}
+    home_env: str = "QWEN_HOME"
+    base_url_env: str = "OPENAI_BASE_URL"
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
-        env = self._env(assignment)
+        own = {"QWEN_CODE_SYSTEM_DEFAULTS_PATH": str(assignment.run_dir / DEFAULTS_FILE)}
+        env = self.environment(assignment, own)
         argv = [assignment.program or self.program, "--acp", "--approval-mode", approval_mode(assignment)]
         if any(name in env for name in _OPENAI):
             argv += ["--auth-type", "openai"]
@@ -111,14 +108,6 @@ class Qwen:
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""
         return QwenStream(assignment)
-
-    def _env(self, assignment: Assignment) -> dict[str, str]:
-        env = {"QWEN_CODE_SYSTEM_DEFAULTS_PATH": str(assignment.run_dir / DEFAULTS_FILE)}
-        env |= self.account_env(assignment.account)
-        if assignment.base_url:
-            env["OPENAI_BASE_URL"] = assignment.base_url
-        more = jsonline.mapping(assignment.options.get("env"))
-        return env | {name: str(value) for name, value in more.items()}
 
 
 PROVIDER = Qwen()

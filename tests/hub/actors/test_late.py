@@ -8,7 +8,7 @@ import trio
 
 from hub.actors.late import Late
 from hub.errors import Code, HubError
-from supervisors import Actor, Slot, SupervisorSpec, actor_spec
+from supervisors import Actor, ActorDied, IntensityReached, Slot, SupervisorSpec, actor_spec
 from supervisors.events import EventKind
 from supervisors.testing import Recorder, running
 
@@ -24,16 +24,21 @@ class Bench:
     did: list = attrs.field(factory=list)
     failure: Exception | None = None
     """What the next one that is made fails with."""
+    lasting: bool = False
+    """Whether all that follow fail so too."""
+    kind: type[Actor] | None = None
+    """What the next one is; None = `Inner`."""
     thread: threading.Thread | None = None
     recorder: Recorder = attrs.field(factory=Recorder)
 
     def make(self):
         self.thread = threading.current_thread()
         if (failure := self.failure) is not None:
-            self.failure = None
+            self.failure = failure if self.lasting else None
             raise failure
         self.did.append("made")
-        return Inner(self.did)
+        kind, self.kind = self.kind or Inner, None
+        return kind(self.did)
 
     def running(self):
         limiter = trio.CapacityLimiter(1)
@@ -56,7 +61,10 @@ class Inner(Actor):
 
     async def _follow(self):
         self._did.append("follows")
-        await trio.sleep_forever()
+        try:
+            await trio.sleep_forever()
+        finally:
+            self._did.append("follows no more")
 
     async def handle(self, message):
         self._did.append(message)
@@ -79,7 +87,7 @@ async def test_its_place_is_taken_at_once_and_itself_is_made_when_it_is_due():
         assert await bench.ask("a") == "a"
         await trio.testing.wait_all_tasks_blocked()
     assert sorted(bench.did[:4]) == sorted(["made", "started", "follows", "a"])
-    assert bench.did[-1] == "stopped"
+    assert bench.did[-2:] == ["stopped", "follows no more"]
 
 
 async def test_the_first_message_makes_it_in_another_thread_and_order_is_kept():
@@ -140,3 +148,72 @@ async def test_one_that_cannot_be_made_when_it_is_due_is_tried_again_by_its_supe
         await bench.recorder.wait(EventKind.EXITED, "late")
         await bench.slot.ref.wait_alive(CALL)
         assert await bench.ask("a") == "a"
+
+
+class HalfStarted(Inner):
+    """Has begun to follow when its start fails."""
+
+    async def started(self):
+        await super().started()
+        await trio.testing.wait_all_tasks_blocked()
+        raise HubError(Code.STATE_CORRUPT)
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [(HubError(Code.STATE_CORRUPT), Code.STATE_CORRUPT), (RuntimeError("a bug"), Code.UNAVAILABLE)],
+    ids=["coded", "a bug"],
+)
+async def test_who_asks_for_one_that_cannot_start_is_told_why_and_the_supervisor_counts_it(failure, code):
+    """It was an answer once, of an actor that lived on: tried at every message, and never counted by anybody."""
+    bench = Bench(failure=failure)
+    async with bench.running():
+        with pytest.raises(HubError) as caught:
+            await bench.ask("a")
+        assert caught.value.code is code
+        await bench.recorder.wait(EventKind.EXITED, "late")
+        await bench.slot.ref.wait_alive(CALL)
+        assert await bench.ask("a") == "a"
+
+
+async def test_a_start_that_fails_half_way_leaves_nothing_behind():
+    bench = Bench(kind=HalfStarted)
+    async with bench.running():
+        with pytest.raises(HubError):
+            await bench.ask("a")
+        await bench.recorder.wait(EventKind.EXITED, "late")
+        await bench.slot.ref.wait_alive(CALL)
+        assert await bench.ask("a") == "a"
+        await trio.testing.wait_all_tasks_blocked()
+        assert [did for did in bench.did if did.startswith("follows")] == [
+            "follows",
+            "follows no more",
+            "follows",
+        ]
+
+
+async def test_of_one_that_never_starts_nobody_waits_for_ever_and_its_supervisor_gives_up():
+    """Every caller is told at once, the first one why, those behind that it is gone; a wait would end with the tree."""
+    bench = Bench(failure=HubError(Code.STATE_CORRUPT), lasting=True)
+    told = []
+
+    async def ask():
+        try:
+            await bench.ask("a")
+        except (HubError, ActorDied) as error:
+            told.append(type(error))
+
+    async def insist():
+        while True:
+            async with trio.open_nursery() as nursery:
+                for _ in range(3):
+                    nursery.start_soon(ask)
+            await bench.slot.ref.wait_alive(CALL)
+
+    with pytest.RaisesGroup(IntensityReached, flatten_subgroups=True):
+        async with bench.running(), trio.open_nursery() as nursery:
+            nursery.start_soon(insist)
+            await bench.recorder.wait(EventKind.INTENSITY, "root")
+            nursery.cancel_scope.cancel()
+    assert told.count(HubError) == 4  # one a start: the first and three restarts
+    assert told.count(ActorDied) == 8

@@ -6,6 +6,7 @@ import pytest
 
 from hub.domain.detection import Entry, Evidence, Process, Signature, named, recognise, script_of
 from hub.providers.registry import names, signatures
+from hub.providers.stores import DETECTED
 
 SIGNATURES = signatures()
 UUID = "01a1fe0c-897b-7642-9087-e765bd0c6561"
@@ -31,6 +32,14 @@ def process(executable, *argv, script="", **more):
         (NODE, "/x/node_modules/@github/copilot/npm-loader.js", "copilot"),
         ("/usr/bin/python3.11", "/x/bin/aider", "aider"),
         ("/usr/bin/python3.11", "aider", "aider"),
+        (NODE, "pi", "pi"),
+        (NODE, "kimi-code", "kimi"),
+        ("/home/u/.local/share/uv/tools/kimi-cli/bin/python", "/x/bin/kimi", "kimi"),
+        (
+            "/home/u/.local/share/cursor-agent/versions/1/node",
+            "/x/cursor-agent/versions/1/index.js",
+            "cursor",
+        ),
     ],
 )
 def test_each_agent_is_known_by_executable_or_script(executable, script, provider):
@@ -48,6 +57,9 @@ def test_each_agent_is_known_by_executable_or_script(executable, script, provide
         ("/usr/bin/vim", ("vim", "/x/@google/gemini-cli/bundle/gemini.js")),
         ("/home/u/claude/tool", ("tool",)),
         ("/usr/bin/grep", ("grep", "opencode")),
+        ("/usr/bin/python3.11", ("python", "/home/u/pi.py")),
+        ("/usr/bin/amp", ("amp", "notes.txt")),
+        ("/usr/bin/kilo", ("kilo", "notes.txt")),
     ],
 )
 def test_a_name_in_the_arguments_is_no_identity(executable, argv):
@@ -63,6 +75,9 @@ def test_a_name_in_the_arguments_is_no_identity(executable, argv):
         (("node", "-r", "hook.js", "/x/gemini", "-p"), "/x/gemini"),
         (("python", "-m", "aider", "--yes"), "aider"),
         (("node",), ""),
+        (("/usr/bin/node",), ""),
+        (("pi",), "pi"),
+        (("pi", "", ""), "pi"),
         (("node", "--version"), ""),
     ],
 )
@@ -130,6 +145,8 @@ def test_the_environment_tells_where_sessions_are_kept(provider, env, home):
         ("/x/claude", "", ("claude", "--version")),
         ("/x/codex", "", ("codex", "-c", "a=b", "mcp-server")),
         (NODE, "/x/@google/gemini-cli/g.js", ("node", "/x/@google/gemini-cli/g.js", "mcp", "list")),
+        ("/x/bin/goose", "", ("goose", "postgres", "host=db", "up")),
+        ("/x/bin/goose", "", ("goose", "-dir", "migrations", "status")),
     ],
 )
 def test_what_only_serves_or_asks_is_a_helper(executable, script, argv):
@@ -172,7 +189,8 @@ def test_a_name_without_a_package_counts_least():
 
 def test_every_agent_has_a_signature():
     """Adding an agent means saying how its processes look."""
-    assert set(SIGNATURES) == {name for name in names() if not name.startswith("demo-")}
+    driven = {name for name in names() if not name.startswith("demo-")}
+    assert set(SIGNATURES) == driven | (set(DETECTED) - {"roo"})  # which is an editor's extension alone
 
 
 def test_helpers_are_given_as_words():

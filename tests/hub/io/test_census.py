@@ -144,6 +144,18 @@ def test_the_registry_of_an_agents_own_account_is_read_too(tmp_path, census):
         assert again.best.session_id == ""
 
 
+def test_an_agent_and_the_registry_it_brings_are_read_in_one_look(tmp_path, census):
+    """The account of a real agent was unknown until it was seen: the first `hub detect` told its session as likely only."""
+    home = tmp_path / "account"
+    with running(tmp_path, CLAUDE_CONFIG_DIR=str(home)) as pid:
+        register(home, pid, SESSION)
+        until(lambda: process_facts.read(pid, lambda *_: True).env, "it has its environment")
+        census.look()
+        found = mine(census, pid)
+        assert found is not None
+        assert (found.best.evidence, found.best.session_id) == (Evidence.REGISTRY, SESSION)
+
+
 def test_hubs_own_agents_carry_their_run(tmp_path, census):
     with running(tmp_path, HUB_RUN_ID="d-1") as pid:
         come(census, pid)

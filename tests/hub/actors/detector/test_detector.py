@@ -123,6 +123,16 @@ async def test_a_new_agent_is_announced_once_and_what_it_leaves_is_no_news(made,
             assert [r.id for r in await announcements(live) if f"(pid {pid})" in r.msg] == [first.id]
 
 
+async def test_what_a_client_was_shown_is_announced_all_the_same(made, monkeypatch, home):
+    """Five real agents were asked for between two looks: nothing was new for the next one, and none was ever announced."""
+    monkeypatch.setattr(actor.Scout, "glance", lambda _: False)
+    async with daemon(made, monkeypatch, home, ambient=True) as live:
+        with running(made.root.parent, cwd=made.root) as pid:
+            assert [one["pid"] for one in await detected(live)] == [pid]
+            told = await live.until_event(f"Claude Code runs in {made.root} (pid {pid})")
+            assert [record.id for record in await announcements(live)] == [told.id]
+
+
 async def announcements(live):
     return [r for r in await live.events() if r.meta.get("workDir", "").startswith(str(live.made.root))]
 

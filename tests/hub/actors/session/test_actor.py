@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
+from hub.actors.session.actor import Session
 from hub.errors import Code, HubError
 from hub.messages import (
     AgentBatch,
@@ -16,6 +17,7 @@ from hub.messages import (
 )
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
+from tests.hub.actors.session.parts import parts_of
 from tests.waiting import Gate
 
 
@@ -165,3 +167,15 @@ async def test_every_one_who_asks_for_a_stop_is_answered(made, monkeypatch):
             for _ in range(3):
                 nursery.start_soon(stop)
     assert answers == ["stopped"] * 3
+
+
+async def test_an_order_that_comes_before_the_crew_is_told_so_and_hires_none(made, monkeypatch):
+    """The crew is hired in a thread: an order that hired its own beside it would leave two drivers to one session."""
+    hired = []
+    async with parts_of(made, monkeypatch) as parts:
+        await parts.begin(dispatch_id="")
+        session = Session(parts.kit, lambda: hired.append("crew"))
+        with pytest.raises(HubError) as caught:
+            await session.handle(RequestHandoff())
+    assert caught.value.code is Code.UNAVAILABLE
+    assert hired == []

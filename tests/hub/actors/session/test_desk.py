@@ -14,6 +14,7 @@ from hub.app import App
 from hub.domain.handoff import State
 from hub.errors import Code, HubError
 from hub.io import processes
+from hub.io.runner import launcher
 from hub.messages import StartRun
 from tests.hub.actors.kit import daemon_of
 from tests.hub.actors.session.parts import Parts, fresh_parts, parts_of
@@ -179,3 +180,18 @@ async def test_an_account_with_a_place_of_its_own_gets_it_made(two, monkeypatch,
     async with daemon_of(two, monkeypatch) as live:
         await asked(live, kept)
     assert mode_of(home) == 0o700
+
+
+async def test_a_launcher_is_ready_under_the_next_dispatchs_id(two, monkeypatch):
+    """One launcher a handoff, and each id is given once: a second receiver does not get the first one's."""
+    async with parts_of(two, monkeypatch) as parts:
+        desk = parts.driver.desk
+        await desk.make_ready()
+        await desk.make_ready()
+        (ready,) = launcher._ready
+        made = desk.next_id()
+        assert ready.run_dir == parts.kit.places.run_dir / made
+        assert desk.next_id() != made
+        await desk.drop_ready()
+        assert ready.process.returncode is not None
+        assert launcher._ready == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from hub.io.git.directories import news, read_note
 from hub.io.git.view import open_ground
 from tests.hub.io.git.kit import make_repo, session, sh, trust
 from tests.hub.io.git.test_snapshot import take
+
+scan_module = sys.modules["hub.io.git.scan"]  # the package has a function of its name
 
 
 @pytest.fixture
@@ -123,3 +127,70 @@ async def test_more_new_names_than_fit_a_command_line_are_all_stored(checkout):
     for number in range(700):
         (checkout.path / f"{'n' * 200}{number}").write_text("x")
     assert len((await take(checkout)).files) == 700
+
+
+async def test_new_files_are_asked_about_without_the_index(checkout, monkeypatch):
+    """Whether git ignores them is all that is not known of files that were not there; of folders it is asked more."""
+    (checkout.path / ".gitignore").write_text("*.log\n/d/[x]\n:*\n!kept.log\n")
+    odd = [
+        "a.log",
+        "kept.log",
+        "d/x",
+        "d/[x]",
+        ":(top)a",
+        "*",
+        "-z",
+        " ",
+        "new\nline",
+        '"quoted"',
+        "d/\u00fc",
+    ]
+    for name in odd:
+        (checkout.path / name).write_text(name)
+    (checkout.path / os.fsdecode(b"d/\xff")).write_text("no text")
+    asked = spied(monkeypatch)
+    taken = await take(checkout, "h1")
+    there = {change.path for change in taken.files}
+    assert there == {
+        ".gitignore",
+        "kept.log",
+        "d/[x]",
+        "*",
+        "-z",
+        " ",
+        "new\nline",
+        '"quoted"',
+        "d/\u00fc",
+        "d/\\xff",
+    }
+    assert asked == ["check-ignore"]
+    (checkout.path / "f").mkdir()
+    (checkout.path / "f/in").write_text("x")
+    assert {change.path for change in (await take(checkout, "h2")).files} == {"f/in"}
+    assert asked == ["check-ignore", "ls-files"]
+
+
+def spied(monkeypatch) -> list[str]:
+    """What git is asked about new names from now on; it is asked all the same."""
+    asked: list[str] = []
+    real = scan_module.git
+
+    async def git(*args, **options):
+        asked.extend({"ls-files", "check-ignore"} & {args[0]})
+        return await real(*args, **options)
+
+    monkeypatch.setattr(scan_module, "git", git)
+    return asked
+
+
+async def test_a_new_name_behind_a_link_is_not_taken_for_one_of_the_tree(checkout, tmp_path):
+    """A folder became a link to one with folders of the same names: what is in them is not the tree's."""
+    (checkout.path / "d/e").mkdir()
+    (checkout.path / "d/e/f").write_text("x")
+    await take(checkout, "h1")
+    outside = tmp_path / "outside"
+    shutil.move(checkout.path / "d", outside)
+    (outside / "secret").write_text("x")
+    (checkout.path / "d").symlink_to(outside)
+    there = {change.path for change in (await take(checkout, "h2")).files if change.status != "D"}
+    assert there == {"d"}

@@ -10,17 +10,21 @@ import sys
 from pathlib import Path
 
 import pytest
+import trio
 
 from hub.errors import Code, HubError
 from hub.io.child import (
     AgentLaunch,
     Ended,
+    NeverClaimed,
     RunnerClient,
     StdinMode,
     inspect,
+    make_ready,
     read_spool,
     spawn_runner,
 )
+from hub.io.runner import launcher
 from tests.hub.io.runner.kit import (
     DAEMON,
     claim_of,
@@ -286,3 +290,43 @@ async def test_lines_helper_sees_output_while_the_agent_lives(run_dir):
         assert await lines(client, 1) == ["up"]
         await client.close_stdin()
         assert (await listen(client)).verdict.code == 1
+
+
+async def test_a_launcher_that_was_ready_starts_the_agent_like_any_other(run_dir):
+    """It began before the run directory was there: it has the mark, claims when it is told to, and reads no word of it."""
+    await make_ready(run_dir)
+    assert not run_dir.exists()
+    heard = await run_to_end(
+        run_dir, script("import os, sys; print(os.environ['HUB_RUN_ID'], repr(sys.stdin.read()))")
+    )
+    assert heard.stdout.decode().split() == [run_dir.name, "''"]
+
+
+async def test_a_launcher_that_left_is_replaced(run_dir):
+    """Killed, or gone because nobody wanted it in time: nothing had begun, so the agent is started after all, once."""
+    await make_ready(run_dir)
+    (ready,) = launcher._ready
+    ready.process.kill()
+    await ready.process.wait()
+    assert (await run_to_end(run_dir, script("print('ran')"))).stdout == b"ran\n"
+
+
+async def test_only_the_last_launcher_waits_and_it_leaves_with_its_daemon(run_dir):
+    """A daemon that is killed closes its side: what waited for a word of it is gone, and has claimed nothing."""
+    await make_ready(run_dir.with_name("other"))
+    (other,) = launcher._ready
+    await make_ready(run_dir)
+    (ready,) = launcher._ready
+    assert other.process.returncode is not None
+    await ready.process.stdin.aclose()
+    assert await ready.process.wait() == launcher._UNUSED
+    assert not run_dir.exists()
+
+
+async def test_a_cancelled_start_ends_the_launcher_that_was_ready(run_dir):
+    await make_ready(run_dir)
+    (ready,) = launcher._ready
+    with trio.move_on_after(0):
+        await spawn_runner(run_dir, script("pass"))
+    assert ready.process.returncode is not None
+    assert isinstance(inspect(run_dir), NeverClaimed)

@@ -7,6 +7,7 @@ Must not: go through hub; what is tested is that hub finds them.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -20,8 +21,8 @@ from hub.providers.registry import load
 from tests.agents import PROGRAMS, base_env, program_path
 from tests.model_server import ModelServer
 
-MODELS = {"claude": "claude-sonnet-5-5", "codex": "gpt-5.5"}
-"""The agents, and what each calls its model."""
+NAMES = ("claude", "codex", "gemini", "opencode", "qwen")
+"""The agents."""
 Command = Callable[[str, str, str, str], list[str]]
 """Program, model, address and prompt -> argv."""
 
@@ -47,7 +48,25 @@ def _codex(program: str, model: str, url: str, prompt: str) -> list[str]:
     ]
 
 
-COMMANDS: Mapping[str, Command] = {"claude": _claude, "codex": _codex}
+def _gemini(program: str, model: str, _url: str, prompt: str) -> list[str]:
+    return [program, "-m", model, "--approval-mode", "yolo", "-o", "stream-json", "-p", prompt]
+
+
+def _opencode(program: str, model: str, _url: str, prompt: str) -> list[str]:
+    return [program, "run", "--format", "json", "-m", model, prompt]
+
+
+def _qwen(program: str, model: str, _url: str, prompt: str) -> list[str]:
+    return [program, "--auth-type", "openai", "--yolo", "-m", model, "-o", "stream-json", prompt]
+
+
+COMMANDS: Mapping[str, Command] = {
+    "claude": _claude,
+    "codex": _codex,
+    "gemini": _gemini,
+    "opencode": _opencode,
+    "qwen": _qwen,
+}
 
 
 @attrs.define
@@ -68,21 +87,21 @@ class Started:
         self.process.wait()
 
 
-def repository(path: Path) -> Path:
-    """An empty repository of the user's."""
-    subprocess.run(["git", "init", "-q", str(path)], check=True)
-    return path
+def key(name: str) -> str:
+    """The credential of the user's own, by which the model server knows who asks."""
+    return f"key-of-the-user-of-{name}"
 
 
 def start(name: str, models: ModelServer, base: Path, folder: Path, prompt: str) -> Started:
     """Start one; its output goes to a file beside its account."""
     program, home = PROGRAMS[name], base / f"{name}-account"
-    home.mkdir()
+    home.mkdir(exist_ok=True, mode=0o700)
+    _settle(name, home)
     user = base / "home"
     user.mkdir(exist_ok=True)
     url = getattr(models, program.url)
     env = {**base_env(user), **models.proxy_env(), **program.env, **_more(name, url)}
-    env |= load(name).account_env(Account("test", str(home), {program.key: name}))
+    env |= load(name).account_env(Account("test", str(home), {program.key: key(name)}))
     argv = COMMANDS[name](str(program_path(name)), program.model, url, prompt)
     with (base / f"{name}.out").open("wb") as out:
         process = subprocess.Popen(
@@ -97,6 +116,23 @@ def start(name: str, models: ModelServer, base: Path, folder: Path, prompt: str)
     return Started(name, process, folder, home)
 
 
+def _settle(name: str, home: Path) -> None:
+    """The settings that its user would have made at its first start."""
+    if name == "gemini":
+        (home / ".gemini").mkdir(exist_ok=True)
+        told = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+        (home / ".gemini" / "settings.json").write_text(json.dumps(told))
+
+
 def _more(name: str, url: str) -> dict[str, str]:
     """What points each at the model server."""
-    return {"ANTHROPIC_BASE_URL": url, "DISABLE_AUTOUPDATER": "1"} if name == "claude" else {}
+    model = PROGRAMS["opencode"].model.partition("/")
+    served = {"options": {"baseURL": url}, "models": {model[2]: {}}}
+    config = {"autoupdate": False, "share": "disabled", "permission": "allow", "provider": {model[0]: served}}
+    told = {
+        "claude": {"ANTHROPIC_BASE_URL": url, "DISABLE_AUTOUPDATER": "1"},
+        "gemini": {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+        "opencode": {"OPENCODE_CONFIG_CONTENT": json.dumps(config), "OPENCODE_DISABLE_AUTOUPDATE": "1"},
+        "qwen": {"OPENAI_BASE_URL": url},
+    }
+    return told.get(name, {})

@@ -1,0 +1,126 @@
+"""The daemon's child that starts a runner: started when it is needed, or a little before.
+
+Owns: the launcher's process from its start to its end, and the one that is kept ready.
+Must not: know what is in a run directory, or wait for an agent.
+
+Nearly all of a start is an interpreter that imports. Where it is known that an agent is about to be started, its launcher
+begins beside what is still to be done, and waits for a word. Until then it has claimed and executed nothing. One that
+is not wanted leaves by itself within seconds, and at once when its daemon dies, for the word then comes as an end of file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+import trio
+
+_PROGRAM = Path(__file__).with_name("main.py")
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+_GO = b"g"
+_UNUSED = 76
+
+
+@attrs.define
+class _Ready:
+    """A launcher that waits for its word; there is one at most, as there is one session."""
+
+    run_dir: Path
+    process: trio.Process
+
+
+_ready: list[_Ready] = []
+
+
+async def make_ready(run_dir: Path) -> None:
+    """Start the launcher of a run that is about to be started; `launch` then takes it. An earlier one is ended.
+
+    Costs nothing but time where it does not work.
+    """
+    await drop()
+    with contextlib.suppress(OSError):
+        process = await trio.lowlevel.open_process(
+            [*_command(run_dir), "wait"],
+            env=_env(run_dir),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        _ready.append(_Ready(run_dir, process))
+
+
+async def launch(run_dir: Path) -> tuple[int, bytes]:
+    """Start the runner of a prepared run directory: the launcher's exit status, and what it said.
+
+    A cancelled call ends the launcher. The guardian it may have forked goes on by itself.
+
+    Raises:
+        OSError: It could not be started.
+    """
+    for ready in [ready for ready in _ready if ready.run_dir == run_dir]:
+        _ready.remove(ready)
+        done = await _go(ready.process)
+        if done is not None:
+            return done
+    ended = await trio.run_process(
+        _command(run_dir),
+        env=_env(run_dir),
+        capture_stderr=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+        deliver_cancel=_let_go,
+    )
+    return ended.returncode, ended.stderr or b""
+
+
+async def _go(process: trio.Process) -> tuple[int, bytes] | None:
+    """Give a launcher its word; None where it had left before, with nothing begun."""
+    assert process.stdin and process.stderr  # noqa: PT018, S101  # PIPE was asked for
+    said = bytearray()
+    try:
+        await process.stdin.send_all(_GO)
+        async for part in process.stderr:
+            said += part
+        status = await process.wait()
+    except trio.BrokenResourceError:
+        return None
+    finally:
+        await _end(process)
+    return None if status == _UNUSED else (status, bytes(said))
+
+
+async def drop() -> None:
+    """End the launcher that is ready, if there is one: no agent is to be started after all."""
+    while _ready:
+        await _end(_ready.pop().process)
+
+
+async def _end(process: trio.Process) -> None:
+    with trio.CancelScope(shield=True):
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        for stream in (process.stdin, process.stderr):
+            if stream is not None:
+                await stream.aclose()
+
+
+async def _let_go(process: trio.Process) -> None:
+    """End a launcher nobody waits for."""
+    process.kill()
+
+
+def _command(run_dir: Path) -> Sequence[str]:
+    return sys.executable, "-I", "-S", "-X", "utf8", str(_PROGRAM), str(run_dir)
+
+
+def _env(run_dir: Path) -> dict[str, str]:
+    return {"HUB_RUN_ID": run_dir.name, "PATH": os.environ.get("PATH", _PATH)}

@@ -1,0 +1,80 @@
+"""A daemon's start and end as a process: signals that come early, and threads that stand in a read."""
+
+import json
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from tests.faults.harness import project
+from tests.waiting import PATIENCE
+
+SIGNALLED = """
+import os, signal, sys
+import attrs, trio
+from pathlib import Path
+from hub.cli.serve import order_for
+from hub.daemon import run_daemon
+from supervisors import EventKind
+
+def signal_at(event):
+    if (event.kind, event.path) == (EventKind.STARTED, sys.argv[1]):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+async def main():
+    async with trio.open_nursery() as nursery:
+        order = order_for(Path.cwd(), flags={"port": 0}, on_event=signal_at)
+        daemon = await nursery.start(run_daemon, attrs.evolve(order, signals=True))
+        await daemon.over.wait()
+    print("in order")
+
+trio.run(main)
+"""
+
+
+@pytest.fixture
+def made(tmp_path):
+    with project(tmp_path) as found:
+        found.script("demo-first", {"done": "nothing to do"})
+        found.configure()
+        yield found
+
+
+@pytest.mark.parametrize("member", ["root/audit", "root/front"])
+def test_a_signal_while_the_daemon_starts_is_an_ordered_stop(made, member):
+    """Whoever hears its first answer may stop it, before it has announced itself: the signal ended it, with its lock
+    file and its announcement left behind."""
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNALLED, member],
+        cwd=made.root,
+        env=made.environ(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "in order\n"), done.stderr
+    assert not (made.hub / "daemon.json").exists()
+
+
+def test_a_thread_that_stands_in_a_read_does_not_keep_the_daemon_or_make_it_abort(made):
+    """A server that was asked for a quota and says nothing: its thread is left behind, and Python finalizes around it."""
+    login = made.root.parent / "login" / ".credentials.json"
+    login.parent.mkdir()
+    login.write_text(json.dumps({"claudeAiOauth": {"accessToken": "t-1"}}))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(PATIENCE)
+        made.configure(
+            "[providers.claude]\nenabled = true\nquotaEndpoint = true\n"
+            f'quotaUrl = "http://127.0.0.1:{silent.getsockname()[1]}"\n'
+            f'[[providers.claude.accounts]]\nlabel = "work"\nconfigDir = "{login.parent}"\n'
+        )
+        made.start()
+        connection, _ = silent.accept()
+        with connection:
+            assert b"/api/oauth/usage" in connection.recv(1 << 16)
+            assert made.stop() == 0
+    told = (made.root.parent / "daemon.log").read_text()
+    assert "hub has stopped in order" in told
+    assert "Fatal" not in told
