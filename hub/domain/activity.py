@@ -23,6 +23,7 @@ MAX_FIRST_LINE = 200
 _WRITING = re.compile(
     r"write|edit|create|patch|replace|change|append|delete|remove|move|rename", re.IGNORECASE
 )
+_WORD = re.compile(r"\w")
 _EXCERPT_KEYS = ("content", "new_string", "newText", "text", "diff", "patch")
 
 
@@ -149,7 +150,7 @@ def failure_text(result: Activity) -> str:
     if not what:
         return ""
     how = f"exit status {result.exit_code}" if result.exit_code is not None else "an error"
-    lines = [line.strip() for line in result.text.splitlines() if line.strip()]
+    lines = [line.strip() for line in result.text.splitlines() if _WORD.search(line)]
     # A traceback tells what went wrong in its last line, everything else in its first.
     said = lines[-1 if lines[0].startswith("Traceback ") else 0] if lines else ""
     return f"{what} ended with {how}" + (f": {said[:MAX_FIRST_LINE]}" if said else "")

@@ -64,6 +64,10 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
             r"(?:use|go with|keep|choose|pick|switch to|adopt|stick with|avoid)\b"
             r".*\b(?:because|since|so that|as it|instead of|rather than)\b"
             r"|\b(?:I|we)(?:'ve| have)? (?:decided|chosen|chose|opted|settled|agreed) (?:to|on|for|against|not)\b"
+            r"|\b(?:I'm|I am|we're|we are) going (?:with|for)\b|\b(?:I|we)(?:'ve| have)? (?:went with|ruled out|rejected)\b"
+            r"|\b(?:I|we)(?:'ve| have)? (?:considered|thought (?:of|about)|looked (?:at|into)|tried)\b"
+            r".*\b(?:but|and) (?:then )?(?:dropped|rejected|discarded|gave up|went (?:with|for)|stayed with)\b"
+            r"|^let's (?:use|go with|keep|stick with|avoid)\b.*\b(?:because|since|so that|instead of|rather than)\b"
             r"|\b(?:I|we)(?:'d| would) (?:rather|sooner|prefer)\b.*\b(?:than|over|instead of|to)\b",
             re.IGNORECASE,
         ),
@@ -71,7 +75,9 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         Kind.CONSTRAINT,
         re.compile(
-            r"\b(?:must|mustn't|may not|do not|don't|never)\b|\bonly\b.*\bmay\b",
+            r"\b(?:must|mustn't|may not|do not|don't|never|please|avoid)\b|\bonly\b.*\bmay\b|\b(?:has|have|needs?) to\b"
+            r"|\bshould(?:n't| not| never| always| stay| remain| keep)\b|\b(?:at most|at least|no more than|no new)\b"
+            r"|^(?:but |and |also,? )?(?:keep|leave|make sure|ensure|stay|stick|use only)\b",
             re.IGNORECASE,
         ),
     ),
@@ -86,7 +92,11 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
 )
 _AGENT_CONSTRAINT = re.compile(
-    r"\b(?:must (?:not|never|always|stay|remain|keep)|mustn't|may not)\b|\bonly\b.*\bmay (?:be|only)\b",
+    r"\b(?:must (?:not|never|always|stay|remain|keep)|mustn't|may not)\b|\bonly\b.*\bmay (?:be|only)\b"
+    # Said to whoever comes next: an agent does not ask itself.
+    r"|^(?:but |so |and )?(?:please (?:do not|don't|never|keep|leave|avoid)"
+    r"|(?:do not|don't|never|avoid) "
+    r"(?:touch|chang|edit|renam|remov|delet|mov|us|replac|upgrad|call|import|switch|commit)(?:e|ing)?)\b",
     re.IGNORECASE,
 )
 _IDLE = re.compile(r"\b(?:don't|do not) (?:know|see|think|have|need|believe|understand|yet)\b", re.IGNORECASE)

@@ -24,6 +24,9 @@ _CHECK = re.compile(
     r"|eslint|jest|vitest|make|ctest|cmake|cargo|gradlew?|mvn|go vet|typecheck)(?![A-Za-z])",
     re.IGNORECASE,
 )
+_ASKS = re.compile(
+    r"(?:\w+=\S* )*(?:cat|ls|grep|rg|find|head|tail|stat|file|test|\[|which|type|command|wc|diff|cmp|sed -n)(?!\S)"
+)
 
 
 def is_check(command: str, prompt: str) -> bool:
@@ -31,6 +34,8 @@ def is_check(command: str, prompt: str) -> bool:
 
     Anything else may have been a question ("is this installed?") whose answer was no.
     """
+    if _ASKS.match(command):
+        return False
     return bool(_CHECK.search(command)) or bool(files_named(command) & files_named(prompt))
 
 

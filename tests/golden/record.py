@@ -60,6 +60,8 @@ NOISE = frozenset(
 """Members that say nothing of the work and are long or repeated."""
 DISPLAY = ("description", "resultDisplay")
 """Of Gemini CLI's calls: what it showed of them."""
+WRITERS = ("claude", "codex", "qwen")
+"""They offer their models no list of tasks in the mode that hub runs them in: TaskCreate is "disabled for this session"."""
 HOME = "/home/dev"
 STORES = {
     "claude": ("projects/*/*.jsonl", "tasks/*/*.json"),
@@ -82,28 +84,11 @@ class Tools:
 
     _known: dict[str, str] = attrs.field(factory=dict)
 
-    def ready(self) -> list[Call]:
-        """The call that loads the tool for its list."""
-        searches = {"claude": ("ToolSearch", "TaskCreate,TaskUpdate"), "qwen": ("tool_search", "todo_write")}
-        if self.agent not in searches:
-            return []
-        tool, names = searches[self.agent]
-        return [_native(tool, {"query": f"select:{names}"})]
-
     def plan(self, steps: Steps) -> list[Call]:
         """What brings the list of tasks into this state; nothing for an agent that has none."""
         before, self._known = self._known, dict(steps)
         changed = [(step, state) for step, state in steps if before.get(step, "pending") != state]
         numbers = {step: str(number) for number, (step, _) in enumerate(steps, 1)}
-        if self.agent == "claude":
-            made = [
-                {"subject": step, "description": step, "activeForm": step} for step, _ in steps if not before
-            ]
-            moved = [{"taskId": numbers[step], "status": state} for step, state in changed if before]
-            return [
-                *(_native("TaskCreate", one) for one in made),
-                *(_native("TaskUpdate", one) for one in moved),
-            ]
         if self.agent == "copilot":
             values = ", ".join(f"('{numbers[step]}', '{step}', '{step}.')" for step, _ in steps)
             asked = [] if before else [f"INSERT INTO todos (id, title, description) VALUES {values}"]
@@ -113,14 +98,11 @@ class Tools:
                 for step, state in changed
             ]
             return [_native("sql", {"description": "Track the work", "query": ";\n".join(asked) + ";"})]
-        if self.agent == "qwen":
-            todos = [{"id": numbers[step], "content": step, "status": state} for step, state in steps]
-            return [_native("tool_call", {"name": "todo_write", "arguments": {"todos": todos}})]
-        return [Call("plan", {"items": [list(step) for step in steps]})] if self.agent != "codex" else []
+        return [] if self.agent in WRITERS else [Call("plan", {"items": [list(step) for step in steps]})]
 
     def written(self, steps: Steps) -> str:
-        """A list with boxes, as Codex writes it, which has no tool for one."""
-        if self.agent != "codex":
+        """A list with boxes, of an agent that has no tool for one."""
+        if self.agent not in WRITERS:
             return ""
         return "\n".join(f"- [{'x' if state == 'completed' else ' '}] {step}" for step, state in steps)
 

@@ -22,9 +22,6 @@ class Hands(Protocol):
     def plan(self, steps: Steps) -> list[Call]:
         """Brings the list of tasks into this state."""
 
-    def ready(self) -> list[Call]:
-        """Gets the tool for its list, for an agent that must ask for that."""
-
     def written(self, steps: Steps) -> str:
         """The list in words, for an agent that has no tool for it."""
 
@@ -296,7 +293,7 @@ def _limit(hands: Hands) -> list[Turn]:
     two = _ONE.replace(">= 4", ">= 5")
     tests = "python3 -m unittest -q test_bucket"
     return [
-        _turn("Let me get an overview first.", _shell("ls"), *hands.ready()),
+        _turn("Let me get an overview first.", _shell("ls")),
         _turn(
             told(0, "This is how I will go about it."),
             _shell("cat bucket.py"),

@@ -65,10 +65,18 @@ def test_a_failed_check_is_work_that_is_left(command):
 
 
 @pytest.mark.parametrize(
-    "command", ["python3 -c 'import tenacity'", "grep tries README.md", "which node", "python3 -m mypyy a.py"]
+    "command",
+    [
+        "python3 -c 'import tenacity'",
+        "grep tries README.md",
+        "which node",
+        "python3 -m mypyy a.py",
+        "cat guide.md",
+        "test -f x",
+    ],
 )
 def test_a_failed_question_is_an_answer(command):
-    assert not is_check(command, "Make it fast.")
+    assert not is_check(command, "Make it fast, and say so in guide.md.")
 
 
 def test_a_failed_command_about_a_file_of_the_users_is_work_that_is_left():
