@@ -83,6 +83,7 @@ from hub.messages import (
     RunPipeline,
     SessionEnd,
     SetKey,
+    SpentElsewhere,
     StartRun,
     StopPipeline,
     Subscribe,
@@ -119,6 +120,7 @@ _DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("events", (EventAppend,)),
     ("audit", (AuditAppend,)),
     ("session", (StartRun, GetSessionFacts)),
+    ("quota", (SpentElsewhere,)),
 )
 
 

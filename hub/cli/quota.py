@@ -32,7 +32,7 @@ def quota(ctx: click.Context, *, windows: bool, as_json: bool) -> None:
 def table(entries: list[dict[str, Any]], *, windows: bool = False) -> str:
     """The wallet for people: a bar, what is left, the pace, the wall, the reset, and where it all comes from."""
     rows = [
-        (f"{entry['provider']}/{entry['account']}", *_cells(window))
+        (f"{entry['provider']}/{entry['account']}", *_cells(window), _elsewhere(entry))
         for entry in entries
         for window in (entry["windows"] if windows and entry["windows"] else [entry])
     ]
@@ -57,6 +57,12 @@ def _cells(window: dict[str, Any]) -> tuple[str, ...]:
         f"resets {window['resetsAt'][:16]}Z" if window["resetsAt"] else "reset not told",
         f"{window['source']}, {_ago(window['ageSeconds'])}",
     )
+
+
+def _elsewhere(entry: dict[str, Any]) -> str:
+    """What agents spent that hub did not start; an older daemon does not know."""
+    tokens = entry.get("tokensElsewhere", 0)
+    return f"{tokens:,} of {entry['tokensToday']:,} tokens today without hub" if tokens else ""
 
 
 def _pace(window: dict[str, Any]) -> str:

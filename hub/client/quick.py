@@ -1,26 +1,28 @@
 """One call to the daemon and out: what short commands use.
 
 Owns: finding the daemon, one HTTP request, and the way back from a problem document to a `HubError`.
-Must not: import more than the standard library, `hub.errors` and its neighbour `place`; a command that only asks
-pays for no more.
+Must not: import more than the standard library, `hub.errors` and its neighbours `exchange` and `place`; a command that
+only asks pays for no more.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import socket
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from hub.client.exchange import exchange
 from hub.client.place import PROJECT_HEADER, Told, port_number, project_name, root_of, token_for, told_by
 from hub.errors import Code, HubError
 
 DEFAULT_PORT = 4748
 TIMEOUT = 30.0
+_REFUSED = 400
 
 
 class Api:
@@ -75,50 +77,42 @@ class Api:
         return self._ask("POST", path, json.dumps(body or {}).encode())
 
     def _ask(self, method: str, target: str, body: bytes | None) -> Any:
-        connection = self._connection()
-        headers = {"Accept": "application/json", **self.headers}
+        headers = {"Host": f"127.0.0.1:{self.port}", "Accept": "application/json", **self.headers}
         if body:
             headers["Content-Type"] = "application/json"
         try:
-            connection.request(method, target, body, headers)
-            response = connection.getresponse()
-            return self._read(response.status, response.read())
+            with closing(self._connection()) as connection:
+                return self._read(*exchange(connection, method, target, headers, body))
         except TimeoutError as error:
             raise HubError(Code.TIMEOUT, f"The daemon did not answer within {self._timeout:g} s") from error
         except (ConnectionRefusedError, FileNotFoundError) as error:
             raise not_running(self.port) from error
-        except (OSError, http.client.HTTPException) as error:
+        except OSError as error:
             detail = f"The connection to {self.url} broke: {str(error) or type(error).__name__}"
             raise HubError(Code.DAEMON_NOT_RUNNING, detail) from error
-        finally:
-            connection.close()
+        except ValueError as error:
+            raise HubError(Code.USAGE, f"{target!r} cannot be asked for.") from error
 
-    def _connection(self) -> http.client.HTTPConnection:
-        if self.socket:
-            return _OverSocket(self.socket, self.port, self._timeout)
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=self._timeout)
+    def _connection(self) -> socket.socket:
+        if not self.socket:
+            return socket.create_connection(("127.0.0.1", self.port), self._timeout)
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.settimeout(self._timeout)
+            connection.connect(self.socket)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _read(self, status: int, body: bytes) -> Any:
         try:
             document = json.loads(body)
         except ValueError as error:
             raise _stranger(self.port) from error
-        if status < http.client.BAD_REQUEST:
+        if status < _REFUSED:
             return document
         raise error_of(document) or _stranger(self.port)
-
-
-class _OverSocket(http.client.HTTPConnection):
-    """The same requests to the same host, by another way."""
-
-    def __init__(self, path: str, port: int, timeout: float) -> None:
-        super().__init__("127.0.0.1", port, timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
 
 
 def find(

@@ -22,7 +22,7 @@ from hub.domain.brief import MAX_GOAL
 from hub.domain.contract import Sourced
 from hub.domain.event import Event, EventType
 from hub.domain.intel import SessionIntel, Turn
-from hub.domain.intent import ORDER, Intent, IntentFold, Touched
+from hub.domain.intent import NO_INTENT, ORDER, Intent, IntentFold, Touched
 from hub.domain.text import clean, clip
 
 MAX_FILES = 200
@@ -81,7 +81,7 @@ def lifted(intel: SessionIntel, root: str) -> Intent:
             attempt, text=attempt.text.replace(f" {folder}", " ", 1) if root else attempt.text
         )
 
-    told = intel.intent
+    told = intel.intent or NO_INTENT
     found = attrs.evolve(
         told,
         initial_prompt=goal(intel),

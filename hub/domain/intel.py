@@ -8,10 +8,12 @@ Must not: open a file, know any one agent, or redact (who shows these values doe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
-from hub.domain.intent import NO_INTENT, Intent
+if TYPE_CHECKING:
+    from hub.domain.intent import Intent  # a third of what a list of sessions imports, and not for a list
 
 MAX_TURNS = 16
 """How many turns `recent_turns` has at most."""
@@ -155,7 +157,8 @@ class SessionIntel:
         tokens_exact: Whether the token figures cover the whole session.
         message_count: Messages of user and assistant; a lower bound where bytes were skipped.
         intent: What was decided, forbidden, done, run and planned, as of a session that hub itself runs; its sources
-            are places in the store, not events of hub's.
+            are places in the store, not events of hub's. None where not all of the session was read: a list of
+            sessions shows nothing of it, and it takes twice the time of all the rest.
         alarm: Why this is not to be trusted; "" when nothing is wrong.
     """
 
@@ -172,7 +175,7 @@ class SessionIntel:
     tokens_out: int = 0
     message_count: int = 0
     cwd: str = ""
-    intent: Intent = NO_INTENT
+    intent: Intent | None = None
     tokens_exact: bool = True
     accounting: Accounting = Accounting()
     alarm: str = ""

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Iterable, Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hub.domain.contract import Sourced
 from hub.domain.event import Event, EventType
 from hub.domain.intel import MAX_TURNS, Accounting, SessionIntel, StoreHit, Turn, drift
-from hub.domain.intent import IntentFold
-from hub.domain.plan import MAX_ITEMS as PLAN_ITEMS
 from hub.domain.shell import written
+
+if TYPE_CHECKING:
+    from hub.domain.contract import Sourced
+    from hub.domain.intent import IntentFold
 
 MAX_ITEMS = 2_000
 """Distinct files, skills or steps that are kept; more than a person could use, and bounded."""
@@ -42,6 +43,9 @@ class Draft:
 
     Records come in the order of the file. Exactly one of `took`, `ignored`, `unknown`, `damaged` and `repeated` is
     called for each.
+
+    Attributes:
+        lifts: Whether the intent is told as well; set before the first record.
     """
 
     def __init__(self) -> None:
@@ -49,6 +53,7 @@ class Draft:
         self.cwd = ""
         self.model = ""
         self.tokens_exact = True
+        self.lifts = True
         self._prompt = ""
         self._turns: deque[tuple[str, Turn]] = deque(maxlen=MAX_TURNS)
         self._messages = 0
@@ -57,7 +62,7 @@ class Draft:
         self._skills: dict[str, None] = {}
         self._mcps: dict[str, None] = {}
         self._plan: dict[str, tuple[str, bool]] = {}
-        self._intent = IntentFold()
+        self._intent: IntentFold | None = None
         self._redirects: dict[str, tuple[str, ...]] = {}
         self._events = 0
         self._replanned = False
@@ -189,17 +194,27 @@ class Draft:
 
     def _feed(self, kind: EventType, text: str, **meta: Any) -> None:
         """What is told also goes to the fold of a session that hub runs: one reading of prose and calls for both."""
-        self._feed_plan()
-        self._put(kind, text, meta)
+        if self.lifts:
+            self._feed_plan()
+            self._put(kind, text, meta)
 
     def _put(self, kind: EventType, text: str, meta: Mapping[str, Any]) -> None:
         self._events += 1
-        self._intent.feed(self._events, Event(kind, text, meta))
+        self._fold().feed(self._events, Event(kind, text, meta))
+
+    def _fold(self) -> IntentFold:
+        if self._intent is None:
+            from hub.domain.intent import IntentFold  # noqa: PLC0415  # a list of sessions does without
+
+            self._intent = IntentFold()
+        return self._intent
 
     def _feed_plan(self) -> None:
         """The plan, once its steps have been told: an agent may tell thousands, each in a record of its own."""
-        if not self._replanned:
+        if not self._replanned or not self.lifts:
             return
+        from hub.domain.plan import MAX_ITEMS as PLAN_ITEMS  # noqa: PLC0415  # as above
+
         self._replanned = False
         told = list(islice(self._plan.values(), PLAN_ITEMS))
         plan = ([words for words, _ in told], [words for words, done in told if not done])
@@ -223,15 +238,15 @@ class Draft:
         """All of it as a value, with the alarm where the format has drifted."""
         self._feed_plan()
         harness = {"skills": list(self._skills), "mcps": list(self._mcps), "model": self.model}
-        self._put(EventType.SYSTEM, "", harness)
+        self._feed(EventType.SYSTEM, "", **harness)
         account = Accounting(**self._counts, skipped_bytes=self._skipped, unknown_kinds=tuple(self._kinds))
-        tokens, intent = self._sum(), self._intent.intent()
+        tokens, intent = self._sum(), self._fold().intent() if self.lifts else None
         return SessionIntel(
             session_id=self.session_id or hit.session_id,
             model=self.model,
             initial_prompt=self._prompt,
-            plan=self._steps(intent.plan),
-            tasks_remaining=self._steps(intent.tasks_remaining, rest=True),
+            plan=self._steps(intent.plan if intent else ()),
+            tasks_remaining=self._steps(intent.tasks_remaining if intent else (), rest=True),
             files_touched=self._below(self.cwd or hit.cwd),
             skills=tuple(self._skills),
             mcps=tuple(self._mcps),

@@ -14,7 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import attrs
+
 from hub.domain.redaction_literals import Literals
+from hub.domain.redaction_names import names_no_secret
 from hub.domain.redaction_span import Span
 from hub.domain.redaction_value import drawn, hidden_password, machine_made, mixed_password, placeholder
 
@@ -86,15 +89,6 @@ _STRONG_KEY = re.compile(
     rb"|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac|session)[_. -]?\Z"
 )
 _OTHER_KEY = re.compile(rb"[a-z0-9][_-]\Z|[a-z]\Z")
-_NO_SECRET = re.compile(
-    rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|authenticity|csrf)[a-z0-9_-]*+\Z"
-    rb"|(?:public|publishable|primary|foreign|cache|partition|sort|row|idempotency|object|dedup[a-z]*)[_.-]?keys?\Z"
-    rb"|(?:next|page|pagination|continuation|sync|resume|cancel(?:lation)?)[_-]?(?:page[_-]?)?token\Z"
-    rb"|(?:key|token|credentials?)[_.-]?(?:ids?|hash|digest|checksum)\Z"
-    rb"|(?:key|token|secret|password|credentials?|auth)[_.-]?(?:(?:file_?)?names?|paths?|files?|ur[il]s?|endpoint|types?"
-    rb"|arn|fingerprint|thumbprint|version|count|size|length|ttl|expir[a-z_]*|latency[a-z_]*)\Z"
-)
-"""Names that say that their value is none, none worth anything beyond its page, or what everyone may see."""
 _LISTED = re.compile(rb"[^=:>]*,[^=:>]*")
 """A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
 _DASHED = re.compile(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
@@ -121,11 +115,12 @@ class Assignments:
         spans: list[Span] = []
         hold = len(text)
         for at, end, word in self._literals.hits(view, lo):
-            for full, begins, judged in _readings(text, view, at, end, word):
-                if not final and at < hold and begins.match(text, end):
+            for reading in _readings(text, view, at, end, word):
+                may_go_on = not final and at < hold and len(text) - end <= reading.reach
+                if may_go_on and reading.begins.match(text, end):
                     hold = at
-                found = full.match(text, end)
-                span = judged(view, at, word, found) if found is not None else None
+                found = reading.full.match(text, end)
+                span = reading.judged(view, at, word, found) if found is not None else None
                 if span is not None:
                     spans.append(span)
         if not final:
@@ -147,7 +142,7 @@ def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_
 def _spaced(view: bytes, at: int, word: bytes) -> bool:
     """Whether a value may stand behind a blank: that of a program's option, and the password of a `.netrc`."""
     low = max(0, at - _NAME)
-    if view.rfind(b"-", low, at) >= 0 and _DASHED.search(view, low, at):
+    if not view[at - 1 : at].isspace() and view.rfind(b"-", low, at) >= 0 and _DASHED.search(view, low, at):
         return True
     return word in _PASSWORDS and _LOGGED_IN.search(view, max(0, at - LOOK_BACK), at) is not None
 
@@ -173,7 +168,7 @@ def _names_none(view: bytes, at: int, word: bytes, found: re.Match[str]) -> bool
     """Whether the whole name says that its value is no secret, or is none: an id in which the word stands by chance."""
     low, tail = max(0, at - _NAME), found.start()
     end = _WORD_END.match(view, tail).end()  # type: ignore[union-attr]  # it matches nothing at least
-    if (word == b"_pass" and end > tail) or _NO_SECRET.search(view, low, end):
+    if (word == b"_pass" and end > tail) or names_no_secret(view, low, end):
         return True
     name = _NAME_BEGIN.search(view, low, at)
     return name is not None and machine_made(found.string[name.start() : end])
@@ -219,8 +214,26 @@ def _cookies(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span 
     )
 
 
-_Reading = tuple[re.Pattern[str], re.Pattern[str], Callable[[bytes, int, bytes, re.Match[str]], Span | None]]
-_NAMES: tuple[_Reading, ...] = ((_FULL, _BEGINS, _assigned),)
-_SPACED_NAMES: tuple[_Reading, ...] = (*_NAMES, (_OPTION, _OPTION_BEGINS, _assigned))
-_COOKIE: tuple[_Reading, ...] = ((_COOKIES, _COOKIES_BEGIN, _cookies),)
-_LOGINS: tuple[_Reading, ...] = ((_USER, _USER_BEGINS, _login),)
+_Judge = Callable[[bytes, int, bytes, re.Match[str]], Span | None]
+
+
+@attrs.frozen
+class _Reading:
+    """One way in which a word announces a secret."""
+
+    full: re.Pattern[str]
+    begins: re.Pattern[str]
+    """What reaches the end of the text and may become `full`."""
+    judged: _Judge
+    reach: int = attrs.field()
+    """No beginning is longer."""
+
+    @reach.default
+    def _all_runs_in_full(self) -> int:
+        return sum(map(int, re.findall(r"\{\d+,(\d+)\}", self.begins.pattern)))
+
+
+_NAMES = (_Reading(_FULL, _BEGINS, _assigned),)
+_SPACED_NAMES = (*_NAMES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
+_COOKIE = (_Reading(_COOKIES, _COOKIES_BEGIN, _cookies),)
+_LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)

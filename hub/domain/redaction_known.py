@@ -141,12 +141,17 @@ class KnownSecrets:
         return spans, hold
 
     def _may_have_begun(self, text: str, *, final: bool) -> bool:
-        """Whether a form may be cut off at the end of `text`: answered from its last letters where these are plain."""
-        text = text[-_TAIL:].rstrip()
-        end = text[-_HEAD:]
-        if len(end) < _HEAD or "\\" in text[-_HEAD - 1 :] or not end.isprintable() or " " in end:
+        """Whether a form may be cut off at the end of `text`: answered from its last letters, in both views."""
+        tail = text[-_TAIL:]
+        if "\\" in tail.rstrip()[-_HEAD - 1 :]:
             return True
-        return end in self._ends or (not final and (end[1:] in self._short or end[2:] in self._short))
+        return any(self._ends_begun(view.rstrip()[-_HEAD:], final=final) for view in {tail, _join(tail)})
+
+    def _ends_begun(self, end: str, *, final: bool) -> bool:
+        """Whether the last letters of a text may be those of a form's beginning."""
+        if len(end) < _HEAD or end in self._ends:
+            return True
+        return not final and (end[1:] in self._short or end[2:] in self._short)
 
     def _find(self, text: str, lo: int) -> Iterator[Span]:
         for start, form, known in self._anchors.hits(text, lo):
@@ -164,7 +169,8 @@ class KnownSecrets:
 
     def _begun(self, text: str, lo: int, *, certain: bool) -> int:
         place = bisect.bisect_right if certain else bisect.bisect_left
-        at = self._head(text, max(lo, len(text) - self._longest))
+        ends = len(text) < _HEAD or text[-_HEAD:] in self._ends
+        at = self._head(text, max(lo, len(text) - self._longest)) if ends else None
         while at is not None:
             end = text[at.start() :]
             following = place(self._sorted, end)

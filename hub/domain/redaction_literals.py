@@ -27,11 +27,14 @@ class Literals(Generic[T]):
     Args:
         literals: Pairs of a literal, of `size` letters at least, and what it stands for.
         size: By how many letters a literal is looked up.
+        likely: Patterns for RE2, each beginning with a literal. Where there are any, a literal that begins none of them
+            is passed over when RE2 is installed: text full of heads without bodies then costs no more than any other.
     """
 
-    def __init__(self, literals: Iterable[tuple[str, T]], size: int) -> None:
+    def __init__(self, literals: Iterable[tuple[str, T]], size: int, likely: Iterable[str] = ()) -> None:
         self._pairs = list(literals)
         self._size = size
+        self._likely = tuple(likely)
         self._table: dict[bytes, list[tuple[bytes, T]]] = defaultdict(list)
         for literal, meaning in self._pairs:
             self._table[literal[:size].encode()].append((literal.encode(), meaning))
@@ -45,6 +48,9 @@ class Literals(Generic[T]):
             for start, word, meaning in self._anchors.hits(view.decode("ascii"), lo):
                 yield start, start + len(word), meaning
             return
+        if self._likely:
+            yield from self._likely_hits(view, lo)
+            return
         inner = self._inner
         for found in finditer(view, lo):
             begin = found.start()
@@ -53,6 +59,28 @@ class Literals(Generic[T]):
                 for literal, meaning in table.get(view[start : start + size], ()):
                     if view.startswith(literal, start):
                         yield start, start + len(literal), meaning
+
+    def _likely_hits(self, view: bytes, lo: int) -> Iterator[tuple[int, int, T]]:
+        """What `hits` tells, at places where more than the literal is there; they may overlap, so each is gone to."""
+        search = self._search
+        found = search(view, lo)
+        while found is not None:
+            start = found.start()
+            for literal, meaning in self.at(view, start):
+                yield start, start + len(literal), meaning
+            found = search(view, start + 1)
+
+    def at(self, view: bytes, start: int) -> Iterator[tuple[bytes, T]]:
+        """The literals that stand at this place, and what they stand for."""
+        for literal, meaning in self._table.get(view[start : start + self._size], ()):
+            if view.startswith(literal, start):
+                yield literal, meaning
+
+    @cached_property
+    def _search(self) -> Search:
+        search = pattern("|".join(self._likely))
+        assert search is not None  # noqa: S101  # asked for only where RE2 is
+        return search
 
     @cached_property
     def _finditer(self) -> Search | None:
@@ -80,15 +108,27 @@ def _agree(one: bytes, other: bytes) -> bool:
 
 
 def automaton(literals: Iterable[str]) -> Search | None:
-    """RE2's search for any of the literals, by text and place; none where RE2 is not installed."""
+    """RE2's search for all of the literals, by text and place; none where RE2 is not installed."""
     re2 = _re2()
     if re2 is None:
         return None
+    finditer: Search = _compiled(re2, "|".join(map(re2.escape, literals))).finditer
+    return finditer
+
+
+def pattern(text: str) -> Search | None:
+    """RE2's search for the first match of a pattern, by text and place; none where RE2 is not installed."""
+    re2 = _re2()
+    if re2 is None:
+        return None
+    search: Search = _compiled(re2, text).search
+    return search
+
+
+def _compiled(re2: Any, text: str) -> Any:
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
-    pattern = "|".join(map(re2.escape, literals))
-    finditer: Search = re2.compile(pattern.encode(), options).finditer
-    return finditer
+    return re2.compile(text.encode(), options)
 
 
 @cache

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import attrs
 
 from hub.domain.redaction_engine import Engine
-from hub.domain.redaction_literals import Literals
+from hub.domain.redaction_literals import Literals, pattern
 from hub.domain.redaction_span import Span
 from hub.domain.redaction_value import stands_for_one
 
@@ -28,6 +28,10 @@ _ANCHOR = 3
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _BLANK, _SAMPLE = 2, 32
 """A form filled in with no more different characters than this is a placeholder: `xxxx-xxxx`."""
+_ENOUGH = 8
+"""Letters behind a head that are enough to look closer."""
+_BLANKS = r"\t-\r\x1c-\x20?"
+"""What `\\s` is in the ASCII view of a text, where a letter of another script is a question mark."""
 
 
 @attrs.frozen
@@ -56,6 +60,23 @@ class Run:
         half = _beginning((self.stop,))
         stop = f"{re.escape(self.stop)}|{half}"
         return rf"(?:{self._units(stop, 0)}(?:\Z|{half})|{self._units(stop, self.least)}{rest})"
+
+    def likely(self) -> str:
+        """What the run begins with, for RE2: which knows no stop, but that a stop of one letter is no body."""
+        letters = self.in_view()
+        body = letters.removesuffix(self.stop[:1]) if self.stop else letters
+        if body != letters:
+            return f"{re.escape(self.stop[0])}{{0,{len(self.stop) - 1}}}[{body}]"
+        return f"[{letters}]{{{min(self.least, _ENOUGH)}{'' if self.is_enough else ','}}}"
+
+    def in_view(self) -> str:
+        """The class in the ASCII view of a text."""
+        return self.letters.replace(r"\s", _BLANKS)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether so much of a run is worth a closer look."""
+        return self.least > 1
 
     def _units(self, stop: str, least: int) -> str:
         unit = f"(?:(?!{stop})[{self.letters}])" if stop else f"[{self.letters}]"
@@ -99,6 +120,14 @@ class Rule:
         """The pattern of what reaches the end of the text and may become a match, or a longer one."""
         return self._before() + _beginning(self.parts)
 
+    def likely(self) -> str:
+        """The pattern, for RE2, of what every match begins with; more than matches begin with it."""
+        return _likely(self.parts)
+
+    def begun(self) -> str:
+        """The pattern, for RE2, of a text's end that `likely` may still come of, once the literal is there."""
+        return re.escape(self.literal) + _begun(self.parts[1:])
+
     def takes(self, secret: str) -> bool:
         """Whether this is a secret and no blank: `ghp_xxxxxxxx` stands for a key and is none."""
         drawn = secret.removeprefix(self.literal)
@@ -114,6 +143,30 @@ class Rule:
         # An escaped line end is a boundary too. A marker is none: else hiding one secret would uncover a form
         # that was none before, and redacting twice were more than redacting once.
         return rf"(?<!:[0-9a-f]{{8}}\])(?:(?<![{_ALNUM}])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}}))"
+
+
+def _likely(parts: tuple[Part, ...]) -> str:
+    """The parts up to the first run that is long enough to tell; every rule has one."""
+    head, rest = parts[0], parts[1:]
+    if isinstance(head, str):
+        return re.escape(head) + _likely(rest)
+    return head.likely() if head.is_enough else head.likely() + _likely(rest)
+
+
+def _begun(parts: tuple[Part, ...]) -> str:
+    """The same parts, cut off by the end of the text anywhere."""
+    if not parts:
+        return r"\z"
+    head, rest = parts[0], _begun(parts[1:])
+    if isinstance(head, Run):
+        return (
+            rf"[{head.in_view()}]{{0,{_ENOUGH}}}\z"
+            if head.is_enough
+            else rf"[{head.in_view()}]*(?:\z|{rest})"
+        )
+    for letter in reversed(head):
+        rest = rf"(?:\z|{re.escape(letter)}{rest})"
+    return rest
 
 
 def _beginning(parts: tuple[Part, ...]) -> str:
@@ -266,9 +319,12 @@ RULES: tuple[Rule, ...] = (*_BROKERED, *_SERVICES, *_STRUCTURES)
 """Of rules that match at the same place the first gives its name."""
 
 
-def _matcher(pattern: str) -> Callable[[], Callable[[str, int], re.Match[str] | None]]:
+_Match = Callable[[], Callable[[str, int], re.Match[str] | None]]
+
+
+def _matcher(form: str) -> _Match:
     """The pattern's `match`, compiled when its literal is first met: most are never met, and every start would pay."""
-    return cache(lambda: re.compile(pattern).match)
+    return cache(lambda: re.compile(form).match)
 
 
 class PrefixRules:
@@ -278,12 +334,13 @@ class PrefixRules:
 
     _engine: Engine | None = None
 
-    def __init__(self, rules: Iterable[Rule] = RULES) -> None:
+    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
         ranked = [
             (rule.literal, (rank, rule, _matcher(rule.full()), _matcher(rule.beginning())))
             for rank, rule in enumerate(rules, self.rank)
         ]
-        self._literals = Literals(ranked, _ANCHOR)
+        self._literals = Literals(ranked, _ANCHOR, sorted({rule.likely() for rule in rules}))
+        self._begun_late = cache(lambda: pattern("|".join(sorted({rule.begun() for rule in rules}))))
         self._heads = {literal[:size] for literal, _ in ranked for size in range(1, len(literal))}
         self._ends = {head[-2:] for head in self._heads}
         self._longest_head = max(map(len, self._heads))
@@ -305,9 +362,24 @@ class PrefixRules:
                 spans.append(
                     Span(found.start("secret"), rank, found.end(), start, rule.name, found["secret"])
                 )
-            if start < hold and not final and begins()(text, start):
+            # One match is one way through the parts: what ended before the text does can go on nowhere.
+            may_go_on = start < hold and not final and (found is None or found.end() == len(text))
+            if may_go_on and begins()(text, start):
                 hold = start
-        return spans, hold if final else self._begun(text, lo, hold)
+        return spans, hold if final else self._begun(text, lo, self._just_begun(text, view, lo, hold))
+
+    def _just_begun(self, text: str, view: bytes, lo: int, hold: int) -> int:
+        """Where the first literal stands behind which too little follows for the search, up to the end of the text."""
+        search = self._begun_late()
+        if search is None:
+            return hold
+        place = lo
+        while (at := search(view, place)) is not None and at.start() < hold:
+            start: int = at.start()
+            if any(begins()(text, start) for _, (_, _, _, begins) in self._literals.at(view, start)):
+                return start
+            place = start + 1
+        return hold
 
     def _begun(self, text: str, lo: int, hold: int) -> int:
         """Where the first literal begins that the end of `text` is a part of; else `hold`."""

@@ -19,9 +19,14 @@ _PLACEHOLDER = re.compile(
 )
 _NO_VALUE = re.compile(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
-    r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z"
+    r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|0x[0-9a-f]{40}\Z"
 )
-"""A number, the digest of what everyone may see, the path of a file, and a place that says no more than where it is."""
+"""A number, the digest of what everyone may see, the path of a file, a place that says no more than where it is, and
+the address of an account on a chain."""
+_PATH = re.compile(
+    r"(?:~|/?\.{1,2}|/(?:bin|data|dev|etc|home|lib|mnt|opt|private|proc|root|run|srv|tmp|Users|usr|var))/"
+)
+_HEX = re.compile("[0-9A-Fa-f]{32,}")
 _ODD = re.compile("[0-9!@#$%^&*]")
 _COMMON = re.compile(
     r"(?i)(?:(?:my|your|the|some)?[_-]?(?:password|passwd|passphrase|pass|pw|pwd|secret|token|test|user|username)"
@@ -36,13 +41,21 @@ _MASS = 14
 _DISTINCT = 7
 _VARIED = 4
 _DIGITS = 15
+_JUDGED = 128
+"""Letters of a value that tell what it is. More would cost the more, the more words of secrets a text is full of."""
+_CHANCE = re.compile("[0-9A-Z]")
+"""What no value that a machine made is without."""
 _PASSWORD = 5
 _KINDS_LEAST = 3
 
 
 def placeholder(value: str) -> bool:
-    """Whether the value stands for one: a variable, a blank, an example."""
-    return bool(_COMPUTED.search(value) or _PLACEHOLDER.search(value)) or len(set(value.lower())) < _VARIED
+    """Whether the value stands for one: a variable, a blank, an example, the path to one."""
+    value = value[:_JUDGED]
+    return (
+        bool(_COMPUTED.search(value) or _PLACEHOLDER.search(value) or _PATH.match(value))
+        or len(set(value.lower())) < _VARIED
+    )
 
 
 def stands_for_one(value: str) -> bool:
@@ -52,7 +65,8 @@ def stands_for_one(value: str) -> bool:
 
 def machine_made(value: str, mass: int = _MASS) -> bool:
     """Whether the value has at least `mass` letters and digits mixed at random, or is a UUID or a long number."""
-    if len(value) < mass or placeholder(value):
+    value = value[:_JUDGED]
+    if len(value) < mass or not _CHANCE.search(value) or placeholder(value):
         return False
     segments = _SEGMENT.findall(value)
     if _UUID.search(value) or any(
@@ -60,6 +74,8 @@ def machine_made(value: str, mass: int = _MASS) -> bool:
     ):
         return len(set(value)) >= _DISTINCT and not _NO_VALUE.match(value)
     random = "".join(filter(drawn, segments))
+    if _HEX.fullmatch(value) and not (value.islower() or value.isupper()):
+        return False  # no generator mixes cases in hex but for an address's checksum, which everyone may see
     return (
         len(random) >= mass
         and len(set(random)) >= _DISTINCT

@@ -3,8 +3,9 @@
 Owns: `Spending`, how usage is counted into it, and the reading that a declared cap makes of it.
 Must not: read an event log, or know a clock.
 
-A declared cap counts the tokens hub saw, in and out, cached ones included, from midnight to midnight UTC. What
-the same account spent elsewhere is not in it; the reading says `declared` for that reason.
+A declared cap counts the tokens hub saw, in and out, cached ones included, from midnight to midnight UTC: those of
+its own agents, and those that other agents of the same account have on record on this machine. What was spent on
+another machine is not in it; the reading says `declared` for that reason.
 """
 
 from __future__ import annotations
@@ -31,12 +32,22 @@ class Spending:
         tokens: Spent on that day.
         at: When usage was last told, epoch seconds.
         totals: The newest running total of each dispatch that tells one.
+        elsewhere: Those of `tokens` that agents spent which hub did not start.
     """
 
     day: int = 0
     tokens: int = 0
     at: float = 0.0
     totals: Mapping[str, int] = attrs.field(factory=dict)
+    elsewhere: int = 0
+
+    def today(self, now: float) -> tuple[int, int]:
+        """Tokens of the day that `now` is in, and how many of them were spent by agents that hub did not start."""
+        return (self.tokens, self.elsewhere) if self.day == int(now // DAY) else (0, 0)
+
+
+NOTHING = Spending()
+"""Of an account that nobody has used."""
 
 
 def spend(
@@ -49,20 +60,24 @@ def spend(
         fresh = max(0, tokens - totals.pop(dispatch, 0))
         totals[dispatch] = tokens
         totals = dict(list(totals.items())[-_REMEMBERED:])
-    day = int(at // DAY)
-    before = spending.tokens if day == spending.day else 0
-    return Spending(day, before + fresh, at, totals)
+    before, elsewhere = spending.today(at)
+    return Spending(int(at // DAY), before + fresh, at, totals, elsewhere)
+
+
+def spend_elsewhere(spending: Spending, tokens: int, at: float) -> Spending:
+    """Count tokens of an agent that hub did not start."""
+    found = spend(spending, tokens, at)
+    return attrs.evolve(found, at=max(at, spending.at), elsewhere=found.elsewhere + tokens)
 
 
 def spent(spending: Spending, owner: tuple[str, str], cap: int, now: float) -> QuotaReading:
     """How much of the `owner`'s declared cap is used at the moment `now`; nothing, where none of the day was seen."""
-    today = spending.day == int(now // DAY)
-    tokens = spending.tokens if today else 0
+    tokens, _ = spending.today(now)
     return QuotaReading(
         *owner,
         WINDOW,
         min(tokens * FULL // cap, 10 * FULL),
         float((int(now // DAY) + 1) * DAY),
         SOURCE,
-        spending.at if today else now,
+        spending.at if spending.day == int(now // DAY) else now,
     )

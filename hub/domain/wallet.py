@@ -17,6 +17,7 @@ from hub.domain import forecast
 from hub.domain.burn import Burn
 from hub.domain.forecast import Forecast, Outlook
 from hub.domain.quota import FULL, QuotaReading
+from hub.domain.spending import NOTHING, Spending
 from hub.domain.wallclock import iso
 
 PERCENT = 100
@@ -108,14 +109,18 @@ def alarm(p: Prospect, threshold: float, now: float) -> Alarm:
     return Alarm.AHEAD if eta is not None and eta <= _SIGHT and p.hits(now) else Alarm.QUIET
 
 
-def entry(provider: str, account: str, prospects: Sequence[Prospect], now: float) -> dict[str, Any]:
-    """The wallet entry of one account: its wall's figures, and under `windows` those of every window."""
+def entry(
+    provider: str, account: str, prospects: Sequence[Prospect], now: float, spending: Spending = NOTHING
+) -> dict[str, Any]:
+    """The wallet entry of one account: its wall's figures, under `windows` those of every window, and today's tokens."""
+    tokens, elsewhere = spending.today(now)
+    owner = {"provider": provider, "account": account, "tokensToday": tokens, "tokensElsewhere": elsewhere}
     if not prospects:
-        return {"provider": provider, "account": account, **_UNKNOWN, "windows": []}
+        return {**owner, **_UNKNOWN, "windows": []}
     first = binding(prospects, now)
     rest = sorted(prospects, key=lambda p: p.reading.window)
     windows = [window(p, now) for p in rest]
-    return {"provider": provider, "account": account, **window(first, now), "windows": windows}
+    return {**owner, **window(first, now), "windows": windows}
 
 
 def window(p: Prospect, now: float) -> dict[str, Any]:

@@ -94,6 +94,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "quota": (
         "GetWallet",
         "GetProspects",
+        "SpentElsewhere",
         "QuotaSeen",
     ),
     "session": (

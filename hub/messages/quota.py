@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from hub.domain.elsewhere import Growth
 from hub.domain.quota import QuotaReading
 from hub.domain.value import Value
 
@@ -27,6 +28,16 @@ class GetProspects(Value):
     """
 
     readings: Sequence[QuotaReading] = ()
+
+
+@attrs.frozen(eq=False, repr=False)
+class SpentElsewhere(Value):
+    """What sessions have more that hub did not start, or that it did start, then without answers.
+
+    Answers `{session: byte}`, up to where each file is counted now. May be repeated: nothing counts twice.
+    """
+
+    growths: Sequence[Growth] = ()
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -36,7 +36,9 @@ _PATH = (
 _TODOS = ("todos", "plan", "tasks", "items", "todo_list")
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:?) (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
-_CHECKED = re.compile(r"^\s*(?:[-*]|\d+[.)])\s*\[([ xX~/-])\]\s*(.+)$", re.MULTILINE)
+_CHECKED = re.compile(
+    r"^\s*(?:[-*]|\d+[.)])\s*\[([ xX~/-]|completed|in_progress|pending)\]\s*(.+)$", re.MULTILINE
+)
 
 
 def said(content: Any, kinds: Iterable[str] = ("text", "input_text", "output_text")) -> str:
@@ -68,9 +70,9 @@ def todos(value: Any) -> list[tuple[str, str]] | None:
 
 
 def checklist(words: str) -> list[tuple[str, str]]:
-    """The steps of a Markdown checklist with their states."""
+    """The steps of a Markdown checklist with their states; a state may stand there as a word."""
     return [
-        (found[2].strip(), "completed" if found[1] in "xX" else "pending")
+        (found[2].strip(), "completed" if found[1] in ("x", "X", "completed") else "pending")
         for found in _CHECKED.finditer(words)
     ]
 

@@ -164,6 +164,7 @@ class LineStore:
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """Head and tail, or all of it."""
         fold = self.fold(hit)
+        fold.draft.lifts = limits.whole
 
         def act() -> None:
             with files.open(hit.root, hit.path, limits) as source:
@@ -200,6 +201,7 @@ class DocumentStore:
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """The whole document."""
         draft = Draft()
+        draft.lifts = limits.whole
 
         def act() -> None:
             value = document(files, hit.root, hit.path, limits, draft)
@@ -241,6 +243,7 @@ class DatabaseStore:
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """All of the session."""
         draft = Draft()
+        draft.lifts = limits.whole
 
         def act() -> None:
             with files.database(hit.root, hit.path, limits) as database:

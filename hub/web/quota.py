@@ -53,6 +53,13 @@ class Entry(Window, frozen=True, kw_only=True):
 
     provider: str
     account: str
+    tokens_today: Annotated[
+        int, Meta(description="Tokens, in and out, that hub saw this account spend since midnight UTC.")
+    ]
+    tokens_elsewhere: Annotated[
+        int,
+        Meta(description="Those of them that agents spent which hub did not start; read from their files."),
+    ]
     windows: list[Window]
 
 

@@ -1,6 +1,7 @@
 """How long a daemon takes until it answers, what it weighs, and what it does when nobody asks anything.
 
-All bytecode is compiled before, as an installed package's is.
+Weight and rest are those of a daemon that has had sessions, asked for everything once: what is loaded late is loaded. All
+bytecode is compiled before, as an installed package's is.
 Peer: the bare stack: an empty Quart-Trio application under Hypercorn's Trio server.
 """
 
@@ -17,10 +18,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hub.client.quick import Api
 from tests.bench.table import Row, at_least, run
-from tests.faults.harness import HUB, project
+from tests.faults.harness import HUB, Project, project, until
 
-IDLE_SECONDS = 20.0
+IDLE_SECONDS = 60.0
+SESSIONS = 3
 PEER = """
 import sys, trio
 from hypercorn.config import Config
@@ -78,6 +81,25 @@ def rss_mb(pid: int) -> float:
     return int(status.partition("VmRSS:")[2].split()[0]) / 1000
 
 
+def live(made: Project, port: int, daemon: subprocess.Popen[bytes]) -> None:
+    """Sessions to their ends, and a look at everything there is to see."""
+    made.daemon, made.port = daemon, port
+    api = Api(port, 120)
+    for _ in range(SESSIONS):
+        session = api.post("/api/run", {"task": "write"})["sessionId"]
+        until(lambda session=session: made.ended().get("sessionId") == session, "the session ends")
+    for path in (
+        "status",
+        "session/diff",
+        "session/cost",
+        "events",
+        "graph",
+        "providers",
+        "config/providers",
+    ):
+        api.get(f"/api/{path}")
+
+
 def measure(folder: Path, rounds: int = 5, idle: float = IDLE_SECONDS) -> dict[str, float]:
     """Medians of interleaved rounds; hub's and the peer's."""
     ours: list[float] = []
@@ -85,6 +107,7 @@ def measure(folder: Path, rounds: int = 5, idle: float = IDLE_SECONDS) -> dict[s
     found: dict[str, float] = {}
     folder.mkdir(exist_ok=True)
     with project(folder) as made:
+        made.script("demo-first", {"say": "working", "times": 200}, {"write": {"path": "a", "text": "x"}})
         made.configure()
         env = {**made.environ(), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
         env["PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
@@ -98,6 +121,7 @@ def measure(folder: Path, rounds: int = 5, idle: float = IDLE_SECONDS) -> dict[s
             took, process = first_answer([*HUB, "daemon", "--port", str(port)], port, env=env, cwd=made.root)
             ours.append(took)
             if turn == rounds:
+                live(made, port, process)
                 time.sleep(2)
                 before = cpu_seconds(process.pid)
                 time.sleep(idle)

@@ -10,7 +10,7 @@ import pytest
 
 from hub.domain.redaction import KnownSecrets, Redactor
 from hub.io.detection import Detection
-from tests.redaction.made import BROKERED, COMMON, NAMED, pem, told, written
+from tests.redaction.made import ALNUM, BROKERED, COMMON, HEX, NAMED, form, pem, told, written
 
 EACH = 12
 MARK = re.compile(r"\[REDACTED:[a-z0-9-]{1,32}:[0-9a-f]{8}\]")
@@ -158,6 +158,104 @@ def test_logins_and_headers_are_hidden(text, secret, redactor):
 )
 def test_what_agents_say_all_day_is_left_alone(text, redactor):
     assert redactor.text(text) == text
+
+
+LOOK_ALIKES = (
+    *(
+        "author_id",
+        "authorId",
+        "authority_key_id",
+        "co-authored",
+        "tokenizer",
+        "tokenizer_config",
+        "tokens_hash",
+    ),
+    *(
+        "bucketKey",
+        "hot_key",
+        "schema-key",
+        "sequenceKey",
+        "idx_key",
+        "pub_key",
+        "pubkey",
+        "siteKey",
+        "i18nKey",
+    ),
+    *("monkeyPatchId", "hockeyapp", "jockey", "public_token", "XSRF-TOKEN", "UserSecretsId", "secretKeyRef"),
+    *(
+        "auth-source",
+        "auth_time",
+        "LICENSE_KEY_md5",
+        "token_address",
+        "keyAlias",
+        "keyboard",
+        "withCredentials",
+    ),
+)
+"""Names with a word of secrets in them that name none."""
+ALIKE = (
+    *(
+        "authToken",
+        "AUTHORIZATION",
+        "authorizer_secret",
+        "GITHUB_KEY",
+        "bitbucket_key",
+        "hubspotKey",
+        "privateKey",
+    ),
+    *(
+        "keycloak_client_secret",
+        "secretKey",
+        "tokenSecret",
+        "shared_key_token",
+        "accountKey",
+        "cipher_secret",
+    ),
+)
+"""Names that begin or end as those do, and name one."""
+
+
+@pytest.mark.parametrize("name", LOOK_ALIKES)
+def test_a_name_that_holds_a_word_by_chance_names_nothing(name, redactor):
+    """Ids of authors, places of keys, public halves: a text full of markers tells the next agent nothing."""
+    value = form((ALNUM, 26))(random.Random(name))
+    for text in written(name, value):
+        assert redactor.text(text) == text
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_a_name_that_only_begins_or_ends_like_one_of_those_still_names_its_secret(name, redactor):
+    value = form((ALNUM, 32))(random.Random(name))
+    shown = [text for text in written(name, value) if residue(redactor.text(text), value)]
+    assert shown == []
+
+
+@pytest.mark.parametrize("name", ["token", "PWD", "sshKey"])
+@pytest.mark.parametrize(
+    "value", ["/home/a1B2c3/W4d5E6/k7L8m9N0", "~/keys/a1B2c3D4e5F6g7H8", "../../run/a1B2c3D4e5F6g7H8"]
+)
+def test_a_path_is_no_secret_whatever_names_it(name, value, redactor):
+    for text in (f"{name}={value}", f'{name}: "{value}"'):
+        assert redactor.text(text) == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "0xde709f2102306220921060314715629080e2fb77",
+        "0x52908400098527886E0F7030069857D2E4169EE7",
+        "52908400098527886E0F7030069857D2e4169ee7",
+    ],
+)
+def test_an_address_on_a_chain_is_no_secret(value, redactor):
+    """It is what everyone pays to, in mixed cases for its checksum; the key to it is longer."""
+    for text in (f"token={value}", f'"tokenContract": "{value}"'):
+        assert redactor.text(text) == text
+
+
+def test_the_key_of_an_account_on_a_chain_is_one(redactor):
+    key = f"0x{form((HEX, 64))(random.Random(64))}"
+    assert not residue(redactor.text(f"private_key={key}"), key)
 
 
 def test_what_the_project_says_of_itself_is_left_alone(redactor, pytestconfig):

@@ -1,6 +1,6 @@
 """The detector: which agents run on this machine without hub, and what they were doing.
 
-Owns: when the machine is looked at, and the announcement of what is new.
+Owns: when the machine is looked at, the announcement of what is new, and telling the quota what it has spent.
 Must not: change anything of another agent's, or run its commands; look on the event loop.
 
 Ambient mode polls; it watches no files. What was announced is known by its name in the event log, so an agent is told
@@ -16,6 +16,7 @@ from typing import Any
 import trio
 
 from hub.actors.detector.adopting import Adopting
+from hub.actors.detector.meter import Meter
 from hub.actors.detector.scout import Scout
 from hub.domain.config import Config
 from hub.domain.detected import Detected
@@ -24,7 +25,7 @@ from hub.domain.text import headline
 from hub.errors import Code, HubError
 from hub.io.runner.proc import boot_id
 from hub.io.sqlite import NewEvent
-from hub.messages import Adopt, Detect, EventAppend, GetConfig
+from hub.messages import Adopt, Detect, EventAppend, GetConfig, SpentElsewhere
 from supervisors import DEFER, Actor, ActorDied, Ref, Reply
 
 _TIMEOUT = 30.0
@@ -45,7 +46,9 @@ class Detector(Actor[Any]):
         scout: Scout,
         adopting: Adopting,
         *,
+        meter: Meter,
         events: Ref[Any],
+        quota: Ref[Any],
         settings: Ref[Any],
         scrub: Callable[[Any], Any],
         clock: Callable[[], float],
@@ -53,7 +56,9 @@ class Detector(Actor[Any]):
         self._scout = scout
         self._adopting = adopting
         self._adoption = trio.Lock()
+        self._meter = meter
         self._events = events
+        self._quota = quota
         self._settings = settings
         self._scrub = scrub
         self._clock = clock
@@ -123,8 +128,12 @@ class Detector(Actor[Any]):
         await trio.sleep(_FIRST_LOOK)
         while True:
             config = await self._refresh_config()
-            if config.detect.ambient and (await self._glance() or self._unsaid):
-                await self._announce(await self._scan(_WINDOW))
+            if config.detect.ambient:
+                if await self._glance() or self._unsaid:
+                    found = await self._scan(_WINDOW)
+                    await self._announce(found)
+                    self._meter.follow(found)
+                await self._meter_on()
             await trio.sleep(config.detect.interval)
 
     async def _glance(self) -> bool:
@@ -143,6 +152,16 @@ class Detector(Actor[Any]):
         except (HubError, ActorDied, trio.TooSlowError):
             return
         self._known, self._unsaid = known.union(*(names(one) for one in found)), False
+
+    async def _meter_on(self) -> None:
+        """Tell the quota what sessions have more that hub did not start. What it does not answer is told again."""
+        growths = await trio.to_thread.run_sync(self._meter.look) if self._meter.places is not None else ()
+        if not growths and self._meter.places is not None:
+            return
+        places = None
+        with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
+            places = await self._quota.call(SpentElsewhere(growths), timeout=_TIMEOUT)
+        self._meter.counted(growths, places)
 
     def _event(self, found: Detected) -> NewEvent:
         told = self._scrub(self._scout.to_json(found))

@@ -28,7 +28,7 @@ from hub.domain.contract import Contract, ManifestEntry, encode, sign
 from hub.domain.detected import Detected, session_json
 from hub.domain.event import Event
 from hub.domain.intel import SessionIntel
-from hub.domain.intent import Intent, draft
+from hub.domain.intent import NO_INTENT, Intent, draft
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import write_atomic
@@ -220,4 +220,4 @@ class Adopting:
 
 def _wire(intel: SessionIntel) -> dict[str, Any]:
     """As it is served, and all that its intent says."""
-    return {**session_json(intel), "intent": intent_texts(intel.intent)}
+    return {**session_json(intel), "intent": intent_texts(intel.intent or NO_INTENT)}

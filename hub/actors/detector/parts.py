@@ -13,9 +13,11 @@ from typing import Any
 from hub.actors.detector.actor import Detector
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.carrying import Carrying
+from hub.actors.detector.meter import Meter
 from hub.actors.detector.scout import Scout
 from hub.actors.errand import Jobs
 from hub.io.places import Places, load_or_create_key
+from hub.providers.registry import quota_client
 from supervisors import Ref
 
 
@@ -54,5 +56,12 @@ def assembled(
         clock=time.time,
     )
     return Detector(
-        scout, adopting, events=ref("events"), settings=ref("settings"), scrub=scrub, clock=time.time
+        scout,
+        adopting,
+        meter=Meter(quota_client, scout.files),
+        events=ref("events"),
+        quota=ref("quota"),
+        settings=ref("settings"),
+        scrub=scrub,
+        clock=time.time,
     )

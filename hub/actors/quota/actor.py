@@ -3,9 +3,10 @@
 Owns: `.hub/quota.json`, and the warnings about a wall in the event log.
 Must not: hand anything over (the session does), wait for the session, or hold the rules (`hub.domain` does).
 
-What the agents say of their quota reaches this actor through the event log alone, by rising id. The ledger is a fold
-over it that remembers its last id, so it may be killed at any point: the next incarnation reads on from there, and
-what it sees a second time changes nothing.
+What hub's agents say of their quota reaches this actor through the event log alone, by rising id. The ledger is a
+fold over it that remembers its last id, so it may be killed at any point: the next incarnation reads on from there,
+and what it sees a second time changes nothing. What other agents of the same accounts spend, the detector tells; how
+far it was counted is kept in the same file, to the same end.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import attrs
 import trio
 
 from hub.actors.quota.book import Book, Key, Owner, load
 from hub.actors.quota.poller import LOOK, Poller
 from hub.domain.burn import begin
 from hub.domain.config import Config
+from hub.domain.elsewhere import Growth
 from hub.domain.event import Record, Tag
 from hub.domain.quota import QuotaReading, newest
-from hub.domain.spending import SOURCE, Spending, spent
+from hub.domain.spending import NOTHING, SOURCE, spent
 from hub.domain.wallet import Prospect, alarm, entry, prospect, said
 from hub.errors import HubError
 from hub.io.atomic import write_atomic
@@ -35,6 +38,7 @@ from hub.messages import (
     GetProspects,
     GetWallet,
     QuotaSeen,
+    SpentElsewhere,
     Subscribe,
     Subscription,
     Unsubscribe,
@@ -107,6 +111,9 @@ class Quota(Actor[Any]):
             case GetProspects(readings=readings):
                 self._note(readings)
                 return self._prospects()
+            case SpentElsewhere(growths=growths):
+                await self._refresh_config()
+                return self._spent_elsewhere(growths)
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the quota")
 
@@ -162,6 +169,21 @@ class Quota(Actor[Any]):
 
     # --- the ledger -----------------------------------------------------------------------------------
 
+    def _spent_elsewhere(self, growths: Iterable[Growth]) -> dict[str, int]:
+        """Count what is new. What it makes of a window the session and the log hear as of any other agent."""
+        now, fresh = self._clock(), []
+        for growth in growths:
+            accounts = {account.label for account in self._config.accounts(growth.provider)}
+            ours = growth if growth.account in accounts else attrs.evolve(growth, used=())
+            reading = self._book.take_elsewhere(ours, self._cap(growth.provider), now)
+            self._dirty.set()
+            if reading is not None:
+                fresh.append(reading)
+        if fresh:
+            self._session.try_cast(QuotaSeen(fresh))
+            self.ctx.nursery.start_soon(self._warn, fresh)
+        return dict(self._book.elsewhere.places)
+
     def _note(self, readings: Iterable[QuotaReading]) -> list[QuotaReading]:
         fresh = [reading for reading in readings if self._book.note(reading)]
         if fresh:
@@ -209,12 +231,21 @@ class Quota(Actor[Any]):
             for name in self._config.enabled_providers(self._providers)
             for account in self._config.accounts(name)
         }
-        return [entry(*owner, known.get(owner) or self._untouched(owner, now), now) for owner in owners]
+        spendings = self._book.spendings
+        return [
+            entry(
+                *owner,
+                known.get(owner) or self._untouched(owner, now),
+                now,
+                spendings.get(owner, NOTHING),
+            )
+            for owner in owners
+        ]
 
     def _untouched(self, owner: Owner, now: float) -> list[Prospect]:
         """A declared cap of which nothing was used today."""
         cap = self._cap(owner[0])
-        return [prospect(begin(spent(Spending(), owner, cap, now)), now, cap)] if cap else []
+        return [prospect(begin(spent(NOTHING, owner, cap, now)), now, cap)] if cap else []
 
     def _cap(self, provider: str) -> int:
         """The tokens a day that hub.toml declares; 0 for none."""

@@ -16,9 +16,10 @@ import attrs
 import msgspec
 
 from hub.domain.burn import Burn, begin, observe
+from hub.domain.elsewhere import Elsewhere, Growth
 from hub.domain.event import Event, EventType, Record
 from hub.domain.quota import QuotaReading, limit_of, reading_of
-from hub.domain.spending import Spending, spend, spent
+from hub.domain.spending import NOTHING, Spending, spend, spend_elsewhere, spent
 from hub.errors import HubError
 from hub.io.atomic import read_bounded
 
@@ -39,6 +40,8 @@ class Book:
     spendings: dict[Owner, Spending] = attrs.field(factory=dict)
     warned: dict[Key, tuple[float, int]] = attrs.field(factory=dict)
     """The gravest warning given for a window, with the reset it was given for."""
+    elsewhere: Elsewhere = attrs.field(factory=Elsewhere)
+    """How far the sessions were counted that hub did not start; kept with the sums, so that neither is ever ahead."""
 
     def take(self, record: Record, cap: Callable[[str], int]) -> QuotaReading | None:
         """Fold one record of the log; the reading it brought, if that told anything new.
@@ -61,6 +64,19 @@ class Book:
                 reading = reading_of(Event(EventType.QUOTA, "", meta), provider, account, at)
             case _:
                 reading = limit_of(meta, provider, account, at)
+        return reading if reading is not None and self.note(reading) else None
+
+    def take_elsewhere(self, growth: Growth, cap: int, now: float) -> QuotaReading | None:
+        """Count what a session spent that hub did not start; the reading that makes, if it told anything new.
+
+        `cap` is the declared cap of its provider, 0 for none. A growth that was counted before changes nothing.
+        """
+        tokens, at = self.elsewhere.count(growth, now)
+        if not tokens:
+            return None
+        owner = (growth.provider, growth.account)
+        found = self.spendings[owner] = spend_elsewhere(self.spendings.get(owner, NOTHING), tokens, at)
+        reading = spent(found, owner, cap, now) if cap else None
         return reading if reading is not None and self.note(reading) else None
 
     def note(self, reading: QuotaReading) -> bool:
@@ -95,6 +111,7 @@ class Book:
                 list(self.burns.values()),
                 list(self.spendings.items()),
                 list(self.warned.items()),
+                self.elsewhere,
             )
         )
 
@@ -105,6 +122,7 @@ class _File:
     burns: list[Burn]
     spendings: list[tuple[Owner, Spending]]
     warned: list[tuple[Key, tuple[float, int]]]
+    elsewhere: Elsewhere = attrs.field(factory=Elsewhere)
 
 
 def load(path: Path) -> Book:
@@ -112,7 +130,7 @@ def load(path: Path) -> Book:
     with contextlib.suppress(OSError, HubError, msgspec.MsgspecError, ValueError):
         kept = msgspec.json.decode(read_bounded(path, _LIMIT), type=_File)
         burns = {burn.last.key: burn for burn in kept.burns}
-        return Book(kept.cursor, burns, dict(kept.spendings), dict(kept.warned))
+        return Book(kept.cursor, burns, dict(kept.spendings), dict(kept.warned), kept.elsewhere)
     return Book()
 
 

@@ -84,9 +84,12 @@ class Kit:
         self.ledger.heard = self.tallies.mark
 
     async def arm(self) -> None:
-        """Load the detection engine, off the event loop; before anything of an agent or a task is read."""
+        """Make ready to hide secrets, off the event loop; before anything of an agent or a task is read."""
         if self.detection.engine is None and self.config.redaction.detection:
             await trio.to_thread.run_sync(self.detection.load)
+        await trio.to_thread.run_sync(
+            self.scrub, ""
+        )  # imports and compiles for a tenth of a second, the first time
 
     async def each(self, session_id: str, take: Callable[[list[Record]], object]) -> None:
         """Give every event of a session, oldest first, in pages: a long session's log does not fit in memory."""

@@ -132,17 +132,26 @@ class Settings(Actor[Any]):
             return await self._writer.change(order)
 
     async def _logged_out(self) -> frozenset[str]:
-        config, providers, now = self._current(), list(self._providers.values()), self._clock()
-        return await trio.to_thread.run_sync(self._entries.logged_out, config, providers, now)
+        config, now = self._current(), self._clock()
+
+        def look() -> frozenset[str]:
+            return self._entries.logged_out(config, self._providers.values(), now)
+
+        return await trio.to_thread.run_sync(
+            look
+        )  # it may be the first to need the providers, which imports them
 
     async def _describe(self) -> list[dict[str, Any]]:
         config = self._current()
+        known = await trio.to_thread.run_sync(
+            dict, self._providers
+        )  # imported where nobody has needed them yet
         questions = {
             name: Question(config.provider(name).program or provider.program, provider.version_args)
-            for name, provider in self._providers.items()
+            for name, provider in known.items()
         }
         found = await self._probes.answers(self.ctx.nursery, questions, _PATIENCE)
-        providers = list(self._providers.values())
+        providers = list(known.values())
         now = self._clock()
         return await trio.to_thread.run_sync(
             lambda: [self._entries.entry(config, p, found.get(p.name), now) for p in providers]

@@ -73,6 +73,8 @@ class StoreFiles:
         Raises:
             Unreadable: The time is up. What was yielded before stays true.
         """
+        if not os.path.isdir(place.root):  # noqa: PTH112  # most agents are not on this machine: one stat for each
+            return
         until = time.monotonic() + self.walk_seconds
         patterns = [_matcher(step) for step in place.pattern]
         looked = 0
@@ -86,10 +88,11 @@ class StoreFiles:
                     raise Unreadable(f"{place.root} took too long to search.")
                 if not patterns[depth](entry.name):
                     continue
-                if last:
-                    yield from _file(entry, since_ns)
-                elif entry.is_dir(follow_symlinks=False):
-                    folders.append((entry.path, depth + 1))
+                if not last:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append((entry.path, depth + 1))
+                elif (known := _stat(entry)) is not None and known.st_mtime_ns >= since_ns:
+                    yield Found(entry.path, known.st_mtime_ns, known.st_size)
 
     @contextlib.contextmanager
     def open(self, root: str, path: str, limits: Limits) -> Iterator[Source]:
@@ -124,6 +127,11 @@ class StoreFiles:
 
 @cache
 def _matcher(pattern: str) -> Callable[[str], object]:
+    if pattern == "*":
+        return bool
+    suffix = pattern.removeprefix("*")
+    if suffix != pattern and not set(suffix) & set("*?["):
+        return lambda name: name.endswith(suffix)
     return re.compile(translate(pattern)).match
 
 
@@ -135,15 +143,12 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def _file(entry: os.DirEntry[str], since_ns: int) -> Iterator[Found]:
+def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """Of a regular file; None of anything else."""
     try:
-        if not entry.is_file(follow_symlinks=False):
-            return
-        known = entry.stat(follow_symlinks=False)
+        return entry.stat(follow_symlinks=False) if entry.is_file(follow_symlinks=False) else None
     except OSError:
-        return
-    if known.st_mtime_ns >= since_ns:
-        yield Found(entry.path, known.st_mtime_ns, known.st_size)
+        return None
 
 
 def _open_below(root: str, path: str) -> int:

@@ -48,7 +48,7 @@ def _folder(initial: Mapping[str, Any]) -> str:
 
 SIGNATURE = Signature(
     executables=(".amp/bin/amp",),
-    packages=("@sourcegraph/amp",),
+    packages=("@ampcode/cli", "@sourcegraph/amp"),
     home="XDG_DATA_HOME",
     default_home=".local/share/amp",
     below="amp",

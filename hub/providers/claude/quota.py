@@ -1,6 +1,6 @@
 """Claude Code's quota besides its stream: limits met in its transcripts, and its maker's usage endpoint.
 
-Owns: `CLIENT`.
+Owns: `CLIENT`, the usage of a transcript's answers included.
 Must not: refresh a login; an expired one is the program's to renew.
 
 The endpoint tells percents (0..100) where stream and headers tell shares (0..1), and is documented nowhere.
@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hub.domain.elsewhere import Used
 from hub.domain.quota import FULL
 from hub.providers import jsonline
 from hub.providers.quota import QuotaClient, Request, Share, document, instant, permille
+
+_TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def record(line: Mapping[str, Any]) -> Sequence[Share]:
@@ -23,6 +26,17 @@ def record(line: Mapping[str, Any]) -> Sequence[Share]:
     if info.get("status") != "rejected" or not window or resets_at is None:
         return ()
     return (Share(window, FULL, resets_at, instant(line.get("timestamp"))),)
+
+
+def spent(line: Mapping[str, Any], _session: str) -> Used | None:
+    """The answer of an assistant's record. Several records have one answer, and a fork of the session has it again."""
+    message, at = jsonline.mapping(line.get("message")), instant(line.get("timestamp"))
+    usage = jsonline.mapping(message.get("usage"))
+    tokens = sum(jsonline.count(usage.get(name)) for name in _TOKENS)
+    if line.get("type") != "assistant" or at is None or not tokens:
+        return None
+    name = jsonline.text(message.get("id")) or jsonline.text(line.get("uuid"))
+    return Used(f"{name}:{jsonline.text(line.get('requestId'))}", at, tokens)
 
 
 def request(login: bytes, url: str, now: float) -> Request | None:
@@ -55,4 +69,6 @@ CLIENT = QuotaClient(
     url="https://api.anthropic.com",
     request=request,
     answer=answer,
+    spent_mark=b'"usage":',
+    spent=spent,
 )

@@ -1,6 +1,6 @@
 """Codex's quota besides its stream: the token counts in its rollouts, and its maker's usage endpoint.
 
-Owns: `CLIENT`.
+Owns: `CLIENT`, the usage of a rollout's answers included.
 Must not: refresh a login; an expired one is the program's to renew.
 
 `codex exec` tells no quota in its stream, but writes it into its rollout with every answer.
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hub.domain.elsewhere import Used
 from hub.providers import jsonline
 from hub.providers.quota import QuotaClient, Request, Share, document, instant, named, permille
 
@@ -35,6 +36,18 @@ def record(line: Mapping[str, Any]) -> Sequence[Share]:
             name = slot if minutes is None else named(minutes)
             found.append(Share(prefix + name, used, instant(state.get("resets_at")), at))
     return found
+
+
+def spent(line: Mapping[str, Any], session: str) -> Used | None:
+    """The answer of a `token_count`. One is written again where only the limits have changed; the sum tells."""
+    payload, at = jsonline.mapping(line.get("payload")), instant(line.get("timestamp"))
+    info = jsonline.mapping(payload.get("info"))
+    last, whole = (jsonline.mapping(info.get(f"{name}_token_usage")) for name in ("last", "total"))
+    tokens = jsonline.count(last.get("input_tokens")) + jsonline.count(last.get("output_tokens"))
+    if payload.get("type") != "token_count" or at is None or not tokens:
+        return None
+    sums = (jsonline.count(whole.get(f"{name}_tokens")) for name in ("input", "output"))
+    return Used(f"{session}:{':'.join(map(str, sums))}", at, tokens)
 
 
 def request(login: bytes, url: str, now: float) -> Request | None:  # noqa: ARG001 - the client's signature
@@ -75,4 +88,6 @@ CLIENT = QuotaClient(
     url="https://chatgpt.com",
     request=request,
     answer=answer,
+    spent_mark=b'"token_count"',
+    spent=spent,
 )

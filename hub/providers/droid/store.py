@@ -4,27 +4,28 @@ Owns: where they lie, and the reading of their records.
 Must not: open a file.
 
 `~/.factory/sessions/<folder>/<session>.jsonl`, and beside it `<session>.settings.json` with the model and the tokens of
-the whole session. What surprises: what the program tells the model stands in blocks of the user's own message.
+the whole session. What surprises: what the program tells the model comes as the user, in blocks of the user's own message or
+in a message before it; the thinking tokens are among the output tokens; a model of the user's own goes by its alias.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.detection import Signature
-from hub.domain.intel import Limits, StoreHit
+from hub.domain.intel import Limits, Place, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import chat
 from hub.providers.grammar import Grammar
 from hub.providers.jsonline import count, mapping, text
-from hub.providers.places import at, named
-from hub.providers.records import checklist, todos
+from hub.providers.places import named
+from hub.providers.records import checklist, home_of, todos
 from hub.providers.store import Files, LineStore, beside
 
 _OWN = ("<system-reminder>", "<system-notification>")
 _INPUT = ("inputTokens", "cacheCreationTokens", "cacheReadTokens")
-_OUTPUT = ("outputTokens", "thinkingTokens")
+_OUTPUT = ("outputTokens",)
 
 
 def _start(draft: Draft, value: Mapping[str, Any]) -> None:
@@ -34,7 +35,7 @@ def _start(draft: Draft, value: Mapping[str, Any]) -> None:
 
 def _message(draft: Draft, value: Mapping[str, Any]) -> str | None:
     message = mapping(value.get("message"))
-    draft.model = text(message.get("model")) or draft.model
+    draft.model = text(message.get("modelId")) or text(message.get("model")) or draft.model
     return chat.message(draft, message, user=lambda said: "" if said.lstrip().startswith(_OWN) else said)
 
 
@@ -53,10 +54,17 @@ def _settings(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None
         draft.total(*(sum(count(used.get(name)) for name in names) for names in (_INPUT, _OUTPUT)))
 
 
+def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
+    own = f"{home_of(home, env, 'FACTORY_HOME_OVERRIDE', '').rstrip('/')}/.factory"
+    return [Place(own, ("sessions", "*", "*.jsonl")), Place(own, ("sessions", "*.jsonl"))]
+
+
 SIGNATURE = Signature(
     executables=("droid",),
     packages=("@factory/cli",),
+    home="FACTORY_HOME_OVERRIDE",
     default_home=".factory",
+    below=".factory",
     session_options=("--resume", "-r", "--session-id", "-s"),
     helpers="mcp update plugin computer --version -v --help -h",
     surfaces={"acp": "editor", "daemon": "server"},
@@ -65,7 +73,7 @@ SIGNATURE = Signature(
 
 STORE = LineStore(
     name="droid",
-    where=at(".factory", ("sessions", "*", "*.jsonl"), ("sessions", "*.jsonl")),
+    where=_where,
     named=named("droid"),
     fold=Grammar(
         takes={"session_start": _start, "message": _message, "todo_state": _todos},

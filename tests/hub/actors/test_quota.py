@@ -17,12 +17,13 @@ from hub.actors.quota.actor import Quota
 from hub.actors.quota.book import load
 from hub.actors.settings.actor import Settings
 from hub.domain.config import parse_config
+from hub.domain.elsewhere import UNSEEN, Growth, Used
 from hub.domain.event import EventType, Tag
 from hub.domain.forecast import Outlook
 from hub.domain.quota import QuotaReading
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
-from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet
+from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet, SpentElsewhere
 from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
 from tests.waiting import answered, changed
@@ -284,3 +285,35 @@ async def test_windows_are_bounded(places):
         readings = [QuotaReading("claude", "work", f"w{n}", 1, None, "stream", START + n) for n in range(300)]
         found = await bench.ask(GetProspects(readings))
         assert len(found["claude", "work"]) == 200
+
+
+async def test_what_other_agents_of_an_account_spend_counts_once_across_a_death(places):
+    """Burn of foreign sessions feeds the wallet: told twice, or again by a detector that was restarted, it counts once."""
+    one = Growth("gemini", "default", "s", UNSEEN, 10, (Used("a", START - 5, 3000),))
+    two = Growth("gemini", "default", "s", 10, 20, (Used("a", START - 5, 3000), Used("b", START - 1, 500)))
+    strange = Growth("gemini", "/some/folder", "t", UNSEEN, 9, (Used("c", START, 70),))
+    async with bench_of(places) as bench:
+        await bench.log(EventType.USAGE, provider="gemini", account="default", tokensIn=1000, tokensOut=0)
+        await bench.until(lambda row: row["tokensToday"] == 1000, "gemini")
+        assert await bench.ask(SpentElsewhere()) == {}
+        for growth in (one, one, two, strange):
+            places_told = await bench.ask(SpentElsewhere([growth]))
+        assert places_told == {"s": 20, "t": 9}
+        found = await bench.wallet("gemini")
+        assert (found["tokensToday"], found["tokensElsewhere"], found["remaining"]) == (4500, 3500, 5500)
+        assert found["source"] == "declared"
+        await changed(
+            places.hub_dir, lambda: load(places.hub_dir / "quota.json").elsewhere.places == places_told
+        )
+    async with bench_of(places) as bench:
+        assert await bench.ask(SpentElsewhere([one, two])) == places_told
+        found = await bench.wallet("gemini")
+        assert (found["tokensToday"], found["tokensElsewhere"]) == (4500, 3500)
+
+
+async def test_the_wall_of_an_account_that_only_others_use_is_warned_of(places):
+    async with bench_of(places) as bench:
+        used = (Used("a", START - 5, 9500),)
+        await bench.ask(SpentElsewhere([Growth("gemini", "default", "s", UNSEEN, 10, used)]))
+        [said] = await answered(bench.warnings, bool)
+        assert said.startswith("gemini/default day 95 % used")

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from hub.cli.detect import adopted, table
+from hub.client import shortcut
 from tests.faults.harness import project
 from tests.hub.cli.kit import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript
@@ -44,6 +45,7 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
         people = hub("detect", "--since-hours", "2", cwd=made.root, env=env).stdout
         made.start(HOME=env["HOME"])
         served = agents(hub("detect", "--json", cwd=made.root, env=env), tmp_path)
+        short = shortcut.answer(["detect", "--json"], env, str(made.root))
         brief = hub("adopt", f"claude:{SESSION}", "--for", "demo-first", cwd=made.root, env=env)
         running_on = hub(
             "adopt", f"claude:{SESSION}", "--for", "demo-first", "--start", cwd=made.root, env=env
@@ -54,6 +56,9 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
     assert f"It still runs, as process {pid}." in running_on.stderr
     assert [one["id"] for one in alone] == [f"claude:{SESSION}"]
     assert alone == served
+    assert [one["id"] for one in json.loads(short) if one["workDir"].startswith(str(tmp_path))] == [
+        alone[0]["id"]
+    ]
     assert f"Claude Code (runs, pid {pid})  {made.root}  account default" in people
     assert "  Write a.py\n" in people
     assert "  claude-sonnet-5-5; 1 files, 2 messages, 100 in, 20 out tokens" in people

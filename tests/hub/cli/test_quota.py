@@ -45,6 +45,12 @@ def test_tokens_and_long_times():
     assert "2 h old" in line
 
 
+def test_what_was_spent_without_hub_is_told_apart():
+    line = table([entry(tokensToday=12_500, tokensElsewhere=2500), entry(tokensToday=9, tokensElsewhere=0)])
+    assert line.splitlines()[0].endswith("5 s old  2,500 of 12,500 tokens today without hub")
+    assert line.splitlines()[1].endswith("5 s old")
+
+
 def test_every_window_or_the_wall_alone():
     two = entry([WINDOW, {**WINDOW, "window": "seven_day"}])
     assert table([two]).count("\n") == 0

@@ -100,6 +100,10 @@ def answering(data: bytes | None) -> Iterator[int]:
         b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}",
         b"SSH-2.0-OpenSSH_9\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n{",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX-Content-Length: 2\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000,
+        b"HTTP/2 200\r\nContent-Length: 2\r\n\r\n{}",
         b"",
     ],
 )
@@ -108,6 +112,27 @@ def test_something_else_on_the_port(data: bytes):
     with answering(data) as port, pytest.raises(HubError) as error:
         Api(port).get("/api/status")
     assert error.value.code is Code.DAEMON_NOT_RUNNING
+
+
+@pytest.mark.parametrize("target", ["/api/a b", "/api/\u00fc", "/api/a\r\nX: y", "/api/\x00"])
+def test_what_no_request_can_say_is_not_sent(target: str):
+    """A line break in a path would be a header of its own."""
+    with pytest.raises(HubError) as error:
+        answered(target)
+    assert error.value.code is Code.USAGE
+
+
+def answered(target: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        Api(listener.getsockname()[1]).get(target)
+
+
+@pytest.mark.parametrize("size", [0, 1, 300_000])
+def test_an_answer_comes_whole_in_however_many_pieces(size: int):
+    text = "x" * size
+    data = b'HTTP/1.1 200 \r\ncontent-length:%d\r\n\r\n"%b"more' % (size + 2, text.encode())
+    with answering(data) as port:
+        assert Api(port).get("/api/status") == text
 
 
 def test_an_answer_that_does_not_come():
@@ -172,7 +197,10 @@ def test_it_imports_next_to_nothing():
         "trio_websocket",
         "asyncio",
         "click",
+        "email",
+        "http",
         "rich",
+        "ssl",
         "supervisors",
     ]
     done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from hub.domain import activity
-from hub.domain.activity import Calls, failure_text, read
+from hub.domain.activity import Activity, Calls, failure_text, read
 from hub.domain.event import Event, EventType, Record
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -215,3 +216,21 @@ def test_what_was_said_run_and_planned_is_an_intent():
     ]
     assert intent.next_action is not None
     assert intent.next_action.text == "run the check.", "a plan that is only told again is no newer"
+
+
+def test_a_list_of_sessions_lifts_no_intent_and_tells_the_same_otherwise():
+    """It takes twice the time of all the rest, and no list shows it."""
+
+    def told(*, lifts):
+        draft = Draft()
+        draft.lifts = lifts
+        draft.said("user", "Write a.py")
+        draft.planned([("write it", "pending")])
+        draft.began("t-1", "Write", path="a.py")
+        draft.ended("t-1")
+        draft.took()
+        return draft.finish(HIT)
+
+    whole, listed = told(lifts=True), told(lifts=False)
+    assert whole.intent is not None
+    assert attrs.evolve(whole, intent=None) == listed

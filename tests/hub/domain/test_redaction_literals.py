@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain import redaction_literals
-from hub.domain.redaction_literals import Literals
+from hub.domain.redaction_literals import Literals, pattern
 
 WORDS = ("abc", "abcab", "bcabc", "caa", "aaa", "-u ", "a.c", "a|b|", "sk-", "sk-ab")
 
@@ -50,4 +50,11 @@ def fresh():
 def test_where_re2_is_missing_the_search_goes_on(monkeypatch, fresh):
     """It is a plain dependency only where there are wheels."""
     monkeypatch.setitem(sys.modules, "re2", None)
-    assert list(Literals([("abc", 1)], 3).hits(b"xabcx", 0)) == [(1, 4, 1)]
+    assert list(Literals([("abc", 1)], 3, ["abc[0-9]{4}"]).hits(b"xabcx", 0)) == [(1, 4, 1)]
+    assert pattern("abc") is None
+
+
+def test_with_re2_a_literal_without_what_must_follow_is_passed_over():
+    made = Literals([("abc", 1), ("abcd", 2), ("bcd", 3)], 3, ["abcd?[0-9]", "bcd[0-9]"])
+    assert list(made.hits(b"abc abcd abcd1 bcd2", 0)) == [(9, 12, 1), (9, 13, 2), (10, 13, 3), (15, 18, 3)]
+    assert list(made.hits(b"abc abcd abcd1 bcd2", 10)) == [(10, 13, 3), (15, 18, 3)]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.quota import QuotaReading
-from hub.domain.spending import DAY, Spending, spend, spent
+from hub.domain.spending import DAY, Spending, spend, spend_elsewhere, spent
 
 NOON = 20_000 * DAY + DAY / 2
 ME = ("gemini", "default")
@@ -55,3 +55,12 @@ def test_old_dispatches_are_forgotten():
     for number in range(100):
         found = spend(found, 1, NOON, f"d-{number}", cumulative=True)
     assert (found.tokens, len(found.totals)) == (100, 32)
+
+
+def test_what_was_spent_without_hub_is_in_the_sum_and_told_apart():
+    found = spend_elsewhere(spend(Spending(), 100, NOON), 40, NOON - 5)
+    assert (found.today(NOON), found.at) == ((140, 40), NOON)
+    assert spent(found, ME, 1000, NOON + 60).used_permille == 140
+    assert spend(found, 1, NOON + 1).today(NOON) == (141, 40)
+    assert spend_elsewhere(found, 7, NOON + DAY).today(NOON + DAY) == (7, 7)
+    assert found.today(NOON + DAY) == (0, 0)

@@ -7,6 +7,7 @@ import pytest
 from hub.domain.burn import begin
 from hub.domain.forecast import Forecast, Outlook
 from hub.domain.quota import QuotaReading
+from hub.domain.spending import DAY, Spending
 from hub.domain.wallet import Alarm, Prospect, alarm, binding, entry, prospect, said, wall
 
 NOW = 1_795_000_000.0
@@ -67,9 +68,11 @@ def test_the_wall_is_the_window_that_ends_the_work_first(first, second):
 def test_an_entry_tells_every_figure_with_its_source_and_age():
     """Spec: remaining, total, fractionUsed, resetsAt, source, burnPerMin, etaMinutes."""
     found = entry("claude", "work", [seen(425, found=soon(115))], NOW)
-    assert found.pop("windows") == [{k: v for k, v in found.items() if k not in ("provider", "account")}]
+    owner = ("provider", "account", "tokensToday", "tokensElsewhere")
+    assert found.pop("windows") == [{k: v for k, v in found.items() if k not in owner}]
     assert found == {
-        "provider": "claude", "account": "work", "window": "five_hour", "remaining": 57, "total": 100,
+        "provider": "claude", "account": "work", "tokensToday": 0, "tokensElsewhere": 0,
+        "window": "five_hour", "remaining": 57, "total": 100,
         "unit": "percent", "fractionUsed": 0.425, "resetsAt": "2026-11-18T12:06:40.000Z", "source": "stream",
         "readAt": "2026-11-18T11:06:35.000Z", "ageSeconds": 5, "burnPerMin": 0.5, "etaMinutes": 115,
         "etaLowMinutes": 57.5, "etaHighMinutes": 230, "forecast": "ready",
@@ -125,3 +128,12 @@ def test_a_line_for_people():
 def test_a_prospect_is_of_one_moment():
     reading = seen(100).reading
     assert prospect(begin(reading), NOW, 5) == Prospect(reading, UNKNOWN, 5)
+
+
+def test_todays_tokens_are_told_and_how_many_of_them_were_spent_without_hub():
+    spending = Spending(int(NOW // DAY), 1200, NOW, elsewhere=200)
+    for prospects in ([], [seen(100)]):
+        found = entry("claude", "work", prospects, NOW, spending)
+        assert (found["tokensToday"], found["tokensElsewhere"]) == (1200, 200)
+        later = entry("claude", "work", prospects, NOW + DAY, spending)
+        assert (later["tokensToday"], later["tokensElsewhere"]) == (0, 0)

@@ -25,11 +25,11 @@ TOLD = {
     "crush/rich": {"model": "claude-sonnet-4-5", **PLAN, "tokens_exact": False},
     "cursor/rich": {**PLAN, **NONE},
     "cursor/rich_editor": {"model": "claude-4.5-sonnet", **TWICE},
-    "droid/rich": {"model": "claude-sonnet-4-5-20250929", **PLAN, **TWICE},
+    "droid/rich": {"model": "custom:Fake-0", "tokens_in": 402, "tokens_out": 99, "tokens_exact": True},
     "gemini/rich_document": {"model": "gemini-2.5-pro", "tokens_in": 268, "tokens_out": 66},
     "goose/rich": {"model": "claude-sonnet-4-5", "mcps": ("developer",), **TWICE},
     "goose/rich_lines": {"mcps": ("developer",), "tokens_in": 202, "tokens_out": 66},
-    "kilo/rich": {"model": "claude-sonnet-5-5"},
+    "kilo/rich": {"model": "claude-sonnet-5-5", "tokens_in": 402, "tokens_out": 99, "tokens_exact": True},
     "kilo/rich_editor": {**PLAN, **TWICE},
     "kimi/rich": {"model": "claude-sonnet-5-5", **PLAN, "tokens_in": 536, "tokens_out": 132},
     "kimi/rich_cli": TWICE,
@@ -81,6 +81,22 @@ def test_kimi_a_tool_server_says_something_new_and_it_is_counted(tmp_path):
     written(path, [*records, {"type": "llm.something"}, {"type": "teleport.begin"}])
     account = only(home, "kimi").accounting
     assert (account.unknown, account.unknown_kinds) == (1, ("teleport.begin",))
+
+
+def test_droid_the_plan_in_force_is_a_list_or_a_text(tmp_path):
+    """No session of a real one has it: the model that wrote ours was not offered the tool."""
+    home = home_of("droid", "rich", tmp_path)
+    path, records = lines_of(home)
+    steps = [{"content": HELLO, "status": "completed"}, {"content": CHECK, "status": "in_progress"}]
+    for told in ({"todos": steps}, f"1. [completed] {HELLO}\n2. [in_progress] {CHECK}"):
+        written(path, [*records, {"type": "todo_state", "todos": told}])
+        intel = only(home, "droid")
+        assert {name: getattr(intel, name) for name in PLAN} == PLAN
+
+
+def test_droid_its_home_may_be_elsewhere(tmp_path):
+    home = home_of("droid", "rich", tmp_path)
+    assert hits_of(Path("/nowhere"), "droid", {"FACTORY_HOME_OVERRIDE": str(home)})
 
 
 def test_a_block_that_nobody_knows_makes_its_message_unknown_but_its_words_are_told(tmp_path):

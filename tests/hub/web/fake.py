@@ -251,7 +251,8 @@ class Fake:
             "ageSeconds": 5, "burnPerMin": 0.5, "etaMinutes": 116.0, "etaLowMinutes": 80.0,
             "etaHighMinutes": 150.0, "forecast": "ready",
         }  # fmt: skip
-        return [{"provider": "claude", "account": "default", **window, "windows": [window]}]
+        owner = {"provider": "claude", "account": "default", "tokensToday": 1200, "tokensElsewhere": 200}
+        return [{**owner, **window, "windows": [window]}]
 
     async def approvals(self) -> list[Any]:
         self._asked("approvals")

@@ -16,9 +16,11 @@ from hub.actors.detector.scout import Scout
 from hub.domain.config import Config
 from hub.providers import stores
 from hub.providers.registry import load_all, signatures
+from tests.faults.harness import project
+from tests.hub.actors.kit import daemon_of
 from tests.hub.io.agents import PLAIN
 from tests.hub.providers.stores import CAPTURES
-from tests.waiting import until
+from tests.waiting import answered, until
 
 SHELL = shutil.which("sh") or "/bin/sh"
 RUNS = "read line"
@@ -74,7 +76,7 @@ def test_every_agent_with_a_process_of_its_own_is_tested():
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_process_is_told_with_its_session(name, tmp_path):
     program, repo = PROGRAMS[name], tmp_path / "home" / "repo"
-    home = store_of(name, tmp_path / "home", program)
+    home = store_of(name, tmp_path / "home", program, repo)
     scout = Scout(tmp_path, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
     with running(tmp_path / "programs", program, home, repo) as pid:
         new(home, program)
@@ -93,12 +95,43 @@ def test_a_process_is_told_with_its_session(name, tmp_path):
     assert told["session"]["initialPrompt"].endswith("hello.txt, then check it.")
 
 
-def store_of(name: str, home: Path, program: Program) -> Path:
-    """The captured store as if its agent had worked in this home's own folder."""
+async def test_the_work_of_an_agent_that_is_only_detected_goes_on(tmp_path, monkeypatch):
+    """Pi is ended, and the task its real session tells of is done by an agent that hub runs."""
+    pi = PROGRAMS["pi"]
+    with project(tmp_path) as made:
+        made.script("demo-first", {"write": {"path": "checked.txt", "text": "yes\n"}}, {"done": "x"})
+        made.configure()
+        home = store_of("pi", tmp_path / "home", pi, made.root)
+        with running(tmp_path / "programs", pi, home, made.root) as pid:
+            new(home, pi)
+            async with daemon_of(made, monkeypatch, HOME=str(home), HUB_AMBIENT="0") as live:
+                gateway = live.daemon.app.gateway()
+
+                async def ours():
+                    found = await gateway.detect(1)
+                    return [one for one in found if one["workDir"] == str(made.root) and one["session"]]
+
+                [found] = await answered(ours, lambda found: [one["pid"] for one in found] == [pid])
+                begun = await gateway.adopt(
+                    found["id"], "demo-first", start=True, interactive=False, stop=True
+                )
+                assert (await live.until_ended())["sessionState"] == "completed"
+        assert begun["stopped"] == [pid]
+        assert made.show(f"{begun['branch']}:checked.txt") == b"yes\n"
+        assert "Write the file hello.txt, then check it." in brief_of(begun)
+
+
+def brief_of(answer: Mapping[str, str]) -> str:
+    """What the agent that goes on was told."""
+    return Path(answer["brief"]).read_text()
+
+
+def store_of(name: str, home: Path, program: Program, repo: Path) -> Path:
+    """The captured store as if its agent had worked in this folder."""
     shutil.copytree(CAPTURES / name / "rich", home)
-    (home / "repo").mkdir(exist_ok=True)
+    repo.mkdir(exist_ok=True)
     for path in [path for path in home.rglob("*") if path.is_file()]:
-        text = path.read_text().replace("/home/dev/repo", str(home / "repo"))
+        text = path.read_text().replace("/home/dev/repo", str(repo))
         path.write_text(text)
         if path.suffix == ".sql":
             with sqlite3.connect(path.with_suffix("")) as database:

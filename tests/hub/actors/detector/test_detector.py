@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from datetime import UTC, datetime
 
 import pytest
 
 from hub.actors.detector import actor
+from hub.messages import GetWallet
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
 from tests.hub.io.agents import new_session, register, running, transcript
@@ -145,3 +148,39 @@ async def test_what_hub_runs_itself_is_not_announced(made, monkeypatch, home):
             with running(made.root.parent, cwd=made.root) as pid:
                 told = await live.until_event(f"(pid {pid})")
             assert [r.id for r in await announcements(live)] == [told.id]
+
+
+def spends(path, name, tokens):
+    """One more answer of the session, now."""
+    at = datetime.now(UTC).isoformat()
+    usage = {"input_tokens": tokens, "output_tokens": 0}
+    message = {"id": name, "role": "assistant", "model": "m", "content": [], "usage": usage}
+    record = {"type": "assistant", "uuid": name, "requestId": name, "timestamp": at, "message": message}
+    with path.open("a") as file:
+        file.write(f"{json.dumps(record)}\n" * 2)
+
+
+async def test_what_other_agents_spend_is_in_the_wallet_once_also_after_a_restart(made, monkeypatch, home):
+    """Burn of foreign sessions feeds the wallet; hub's own sessions, known by their worktree, are in it already."""
+    made.configure("[detect]\ninterval = 0.2\n[providers.claude]\ndeclaredCap = 10000\n")
+    path = transcript(home, SESSION, made.root, "Write a.py")
+    mine = transcript(home, OTHER, made.root / ".hub/worktrees/s-1", "Hub's own.")
+    path.write_text(path.read_text().replace("2026-11-21T", "2026-01-02T"))  # another day's
+    spends(path, "m-2", 300)
+    spends(mine, "m-3", 5000)
+
+    async def spent(live, tokens):
+        async def entry():
+            return next(row for row in await live.ask("quota", GetWallet()) if row["provider"] == "claude")
+
+        found = await answered(entry, lambda row: row["tokensElsewhere"] >= tokens)
+        assert (found["tokensToday"], found["tokensElsewhere"]) == (tokens, tokens)
+        assert (found["source"], found["remaining"]) == ("declared", 10_000 - tokens)
+
+    async with daemon(made, monkeypatch, home, ambient=True) as live:
+        await spent(live, 300)
+        spends(path, "m-4", 50)
+        await spent(live, 350)
+    spends(path, "m-5", 10)  # while no daemon runs
+    async with daemon(made, monkeypatch, home, ambient=True) as live:
+        await spent(live, 360)

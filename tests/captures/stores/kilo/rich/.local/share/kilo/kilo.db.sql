@@ -1,96 +1,32 @@
-BEGIN TRANSACTION;
-CREATE TABLE `message` (
-          `id` text PRIMARY KEY,
-          `session_id` text NOT NULL,
-          `time_created` integer NOT NULL,
-          `time_updated` integer NOT NULL,
-          `data` text NOT NULL,
-          CONSTRAINT `fk_message_session_id_session_id_fk` FOREIGN KEY (`session_id`) REFERENCES `session`(`id`) ON DELETE CASCADE
-        );
-INSERT INTO "message" VALUES('msg_1fe0e3238001lT2G2in0nIeIig','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263705657,1795263713395,'{"role":"user","time":{"created":1795263705657},"agent":"build","model":{"providerID":"anthropic","modelID":"claude-sonnet-5-5"},"summary":{"diffs":[{"file":"a/hello.txt","patch":"Index: a/hello.txt\n===================================================================\n--- a/hello.txt\t\n+++ a/hello.txt\t\n@@ -0,0 +1,1 @@\n+hi\n","additions":1,"deletions":0,"status":"added"}]}}');
-INSERT INTO "message" VALUES('msg_1fe0e3b69001IgI5kZSVj51rzv','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263708009,1795263711809,'{"parentID":"msg_1fe0e3238001lT2G2in0nIeIig","role":"assistant","mode":"build","agent":"build","path":{"cwd":"/home/dev/repo","root":"/home/dev/repo"},"cost":0,"tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"modelID":"claude-sonnet-5-5","providerID":"anthropic","time":{"created":1795263708009,"completed":1795263711807},"finish":"tool-calls"}');
-INSERT INTO "message" VALUES('msg_1fe0e4a49001tHaqdiXbXQDxae','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263711817,1795263712888,'{"parentID":"msg_1fe0e3238001lT2G2in0nIeIig","role":"assistant","mode":"build","agent":"build","path":{"cwd":"/home/dev/repo","root":"/home/dev/repo"},"cost":0,"tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"modelID":"claude-sonnet-5-5","providerID":"anthropic","time":{"created":1795263711817,"completed":1795263712884},"finish":"tool-calls"}');
-INSERT INTO "message" VALUES('msg_1fe0e4e7d001e14cFU46V1Q9vE','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263712893,1795263713724,'{"parentID":"msg_1fe0e3238001lT2G2in0nIeIig","role":"assistant","mode":"build","agent":"build","path":{"cwd":"/home/dev/repo","root":"/home/dev/repo"},"cost":0,"tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"modelID":"claude-sonnet-5-5","providerID":"anthropic","time":{"created":1795263712893,"completed":1795263713721},"finish":"stop"}');
-CREATE TABLE `part` (
-          `id` text PRIMARY KEY,
-          `message_id` text NOT NULL,
-          `session_id` text NOT NULL,
-          `time_created` integer NOT NULL,
-          `time_updated` integer NOT NULL,
-          `data` text NOT NULL,
-          CONSTRAINT `fk_part_message_id_message_id_fk` FOREIGN KEY (`message_id`) REFERENCES `message`(`id`) ON DELETE CASCADE
-        );
-INSERT INTO "part" VALUES('prt_1fe0e3255001ZN6mRt4IcNlpYI','msg_1fe0e3238001lT2G2in0nIeIig','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263707974,1795263707980,'{"type":"text","text":"Write hello.txt, then check it."}');
-INSERT INTO "part" VALUES('prt_1fe0e465c001cK0NM1asnuWyNz','msg_1fe0e3b69001IgI5kZSVj51rzv','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263710813,1795263710823,'{"snapshot":"4b825dc642cb6eb9a060e54bf8d69288fbee4904","type":"step-start"}');
-INSERT INTO "part" VALUES('prt_1fe0e466d001BrQ4ezKWFFTIG6','msg_1fe0e3b69001IgI5kZSVj51rzv','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263710829,1795263710841,'{"type":"reasoning","text":"First the file.","time":{"start":1795263710829,"end":1795263710838},"metadata":{"anthropic":{"signature":"c2lnbmVk"}}}');
-INSERT INTO "part" VALUES('prt_1fe0e467c001Xt86zkhXTajUlD','msg_1fe0e3b69001IgI5kZSVj51rzv','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263710844,1795263710867,'{"type":"text","text":"Calling a tool.","time":{"start":1795263710844,"end":1795263710865}}');
-INSERT INTO "part" VALUES('prt_1fe0e469d0015sOk23EWhDBpE4','msg_1fe0e3b69001IgI5kZSVj51rzv','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263710877,1795263711079,'{"type":"tool","tool":"write","callID":"toolu_00000000000000000001","state":{"status":"completed","input":{"filePath":"/home/dev/repo/a/hello.txt","content":"hi\n"},"output":"Wrote file successfully.","metadata":{"diagnostics":{},"filepath":"/home/dev/repo/a/hello.txt","exists":false,"truncated":false},"title":"a/hello.txt","time":{"start":1795263710925,"end":1795263711064}}}');
-INSERT INTO "part" VALUES('prt_1fe0e48a5001tiyeTOtOepjRqA','msg_1fe0e3b69001IgI5kZSVj51rzv','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263711398,1795263711415,'{"reason":"tool-calls","snapshot":"fa9d8c94489bbafffea57824b894d337bf6456fc","type":"step-finish","tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"cost":0}');
-INSERT INTO "part" VALUES('prt_1fe0e4a28001oy5zmA48016bag','msg_1fe0e3b69001IgI5kZSVj51rzv','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263711784,1795263711795,'{"type":"patch","hash":"4b825dc642cb6eb9a060e54bf8d69288fbee4904","files":["/home/dev/repo/a/hello.txt"]}');
-INSERT INTO "part" VALUES('prt_1fe0e4be3001WQwqXMH4zlxtUO','msg_1fe0e4a49001tHaqdiXbXQDxae','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263712228,1795263712229,'{"snapshot":"fa9d8c94489bbafffea57824b894d337bf6456fc","type":"step-start"}');
-INSERT INTO "part" VALUES('prt_1fe0e4bf4001pmLrf7UXBiOqQP','msg_1fe0e4a49001tHaqdiXbXQDxae','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263712244,1795263712262,'{"type":"text","text":"Calling a tool.","time":{"start":1795263712244,"end":1795263712253}}');
-INSERT INTO "part" VALUES('prt_1fe0e4c08001E805vczMZxZdrU','msg_1fe0e4a49001tHaqdiXbXQDxae','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263712264,1795263712536,'{"type":"tool","tool":"bash","callID":"toolu_00000000000000000004","state":{"status":"completed","input":{"command":"cat a/hello.txt; exit 3","description":"run it"},"output":"hi\n","metadata":{"output":"hi\n","exit":3,"truncated":false},"title":"cat a/hello.txt; exit 3","time":{"start":1795263712299,"end":1795263712535}}}');
-INSERT INTO "part" VALUES('prt_1fe0e4db4001dbAnFIKHCHxKp7','msg_1fe0e4a49001tHaqdiXbXQDxae','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263712692,1795263712696,'{"reason":"tool-calls","snapshot":"fa9d8c94489bbafffea57824b894d337bf6456fc","type":"step-finish","tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"cost":0}');
-INSERT INTO "part" VALUES('prt_1fe0e4fcd001VqB7x9ZnJKB413','msg_1fe0e4e7d001e14cFU46V1Q9vE','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263713229,1795263713243,'{"snapshot":"fa9d8c94489bbafffea57824b894d337bf6456fc","type":"step-start"}');
-INSERT INTO "part" VALUES('prt_1fe0e4fdc001fk1wKmp1kbxN7A','msg_1fe0e4e7d001e14cFU46V1Q9vE','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263713255,1795263713277,'{"type":"text","text":"All done.","time":{"start":1795263713254,"end":1795263713266}}');
-INSERT INTO "part" VALUES('prt_1fe0e5138001exqP8koYOGYq52','msg_1fe0e4e7d001e14cFU46V1Q9vE','ses_e01f1ce43ffevM7R08c0vgzyeK',1795263713592,1795263713594,'{"reason":"stop","snapshot":"fa9d8c94489bbafffea57824b894d337bf6456fc","type":"step-finish","tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"cost":0}');
-CREATE TABLE `project` (
-          `id` text PRIMARY KEY,
-          `worktree` text NOT NULL,
-          `vcs` text,
-          `name` text,
-          `icon_url` text,
-          `icon_url_override` text,
-          `icon_color` text,
-          `time_created` integer NOT NULL,
-          `time_updated` integer NOT NULL,
-          `time_initialized` integer,
-          `sandboxes` text NOT NULL,
-          `commands` text
-        );
-INSERT INTO "project" VALUES('global','/home/dev/repo','git',NULL,NULL,NULL,NULL,1795263704489,1795263704489,NULL,'[]',NULL);
-CREATE TABLE `session` (
-          `id` text PRIMARY KEY,
-          `project_id` text NOT NULL,
-          `workspace_id` text,
-          `parent_id` text,
-          `slug` text NOT NULL,
-          `directory` text NOT NULL,
-          `path` text,
-          `title` text NOT NULL,
-          `version` text NOT NULL,
-          `share_url` text,
-          `summary_additions` integer,
-          `summary_deletions` integer,
-          `summary_files` integer,
-          `summary_diffs` text,
-          `metadata` text,
-          `cost` real DEFAULT 0 NOT NULL,
-          `tokens_input` integer DEFAULT 0 NOT NULL,
-          `tokens_output` integer DEFAULT 0 NOT NULL,
-          `tokens_reasoning` integer DEFAULT 0 NOT NULL,
-          `tokens_cache_read` integer DEFAULT 0 NOT NULL,
-          `tokens_cache_write` integer DEFAULT 0 NOT NULL,
-          `revert` text,
-          `permission` text,
-          `agent` text,
-          `model` text,
-          `time_created` integer NOT NULL,
-          `time_updated` integer NOT NULL,
-          `time_compacting` integer,
-          `time_archived` integer,
-          CONSTRAINT `fk_session_project_id_project_id_fk` FOREIGN KEY (`project_id`) REFERENCES `project`(`id`) ON DELETE CASCADE
-        );
-INSERT INTO "session" VALUES('ses_e01f1ce43ffevM7R08c0vgzyeK','global',NULL,NULL,'glowing-river','/home/dev/repo','','hub s-1','1.18.33',NULL,0,0,0,NULL,NULL,0.0,303,99,0,66,33,NULL,NULL,'build','{"id":"claude-sonnet-5-5","providerID":"anthropic","variant":"default"}',1795263705533,1795263713734,NULL,NULL);
-CREATE TABLE `todo` (
-          `session_id` text NOT NULL,
-          `content` text NOT NULL,
-          `status` text NOT NULL,
-          `priority` text NOT NULL,
-          `position` integer NOT NULL,
-          `time_created` integer NOT NULL,
-          `time_updated` integer NOT NULL,
-          CONSTRAINT `todo_pk` PRIMARY KEY(`session_id`, `position`),
-          CONSTRAINT `fk_todo_session_id_session_id_fk` FOREIGN KEY (`session_id`) REFERENCES `session`(`id`) ON DELETE CASCADE
-        );
-COMMIT;
+CREATE TABLE `message` ( `id` text PRIMARY KEY, `session_id` text NOT NULL, `time_created` integer NOT NULL, `time_updated` integer NOT NULL, `data` text NOT NULL, CONSTRAINT `fk_message_session_id_session_id_fk` FOREIGN KEY (`session_id`) REFERENCES `session`(`id`) ON DELETE CASCADE );
+CREATE TABLE `part` ( `id` text PRIMARY KEY, `message_id` text NOT NULL, `session_id` text NOT NULL, `time_created` integer NOT NULL, `time_updated` integer NOT NULL, `data` text NOT NULL, CONSTRAINT `fk_part_message_id_message_id_fk` FOREIGN KEY (`message_id`) REFERENCES `message`(`id`) ON DELETE CASCADE );
+CREATE TABLE `session` ( `id` text PRIMARY KEY, `project_id` text NOT NULL, `workspace_id` text, `parent_id` text, `slug` text NOT NULL, `directory` text NOT NULL, `path` text, `title` text NOT NULL, `version` text NOT NULL, `share_url` text, `summary_additions` integer, `summary_deletions` integer, `summary_files` integer, `summary_diffs` text, `metadata` text, `cost` real DEFAULT 0 NOT NULL, `tokens_input` integer DEFAULT 0 NOT NULL, `tokens_output` integer DEFAULT 0 NOT NULL, `tokens_reasoning` integer DEFAULT 0 NOT NULL, `tokens_cache_read` integer DEFAULT 0 NOT NULL, `tokens_cache_write` integer DEFAULT 0 NOT NULL, `revert` text, `permission` text, `agent` text, `model` text, `time_created` integer NOT NULL, `time_updated` integer NOT NULL, `time_compacting` integer, `time_archived` integer, CONSTRAINT `fk_session_project_id_project_id_fk` FOREIGN KEY (`project_id`) REFERENCES `project`(`id`) ON DELETE CASCADE );
+CREATE TABLE `todo` ( `session_id` text NOT NULL, `content` text NOT NULL, `status` text NOT NULL, `priority` text NOT NULL, `position` integer NOT NULL, `time_created` integer NOT NULL, `time_updated` integer NOT NULL, CONSTRAINT `todo_pk` PRIMARY KEY(`session_id`, `position`), CONSTRAINT `fk_todo_session_id_session_id_fk` FOREIGN KEY (`session_id`) REFERENCES `session`(`id`) ON DELETE CASCADE );
+INSERT INTO session VALUES('ses_e00672855ffeP81Yl4elhcmYtu','global',NULL,NULL,'mighty-squid','/home/dev/repo','','A title','7.7.9',NULL,1,0,1,NULL,NULL,0.0,303,99,0,66,33,NULL,'[{"permission":"question","pattern":"*","action":"deny"},{"permission":"suggest","pattern":"*","action":"deny"},{"permission":"plan_enter","pattern":"*","action":"deny"},{"permission":"plan_exit","pattern":"*","action":"deny"}]','code','{"id":"claude-sonnet-5-5","providerID":"anthropic","variant":"default"}',1795289569194,1795289581127,NULL,NULL);
+INSERT INTO message VALUES('msg_1ff98f43e001Mzp1Inywg7ZNz0','ses_e00672855ffeP81Yl4elhcmYtu',1795289576510,1795289581137,'{"role":"user","time":{"created":1795289576510},"agent":"code","model":{"providerID":"anthropic","modelID":"claude-sonnet-5-5"},"summary":{"diffs":[{"file":"hello.txt","patch":"diff --git a/hello.txt b/hello.txt\nnew file mode 100644\nindex 0000000..45b983b\n--- /dev/null\n+++ b/hello.txt\n@@ -0,0 +1 @@\n+hi\n","additions":1,"deletions":0,"status":"added"}]}}');
+INSERT INTO message VALUES('msg_1ff98f95c001C5x44axdTQloru','ses_e00672855ffeP81Yl4elhcmYtu',1795289577820,1795289579362,'{"parentID":"msg_1ff98f43e001Mzp1Inywg7ZNz0","role":"assistant","mode":"code","agent":"code","path":{"cwd":"/home/dev/repo","root":"/home/dev/repo"},"cost":0,"tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"modelID":"claude-sonnet-5-5","providerID":"anthropic","time":{"created":1795289577820,"completed":1795289579359},"finish":"tool-calls"}');
+INSERT INTO message VALUES('msg_1ff98ff69001vEWBJ2Z5ajmh6L','ses_e00672855ffeP81Yl4elhcmYtu',1795289579369,1795289580350,'{"parentID":"msg_1ff98f43e001Mzp1Inywg7ZNz0","role":"assistant","mode":"code","agent":"code","path":{"cwd":"/home/dev/repo","root":"/home/dev/repo"},"cost":0,"tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"modelID":"claude-sonnet-5-5","providerID":"anthropic","time":{"created":1795289579369,"completed":1795289580345},"finish":"tool-calls"}');
+INSERT INTO message VALUES('msg_1ff990358001vtmDC2iP8W3n5t','ses_e00672855ffeP81Yl4elhcmYtu',1795289580376,1795289580924,'{"parentID":"msg_1ff98f43e001Mzp1Inywg7ZNz0","role":"assistant","mode":"code","agent":"code","path":{"cwd":"/home/dev/repo","root":"/home/dev/repo"},"cost":0,"tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"modelID":"claude-sonnet-5-5","providerID":"anthropic","time":{"created":1795289580376,"completed":1795289580921},"finish":"stop"}');
+INSERT INTO part VALUES('prt_1ff98f4c5001sWqYtA3ZLfVfk0','msg_1ff98f43e001Mzp1Inywg7ZNz0','ses_e00672855ffeP81Yl4elhcmYtu',1795289576657,1795289576660,'{"type":"text","text":"\"Write the file hello.txt, then check it.\""}');
+INSERT INTO part VALUES('prt_1ff98fc3a0017qQrjr0bdEVuAV','msg_1ff98f95c001C5x44axdTQloru','ses_e00672855ffeP81Yl4elhcmYtu',1795289578554,1795289578557,'{"snapshot":"4b825dc642cb6eb9a060e54bf8d69288fbee4904","type":"step-start","time":{"start":1795289578554}}');
+INSERT INTO part VALUES('prt_1ff98fc400019uYiYLG7qGvRPH','msg_1ff98f95c001C5x44axdTQloru','ses_e00672855ffeP81Yl4elhcmYtu',1795289578560,1795289578569,'{"type":"text","text":"Calling a tool.","time":{"start":1795289578560,"end":1795289578567}}');
+INSERT INTO part VALUES('prt_1ff98fc4b0014miz6249rRmMkm','msg_1ff98f95c001C5x44axdTQloru','ses_e00672855ffeP81Yl4elhcmYtu',1795289578572,1795289578752,'{"type":"tool","tool":"write","callID":"toolu_00000000000000000001","state":{"status":"completed","input":{"filePath":"/home/dev/repo/hello.txt","content":"hi\n"},"output":"Wrote file successfully.","metadata":{"diagnostics":{},"filepath":"/home/dev/repo/hello.txt","exists":false,"diff":"Index: /home/dev/repo/hello.txt\n===================================================================\n--- /home/dev/repo/hello.txt\n+++ /home/dev/repo/hello.txt\n@@ -0,0 +1,1 @@\n+hi\n","filediff":{"file":"/home/dev/repo/hello.txt","patch":"Index: /home/dev/repo/hello.txt\n===================================================================\n--- /home/dev/repo/hello.txt\n+++ /home/dev/repo/hello.txt\n@@ -0,0 +1,1 @@\n+hi\n","additions":1,"deletions":0},"truncated":false,"approval":{"source":"project","rule":{"permission":"*","pattern":"*","action":"allow"}}},"title":"hello.txt","time":{"start":1795289578586,"end":1795289578750}}}');
+INSERT INTO part VALUES('prt_1ff98fea1001YTL9lgzv9KGCzW','msg_1ff98f95c001C5x44axdTQloru','ses_e00672855ffeP81Yl4elhcmYtu',1795289579169,1795289579176,'{"reason":"tool-calls","snapshot":"7a2871192d49caaff5451df37b27afc373d8298b","type":"step-finish","time":{"start":1795289578554,"end":1795289579166,"elapsed":612},"metrics":{"generation":53.92156862745098,"source":"computed"},"tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"cost":0}');
+INSERT INTO part VALUES('prt_1ff98ff53001YnoHxwP28Q2gGv','msg_1ff98f95c001C5x44axdTQloru','ses_e00672855ffeP81Yl4elhcmYtu',1795289579348,1795289579351,'{"type":"patch","hash":"4b825dc642cb6eb9a060e54bf8d69288fbee4904","files":["/home/dev/repo/hello.txt"]}');
+INSERT INTO part VALUES('prt_1ff99014100162Gs7pYdV4i6a5','msg_1ff98ff69001vEWBJ2Z5ajmh6L','ses_e00672855ffeP81Yl4elhcmYtu',1795289579841,1795289579843,'{"snapshot":"7a2871192d49caaff5451df37b27afc373d8298b","type":"step-start","time":{"start":1795289579841}}');
+INSERT INTO part VALUES('prt_1ff990146001OWRrox0pOYY7Qf','msg_1ff98ff69001vEWBJ2Z5ajmh6L','ses_e00672855ffeP81Yl4elhcmYtu',1795289579846,1795289579853,'{"type":"text","text":"Calling a tool.","time":{"start":1795289579846,"end":1795289579851}}');
+INSERT INTO part VALUES('prt_1ff99014f001G36tTFHsL1kcyE','msg_1ff98ff69001vEWBJ2Z5ajmh6L','ses_e00672855ffeP81Yl4elhcmYtu',1795289579855,1795289580178,'{"type":"tool","tool":"bash","callID":"toolu_00000000000000000004","state":{"status":"completed","input":{"command":"cat hello.txt","description":"run it"},"output":"hi\n","metadata":{"output":"hi\n","exit":0,"description":"run it","truncated":false,"approval":{"source":"project","rule":{"permission":"*","pattern":"*","action":"allow"}}},"title":"run it","time":{"start":1795289579868,"end":1795289580175}}}');
+INSERT INTO part VALUES('prt_1ff9902e80016jta9MtXf8fO8s','msg_1ff98ff69001vEWBJ2Z5ajmh6L','ses_e00672855ffeP81Yl4elhcmYtu',1795289580264,1795289580272,'{"reason":"tool-calls","snapshot":"7a2871192d49caaff5451df37b27afc373d8298b","type":"step-finish","time":{"start":1795289579841,"end":1795289580260,"elapsed":419},"metrics":{"generation":78.75894988066825,"source":"computed"},"tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"cost":0}');
+INSERT INTO part VALUES('prt_1ff990497001yBggRA1Yxs83Yz','msg_1ff990358001vtmDC2iP8W3n5t','ses_e00672855ffeP81Yl4elhcmYtu',1795289580695,1795289580697,'{"snapshot":"7a2871192d49caaff5451df37b27afc373d8298b","type":"step-start","time":{"start":1795289580695}}');
+INSERT INTO part VALUES('prt_1ff99049b001BiBycgFdl2xbUb','msg_1ff990358001vtmDC2iP8W3n5t','ses_e00672855ffeP81Yl4elhcmYtu',1795289580700,1795289580708,'{"type":"text","text":"Wrote hello.txt and checked it.","time":{"start":1795289580699,"end":1795289580707}}');
+INSERT INTO part VALUES('prt_1ff990521001WLRQIViizyG9fx','msg_1ff990358001vtmDC2iP8W3n5t','ses_e00672855ffeP81Yl4elhcmYtu',1795289580833,1795289580834,'{"reason":"stop","snapshot":"7a2871192d49caaff5451df37b27afc373d8298b","type":"step-finish","time":{"start":1795289580695,"end":1795289580831,"elapsed":136},"metrics":{"generation":242.64705882352942,"source":"computed"},"tokens":{"total":167,"input":101,"output":33,"reasoning":0,"cache":{"write":11,"read":22}},"cost":0}');
+CREATE INDEX `message_session_time_created_id_idx` ON `message` (`session_id`,`time_created`,`id`);
+CREATE INDEX `recall_message_role_idx` ON `message` (`id`,json_extract("data", '$.role'),coalesce(json_extract("data", '$.parentID'), ''));
+CREATE INDEX `part_message_id_id_idx` ON `part` (`message_id`,`id`);
+CREATE INDEX `part_session_idx` ON `part` (`session_id`);
+CREATE INDEX `part_session_step_finish_idx` ON `part` (`session_id`) WHERE json_valid("part"."data") AND json_extract("part"."data", '$.type') = 'step-finish';
+CREATE INDEX `recall_part_search_idx` ON `part` (`session_id`,`id`,`message_id`,json_extract("data", '$.type'),CASE WHEN json_extract("data", '$.type') = 'text' THEN coalesce(json_extract("data", '$.text'), '') WHEN json_extract("data", '$.type') = 'file' THEN trim(coalesce(json_extract("data", '$.filename'), '') || ' ' || CASE WHEN coalesce(json_extract("data", '$.url'), '') NOT LIKE 'data:%' THEN coalesce(json_extract("data", '$.url'), '') ELSE '' END || ' ' || coalesce(json_extract("data", '$.source.path'), '') || ' ' || coalesce(json_extract("data", '$.source.name'), '') || ' ' || CASE WHEN coalesce(json_extract("data", '$.source.uri'), '') NOT LIKE 'data:%' THEN coalesce(json_extract("data", '$.source.uri'), '') ELSE '' END || ' ' || coalesce(json_extract("data", '$.source.clientName'), '')) ELSE coalesce(json_extract("data", '$.state.error'), '') END) WHERE json_valid("part"."data") AND ((json_extract("part"."data", '$.type') = 'text' AND coalesce(json_extract("part"."data", '$.synthetic'), 0) = 0 AND coalesce(json_extract("part"."data", '$.ignored'), 0) = 0) OR json_extract("part"."data", '$.type') = 'file' OR (json_extract("part"."data", '$.type') = 'tool' AND json_extract("part"."data", '$.state.status') = 'error'));
+CREATE INDEX `session_project_idx` ON `session` (`project_id`);
+CREATE INDEX `session_workspace_idx` ON `session` (`workspace_id`);
+CREATE INDEX `session_parent_idx` ON `session` (`parent_id`);
+CREATE INDEX `todo_session_idx` ON `todo` (`session_id`);

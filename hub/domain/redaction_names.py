@@ -1,0 +1,60 @@
+"""What the name in front of a value says about it: names whose values are no secrets.
+
+Owns: the names that hold a word of secrets but no secret: public keys, ids, places, times, words of other meaning.
+Must not: judge a value, or find a name.
+
+A name is read in the lower-case ASCII view of the text, up to its end: all patterns end there.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MEANT_FOR_NONE = (
+    rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|authenticity|[cx]srf)[a-z0-9_-]*+\Z"
+)
+_PUBLIC_KEYS = (
+    rb"(?:public|publishable|pub|primary|foreign|cache|partition|sort|row|idempotency|object|dedup[a-z]*|(?<!bit)bucket"
+    rb"|hot|natural|schema|sequence|idx|index|hash|lookup|i18n|translation|site)[_.-]?keys?\Z"
+)
+_PLACES_IN_A_LIST = (
+    rb"(?:next|page|pagination|continuation|sync|resume|cancel(?:lation)?)[_-]?(?:page[_-]?)?token\Z"
+    rb"|public[_.-]?token\Z"
+)
+_IDS_OF_SECRETS = rb"(?:key|token|credential)s?[_.-]?(?:ids?|hash|digest|checksum|ref)\Z|\busersecretsid\Z"
+_ABOUT_SECRETS = (
+    rb"(?:key|token|secret|password|credential|auth)s?[_.-]?(?:(?:file_?)?names?|paths?|files?|ur[il]s?|endpoint|types?"
+    rb"|arn|fingerprint|thumbprint|version|count|size|length|ttl|expir[a-z_]*|latency[a-z_]*|time|source|address|alias"
+    rb"|md5|sha[0-9]{1,3}(?:sum)?)\Z"
+)
+_OTHER_WORDS = (
+    rb"author(?!i[sz])[a-z0-9_-]*+\Z|authentication-results\Z|tokeni[sz]ers?[a-z0-9_-]*+\Z|\bwithcredentials\Z"
+    rb"|(?:mon|tur|don|hoc|joc|whis|mic)key[a-z0-9_-]*+\Z"
+)
+"""A writer, a mail's origin, a cutter of text, a choice, and animals, people and drinks: each holds a word by chance."""
+_A_KIND = rb"type=secret\Z"
+"""`--mount=type=secret,id=...`: the word is a value."""
+_NO_SECRET = re.compile(
+    b"|".join(
+        (
+            _MEANT_FOR_NONE,
+            _PUBLIC_KEYS,
+            _PLACES_IN_A_LIST,
+            _IDS_OF_SECRETS,
+            _ABOUT_SECRETS,
+            _OTHER_WORDS,
+            _A_KIND,
+        )
+    )
+)
+
+
+def names_no_secret(view: bytes, low: int, end: int) -> bool:
+    """Whether the name that ends at `end` says that its value is none, none worth anything, or what all may see.
+
+    Args:
+        view: The text in lower-case ASCII.
+        low: How far back the name may be read.
+        end: Behind the last letter of the name.
+    """
+    return _NO_SECRET.search(view, low, end) is not None
