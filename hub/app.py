@@ -76,6 +76,8 @@ _PERIOD = 30.0
 _MAX_JOBS = 16
 _DISPATCH = ("hub.actors.adapter", "hub.actors.launch", "hub.actors.session.crew")
 """What a dispatch takes besides the providers."""
+_ROUTING = "hub.web.routing"
+"""Quart, and what serves requests through it."""
 _GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
 """Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
@@ -288,7 +290,7 @@ class App:
         await trio.to_thread.run_sync(self._warm, limiter=self._one_import)
 
     def _warm(self) -> None:
-        for module in _DISPATCH:
+        for module in (*_DISPATCH, _ROUTING):
             import_module(module)
         list(self.providers.values())
 

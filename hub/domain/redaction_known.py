@@ -124,7 +124,9 @@ class KnownSecrets:
         spans = list(self._find(text, lo)) if whole else []
         hold = self._pending(text, lo) if begun else len(text)
         joined = _join(text)
-        if joined != text:
+        # Where nothing has begun at the end of all the lines, nothing has that begins at `lo` or later.
+        begun_joined = begun and joined != text and self._pending(joined, 0) < len(joined)
+        if joined != text and (whole or begun_joined):
             index = _Origin(text)
             low = index.view(lo) if lo else 0
             spans += [
@@ -133,7 +135,7 @@ class KnownSecrets:
                 )
                 for span in (self._find(joined, low) if whole else ())
             ]
-            pending = self._pending(joined, low) if begun else len(joined)
+            pending = self._pending(joined, low) if begun_joined else len(joined)
             if pending < len(joined):
                 hold = min(hold, index.text(pending))
         if final and begun:

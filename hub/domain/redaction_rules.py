@@ -2,10 +2,6 @@
 
 Owns: the table of the providers' key prefixes and a few structures (JWT, PEM, login in a URL).
 Must not: grow into a scanner; unknown secrets in general are the work of a maintained engine (`redaction_engine`).
-
-Rules for a rule: it is a sequence of literals and bounded runs of letters, a literal first, each run of a
-class that the part behind it does not begin with. So matching never backtracks, and the pattern of its
-*beginnings*, which a stream needs to know what to hold back, follows from the same sequence.
 """
 
 from __future__ import annotations
@@ -15,169 +11,13 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
-import attrs
-
 from hub.domain.redaction_engine import Engine
 from hub.domain.redaction_literals import Literals, pattern
+from hub.domain.redaction_rule import ALNUM, Rule, Run, Runs
 from hub.domain.redaction_span import Span
-from hub.domain.redaction_value import stands_for_one
 
-_ALNUM = "A-Za-z0-9"
 _URLSAFE = "A-Za-z0-9_-"
 _ANCHOR = 3
-_LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
-_BLANK, _SAMPLE = 2, 32
-"""A form filled in with no more different characters than this is a placeholder: `xxxx-xxxx`."""
-_ENOUGH = 8
-"""Letters behind a head that are enough to look closer."""
-_BLANKS = r"\t-\r\x1c-\x20?"
-"""What `\\s` is in the ASCII view of a text, where a letter of another script is a question mark."""
-
-
-@attrs.frozen
-class Run:
-    """From `least` to `most` letters of a class; `secret` marks the part that is hidden (default: all)."""
-
-    letters: str
-    least: int
-    most: int
-    secret: bool = False
-    stop: str = ""
-    """A literal at which the run ends although its letters are of the class."""
-
-    def group(self, least: int) -> str:
-        """The run's pattern, in the group `secret` where it is that."""
-        return f"(?P<secret>{self.pattern(least)})" if self.secret else self.pattern(least)
-
-    def pattern(self, least: int) -> str:
-        """The run as a possessive pattern."""
-        return self._units(re.escape(self.stop), least)
-
-    def beginning(self, rest: str) -> str:
-        """The run up to the end of the text, or the run and `rest`; half a stop at the end may be one."""
-        if not self.stop:
-            return rf"(?:{self.pattern(0)}\Z|{self.pattern(self.least)}{rest})"
-        half = _beginning((self.stop,))
-        stop = f"{re.escape(self.stop)}|{half}"
-        return rf"(?:{self._units(stop, 0)}(?:\Z|{half})|{self._units(stop, self.least)}{rest})"
-
-    def likely(self) -> str:
-        """What the run begins with, for RE2: which knows no stop, but that a stop of one letter is no body."""
-        letters = self.in_view()
-        body = letters.removesuffix(self.stop[:1]) if self.stop else letters
-        if body != letters:
-            return f"{re.escape(self.stop[0])}{{0,{len(self.stop) - 1}}}[{body}]"
-        return f"[{letters}]{{{min(self.least, _ENOUGH)}{'' if self.is_enough else ','}}}"
-
-    def in_view(self) -> str:
-        """The class in the ASCII view of a text."""
-        return self.letters.replace(r"\s", _BLANKS)
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether so much of a run is worth a closer look."""
-        return self.least > 1
-
-    def _units(self, stop: str, least: int) -> str:
-        unit = f"(?:(?!{stop})[{self.letters}])" if stop else f"[{self.letters}]"
-        return f"{unit}{{{least},{self.most}}}+"
-
-
-Part = str | Run
-
-
-@attrs.frozen
-class Rule:
-    """A name and the parts of the form; with `boundary` no letter or digit may stand before it, with `exact` none behind."""
-
-    name: str
-    parts: tuple[Part, ...]
-    boundary: bool = False
-    exact: bool = False
-    published: bool = False
-    """Whether there are such keys that are no secret, so that a detection engine is to agree where there is one."""
-    mixed: bool = False
-    """Whether every such secret has both letters and digits."""
-    before: str = ""
-    """A pattern of fixed length, for what must stand before the literal although it is not hidden."""
-    chosen: bool = False
-    """Whether a person makes it up, so that a word may stand in its place."""
-
-    @property
-    def literal(self) -> str:
-        """What every match begins with."""
-        assert isinstance(self.parts[0], str)  # noqa: S101  # the table is this module's
-        return self.parts[0]
-
-    def full(self) -> str:
-        """The pattern of a match; the group `secret` is what is hidden."""
-        parts = [re.escape(part) if isinstance(part, str) else part.group(part.least) for part in self.parts]
-        whole = "".join(parts)
-        behind = rf"(?![{_ALNUM}\[])" if self.exact else ""  # nor a marker: it may stand for letters
-        return self._before() + (whole if "(?P<secret>" in whole else f"(?P<secret>{whole})") + behind
-
-    def beginning(self) -> str:
-        """The pattern of what reaches the end of the text and may become a match, or a longer one."""
-        return self._before() + _beginning(self.parts)
-
-    def likely(self) -> str:
-        """The pattern, for RE2, of what every match begins with; more than matches begin with it."""
-        return _likely(self.parts)
-
-    def begun(self) -> str:
-        """The pattern, for RE2, of a text's end that `likely` may still come of, once the literal is there."""
-        return re.escape(self.literal) + _begun(self.parts[1:])
-
-    def takes(self, secret: str) -> bool:
-        """Whether this is a secret and no blank: `ghp_xxxxxxxx` stands for a key and is none."""
-        drawn = secret.removeprefix(self.literal)
-        if self.mixed and not (_LETTER.search(drawn) and _DIGIT.search(drawn)):
-            return False
-        if self.chosen and stands_for_one(secret):
-            return False
-        return len(set(drawn[:_SAMPLE].lower())) > _BLANK or len(set(drawn.lower())) > _BLANK
-
-    def _before(self) -> str:
-        if not self.boundary:
-            return self.before
-        # An escaped line end is a boundary too. A marker is none: else hiding one secret would uncover a form
-        # that was none before, and redacting twice were more than redacting once.
-        return rf"(?<!:[0-9a-f]{{8}}\])(?:(?<![{_ALNUM}])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}}))"
-
-
-def _likely(parts: tuple[Part, ...]) -> str:
-    """The parts up to the first run that is long enough to tell; every rule has one."""
-    head, rest = parts[0], parts[1:]
-    if isinstance(head, str):
-        return re.escape(head) + _likely(rest)
-    return head.likely() if head.is_enough else head.likely() + _likely(rest)
-
-
-def _begun(parts: tuple[Part, ...]) -> str:
-    """The same parts, cut off by the end of the text anywhere."""
-    if not parts:
-        return r"\z"
-    head, rest = parts[0], _begun(parts[1:])
-    if isinstance(head, Run):
-        return (
-            rf"[{head.in_view()}]{{0,{_ENOUGH}}}\z"
-            if head.is_enough
-            else rf"[{head.in_view()}]*(?:\z|{rest})"
-        )
-    for letter in reversed(head):
-        rest = rf"(?:\z|{re.escape(letter)}{rest})"
-    return rest
-
-
-def _beginning(parts: tuple[Part, ...]) -> str:
-    if not parts:
-        return "(?!)"
-    head, rest = parts[0], _beginning(parts[1:])
-    if isinstance(head, Run):
-        return head.beginning(rest)
-    for letter in reversed(head):
-        rest = rf"{re.escape(letter)}(?:\Z|{rest})"
-    return rest
 
 
 def _key(
@@ -201,24 +41,24 @@ _BROKERED: tuple[Rule, ...] = (
     _key("openai", "sk-proj-", 16),
     _key("openai", "sk-svcacct-", 16),
     _key("openai", "sk-admin-", 16),
-    _key("openai", "sess-", 40, 128, _ALNUM),
+    _key("openai", "sess-", 40, 128, ALNUM),
     _key("openrouter", "sk-or-", 16),
-    Rule("openai", ("sk-", Run(_ALNUM, 32, 128)), boundary=True),  # DeepSeek, DashScope, Moonshot, too
+    Rule("openai", ("sk-", Run(ALNUM, 32, 128)), boundary=True),  # DeepSeek, DashScope, Moonshot, too
     Rule("google", ("AIza", Run(_URLSAFE, 35, 35)), boundary=True, exact=True, published=True),
     _key("google", "AQ.Ab", 30),
     _key("google", "ya29.", 20, 1024),
     _key("google", "GOCSPX-", 24, 64),
     Rule("google", ("1//0", Run(_URLSAFE, 40, 512)), boundary=True),
-    *(_key("github", f"gh{kind}_", 30, 255, _ALNUM) for kind in "pousr"),
-    _key("github", "github_pat_", 22, 255, _ALNUM + "_"),
+    *(_key("github", f"gh{kind}_", 30, 255, ALNUM) for kind in "pousr"),
+    _key("github", "github_pat_", 22, 255, ALNUM + "_"),
     Rule("github", ("tid=", Run(_HEX, 32, 32), ";", Run("!-~", 16, 2048))),  # Copilot's session token
-    _key("groq", "gsk_", 40, 128, _ALNUM),
-    _key("xai", "xai-", 60, 128, _ALNUM),
-    _key("perplexity", "pplx-", 40, 128, _ALNUM),
-    _key("cerebras", "csk-", 40, 128, _ALNUM),
+    _key("groq", "gsk_", 40, 128, ALNUM),
+    _key("xai", "xai-", 60, 128, ALNUM),
+    _key("perplexity", "pplx-", 40, 128, ALNUM),
+    _key("cerebras", "csk-", 40, 128, ALNUM),
     _key("nvidia", "nvapi-", 40, 128),
-    _key("huggingface", "hf_", 30, 64, _ALNUM),
-    _key("replicate", "r8_", 36, 64, _ALNUM),
+    _key("huggingface", "hf_", 30, 64, ALNUM),
+    _key("replicate", "r8_", 36, 64, ALNUM),
     *(
         Rule("aws", (prefix, Run(_UPPER, 16, 16)), boundary=True, exact=True)
         for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")
@@ -240,19 +80,19 @@ _SERVICES: tuple[Rule, ...] = (
     ),
     _key("gitlab", "glcbt-", 18, 255),
     *(
-        Rule("slack", (f"xox{kind}-", Run("0-9", 9, 16), "-", Run(_ALNUM + "-", 16, 255)), mixed=True)
+        Rule("slack", (f"xox{kind}-", Run("0-9", 9, 16), "-", Run(ALNUM + "-", 16, 255)), mixed=True)
         for kind in "abcdoprs"
     ),
     *(
-        _key("slack", prefix, 40, 255, _ALNUM + "-", mixed=True)
+        _key("slack", prefix, 40, 255, ALNUM + "-", mixed=True)
         for prefix in ("xoxe-1-", "xoxp-1-", "xoxb-1-", "xapp-")
     ),
     *(
-        Rule("stripe", (f"{k}k_{mode}_", Run(_ALNUM, 20, 255)), boundary=True)
+        Rule("stripe", (f"{k}k_{mode}_", Run(ALNUM, 20, 255)), boundary=True)
         for k in "sr"
         for mode in ("live", "test", "prod")
     ),
-    _key("npm", "npm_", 36, 64, _ALNUM),
+    _key("npm", "npm_", 36, 64, ALNUM),
     _key("pypi", "pypi-AgE", 50, 1024),
     _key("digitalocean", "dop_v1_", 64, 64, _HEX),
     _key("digitalocean", "doo_v1_", 64, 64, _HEX),
@@ -261,13 +101,13 @@ _SERVICES: tuple[Rule, ...] = (
     _key("shopify", "shpat_", 32, 32, "A-Fa-f0-9"),
     _key("hashicorp", "hvs.", 24, 256),
     _key("hashicorp", "hvb.", 24, 512),
-    _key("linear", "lin_api_", 32, 64, _ALNUM),
-    _key("notion", "ntn_", 40, 64, _ALNUM),
+    _key("linear", "lin_api_", 32, 64, ALNUM),
+    _key("notion", "ntn_", 40, 64, ALNUM),
     _key("atlassian", "ATATT3", 60, 512, "=" + _URLSAFE),
     _key("sentry", "sntrys_", 40, 512, _BASE64 + "_"),
     _key("supabase", "sbp_", 40, 64, _HEX),
     _key("planetscale", "pscale_", 32, 128, "=." + _URLSAFE),
-    Rule("facebook", ("EAA", Run(_ALNUM, 100, 512)), boundary=True),
+    Rule("facebook", ("EAA", Run(ALNUM, 100, 512)), boundary=True),
     *(
         Rule("azure", (f"{version}Q~", Run(_ENTRA, 31, 34)), exact=True, before=_ENTRA_HEAD)
         for version in range(10)
@@ -356,7 +196,10 @@ class PrefixRules:
         spans: list[Span] = []
         hold = len(text)
         view = text.encode("ascii", "replace")
-        for start, _, (rank, rule, match, begins) in self._literals.hits(view, lo):
+        runs = Runs(text)
+        for start, end, (rank, rule, match, begins) in self._literals.hits(view, lo):
+            if not rule.opens(runs, end):
+                continue
             found = match()(text, start)
             if found is not None and self._is_secret(rule, found["secret"]):
                 spans.append(

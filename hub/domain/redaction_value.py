@@ -66,22 +66,26 @@ def stands_for_one(value: str) -> bool:
 def machine_made(value: str, mass: int = _MASS) -> bool:
     """Whether the value has at least `mass` letters and digits mixed at random, or is a UUID or a long number."""
     value = value[:_JUDGED]
-    if len(value) < mass or not _CHANCE.search(value) or placeholder(value):
+    if len(value) < mass or len(set(value)) < _DISTINCT or not _CHANCE.search(value):
         return False
-    segments = _SEGMENT.findall(value)
-    if _UUID.search(value) or any(
-        segment.isdigit() and len(segment) >= _DIGITS and len(set(segment)) >= _VARIED for segment in segments
-    ):
-        return len(set(value)) >= _DISTINCT and not _NO_VALUE.match(value)
-    random = "".join(filter(drawn, segments))
     if _HEX.fullmatch(value) and not (value.islower() or value.isupper()):
         return False  # no generator mixes cases in hex but for an address's checksum, which everyone may see
+    segments = _SEGMENT.findall(value)
     return (
-        len(random) >= mass
-        and len(set(random)) >= _DISTINCT
-        and _mixed(random)
+        (bool(_UUID.search(value)) or any(map(_long_number, segments)) or _random_mass(segments, mass))
         and not _NO_VALUE.match(value)
+        and not placeholder(value)
     )
+
+
+def _long_number(segment: str) -> bool:
+    return segment.isdigit() and len(segment) >= _DIGITS and len(set(segment)) >= _VARIED
+
+
+def _random_mass(segments: list[str], mass: int) -> bool:
+    """Whether what is drawn at random among the segments is enough."""
+    random = "".join(filter(drawn, segments))
+    return len(random) >= mass and len(set(random)) >= _DISTINCT and _mixed(random)
 
 
 def drawn(segment: str) -> bool:

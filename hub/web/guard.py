@@ -184,7 +184,7 @@ def _beyond(length: bytes) -> bool:
     return not length.isdigit() or len(length) > len(str(MAX_BODY)) or int(length) > MAX_BODY
 
 
-async def refuse(scope: Scope, send: Send, reply: Reply) -> None:
+async def respond(scope: Scope, send: Send, reply: Reply) -> None:
     """Sends a whole response: to a request, or in place of a WebSocket."""
     prefix = "websocket.http" if scope["type"] == "websocket" else "http"
     headers = reply.raw_headers()
@@ -207,7 +207,7 @@ class Guard:
         armoured = _with_security_headers(send)
         error = check(self._policy, scope)
         if error is not None:
-            await refuse(scope, armoured, problem(error, headers=_more_headers(error)))
+            await respond(scope, armoured, problem(error, headers=_more_headers(error)))
         elif scope["type"] == "websocket":
             await self._app(scope, receive, armoured)
         else:
@@ -220,7 +220,7 @@ class Guard:
         try:
             body = await _read_body(receive)
         except HubError as error:
-            await refuse(scope, send, problem(error))
+            await respond(scope, send, problem(error))
             return
         if body is not None:
             await self._app(scope, _BodyOf(body, receive), send)

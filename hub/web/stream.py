@@ -29,7 +29,7 @@ from hub.errors import Code, HubError
 from hub.web.backend import Backend, Subscription
 from hub.web.codec import decode_query, encode
 from hub.web.events import EventRecord
-from hub.web.guard import Message, Receive, Scope, Send, refuse
+from hub.web.guard import Message, Receive, Scope, Send, respond
 from hub.web.problem import as_hub_error, problem
 from hub.web.route import Operation
 from hub.web.schema import EventId, Query
@@ -158,7 +158,7 @@ class Streams:
                 if close is not None:
                     await send({"type": "websocket.close", "code": close.code, "reason": close.reason})
         except Exception as error:  # noqa: BLE001  # the edge
-            await refuse(scope, send, problem(as_hub_error(error), redact=self._redact))
+            await respond(scope, send, problem(as_hub_error(error), redact=self._redact))
 
     async def sse(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one stream of server-sent events."""
@@ -172,7 +172,7 @@ class Streams:
                 if close is not None:
                     await send({"type": "http.response.body", "body": b"", "more_body": False})
         except Exception as error:  # noqa: BLE001  # the edge
-            await refuse(scope, send, problem(as_hub_error(error), redact=self._redact))
+            await respond(scope, send, problem(as_hub_error(error), redact=self._redact))
 
     @asynccontextmanager
     async def _subscribed(self, since: int | None) -> AsyncIterator[Subscription]:

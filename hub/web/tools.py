@@ -12,7 +12,7 @@ import attrs
 import msgspec
 
 from hub.errors import Code, HubError
-from hub.web.guard import App, Receive, Scope, Send, refuse
+from hub.web.guard import App, Receive, Scope, Send, respond
 from hub.web.problem import as_hub_error, problem
 from hub.web.route import Operation
 
@@ -46,10 +46,10 @@ class Mount:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
         if self.app is None:
-            await refuse(scope, send, problem(HubError(Code.NOT_FOUND)))
+            await respond(scope, send, problem(HubError(Code.NOT_FOUND)))
         elif scope["method"] != TOOLS.method:
             headers = {"Allow": TOOLS.method}
-            await refuse(scope, send, problem(HubError(Code.METHOD_NOT_ALLOWED), headers=headers))
+            await respond(scope, send, problem(HubError(Code.METHOD_NOT_ALLOWED), headers=headers))
         else:
             await self._answer(self.app, scope, receive, send)
 
@@ -57,4 +57,4 @@ class Mount:
         try:
             await app(scope, receive, send)
         except Exception as error:  # noqa: BLE001  # the edge
-            await refuse(scope, send, problem(as_hub_error(error)))
+            await respond(scope, send, problem(as_hub_error(error)))

@@ -36,11 +36,12 @@ SIGNATURE = Signature(
     program="copilot",
     home="COPILOT_HOME",
     default_home=".copilot",
+    store=r"^(?P<home>/.+)/session-state/(?P<session>[-0-9a-f]{36})/inuse\.\d+\.hold$",
     session_options=("--resume",),
     helpers="login mcp plugin update help version --version --help",
     surfaces={"--acp": "editor", "--server": "editor"},
 )
-"""How its processes look."""
+"""How its processes look: a launcher, and the program, which holds a file of its session open."""
 
 
 @attrs.frozen

@@ -118,6 +118,20 @@ def test_an_open_rollout_names_home_and_session():
     assert (found.evidence, found.home, found.session_id) == (Evidence.OPEN_FILE, "/a/codex", UUID)
 
 
+def test_copilot_holds_a_file_of_its_session():
+    """As the real one does, version 1.0.102."""
+    files = (
+        "/home/u/.copilot/session-store.db",
+        "/home/u/.cache/copilot/pkg/linux-x64/1.0.102/inuse.12.hold",
+        f"/a/copilot/session-state/{UUID}/inuse.12.hold",
+    )
+    found = recognise(
+        process("/x/@github/copilot-linux-x64/copilot", "copilot", open_files=files), SIGNATURES, {}
+    )
+    assert found is not None
+    assert (found.evidence, found.home, found.session_id) == (Evidence.OPEN_FILE, "/a/copilot", UUID)
+
+
 def test_somebody_who_reads_a_store_is_no_agent():
     files = ("/a/codex/state_5.sqlite",)
     assert recognise(process("/usr/bin/sqlite3", "sqlite3", open_files=files), SIGNATURES, {}) is None

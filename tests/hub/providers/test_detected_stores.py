@@ -94,9 +94,13 @@ def test_droid_the_plan_in_force_is_a_list_or_a_text(tmp_path):
         assert {name: getattr(intel, name) for name in PLAN} == PLAN
 
 
-def test_droid_its_home_may_be_elsewhere(tmp_path):
-    home = home_of("droid", "rich", tmp_path)
-    assert hits_of(Path("/nowhere"), "droid", {"FACTORY_HOME_OVERRIDE": str(home)})
+@pytest.mark.parametrize(
+    ("provider", "variable", "place"),
+    [("droid", "FACTORY_HOME_OVERRIDE", ""), ("cline", "CLINE_DATA_DIR", ".cline/data")],
+)
+def test_the_sessions_are_found_where_the_environment_moves_them(provider, variable, place, tmp_path):
+    home = home_of(provider, "rich", tmp_path)
+    assert hits_of(Path("/nowhere"), provider, {variable: str(home / place)})
 
 
 def test_a_block_that_nobody_knows_makes_its_message_unknown_but_its_words_are_told(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from hub.errors import RULES, Code, HubError
-from hub.web import openapi
+from hub.web import app, openapi
 from hub.web.backend import RunRequest
 from hub.web.problem import problem
 from hub.web.route import Route
@@ -254,3 +254,39 @@ def test_the_table_holds_what_is_promised():
     }  # fmt: skip
     assert (SOCKET.path, SSE.path) == ("/ws", "/api/events/stream")
     assert len({(route.method, route.path) for route in ROUTES}) == len(ROUTES), "no path twice"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("query", ["", "?since=1", "?a=1&a=2", "?a=%ff"])
+@pytest.mark.parametrize("path", app.POLLED)
+async def test_what_is_polled_is_answered_as_the_router_would(method, path, query, monkeypatch):
+    """A way round the router must not be another API (decision 0032)."""
+    async with running() as server:
+        quick = await ask(server.port, method, path + query)
+        monkeypatch.setattr(app, "POLLED", ())
+        async with running() as other:
+            routed = await ask(other.port, method, path + query)
+            for reply in (quick, routed):
+                reply.headers.pop("date")
+            port = str(server.port).encode(), str(other.port).encode()
+            assert (quick.status, quick.body.replace(*port)) == (routed.status, routed.body)
+            assert {**quick.headers, "content-length": 0} == {**routed.headers, "content-length": 0}
+
+
+async def test_a_slow_application_is_made_once_for_all_who_wait():
+    """Two requests that come at once must not import and route everything twice."""
+    made: list[int] = []
+    served: list[int] = []
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        served.append(scope)
+
+    def make() -> Any:
+        made.append(1)
+        return application
+
+    soon = app.Soon(make)
+    async with trio.open_nursery() as nursery:
+        for number in range(3):
+            nursery.start_soon(soon, number, None, None)
+    assert (made, sorted(served)) == ([1], [0, 1, 2])

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from hub.errors import RULES, Code
-from hub.web import app, guard, openapi
+from hub.web import guard, openapi
 from hub.web.codec import decode_body
 from hub.web.guard import Policy
 from hub.web.openapi import codes
 from hub.web.route import Operation, post
 from hub.web.routes import table
+from hub.web.routing import quart_app
 from hub.web.schema import Body, Done, Sha
 from hub.web.stream import SOCKET, SSE
 from hub.web.tools import TOOLS
@@ -33,7 +34,7 @@ async def document(server: Server) -> Any:
 async def test_every_route_is_there_and_no_other(document: Any):
     """Against Quart's own map, so that a route which bypasses the table is found too."""
     described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
-    quart = app.quart_app(table(1), Fake(), str)
+    quart = quart_app(table(1), Fake(), str)
     served = {
         (method, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
         for rule in quart.url_map.iter_rules()

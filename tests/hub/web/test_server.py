@@ -219,13 +219,13 @@ async def test_a_chunked_flood_is_refused_and_drained(server: Server):
 
 async def test_a_refusal_frees_a_reader_that_waits_for_room(server: Server, monkeypatch: pytest.MonkeyPatch):
     """The request's queue is full of a body nobody will read: the answer must still arrive, and the rest be drained."""
-    refuse = guard.refuse
+    respond = guard.respond
 
     async def late(*args: Any) -> None:
         await trio.testing.wait_all_tasks_blocked(0.02)
-        await refuse(*args)
+        await respond(*args)
 
-    monkeypatch.setattr(guard, "refuse", late)
+    monkeypatch.setattr(guard, "respond", late)
 
     def upload() -> int:
         client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
