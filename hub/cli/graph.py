@@ -110,12 +110,22 @@ def _summary(body: dict[str, Any]) -> str:
 
 def _shown(body: dict[str, Any]) -> str:
     nodes = body.get("detail", {}).get("nodes", [])
-    rows = [f"{node['updated_at']}  {node['node_type']:<12} {_label(node)}" for node in nodes]
+    labels = {node["id"]: _label(node) for node in nodes}
+    imported: dict[str, list[str]] = {}
+    for edge in body.get("detail", {}).get("edges", []):
+        if edge["edge_type"] == "imports":
+            imported.setdefault(edge["from_id"], []).append(labels[edge["to_id"]])
+    rows = []
+    for node in nodes:
+        rows.append(f"{node['updated_at']}  {node['node_type']:<12} {labels[node['id']]}")
+        rows += [f"    imports {label}" for label in imported.get(node["id"], [])]
     return "\n".join([_summary(body), *rows])
 
 
 def _label(node: dict[str, Any]) -> str:
     told = node["payload"]
+    if told.get("outside"):
+        return f"{told['name']} ({told['lang']}, from outside)"[:120]
     words = next(
         (str(told[key]) for key in ("text", "goal", "command", "path", "tool") if told.get(key)), node["id"]
     )

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import attrs
 
+from hub.domain.code.resolve import Project, outside_name, resolve
+
 
 class NodeType(StrEnum):
     """What a node stands for. The list is open: a reader passes over a type it does not know."""
@@ -36,7 +38,7 @@ class EdgeType(StrEnum):
     DEFINES = "defines"
     """A module its symbol."""
     IMPORTS = "imports"
-    """A module another."""
+    """A module another: a file of the project, or one that is only known by its name."""
     TOUCHES = "touches"
     """A task or a tool call a file."""
     MENTIONS = "mentions"
@@ -100,6 +102,8 @@ class Symbol(Protocol):
         """From 1."""
 
 
+OUTSIDE = "outside:"
+"""What the ids of modules begin with that are none of the project's files."""
 WEIGHT_OF_MARK: Mapping[str | None, float] = {None: 1.0, "generated": 0.5, "vendored": 0.25}
 """What a tool wrote, and what other people wrote, counts for less than the project's own."""
 
@@ -122,6 +126,28 @@ def module_id(path: str) -> str:
 def fact_id(kind: NodeType, session_id: str, text: str) -> str:
     """The node of a statement or failure: by its text, so that saying it again makes no second one."""
     return f"{kind}:{session_id}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+def outside_id(language: str, name: str) -> str:
+    """The node of a module that is none of the project's files."""
+    return f"{OUTSIDE}{language}:{name}"
+
+
+def import_part(path: str, language: str, names: Iterable[str], there: Project) -> Part:
+    """What a module imports: files of the project where the name settles which, else the module that is so called."""
+    module = module_id(path)
+    nodes: dict[str, Node] = {}
+    edges: dict[str, Edge] = {}
+    for name in names:
+        targets = [module_id(target) for target in resolve(language, path, name, there)]
+        if not targets and (called := outside_name(language, name)):
+            outside = outside_id(language, called)
+            nodes[outside] = Node(
+                outside, NodeType.MODULE, {"name": called, "lang": language, "outside": True}
+            )
+            targets = [outside]
+        edges |= {target: Edge(module, target, EdgeType.IMPORTS) for target in targets}
+    return Part(tuple(nodes.values()), tuple(edges.values()))
 
 
 def code_part(path: str, language: str | None, mark: str | None, symbols: Iterable[Symbol]) -> Part:

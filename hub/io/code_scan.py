@@ -20,7 +20,7 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.code import Chunk, Mark, Symbol, chunks, language_of, mark, symbols
+from hub.domain.code import Chunk, Mark, Symbol, chunks, imports, language_of, mark, symbols
 from hub.io.git.digest import Parents
 
 MAX_BYTES = 1 << 20
@@ -35,6 +35,7 @@ _GRAIN = 2_000_000_000
 """Nanoseconds: a file that changed so shortly before it was read may change again and keep its time."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _OUTSIDE = re.compile(rb"^/|(?:^|/)\.\.?(?:/|$)")
+_GO_MODULE = re.compile(rb"(?m)^module[ \t]++\"?([^\s\"]++)")
 _NEVER = frozenset({".git", ".hub", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv"})
 
 
@@ -50,6 +51,7 @@ class Scanned:
     language: str
     mark: Mark | None
     symbols: list[Symbol]
+    imports: list[str]
     chunks: list[Chunk]
 
 
@@ -120,6 +122,21 @@ def walk(root: Path, over: Callable[[], bool] = lambda: False) -> Iterator[bytes
                     yield path
 
 
+def go_modules(root: Path, paths: Iterable[bytes]) -> dict[str, str]:
+    """The name that each `go.mod` among the paths gives its folder. Blocking."""
+    found = {}
+    with Parents(root) as parents:
+        for path in paths:
+            folder, _, name = path.rpartition(b"/")
+            if name != b"go.mod" or _OUTSIDE.search(path):
+                continue
+            with contextlib.suppress(OSError):  # gone, a link, or not ours to read
+                there = _look(parents, path, None)
+                if isinstance(there, _Read) and (module := _GO_MODULE.search(there.body)):
+                    found[os.fsdecode(folder)] = module[1].decode("utf-8", "replace")
+    return found
+
+
 @attrs.frozen
 class _Read:
     """A file's content, and how it is known again."""
@@ -175,5 +192,6 @@ def _scanned(path: str, language: str, read: _Read, scrub: Callable[[str], str] 
         language=language,
         mark=whose,
         symbols=symbols(language, body),
+        imports=imports(language, body),
         chunks=chunks(body),
     )

@@ -11,19 +11,21 @@ from __future__ import annotations
 import json
 import os
 import re
+import selectors
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import attrs
 import trio
 
-from tests.bench.bench_events import handshake
-from tests.bench.table import Row, run
+from tests.bench.bench_events import SERVE, handshake
+from tests.bench.table import Row, percentile, run
 from tests.faults.harness import Project, project, until
 
 RATE, SECONDS, CLIENTS = 1000, 6.0, 10
@@ -52,30 +54,55 @@ time.sleep(600)
 _AT = re.compile(rb"at=(\d+) ")
 
 
-@attrs.define
-class Seen:
-    """What one client saw."""
+class Watch:
+    """Clients as cheap as can be, all in one loop: they look for moments in the bytes they receive."""
 
-    delays: list[int] = attrs.field(factory=list)
-    count: int = 0
+    def __init__(self, port: int, clients: int, greeting: bytes = b"") -> None:
+        self.delays: list[int] = []
+        self._ready = selectors.DefaultSelector()
+        self._begun = 0
+        for _ in range(clients):
+            sock = socket.create_connection(("127.0.0.1", port))
+            sock.sendall(greeting)
+            sock.setblocking(False)
+            self._ready.register(sock, selectors.EVENT_READ, [b"", 0])
 
+    def read(self, expected: int, patience: float) -> None:
+        """Until each client has seen `expected` lines.
 
-async def client(port: int, batch: bool, expected: int, seen: Seen) -> None:
-    """Reads until every line has come."""
-    begun = 0
-    async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
-        await stream.send_all(handshake(port, batch=batch))
-        rest = b""
-        while seen.count < expected:
-            data = rest + await stream.receive_some(1 << 18)
-            now = time.monotonic_ns()
-            whole = data.rfind(b"}") + 1
-            data, rest = data[:whole], data[whole:]
-            found = [int(at) for at in _AT.findall(data)]
-            if not begun and found:
-                begun = found[0] + int(WARM_UP * 1e9)
-            seen.count += len(found)
-            seen.delays += [now - at for at in found if at > begun]
+        Raises:
+            AssertionError: One was ended before, or it takes longer than `patience`.
+        """
+        until = time.monotonic() + patience
+        with self._ready:
+            while self._ready.get_map():
+                assert time.monotonic() < until, "lines were lost"
+                for key, _ in self._ready.select(1.0):
+                    if self._take(key.fileobj, key.data) >= expected:
+                        self._ready.unregister(key.fileobj)
+                        key.fileobj.close()
+
+    def _take(self, sock: Any, state: list[Any]) -> int:
+        data = sock.recv(1 << 18)
+        now = time.monotonic_ns()
+        assert data, "a client was sent away"
+        data = state[0] + data
+        whole = data.rfind(b"}") + 1  # a number cut in two stays for the next read
+        data, state[0] = data[:whole], data[whole:]
+        found = [int(at) for at in _AT.findall(data)]
+        if not self._begun and found:
+            self._begun = found[0] + int(WARM_UP * 1e9)
+        self.delays += [now - at for at in found if at > self._begun]
+        state[1] += len(found)
+        return int(state[1])
+
+    def percentiles(self) -> dict[str, float]:
+        """From the agent's write to the client's read, in milliseconds."""
+        return {
+            "p50_ms": round(percentile(self.delays, 0.5) / 1e6, 2),
+            "p99_ms": round(percentile(self.delays, 0.99) / 1e6, 2),
+            "max_ms": round(max(self.delays) / 1e6, 1),
+        }
 
 
 def agent(made: Project, rate: float, seconds: float) -> Path:
@@ -103,31 +130,19 @@ def measure(
         text = f'[providers.demo-first]\nenabled = true\nprogram = "{program}"\n[session]\nchain = ["demo-first"]\n'
         (made.root / "hub.toml").write_text(text)
         api = made.start()
-        expected = int(rate * seconds)
-        seen = [Seen() for _ in range(clients)]
-
-        async def run() -> float:
-            with trio.fail_after(60 + 4 * seconds):
-                async with trio.open_nursery() as nursery:
-                    for one in seen:
-                        nursery.start_soon(client, made.port, batch, expected, one)
-                    await trio.sleep(0.5)
-                    await trio.to_thread.run_sync(api.post, "/api/run", {"task": "emit"})
-                    begun = time.monotonic()
-            return time.monotonic() - begun
-
+        watch = Watch(made.port, clients, handshake(made.port, batch=batch))
+        time.sleep(0.5)
+        api.post("/api/run", {"task": "emit"})
         assert made.daemon is not None
-        used = cpu(made.daemon.pid)
-        took = trio.run(run)
-        used = cpu(made.daemon.pid) - used
+        begun, used = time.monotonic(), cpu(made.daemon.pid)
+        expected = int(rate * seconds)
+        watch.read(expected, 60 + 4 * seconds)
+        took, used = time.monotonic() - begun, cpu(made.daemon.pid) - used
         until(made.ended, "the session ends")
-    delays = sorted(delay for one in seen for delay in one.delays)
     return {
         "rate": rate,
         "clients": clients,
-        "p50_ms": round(delays[len(delays) // 2] / 1e6, 2),
-        "p99_ms": round(delays[len(delays) * 99 // 100] / 1e6, 2),
-        "max_ms": round(delays[-1] / 1e6, 1),
+        **watch.percentiles(),
         "through_per_s": round(expected / took),
         "daemon_core": round(used / took, 2),
         "cpu_us_per_event": round(used / expected * 1e6),
@@ -144,45 +159,33 @@ def floor(
     folder: Path, rate: float = RATE, seconds: float = SECONDS, clients: int = CLIENTS
 ) -> dict[str, Any]:
     """The peer: the emitter's lines read from a pipe, synced, and sent on to each client as they come."""
-    delays: list[int] = []
+    words = [SERVE, str(folder / "floor"), str(rate), str(seconds), str(clients)]
+    command = [sys.executable, "-m", "tests.bench.bench_pipeline", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        watch = Watch(int(server.stdout.readline()), clients)
+        watch.read(int(rate * seconds), 60 + 4 * seconds)
+    return watch.percentiles()
 
-    async def reader(stream: trio.SocketStream) -> None:
-        async with stream:
-            while data := await stream.receive_some(1 << 18):
-                now = time.monotonic_ns()
-                delays.extend(now - int(at) for at in _AT.findall(data))
 
-    async def run() -> None:
-        argv = [sys.executable, "-S", "-E", "-c", EMITTER, str(rate), str(seconds)]
-        async with trio.open_nursery() as nursery:
-            listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
-            ends = []
-            for _ in range(clients):
-                nursery.start_soon(reader, await trio.open_tcp_stream(*listener.socket.getsockname()[:2]))
-                ends.append(await listener.accept())
-            process = await trio.lowlevel.open_process(argv, stdout=subprocess.PIPE)
-            assert process.stdout is not None
-            async for data in process.stdout:
-                file.write(data)
-                await trio.to_thread.run_sync(os.fdatasync, file.fileno())
-                for end in ends:
-                    await end.send_all(data)
-                if b'"done"' in data:
-                    break
-            process.kill()
-            await process.wait()
-            await process.stdout.aclose()
+async def serve_floor(path: str, rate: str, seconds: str, clients: str) -> None:
+    """The peer's process."""
+    argv = [sys.executable, "-S", "-E", "-c", EMITTER, rate, seconds]
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    print(listener.socket.getsockname()[1], flush=True)
+    ends = [await listener.accept() for _ in range(int(clients))]
+    process = await trio.lowlevel.open_process(argv, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    with await trio.to_thread.run_sync(partial(Path(path).open, "wb", buffering=0)) as file:
+        async for data in process.stdout:
+            file.write(data)
+            await trio.to_thread.run_sync(os.fdatasync, file.fileno())
             for end in ends:
-                await end.aclose()
-            await listener.aclose()
-
-    with (folder / "floor").open("wb", buffering=0) as file:
-        trio.run(run)
-    delays.sort()
-    return {
-        "p50_ms": round(delays[len(delays) // 2] / 1e6, 2),
-        "p99_ms": round(delays[len(delays) * 99 // 100] / 1e6, 2),
-    }
+                await end.send_all(data)
+            if b'"done"' in data:
+                break
+    process.kill()
+    await process.wait()
 
 
 CASES = ((1000, 10, False), (1000, 10, True), (5000, 1, True), (8000, 1, True))
@@ -210,4 +213,7 @@ def _cases(folder: Path, scale: float, where: str) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    run(rows)
+    if sys.argv[1:2] == [SERVE]:
+        trio.run(serve_floor, *sys.argv[2:])
+    else:
+        run(rows)

@@ -17,14 +17,14 @@ from itertools import islice
 
 import attrs
 
-from hub.domain.code.language import Found, Span
+from hub.domain.code.language import Found, Language, Span
 from hub.domain.code.table import LANGUAGES
 
 MAX_SYMBOLS = 10_000
 """Of one file; a table of generated constants may have more."""
 MAX_NAME = 200
 """Bytes of a longer name that are kept: nobody has written it."""
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 @attrs.frozen
@@ -50,14 +50,18 @@ def symbols(language: str, body: bytes) -> list[Symbol]:
     table = LANGUAGES.get(language)
     if table is None:
         return []
-    text = b"\n" + body.removeprefix(_BOM)
-    finds = list(islice(table.find(text), MAX_SYMBOLS))
+    text = b"\n" + body.removeprefix(BOM)
+    return _numbered(text, outside(table, text, list(islice(table.find(text), MAX_SYMBOLS))))
+
+
+def outside(table: Language, text: bytes, finds: list[Found]) -> list[Found]:
+    """The finds, in order, that stand in no string and no comment."""
     if any(_odd(text, finds, toggle) for toggle in table.toggles) or any(
         _open(text, finds, *pair) for pair in table.pairs
     ):
         inside = set(_covered(finds, table.opaque(text)))
-        finds = [each for each in finds if each not in inside]
-    return _numbered(text, finds)
+        return [each for each in finds if each not in inside]
+    return finds
 
 
 def _odd(text: bytes, finds: Sequence[Found], toggle: bytes) -> bool:

@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from hub.domain.graph import Part, Symbol, code_part, module_id
 from hub.domain.search_terms import spaced
-from hub.io.graph.facts import put
+from hub.io.graph.facts import put, set_note
 
 MAX_CHUNKS = 250_000
 """Chunks that are kept, of all files: some 450 MB of code."""
+LINKED = "linked"
+"""The note of what the `imports` edges hold for (`links`); "" = the files have changed since."""
 _BITS = 12
 _ROOM = 1 << _BITS
 """Chunks of one file, at most."""
@@ -69,7 +73,11 @@ class CodeFile(Protocol):
 
     @property
     def symbols(self) -> Sequence[Symbol]:
-        """At its top level."""
+        """At its top level, in the order of their lines."""
+
+    @property
+    def imports(self) -> Sequence[str]:
+        """The names it imports, each once."""
 
     @property
     def chunks(self) -> Sequence[Chunk]:
@@ -87,14 +95,18 @@ def take(db: sqlite3.Connection, changed: Sequence[CodeFile], gone: Sequence[str
         _forget(db, path)
     parts: list[Part] = []
     chunks: list[_Row] = []
+    imports: list[tuple[int, str]] = []
     for file in changed:
         number = _forget(db, file.path)
         row = (number, file.path, file.size, file.mtime_ns, file.mark or "")
         number = db.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", row).lastrowid or 0
         parts.append(code_part(file.path, file.language, file.mark, file.symbols))
         chunks += _chunks(file, number)
+        imports += ((number, name) for name in file.imports)
     nodes = tuple(node for part in parts for node in part.nodes)
     put(db, Part(nodes, tuple(edge for part in parts for edge in part.edges)), at)
+    db.executemany("INSERT INTO imports VALUES (?, ?)", imports)
+    set_note(db, LINKED, "")
     db.executemany(_CHUNK, chunks)
     db.executemany(_TEXT, (_indexed(row[0], row[2], row[6], row[7]) for row in chunks))
 
@@ -105,8 +117,10 @@ def is_full(db: sqlite3.Connection, limit: int = MAX_CHUNKS) -> bool:
 
 
 def _chunks(file: CodeFile, number: int) -> Iterator[_Row]:
+    lines_of = [symbol.line for symbol in file.symbols]
     for place, chunk in enumerate(file.chunks[:_ROOM]):
-        inside = (s.name for s in file.symbols if chunk.start_line <= s.line <= chunk.end_line)
+        first, last = bisect_left(lines_of, chunk.start_line), bisect_right(lines_of, chunk.end_line)
+        inside = (symbol.name for symbol in file.symbols[first:last])
         digest = hashlib.sha256(chunk.body.encode("utf-8", "replace")).hexdigest()
         name = f"{file.path}:{chunk.start_line}-{chunk.end_line}"
         lines = (chunk.start_line, chunk.end_line)
@@ -127,7 +141,13 @@ def _indexed(number: int, path: str, body: str, defines: str) -> tuple[int, str,
 
     So a change of this is a new version of the database: `hub.io.graph.schema.WITHOUT_CODE`.
     """
-    return number, spaced(body), spaced(path), spaced(defines)
+    return number, spaced(body), _spaced_path(path), spaced(defines)
+
+
+@lru_cache(maxsize=1)
+def _spaced_path(path: str) -> str:
+    """All chunks of a file come one after the other."""
+    return spaced(path)
 
 
 def _forget(db: sqlite3.Connection, path: str) -> int | None:

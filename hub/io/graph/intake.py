@@ -1,6 +1,7 @@
 """What has changed in a project's code, read and taken into the database a batch at a time.
 
-Owns: how much goes into one transaction, and that nothing new is taken once the database is full.
+Owns: how much goes into one transaction, that imports are followed when all
+files are in, and that nothing new is taken once the database is full.
 Must not: know when it is done, or how fast.
 
 Blocking; for a worker thread. Imported when code is read for the first time: with it come seven languages' patterns.
@@ -13,8 +14,9 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from hub.io.code_scan import Gone, Scanned, scan
+from hub.io.code_scan import Gone, Scanned, go_modules, scan
 from hub.io.graph.files import is_full, known, take
+from hub.io.graph.links import is_linked, link
 from hub.io.graph.store import GraphStore
 
 BATCH = 2 << 20
@@ -50,6 +52,7 @@ class Intake:
         self._at = at
         before = store.read(known)
         wanted = (path for path in paths if not self.full or os.fsdecode(path) in before)
+        self._go_modules = go_modules(root, paths)
         self._found = scan(root, before, wanted, scrub)
 
     def batch(self) -> bool:
@@ -74,6 +77,8 @@ class Intake:
         if changed or gone:
             self._store.write(take, changed, gone, self._at)
             self.full = self._store.read(is_full)
+        if not more and not self._store.read(is_linked, self._go_modules):
+            self._store.write(link, self._go_modules, self._at)
         self.files += len(changed)
         self.bytes += size
         return more

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from hub.domain.graph import code_part
+from hub.domain.code.resolve import project
+from hub.domain.graph import Part, code_part, import_part
 from hub.errors import Code, HubError
 
 SECONDS = 2.0
@@ -24,7 +26,7 @@ MAX_NODES = 20_000
 def project_graph(
     root: Path, path: str, *, seconds: float = SECONDS, most: int = MAX_NODES
 ) -> dict[str, Any]:
-    """`{nodes, edges, truncated}`: the modules and symbols below a folder of the project. Blocking.
+    """`{nodes, edges, truncated}`: the modules and symbols below a folder of the project, and what they import. Blocking.
 
     Args:
         root: The project's folder.
@@ -36,23 +38,45 @@ def project_graph(
         HubError: MALFORMED for a path with control characters; NOT_FOUND for any that is no folder of the project,
             whether or not it is there.
     """
-    from hub.io.code_scan import Scanned, scan, walk  # noqa: PLC0415  # with every language; few ask
+    from hub.io.code_scan import Scanned, go_modules, scan, walk  # noqa: PLC0415  # with every language; few ask
 
     folder = _inside(root, path)
-    nodes: list[dict[str, Any]] = []
-    edges: list[dict[str, Any]] = []
+    parts: list[Part] = []
+    found: list[Scanned] = []
+    listed: list[bytes] = []
+    many = 0
     limit = _Limit(time.monotonic() + seconds)
-    for entry in scan(folder, {}, walk(folder, limit)):
-        if len(nodes) > most:
+    for entry in scan(folder, {}, _noting(walk(folder, limit), listed)):
+        if many > most:
             break
         if isinstance(entry, Scanned):
-            part = code_part(_utf8(entry.path), entry.language, entry.mark, entry.symbols)
-            nodes += ({"id": n.id, "node_type": str(n.type), "payload": dict(n.payload)} for n in part.nodes)
-            edges += ({"from_id": e.from_id, "to_id": e.to_id, "edge_type": str(e.type)} for e in part.edges)
-    shown = nodes[:most]
+            found.append(entry)
+            parts.append(code_part(_utf8(entry.path), entry.language, entry.mark, entry.symbols))
+            many += len(parts[-1].nodes)
+    there = project((_utf8(each.path) for each in found), go_modules(folder, listed))
+    parts += (import_part(_utf8(each.path), each.language, each.imports, there) for each in found)
+    nodes = {
+        n.id: {"id": n.id, "node_type": str(n.type), "payload": dict(n.payload)}
+        for part in parts
+        for n in part.nodes
+    }
+    edges = (
+        {"from_id": e.from_id, "to_id": e.to_id, "edge_type": str(e.type)}
+        for part in parts
+        for e in part.edges
+    )
+    shown = [*nodes.values()][:most]
     ids = {node["id"] for node in shown}
     between = [edge for edge in edges if edge["from_id"] in ids and edge["to_id"] in ids]
     return {"nodes": shown, "edges": between, "truncated": limit.reached or len(nodes) > most}
+
+
+def _noting(paths: Iterable[bytes], listed: list[bytes]) -> Iterator[bytes]:
+    """Goes on with the paths, and keeps those of Go's modules, which are no source files."""
+    for path in paths:
+        if path.endswith(b"go.mod"):
+            listed.append(path)
+        yield path
 
 
 @attrs.define

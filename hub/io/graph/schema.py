@@ -69,17 +69,28 @@ WITHOUT_CODE = """
 INSERT INTO chunks_text (chunks_text) VALUES ('delete-all');
 DELETE FROM chunks;
 DELETE FROM files;
-DELETE FROM edges WHERE edge_type = 'defines';
+DELETE FROM edges WHERE edge_type IN ('defines', 'imports');
 DELETE FROM nodes WHERE node_type IN ('module', 'symbol');
 DELETE FROM notes WHERE name IN ('scanned_at', 'truncated');
 """
 """A step for each time that text is cut into words another way (`hub.domain.search_terms.spaced`): a full-text index
 without a copy forgets a chunk only by the very words it was told. The next scan reads the code again."""
 
-STEPS: tuple[str, ...] = (_FIRST, WITHOUT_CODE)
+_IMPORTS = """
+CREATE TABLE imports (
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (number, name)
+) WITHOUT ROWID;
+CREATE TRIGGER files_gone AFTER DELETE ON files BEGIN DELETE FROM imports WHERE number = old.number; END;
+"""
+"""What each file imports, by the names it uses: which files they are is found out anew when files come or go."""
+
+STEPS: tuple[str, ...] = (_FIRST, WITHOUT_CODE, _IMPORTS + WITHOUT_CODE)
 """Step n brings a database of version n to version n + 1."""
 VERSION = len(STEPS)
 _PRAGMAS = (
+    "PRAGMA page_size=8192",  # of a new database; a chunk is some 2 kB, and on pages of 4 kB half of each is left empty
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
     "PRAGMA trusted_schema=OFF",
@@ -87,6 +98,7 @@ _PRAGMAS = (
     "PRAGMA temp_store=MEMORY",
     "PRAGMA busy_timeout=5000",
     "PRAGMA cache_size=-4096",
+    "PRAGMA wal_autocheckpoint=4000",  # pages: a page that several batches change goes into the database once
     "PRAGMA journal_size_limit=16777216",
 )
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

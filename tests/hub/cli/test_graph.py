@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hub.cli.graph import _label, _summary
+from hub.cli.graph import _label, _shown, _summary
 from tests.faults.harness import project
 from tests.hub.cli.kit import environ, hub
 
@@ -66,12 +66,31 @@ def test_a_summary_says_what_is_missing():
     assert "as of never (hub graph scan)" in text
 
 
+def test_a_module_is_shown_with_what_it_imports():
+    nodes = [
+        {"id": "module:a.py", "node_type": "module", "updated_at": "T", "payload": {"path": "a.py"}},
+        {"id": "outside:python:os", "node_type": "module", "updated_at": "T",
+         "payload": {"name": "os", "lang": "python", "outside": True}},
+    ]  # fmt: skip
+    edges = [
+        {"from_id": "module:a.py", "to_id": "outside:python:os", "edge_type": "imports"},
+        {"from_id": "module:a.py", "to_id": "module:a.py", "edge_type": "defines"},
+    ]
+    body = {"nodes": 2, "edges": 2, "files": 1, "chunks": 1, "truncated": False, "state": "ready", "scannedAt": "T",
+            "eventId": 0, "detail": {"nodes": nodes, "edges": edges}}  # fmt: skip
+    rows = _shown(body).splitlines()[2:]
+    assert rows == [
+        "T  module       a.py", "    imports os (python, from outside)", "T  module       os (python, from outside)",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("payload", "label"),
     [
         ({"text": "keep\nit"}, "keep it"),
         ({"goal": "Do."}, "Do."),
         ({"name": "f", "path": "a.py", "line": 3}, "f (a.py:3)"),
+        ({"name": "os", "lang": "python", "outside": True}, "os (python, from outside)"),
         ({}, "task:s-1"),
     ],
 )

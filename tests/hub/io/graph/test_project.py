@@ -34,6 +34,14 @@ def test_modules_and_symbols_below_a_folder(root):
         "module:b.go",
         "symbol:b.go#Go",
     }
+    (root / "pkg/b.py").write_text("import os\nfrom a import f\n")
+    (root / "go.mod").write_text("module ex.org/m\n")
+    (root / "pkg/c.go").write_text('package c\n\nimport "ex.org/m"\n')
+    assert {(edge["from_id"], edge["to_id"]) for edge in project_graph(root, ".")["edges"] if edge["edge_type"] == "imports"} == {
+        ("module:pkg/b.py", "module:pkg/a.py"), ("module:pkg/b.py", "outside:python:os"), ("module:pkg/c.go", "module:b.go"),
+    }  # fmt: skip
+    for file in ("pkg/b.py", "pkg/c.go"):
+        (root / file).unlink()
     assert {"from_id": "module:b.go", "to_id": "symbol:b.go#Go", "edge_type": "defines"} in whole["edges"]
     assert whole["truncated"] is False
     assert names(project_graph(root, str(root / "pkg"))) == {"module:a.py", "symbol:a.py#f", "symbol:a.py#C"}

@@ -6,6 +6,8 @@ import hashlib
 import os
 from itertools import product
 
+import pytest
+
 from hub.domain.graph import Node, NodeType, Part
 from hub.domain.search_terms import spaced
 from hub.io.graph import files, schema
@@ -21,7 +23,7 @@ def test_what_cuts_text_into_words_changes_only_with_the_version():
     """A full-text index without a copy of its text forgets by the words it was told: others stay in it for ever."""
     texts = ("".join(chars) for length in range(6) for chars in product("aZ1_ é", repeat=length))
     digest = hashlib.sha256("\n".join(map(spaced, texts)).encode()).hexdigest()
-    assert (schema.VERSION, digest[:16]) == (2, "fc4294964fa593ec"), (
+    assert (schema.VERSION, digest[:16]) == (3, "fc4294964fa593ec"), (
         "`spaced` cuts otherwise than the index of existing databases was cut: raise VERSION "
         "(add WITHOUT_CODE to hub.io.graph.schema.STEPS once more), then change this line"
     )
@@ -35,13 +37,11 @@ def index(store, root):
 
 
 def test_code_that_was_cut_by_other_rules_is_read_again_and_what_agents_did_stays(tmp_path, monkeypatch):
-    """Version 1 left `ABar` whole after a small letter: taken out by the rules of version 2, words of it would stay behind."""
+    """A version 1 left `ABar` whole after a small letter: taken out by later rules, words of it would stay behind."""
     root, path = tmp_path / "code", tmp_path / "graph.db"
     root.mkdir()
     (root / "a.py").write_text("x = 1\n" * 70 + "fooABar()\n")
     with monkeypatch.context() as old:
-        old.setattr(schema, "STEPS", schema.STEPS[:1])
-        old.setattr(schema, "VERSION", 1)
         old.setattr(files, "spaced", lambda text: text.replace("fooABar", "foo ABar"))
         store = GraphStore.open(path)
         index(store, root)
@@ -49,6 +49,8 @@ def test_code_that_was_cut_by_other_rules_is_read_again_and_what_agents_did_stay
         store.write(absorb, [(AT, told)], [("cursor", "7")])
         store.write(set_note, "scanned_at", AT)
         store.close()
+    monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, schema.WITHOUT_CODE))
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
     store = GraphStore.open(path)
     found = store.read(counts)
     assert (found.nodes, found.edges, found.files, found.chunks) == (1, 0, 0, 0)
@@ -59,4 +61,20 @@ def test_code_that_was_cut_by_other_rules_is_read_again_and_what_agents_did_stay
     (root / "a.py").write_text("x = 1\n")
     index(store, root)
     assert store.read(search, "ABar foo", 5) == []
+    store.close()
+
+
+@pytest.mark.parametrize("version", range(1, schema.VERSION))
+def test_a_database_of_each_earlier_version_takes_code_again(tmp_path, monkeypatch, version):
+    root, path = tmp_path / "code", tmp_path / "graph.db"
+    root.mkdir()
+    (root / "a.py").write_text("import os\n")
+    with monkeypatch.context() as old:
+        old.setattr(schema, "STEPS", schema.STEPS[:version])
+        old.setattr(schema, "VERSION", version)
+        GraphStore.open(path).close()
+    store = GraphStore.open(path)
+    index(store, root)
+    found = store.read(counts)
+    assert (found.nodes, found.edges, found.files, found.chunks) == (2, 1, 1, 1)
     store.close()

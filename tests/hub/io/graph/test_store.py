@@ -159,10 +159,11 @@ def test_two_that_find_the_same_damage_put_one_database_aside(path, store):
     (page,) = store.read(
         lambda db: db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'notes'").fetchone()
     )
+    (size,) = store.read(lambda db: db.execute("PRAGMA page_size").fetchone())
     store.close()
     with path.open("r+b") as file:
-        file.seek(4096 * (page - 1))
-        file.write(b"\xff" * 4096)
+        file.seek(size * (page - 1))
+        file.write(b"\xff" * size)
     found = GraphStore.open(path)
     failed, told = [threading.Event(), threading.Event()], []
 

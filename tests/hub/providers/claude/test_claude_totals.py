@@ -67,3 +67,17 @@ def test_a_line_that_cannot_be_read_is_counted(line):
 def test_a_message_without_a_name_counts_each_time():
     row = record("", None, 4)
     assert total([[row, row]]).by_model() == {"m": Tokens(34, 8, 10, 4)}
+
+
+@given(st.integers(0, len(ROWS)))
+def test_shared_out_among_processes_the_sum_is_the_same(cut):
+    """One answer may stand in the files of two."""
+    here, there = total([ROWS[:cut]]), total([ROWS[max(0, cut - 2) :]])
+    here.merge(there.seen())
+    assert here.by_model() == SUMS
+
+
+def test_a_message_without_a_name_is_merged_as_one_of_its_own():
+    here, row = total([[record("", None, 4)]]), record("", None, 4)
+    here.merge(total([[row, row]]).seen())
+    assert here.by_model() == {"m": Tokens(51, 12, 15, 6)}
