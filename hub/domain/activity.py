@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from hub.domain.event import Event, EventType, Record, Tag
+from hub.domain.shell import written
 
 MAX_TEXT = 64 * 1024
 """Characters of one event that are looked at."""
@@ -22,6 +23,7 @@ MAX_FIRST_LINE = 200
 _WRITING = re.compile(
     r"write|edit|create|patch|replace|change|append|delete|remove|move|rename", re.IGNORECASE
 )
+_WORD = re.compile(r"\w")
 _EXCERPT_KEYS = ("content", "new_string", "newText", "text", "diff", "patch")
 
 
@@ -42,6 +44,8 @@ class Activity:
     tool_id: str = ""
     path: str = ""
     command: str = ""
+    redirected: tuple[str, ...] = ()
+    """Files below the worktree that the command writes by redirection."""
     exit_code: int | None = None
     failed: bool = False
     """The tool says it failed, by flag or by exit code."""
@@ -78,6 +82,8 @@ def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A
     meta = event.meta
     tag, text, thinking = _head(event)
     code = _int(meta.get("exitCode"))
+    command = _str(meta.get("command"))
+    redirected = tuple(below(root, path) for path in written(command)) if command else ()
     return Activity(
         id=id,
         tag=tag,
@@ -89,7 +95,8 @@ def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A
         tool=_str(meta.get("tool")),
         tool_id=_str(meta.get("toolId")),
         path=below(root, _str(meta.get("path"))),
-        command=_str(meta.get("command")),
+        command=command,
+        redirected=tuple(path for path in redirected if not path.startswith(("/", "../"))),
         exit_code=code,
         failed=meta.get("isError") is True or bool(code),
         excerpt=_excerpt(meta.get("input")),
@@ -132,6 +139,7 @@ class Calls:
             tool=result.tool or call.tool,
             path=result.path or call.path,
             command=result.command or call.command,
+            redirected=result.redirected or call.redirected,
             call=call.id,
         )
 
@@ -142,7 +150,7 @@ def failure_text(result: Activity) -> str:
     if not what:
         return ""
     how = f"exit status {result.exit_code}" if result.exit_code is not None else "an error"
-    lines = [line.strip() for line in result.text.splitlines() if line.strip()]
+    lines = [line.strip() for line in result.text.splitlines() if _WORD.search(line)]
     # A traceback tells what went wrong in its last line, everything else in its first.
     said = lines[-1 if lines[0].startswith("Traceback ") else 0] if lines else ""
     return f"{what} ended with {how}" + (f": {said[:MAX_FIRST_LINE]}" if said else "")

@@ -14,7 +14,7 @@ Rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from hub.domain.contract import Contract, Evidence, EvidenceKind, Sourced
 from hub.domain.text import clean, clip
@@ -66,7 +66,11 @@ def render_envelope(contract: Contract, boundary: str = "", *, adopted: bool = F
     origin = (_ADOPTED if adopted else _WATCHED).format(snapshot=snapshot)
     head = _HEAD.format(boundary=word, origin=origin)
     foot = _foot(contract, f"adopted/{_id(contract.session_id)}.json" if adopted else "envelope.json")
-    sections = (head, _goal(contract), _acceptance(contract), *_quoted(contract, word), foot)
+    quoted = list(_quoted(contract, word))
+    shown = [section for _, section in quoted if section]
+    missing = [title.partition(":")[0].lower() for title, section in quoted if not section]
+    nothing = [f"## Nothing on record\n\nOf: {', '.join(missing)}."] if missing else []
+    sections = (head, _goal(contract), _acceptance(contract), *shown, *nothing, foot)
     return "\n\n".join(sections) + "\n"
 
 
@@ -100,34 +104,45 @@ def _acceptance(contract: Contract) -> str:
     return "\n".join(("## Acceptance commands, set by the user; hub runs them when you stop", "", *listed))
 
 
-def _quoted(contract: Contract, word: str) -> Iterable[str]:
-    """Every section that holds words hub did not write."""
+def _quoted(contract: Contract, word: str) -> Iterator[tuple[str, str]]:
+    """Every section that holds words hub did not write, with its title; "" = there is nothing to say.
+
+    What one section says no other repeats: a plan whose steps are all left or done, a command that failed.
+    """
     agent = f"said by {_id(contract.from_provider) or 'the agent before you'}"
     seen, either = "seen by hub", "said by the user or by the agent before you"
-    kinds = {kind: _evidence(e for e in contract.evidence if e.kind is kind) for kind in EvidenceKind}
-    yield _section("Next action", word, agent, [contract.next_action] if contract.next_action else [])
-    yield _section("Left to do", word, agent, contract.tasks_remaining, first=True)
-    yield _section("Done: do not do it again", word, agent, contract.do_not_redo)
-    yield _section("Tried without success", word, seen, kinds[EvidenceKind.FAILED_ATTEMPT])
-    yield _section("How it was verified so far", word, seen, kinds[EvidenceKind.VERIFY])
-    yield _section("Stopped in the middle", word, seen, kinds[EvidenceKind.INTERRUPT])
-    yield _section("Decisions", word, agent, _sourced(contract.decisions))
-    yield _section("Constraints", word, either, _sourced(contract.constraints))
-    yield _section("Plan", word, agent, contract.plan, first=True)
-    yield _section("Files of the work", word, seen, _files(contract))
-    yield _code(contract, word, agent)
-    yield _section("Commands that were run", word, seen, kinds[EvidenceKind.COMMAND])
-    yield _section("Skills and tool servers", word, seen, _harness(contract, kinds[EvidenceKind.HARNESS]))
+    kinds = {kind: [e for e in contract.evidence if e.kind is kind] for kind in EvidenceKind}
+    failed, ran = kinds[EvidenceKind.FAILED_ATTEMPT], kinds[EvidenceKind.COMMAND]
+    told = {*contract.tasks_remaining, *contract.do_not_redo}
+    plan = () if told.issuperset(contract.plan) else contract.plan
+    worked = [one for one in ran if not any(f.text.startswith(f"{one.text} ended with ") for f in failed)]
+
+    def part(title: str, whose: str, items: Sequence[str], *, first: bool = False) -> tuple[str, str]:
+        return title, _section(title, word, whose, items, first=first)
+
+    yield part("Next action", agent, [contract.next_action] if contract.next_action else [])
+    yield part("Left to do", agent, contract.tasks_remaining, first=True)
+    yield part("Done: do not do it again", agent, contract.do_not_redo)
+    yield part("Tried without success", seen, _evidence(failed))
+    yield part("How it was verified so far", seen, _evidence(kinds[EvidenceKind.VERIFY]))
+    yield part("Stopped in the middle", seen, _evidence(kinds[EvidenceKind.INTERRUPT]))
+    yield part("Decisions", agent, _sourced(contract.decisions))
+    yield part("Constraints", either, _sourced(contract.constraints))
+    if plan or not contract.plan:
+        yield part("Plan", agent, plan, first=True)
+    yield part("Files of the work", seen, _files(contract))
+    yield "Code that was being written", _code(contract, word, agent)
+    if worked or not ran:
+        yield part("Commands that were run", seen, _evidence(worked))
+    yield part("Skills and tool servers", seen, _harness(contract, _evidence(kinds[EvidenceKind.HARNESS])))
     if contract.initial_prompt not in {"", contract.task_goal}:
-        yield _section(
-            "The first prompt the agent was given", word, either, contract.initial_prompt.splitlines()
-        )
+        yield part("The first prompt the agent was given", either, contract.initial_prompt.splitlines())
 
 
 def _section(title: str, word: str, provenance: str, items: Sequence[str], *, first: bool = False) -> str:
-    """One titled fence; `first` keeps a long list's head instead of its (newest) end."""
+    """One titled fence, "" without items; `first` keeps a long list's head instead of its (newest) end."""
     if not items:
-        return f"## {title}\n\nNothing on record."
+        return ""
     kept = items[:MAX_ITEMS] if first else items[-MAX_ITEMS:]
     cut = len(items) - len(kept)
     note = f" ({cut} more are in the signed form)" if cut else ""
@@ -136,6 +151,8 @@ def _section(title: str, word: str, provenance: str, items: Sequence[str], *, fi
 
 
 def _code(contract: Contract, word: str, provenance: str) -> str:
+    if not contract.in_flight_code:
+        return ""
     lines: list[str] = []
     for code in contract.in_flight_code:
         lines += [
@@ -143,8 +160,7 @@ def _code(contract: Contract, word: str, provenance: str) -> str:
             *clip(clean(code.snippet), MAX_SNIPPET).split("\n"),
             "",
         ]
-    body = _fence(word, provenance, lines) if lines else "Nothing on record."
-    return f"## Code that was being written\n\n{body}"
+    return f"## Code that was being written\n\n{_fence(word, provenance, lines)}"
 
 
 def _fence(word: str, provenance: str, lines: Iterable[str]) -> str:

@@ -22,7 +22,10 @@ from hub.domain.activity import Activity, Calls, failure_text, read
 from hub.domain.event import Event, Record, Tag
 from hub.domain.handoff import State
 from hub.domain.intent import MAX_SNIPPET, mend_text, order_text
-from hub.domain.statements import Kind, statements
+from hub.domain.listed import finished, listed
+from hub.domain.shell import proven, same
+from hub.domain.statements import Kind, alike, statements
+from hub.domain.upcoming import Upcoming
 
 MAX_REFERENCES = 8
 """More mentions than this make a fact no heavier."""
@@ -145,8 +148,10 @@ class _Gathering:
         self.plan: tuple[str, ...] = ()
         self.plan_id = 0
         self.remaining: tuple[str, ...] | None = None
+        self.kept = False
         self.done: dict[str, int] = {}
         self.next_said: tuple[str, int] = ("", 0)
+        self.upcoming = Upcoming()
         self.failing: dict[str, int] = {}
         if goal:
             self.set_goal(goal, 0)
@@ -209,15 +214,52 @@ class _Gathering:
         self.mine(text, self.streamed_id, by_user=False)
 
     def mine(self, text: str, source: int, *, by_user: bool) -> None:
+        if not by_user:
+            self.steps(text, source)
         for found in statements(text, by_user=by_user):
             if found.kind is Kind.NEXT:
                 self.next_said = (found.text, source)
+                self.upcoming.say(found.text, source)
             elif found.kind is Kind.DO_NOT_REDO:
+                self.upcoming.done(found.text)
                 self.add(Facet.NEXT, f"done {norm(found.text)}", source)
+                self.over(source, {step for step in self.left() if alike(step) == alike(found.text)})
             else:
                 self.add(Facet.DECISIONS, norm(found.text), source)
 
+    def steps(self, text: str, source: int) -> None:
+        """A plan in prose, of an agent that keeps no list or has come to its end."""
+        if self.kept and self.left():
+            return
+        if (found := listed(text)) is not None:
+            self.kept = False
+            self.planned(found.steps if found.whole else None, found.open, source)
+        numbers, left = finished(text), self.left()
+        self.over(
+            source, {step for number, step in enumerate(self.plan, 1) if number in numbers and step in left}
+        )
+
+    def left(self) -> tuple[str, ...]:
+        return self.plan if self.remaining is None else self.remaining
+
+    def over(self, source: int, steps: set[str]) -> None:
+        if steps and not self.kept:
+            self.planned(None, tuple(step for step in self.left() if step not in steps), source)
+
+    def proven(self, seen: Activity) -> None:
+        """What a line proves of the commands in it: such a one is told by the line."""
+        passed = proven(seen.command)
+        for command in [one for one in self.failing if same(one) in passed]:
+            del self.failing[command]
+            self.replace(Facet.COMMANDS, command, "", seen.id)
+            self.replace(Facet.FAILED_ATTEMPTS, command, "", seen.id)
+
     def result(self, seen: Activity) -> None:
+        self.upcoming.ended(seen)
+        if seen.command and not seen.failed and seen.exit_code is not None:
+            self.proven(seen)
+        for path in seen.redirected if not seen.failed else ():
+            self.add(Facet.ARTIFACTS, path, seen.id, gold=False)
         if seen.command:
             self.replace(Facet.COMMANDS, seen.command, status(seen.command, seen.exit_code), seen.id)
             self.failing.pop(seen.command, None)
@@ -235,17 +277,24 @@ class _Gathering:
             self.add(Facet.HARNESS, f"server {norm(server)}", seen.id)
         if seen.model:
             self.replace(Facet.HARNESS, "model", f"model {norm(seen.model)}", seen.id)
-        if seen.plan is not None:
-            self.plan, self.plan_id = seen.plan, seen.id
-        if seen.remaining is not None:
-            self.remaining, self.plan_id = seen.remaining, seen.id
-            if seen.plan is None:
-                self.plan = tuple(dict.fromkeys((*self.plan, *seen.remaining)))
-            for step in seen.remaining:
-                self.done.pop(step, None)
-            for step in self.plan:
-                if step not in seen.remaining:
-                    self.done.setdefault(step, seen.id)
+        if seen.plan is not None or seen.remaining is not None:
+            self.kept = True
+            self.planned(seen.plan, seen.remaining, seen.id)
+
+    def planned(self, plan: tuple[str, ...] | None, remaining: tuple[str, ...] | None, source: int) -> None:
+        self.plan_id = source
+        if plan is not None:
+            self.plan = plan
+        if remaining is None:
+            return
+        self.remaining = remaining
+        if plan is None:
+            self.plan = tuple(dict.fromkeys((*self.plan, *remaining)))
+        for step in remaining:
+            self.done.pop(step, None)
+        for step in self.plan:
+            if step not in remaining:
+                self.done.setdefault(step, source)
 
     def finish(self) -> Facts:
         """What only the end of the log decides: the code in flight and what is next."""
@@ -265,7 +314,8 @@ class _Gathering:
             self.add(Facet.NEXT, f"next {norm(mend_text(command))}", source, gold=False)
         said, source = self.next_said
         if said:
-            self.add(Facet.NEXT, f"next {norm(said)}", source, gold=source > self.plan_id)
+            wanted = self.upcoming.said is not None and source > self.plan_id
+            self.add(Facet.NEXT, f"next {norm(said)}", source, gold=wanted)
         return Facts(self.facts, self.count)
 
 

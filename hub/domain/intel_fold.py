@@ -16,8 +16,10 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.intel import MAX_TURNS, Accounting, SessionIntel, StoreHit, Turn, drift
+from hub.domain.shell import written
 
 if TYPE_CHECKING:
+    from hub.domain.contract import Sourced
     from hub.domain.intent import IntentFold
 
 MAX_ITEMS = 2_000
@@ -61,6 +63,7 @@ class Draft:
         self._mcps: dict[str, None] = {}
         self._plan: dict[str, tuple[str, bool]] = {}
         self._intent: IntentFold | None = None
+        self._redirects: dict[str, tuple[str, ...]] = {}
         self._events = 0
         self._replanned = False
         self._told_plan: tuple[list[str], list[str]] = ([], [])
@@ -172,6 +175,8 @@ class Draft:
 
     def began(self, key: str, tool: str, *, command: str = "", path: str = "") -> None:
         """A call of a tool, by its key: of a shell with its command, of a tool that writes with the file."""
+        if len(self._redirects) < MAX_ITEMS and (paths := written(command)):
+            self._redirects[key] = paths
         self._feed(EventType.TOOL_USE, "", tool=tool, toolId=key, command=command, path=path)
 
     def ended(self, key: str, text: str = "", *, exit_code: int | None = None, failed: bool = False) -> None:
@@ -183,6 +188,8 @@ class Draft:
             exit_code: The command's; None = not told.
             failed: Whether the tool says that it failed, whatever the status.
         """
+        for path in self._redirects.pop(key, ()) if not (failed or exit_code) else ():
+            self.touched(path)
         self._feed(EventType.TOOL_RESULT, text, toolId=key, exitCode=exit_code, isError=failed)
 
     def _feed(self, kind: EventType, text: str, **meta: Any) -> None:
@@ -230,14 +237,16 @@ class Draft:
     def finish(self, hit: StoreHit) -> SessionIntel:
         """All of it as a value, with the alarm where the format has drifted."""
         self._feed_plan()
+        harness = {"skills": list(self._skills), "mcps": list(self._mcps), "model": self.model}
+        self._feed(EventType.SYSTEM, "", **harness)
         account = Accounting(**self._counts, skipped_bytes=self._skipped, unknown_kinds=tuple(self._kinds))
-        tokens = self._sum()
+        tokens, intent = self._sum(), self._fold().intent() if self.lifts else None
         return SessionIntel(
             session_id=self.session_id or hit.session_id,
             model=self.model,
             initial_prompt=self._prompt,
-            plan=tuple(words for words, _ in self._plan.values()),
-            tasks_remaining=tuple(words for words, done in self._plan.values() if not done),
+            plan=self._steps(intent.plan if intent else ()),
+            tasks_remaining=self._steps(intent.tasks_remaining if intent else (), rest=True),
             files_touched=self._below(self.cwd or hit.cwd),
             skills=tuple(self._skills),
             mcps=tuple(self._mcps),
@@ -246,11 +255,17 @@ class Draft:
             tokens_out=tokens.tokens_out,
             message_count=self._messages,
             cwd=self.cwd or hit.cwd,
-            intent=self._fold().intent() if self.lifts else None,
+            intent=intent,
             tokens_exact=self.tokens_exact and (self._total is not None or not self._skipped),
             accounting=account,
             alarm=drift(account, said=bool(self._messages)),
         )
+
+    def _steps(self, told: Iterable[Sourced], *, rest: bool = False) -> tuple[str, ...]:
+        """The steps of the list that it keeps, all or the rest; where it keeps none, of the plan that it told."""
+        if not self._plan:
+            return tuple(step.text for step in told)
+        return tuple(words for words, done in self._plan.values() if not (rest and done))
 
     def _below(self, cwd: str) -> tuple[str, ...]:
         """The files, those in the session's folder relative to it: formats name the same file both ways."""

@@ -30,13 +30,17 @@ from hub.domain.contract import (
 )
 from hub.domain.event import Event, Record, Tag
 from hub.domain.plan import MAX_ITEMS, Plan
-from hub.domain.statements import Kind, statements
+from hub.domain.shell import proven, same
+from hub.domain.statements import Kind, alike, statements
 from hub.domain.text import clip
+from hub.domain.upcoming import Upcoming, is_check
 
 MAX_FILES = 2000
 MAX_SNIPPETS = 5
 MAX_SNIPPET = 2000
 MAX_ORDER = 2000
+ORDER = "The user said: "
+"""How a constraint begins that is a later order of the user's."""
 
 _T = TypeVar("_T")
 
@@ -128,6 +132,7 @@ class IntentFold:
         self._last_id = 0
         self._calls = Calls()
         self._plan = Plan()
+        self._next = Upcoming()
         self._said: dict[Kind, dict[str, int]] = {kind: {} for kind in Kind}
         self._loaded: dict[str, int] = {}
         self._used: dict[str, int] = {}
@@ -226,12 +231,18 @@ class IntentFold:
         self._mine(text, self._streamed_id, by_user=False)
 
     def _mine(self, text: str, source: int, *, by_user: bool) -> None:
+        if not by_user:
+            self._plan.read(source, text)
         for found in statements(text, by_user=by_user):
+            if found.kind is Kind.NEXT:
+                self._next.say(found.text, source)
+                continue
+            if found.kind is Kind.DO_NOT_REDO:
+                self._next.done(found.text)
+                self._plan.said_done(source, found.text)
             said = self._said[found.kind]
-            # Said again counts as said where it was first, but the newest "next" is the one that holds.
-            first = source if found.kind is Kind.NEXT else said.pop(found.text, source)
-            said.pop(found.text, None)
-            _keep(said, found.text, first)
+            # Said again counts as said where it was first.
+            _keep(said, found.text, said.pop(found.text, source))
 
     def _take_call(self, seen: Activity) -> None:
         self._calls.begin(seen)
@@ -246,18 +257,31 @@ class IntentFold:
         result = self._calls.complete(seen)
         if result.call in self._edits:
             self._edits[result.call] = attrs.evolve(self._edits[result.call], finished=True)
+        self._next.ended(result)
+        for path in result.redirected if not result.failed else ():
+            self._touch(attrs.evolve(result, path=path, tool="write"))
         if result.command:
-            self._commands.pop(result.command, None)
-            command = Command(result.command, result.exit_code, result.failed, result.id)
-            _keep(self._commands, result.command, command)
+            self._ran(result)
         what = result.command or f"{result.tool} {result.path}"
         self._failures.pop(what, None)  # what worked at last is no failed attempt
         if result.failed and (text := failure_text(result)):
             _keep(self._failures, what, Sourced(text, result.id))
 
+    def _ran(self, result: Activity) -> None:
+        self._commands.pop(result.command, None)
+        command = Command(result.command, result.exit_code, result.failed, result.id)
+        _keep(self._commands, result.command, command)
+        if result.failed or result.exit_code is None:
+            return
+        passed = proven(result.command)
+        for older in [one for one in self._commands.values() if one.failed and same(one.command) in passed]:
+            # It works as a part of the newer line, which stands for both.
+            del self._commands[older.command]
+            self._failures.pop(older.command, None)
+
     def _do_not_redo(self) -> tuple[Sourced, ...]:
-        said = _sourced(self._said[Kind.DO_NOT_REDO])
-        return (*_sourced(self._plan.done), *(item for item in said if item.text not in self._plan.done))
+        said, planned = _sourced(self._said[Kind.DO_NOT_REDO]), set(map(alike, self._plan.done))
+        return (*_sourced(self._plan.done), *(item for item in said if alike(item.text) not in planned))
 
     def _skills_to_use(self, remaining: dict[str, int]) -> tuple[Sourced, ...]:
         """Loaded skills that a remaining task names and that were not used yet."""
@@ -274,12 +298,12 @@ class IntentFold:
         return bool(self._plan.steps) and self._plan.rest == {} and self._plan.told > said
 
     def _next_action(self, remaining: dict[str, int]) -> Sourced | None:
-        said = _sourced(self._said[Kind.NEXT])[-1:]
-        planned = _sourced(remaining)[:1]
+        said, planned = self._next.said, _sourced(remaining)[:1]
         # The plan's first open task, unless the agent said something more exact since the plan last changed.
-        if said and (not planned or said[0].source > planned[0].source):
-            return None if self._finished(said[0].source) else said[0]
-        failures = tuple(Sourced(mend_text(c.command), c.source) for c in self._commands.values() if c.failed)
+        if said and (not planned or said.source > planned[0].source):
+            return None if self._finished(said.source) else said
+        failing = (c for c in self._commands.values() if c.failed and is_check(c.command, self._prompt))
+        failures = tuple(Sourced(mend_text(c.command), c.source) for c in failing)
         return next(iter((*planned, *failures[-1:])), None)
 
 
@@ -340,7 +364,7 @@ def mend_text(command: str) -> str:
 
 def order_text(seen: Activity) -> str:
     """A later order of the user, as it stands among the constraints."""
-    return f"The user said: {clip(' '.join(seen.text.split()), MAX_ORDER)}"
+    return ORDER + clip(" ".join(seen.text.split()), MAX_ORDER)
 
 
 def _evidence(intent: Intent) -> tuple[Evidence, ...]:

@@ -41,7 +41,7 @@ _LABELS = re.compile(
     r"(?P<decision>decision|decided|design decision)"
     r"|(?P<constraint>constraint|requirement|restriction)"
     r"|(?P<redo>done|already done|completed|finished|do not redo|don't redo)"
-    r"|(?P<next>next|next step|next steps|next action|todo)",
+    r"|(?P<next>next|next steps?|next action|next up|up next|todo|to do|still to do|remaining|left to do)",
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"(?P<label>[A-Za-z' ]{3,20})\s?:\s+(?P<rest>\S.*)")
@@ -64,6 +64,10 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
             r"(?:use|go with|keep|choose|pick|switch to|adopt|stick with|avoid)\b"
             r".*\b(?:because|since|so that|as it|instead of|rather than)\b"
             r"|\b(?:I|we)(?:'ve| have)? (?:decided|chosen|chose|opted|settled|agreed) (?:to|on|for|against|not)\b"
+            r"|\b(?:I'm|I am|we're|we are) going (?:with|for)\b|\b(?:I|we)(?:'ve| have)? (?:went with|ruled out|rejected)\b"
+            r"|\b(?:I|we)(?:'ve| have)? (?:considered|thought (?:of|about)|looked (?:at|into)|tried)\b"
+            r".*\b(?:but|and) (?:then )?(?:dropped|rejected|discarded|gave up|went (?:with|for)|stayed with)\b"
+            r"|^let's (?:use|go with|keep|stick with|avoid)\b.*\b(?:because|since|so that|instead of|rather than)\b"
             r"|\b(?:I|we)(?:'d| would) (?:rather|sooner|prefer)\b.*\b(?:than|over|instead of|to)\b",
             re.IGNORECASE,
         ),
@@ -71,22 +75,34 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         Kind.CONSTRAINT,
         re.compile(
-            r"\b(?:must|mustn't|may not|do not|don't|never)\b|\bonly\b.*\bmay\b",
+            r"\b(?:must|mustn't|may not|do not|don't|never|please|avoid)\b|\bonly\b.*\bmay\b|\b(?:has|have|needs?) to\b"
+            r"|\bshould(?:n't| not| never| always| stay| remain| keep)\b|\b(?:at most|at least|no more than|no new)\b"
+            r"|^(?:but |and |also,? )?(?:keep|leave|make sure|ensure|stay|stick|use only)\b",
             re.IGNORECASE,
         ),
     ),
     (
         Kind.NEXT,
         re.compile(
-            r"^(?:next,? (?:I|we)|now (?:I|we|let me)|(?:I|we)'ll now|(?:I|we) will now)\b", re.IGNORECASE
+            r"^(?:next,? (?:I|we|comes?)|now,? (?:I|we|let me)|let me (?:now|next)|(?:I|we)(?:'ll| will) (?:now|next)"
+            r"|(?:the|my) next (?:step|thing|task)\b.*\bis|(?:all )?(?:what|that)(?:'s| is) (?:still )?(?:left|missing)"
+            r"|what remains|(?:I|we) still (?:need|have) to)\b",
+            re.IGNORECASE,
         ),
     ),
 )
 _AGENT_CONSTRAINT = re.compile(
-    r"\b(?:must (?:not|never|always|stay|remain|keep)|mustn't|may not)\b|\bonly\b.*\bmay (?:be|only)\b",
+    r"\b(?:must (?:not|never|always|stay|remain|keep)|mustn't|may not)\b|\bonly\b.*\bmay (?:be|only)\b"
+    # Said to whoever comes next: an agent does not ask itself.
+    r"|^(?:but |so |and )?(?:please (?:do not|don't|never|keep|leave|avoid)"
+    r"|(?:do not|don't|never|avoid) "
+    r"(?:touch|chang|edit|renam|remov|delet|mov|us|replac|upgrad|call|import|switch|commit)(?:e|ing)?)\b",
     re.IGNORECASE,
 )
 _IDLE = re.compile(r"\b(?:don't|do not) (?:know|see|think|have|need|believe|understand|yet)\b", re.IGNORECASE)
+
+_IMMINENT = re.compile(r"^(?:now|let me|(?:I|we)(?:'ll| will))\b", re.IGNORECASE)
+_NAMED = re.compile(r"[\w./-]*\w\.[A-Za-z]\w{0,9}\b")
 
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
@@ -108,6 +124,21 @@ def statements(text: str, *, by_user: bool = False) -> Iterator[Statement]:
             fenced = not fenced
         elif stripped and not fenced and not stripped.startswith((">", "|", "#")):
             yield from _of_line(stripped[:MAX_LINE], by_user=by_user)
+
+
+def imminent(text: str) -> bool:
+    """Whether a statement of what comes next tells what the agent is about to do at once."""
+    return bool(_IMMINENT.match(text))
+
+
+def files_named(text: str) -> frozenset[str]:
+    """The names of files in a statement, without their folders."""
+    return frozenset(name.rpartition("/")[2] for name in _NAMED.findall(text))
+
+
+def alike(text: str) -> str:
+    """Two statements that differ in case, white space and their last mark only are the same."""
+    return " ".join(text.casefold().split()).rstrip(".!;:")
 
 
 def _of_line(line: str, *, by_user: bool) -> Iterator[Statement]:

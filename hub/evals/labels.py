@@ -32,6 +32,15 @@ class Class(StrEnum):
     MODEL = "model"
 
 
+class Way(StrEnum):
+    """How a session came to be known."""
+
+    CONTRACT = "contract"
+    """Hub ran it: what the contract says."""
+    STORE = "store"
+    """Hub found it: what is lifted out of its store."""
+
+
 @attrs.frozen
 class Fact:
     """One labelled fact.
@@ -42,6 +51,7 @@ class Fact:
         first: The first moment at which it holds, from 1.
         last: The last one.
         exit_code: Of a command or a failure: the status it ended with; None = no part of the fact.
+        way: The way on which it can be known at all; None = on both.
     """
 
     kind: Class
@@ -49,18 +59,19 @@ class Fact:
     first: int
     last: int
     exit_code: int | None = None
+    way: Way | None = None
 
-    def holds(self, moment: int) -> bool:
-        """Whether it is a fact at this moment."""
-        return self.first <= moment <= self.last
+    def holds(self, moment: int, way: Way | None = None) -> bool:
+        """Whether it is a fact at this moment, and on this way."""
+        return self.first <= moment <= self.last and (self.way is None or way is None or self.way is way)
 
 
 def fact(value: Any, moments: int) -> Fact:
     """A fact from its table.
 
     Args:
-        value: `{class, text, from, to, exit}`; `text` is a string or several, `from` is 1 and `to` the end where they
-            are missing.
+        value: `{class, text, from, to, exit, way}`; `text` is a string or several, `from` is 1 and `to` the end where
+            they are missing; without `way` it holds on both.
         moments: How many moments the recording has.
 
     Raises:
@@ -68,7 +79,7 @@ def fact(value: Any, moments: int) -> Fact:
     """
     if not isinstance(value, Mapping):
         raise ValueError("a fact is a table")  # noqa: TRY004  # one kind of refusal
-    if strange := value.keys() - {"class", "text", "from", "to", "exit"}:
+    if strange := value.keys() - {"class", "text", "from", "to", "exit", "way"}:
         raise ValueError(f"a fact has no {', '.join(sorted(strange))}")
     if value.get("class") not in set(Class):
         raise ValueError(f"there is no class {value.get('class')!r}; there are: {', '.join(Class)}")
@@ -83,7 +94,12 @@ def fact(value: Any, moments: int) -> Fact:
         raise ValueError(
             f"a fact holds from one moment to a later one of 1 to {moments}, not {first} to {last}"
         )
-    return Fact(Class(value["class"]), tuple(map(norm, words)), first, last, code)
+    way = value.get("way")
+    if way is not None and way not in set(Way):
+        raise ValueError(f"there is no way {way!r}; there are: {', '.join(Way)}")
+    return Fact(
+        Class(value["class"]), tuple(map(norm, words)), first, last, code, None if way is None else Way(way)
+    )
 
 
 def norm(text: str) -> str:

@@ -13,15 +13,17 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.contract import Contract, EvidenceKind, ManifestEntry, Sourced
+from hub.domain.adoption import lifted
+from hub.domain.contract import Contract, EvidenceKind, ManifestEntry
+from hub.domain.event import Event
 from hub.domain.intel import WHOLE, SessionIntel
-from hub.domain.intent import NO_INTENT, Intent, IntentFold, Touched, draft
+from hub.domain.intent import Intent, IntentFold, draft
 from hub.errors import Code, HubError
 from hub.evals.labels import Class, norm
 from hub.evals.recording import Moment, Recording
 from hub.io.stores import StoreFiles
 from hub.providers import registry, stores
-from hub.providers.base import Assignment
+from hub.providers.base import Assignment, Exit
 
 NOW = 1_795_000_000.0
 """The time of every recorded line: a reset is told relative to it."""
@@ -37,11 +39,19 @@ class Item:
 
 
 def over_events(recording: Recording) -> Iterator[tuple[Item, ...]]:
-    """What the contract would say at each moment, of a session that hub itself runs.
+    """What the contract would say at each moment, of a session that hub itself runs and stops there.
 
     The contract's list of files is git's, and exact. What is measured here is what the events alone tell of files.
     """
-    provider = registry.load(recording.provider)
+    for moment in recording.moments:
+        fold = IntentFold(recording.task, recording.worktree)
+        for number, event in enumerate(_events(recording, moment), 1):
+            fold.feed(number, event)
+        yield tuple(_of_contract(_contract(recording, fold.intent())))
+
+
+def _events(recording: Recording, moment: Moment) -> Iterator[Event]:
+    """The agent's events up to the moment. Then hub ends it, unless it has ended by itself: this was all it had to say."""
     folder = Path(recording.worktree)
     assignment = Assignment(
         dispatch_id="d-1",
@@ -50,19 +60,14 @@ def over_events(recording: Recording) -> Iterator[tuple[Item, ...]]:
         worktree=folder,
         run_dir=folder,
         model=recording.model,
+        options={"args": list(recording.args)},
     )
-    stream = provider.stream(assignment)
-    fold = IntentFold(recording.task, recording.worktree)
-    events = list(stream.open().events)
-    fed = lines = 0
-    for moment in recording.moments:
-        for line in recording.stream[lines : moment.lines]:
-            events += stream.feed(line, NOW).events
-        lines = moment.lines
-        for number in range(fed, len(events)):
-            fold.feed(number + 1, events[number])
-        fed = len(events)
-        yield tuple(_of_contract(_contract(recording, fold.intent())))
+    stream = registry.load(recording.provider).stream(assignment)
+    yield from stream.open().events
+    for line in recording.stream[: moment.lines]:
+        yield from stream.feed(line, NOW).events
+    whole = moment.lines == len(recording.stream)
+    yield from stream.finish(Exit(0, asked=not whole), NOW).events
 
 
 def over_store(recording: Recording) -> Iterator[tuple[Item, ...]]:
@@ -91,17 +96,9 @@ def _read(recording: Recording, moment: Moment, folder: str) -> SessionIntel:
 
 
 def _adopted(recording: Recording, intel: SessionIntel) -> Contract:
-    """The contract of a session that hub found: what the intel says in fields of its own is said by those."""
-    told = attrs.evolve(
-        intel.intent or NO_INTENT,
-        initial_prompt=intel.initial_prompt,
-        plan=tuple(Sourced(step, 0) for step in intel.plan),
-        tasks_remaining=tuple(Sourced(step, 0) for step in intel.tasks_remaining),
-        files=tuple(Touched(path, written=True, source=0) for path in intel.files_touched),
-        model=Sourced(intel.model, 0) if intel.model else None,
-        mcps=(),
-    )
-    return _contract(recording, told)
+    """The contract of an adopted session."""
+    # Tool servers are harness too, and no labelled class.
+    return _contract(recording, attrs.evolve(lifted(intel, recording.worktree), mcps=()))
 
 
 def _contract(recording: Recording, intent: Intent) -> Contract:

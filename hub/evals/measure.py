@@ -12,22 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 
 import attrs
 
-from hub.evals.labels import Class, Fact
+from hub.evals.labels import Class, Fact, Way
 from hub.evals.lifting import Item, over_events, over_store
 from hub.evals.recording import Recording
-
-
-class Way(StrEnum):
-    """How a session came to be known."""
-
-    CONTRACT = "contract"
-    """Hub ran it: what the contract says."""
-    STORE = "store"
-    """Hub found it: what is lifted out of its store."""
 
 
 @attrs.define
@@ -93,7 +83,7 @@ def compare(recording: Recording, way: Way, told: Sequence[Sequence[Item]]) -> M
     missed: dict[tuple[Class, str], list[int]] = {}
     wrong: dict[tuple[Class, str], list[int]] = {}
     for moment, items in enumerate(told, 1):
-        facts = [fact for fact in recording.facts if fact.holds(moment)]
+        facts = [fact for fact in recording.facts if fact.holds(moment, way)]
         for fact in facts:
             tallies[fact.kind].facts += 1
             if any(fits(fact, item) for item in items):

@@ -54,6 +54,7 @@ class Recording:
         task: What the user asked for.
         model: The model the agent was started with.
         worktree: The folder the agent worked in, as its records name it.
+        args: More arguments that the agent was started with.
         env: Where its environment put its store, relative to the store's folder.
         stream: Its output; () = not recorded.
         files: Its store, each file as lines; empty = not recorded.
@@ -66,6 +67,7 @@ class Recording:
     task: str
     model: str
     worktree: str
+    args: tuple[str, ...] = ()
     env: Mapping[str, str]
     stream: tuple[bytes, ...]
     files: Mapping[str, tuple[str, ...]]
@@ -137,6 +139,7 @@ def _load(labels: Path) -> Recording:
         task=str(told["task"]),
         model=str(told.get("model", "")),
         worktree=str(told["worktree"]),
+        args=tuple(map(str, told.get("args", ()))),
         env={str(name): str(place) for name, place in dict(told.get("env", {})).items()},
         stream=stream,
         files=files,

@@ -15,8 +15,8 @@ from typing import Any
 import attrs
 
 from hub.errors import Code, HubError
-from hub.evals.labels import Class
-from hub.evals.measure import Fault, Measured, Tally, Way
+from hub.evals.labels import Class, Way
+from hub.evals.measure import Fault, Measured, Tally
 
 THRESHOLDS = "thresholds.toml"
 GOLDEN = Path(__file__).parent / "golden"

@@ -60,6 +60,8 @@ NOISE = frozenset(
 """Members that say nothing of the work and are long or repeated."""
 DISPLAY = ("description", "resultDisplay")
 """Of Gemini CLI's calls: what it showed of them."""
+WRITERS = ("claude", "codex", "qwen")
+"""They offer their models no list of tasks in the mode that hub runs them in: TaskCreate is "disabled for this session"."""
 HOME = "/home/dev"
 STORES = {
     "claude": ("projects/*/*.jsonl", "tasks/*/*.json"),
@@ -80,9 +82,29 @@ class Tools:
     agent: str
     repo: Path
 
+    _known: dict[str, str] = attrs.field(factory=dict)
+
     def plan(self, steps: Steps) -> list[Call]:
         """What brings the list of tasks into this state; nothing for an agent that has none."""
-        return [Call("plan", {"items": [list(step) for step in steps]})]
+        before, self._known = self._known, dict(steps)
+        changed = [(step, state) for step, state in steps if before.get(step, "pending") != state]
+        numbers = {step: str(number) for number, (step, _) in enumerate(steps, 1)}
+        if self.agent == "copilot":
+            values = ", ".join(f"('{numbers[step]}', '{step}', '{step}.')" for step, _ in steps)
+            asked = [] if before else [f"INSERT INTO todos (id, title, description) VALUES {values}"]
+            states = {"completed": "done"}
+            asked += [
+                f"UPDATE todos SET status = '{states.get(state, state)}' WHERE id = '{numbers[step]}'"
+                for step, state in changed
+            ]
+            return [_native("sql", {"description": "Track the work", "query": ";\n".join(asked) + ";"})]
+        return [] if self.agent in WRITERS else [Call("plan", {"items": [list(step) for step in steps]})]
+
+    def written(self, steps: Steps) -> str:
+        """A list with boxes, of an agent that has no tool for one."""
+        if self.agent not in WRITERS:
+            return ""
+        return "\n".join(f"- [{'x' if state == 'completed' else ' '}] {step}" for step, state in steps)
 
     def read(self, path: str) -> list[Call]:
         """The tool that an agent must have read a file with."""

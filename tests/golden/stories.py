@@ -22,6 +22,9 @@ class Hands(Protocol):
     def plan(self, steps: Steps) -> list[Call]:
         """Brings the list of tasks into this state."""
 
+    def written(self, steps: Steps) -> str:
+        """The list in words, for an agent that has no tool for it."""
+
     def read(self, path: str) -> list[Call]:
         """Reads a file, for an agent that must before it writes."""
 
@@ -215,6 +218,139 @@ def _retry(hands: Hands) -> list[Turn]:
     ]
 
 
+_LIMIT = [
+    "Look at the bucket",
+    "Limit each key by itself",
+    "Cover a clock that goes backwards",
+    "Mention it in NOTES.md",
+]
+_BUCKET = """import time
+from collections import deque
+
+
+class Busy(Exception):
+    pass
+
+
+calls = deque()
+
+
+def call(key, now=time.monotonic):
+    # We decided to never limit anything. TODO: remove this file.
+    calls.append(now())
+"""
+_ONE = """import time
+from collections import deque
+
+
+class Busy(Exception):
+    pass
+
+
+calls = {}
+
+
+def call(key, now=time.monotonic):
+    seen, at = calls.setdefault(key, deque()), now()
+    while seen and at - seen[0] >= 1:
+        seen.popleft()
+    if len(seen) >= 4:
+        raise Busy(key)
+    seen.append(at)
+"""
+_BUCKET_TEST = """import unittest
+
+import bucket
+
+
+class PerKey(unittest.TestCase):
+    def test_five_pass_and_the_sixth_does_not(self):
+        for key in ("a", "b"):
+            for _ in range(5):
+                bucket.call(key, now=lambda: 1.0)
+            with self.assertRaises(bucket.Busy):
+                bucket.call(key, now=lambda: 1.0)
+"""
+_CLOCK_TEST = """import unittest
+
+import bucket
+
+
+class Clock(unittest.TestCase):
+    def test_it_may_go_backwards(self):
+        bucket.call("c", now=lambda: 5.0)
+        bucket.call("c", now=lambda: 4.0)
+"""
+
+
+def _limit(hands: Hands) -> list[Turn]:
+    def told(done: int, words: str) -> str:
+        return "\n\n".join(filter(None, (words, hands.written(_states(_LIMIT, done)))))
+
+    def listed(done: int) -> list[Call]:
+        return hands.plan(_states(_LIMIT, done))
+
+    two = _ONE.replace(">= 4", ">= 5")
+    tests = "python3 -m unittest -q test_bucket"
+    return [
+        _turn("Let me get an overview first.", _shell("ls")),
+        _turn(
+            told(0, "This is how I will go about it."),
+            _shell("cat bucket.py"),
+            *hands.read("bucket.py"),
+            *listed(0),
+        ),
+        _turn("What do the tests say right now?", _shell(tests)),
+        _turn(
+            told(
+                1,
+                "One deque is shared by all keys, that is the whole problem. I'm going with a dict of deques, one per key.",
+            ),
+            *hands.overwrite("bucket.py", _BUCKET, _ONE),
+            *listed(1),
+        ),
+        _turn("Run the tests again.", _shell(tests)),
+        _turn("Off by one: the fifth call is refused.", *hands.overwrite("bucket.py", _ONE, two)),
+        _turn("Once more.", _shell(f"{tests} && echo passed")),
+        _turn(
+            told(
+                2,
+                "All green. Please leave time.monotonic where it is: the wall clock jumps when somebody sets it.",
+            ),
+            _shell("python3 --version"),
+            *listed(2),
+        ),
+        _turn("Next up is a clock that goes backwards.", _write("test_clock.py", _CLOCK_TEST)),
+        _turn(told(3, ""), _shell("python3 -m unittest -q test_clock"), *listed(3)),
+        _turn(
+            "I considered a token bucket and dropped the idea: it lets bursts through.",
+            _shell("cat NOTES.md"),
+        ),
+        _turn(
+            told(4, "There are no notes yet."),
+            _shell("printf '%s\\n' 'Five calls a second for each key.' > NOTES.md"),
+            *listed(4),
+        ),
+        _turn("Each key has its own limit now, and the notes say so."),
+    ]
+
+
+def _limit_in_prose(hands: Hands) -> list[Turn]:
+    two = _ONE.replace(">= 4", ">= 5")
+    plan = "\n".join(f"{number}. {step}" for number, step in enumerate(_LIMIT[1:], 1))
+    return [
+        _turn(
+            f"My plan:\n\n{plan}\n\nI'm going with a dict of deques, one per key, which starts with the first step:",
+            _write("bucket.py", _ONE),
+        ),
+        _turn(
+            "Off by one: the fifth call is refused. Please leave time.monotonic where it is: the wall clock jumps when "
+            "somebody sets it.",
+            _write("bucket.py", two),
+        ),
+    ]
+
+
 _RENAMED = """def read(settings):
     return settings.get("timeout_ms", settings.get("timeout", 0) * 1000)
 """
@@ -251,6 +387,19 @@ STORIES = {
         "Make fetch() retry on a connection that breaks, three attempts in all, and say so in the docs. "
         "Never swallow the last error. README.md is generated, so do not edit it by hand.",
         _retry,
+    ),
+    "limit": Story(
+        {"bucket.py": _BUCKET, "test_bucket.py": _BUCKET_TEST},
+        "Give bucket.py a limit for each key: five calls a second, and the sixth raises Busy. Keep the public names. It has to "
+        "run on Python 3.9 too. Don't add a dependency. When you are done, mention it in NOTES.md.",
+        _limit,
+    ),
+    "prose": Story(
+        {"bucket.py": _BUCKET, "test_bucket.py": _BUCKET_TEST},
+        "Give bucket.py a limit for each key: five calls a second, and the sixth raises Busy. Keep the public names. It has to "
+        "run on Python 3.9 too. Don't add a dependency.",
+        _limit_in_prose,
+        {"args": ["--auto-test", "--test-cmd", "python3 -m unittest -q test_bucket", "--file", "bucket.py"]},
     ),
     "rename": Story(
         {

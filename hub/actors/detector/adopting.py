@@ -12,7 +12,7 @@ same task: what runs, or may be running, is not gone on with.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import attrs
@@ -22,12 +22,13 @@ from hub.actors.clock import iso
 from hub.actors.detector.carrying import Carrying
 from hub.actors.detector.scout import Scout, tree_of
 from hub.actors.insist import insist
-from hub.domain.adoption import events, goal, lifted, redacted
+from hub.domain.adoption import events, goal, intent_texts, lifted, redacted
 from hub.domain.brief import render_envelope
 from hub.domain.contract import Contract, ManifestEntry, encode, sign
 from hub.domain.detected import Detected, session_json
+from hub.domain.event import Event
 from hub.domain.intel import SessionIntel
-from hub.domain.intent import draft
+from hub.domain.intent import NO_INTENT, Intent, draft
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import write_atomic
@@ -81,10 +82,12 @@ class Adopting:
         intel = await self._told(found)
         work = await self._work(found)
         name = self.new_id("s")
-        contract = self._contract(name, order, found, intel, work)
+        intent = lifted(intel, str(tree_of(found.work_dir) or found.work_dir))
+        contract = self._contract(name, order, found, intent, work)
         await self._write(contract, found)
         if order.start:
-            await insist(self.events, EventAppend(self._events(name, found, intel)))
+            told = events(intent, intel.recent_turns)
+            await insist(self.events, EventAppend(self._events(name, found, told)))
             begun = await self.carrying.start(contract, found, work.base, work.first)
         elif order.interactive:
             begun = await self.carrying.open(order.target, found, self.places.adopted_md(name))
@@ -147,7 +150,7 @@ class Adopting:
         """
         await self.arm()
         intel = await trio.to_thread.run_sync(self.scout.whole, found)
-        shown = await trio.to_thread.run_sync(lambda: self.scrub(session_json(intel)))
+        shown = await trio.to_thread.run_sync(lambda: self.scrub(_wire(intel)))
         intel = redacted(intel, shown)
         if not goal(intel):
             raise HubError(Code.NOTHING_TO_ADOPT, intel.alarm or "Its session holds no prompt yet.")
@@ -166,17 +169,14 @@ class Adopting:
         shown = [attrs.evolve(entry, path=self.scrub(entry.path)) for entry in files]
         return Work(base, first, tuple(shown))
 
-    def _contract(
-        self, name: str, order: Adopt, found: Detected, intel: SessionIntel, work: Work
-    ) -> Contract:
+    def _contract(self, name: str, order: Adopt, found: Detected, intent: Intent, work: Work) -> Contract:
         """The signed contract. What is accepted comes from the configuration, never from a transcript."""
-        tree = tree_of(found.work_dir)
         contract = draft(
-            lifted(intel, str(tree or found.work_dir)),
+            intent,
             contract_id=f"c-{name}",
             session_id=name,
             task_id=self.new_id("t"),
-            task_goal=goal(intel),
+            task_goal=intent.initial_prompt,
             snapshot_commit_sha=work.first,
             acceptance_assertions=tuple(map(self.scrub, self.scout.config.session.verify)),
             file_manifest=work.files,
@@ -200,7 +200,7 @@ class Adopting:
         }
         await insist(self.audit, AuditAppend([AuditEntry("adopted", told, key=f"adopted:{name}")]))
 
-    def _events(self, name: str, found: Detected, intel: SessionIntel) -> list[NewEvent]:
+    def _events(self, name: str, found: Detected, told: Iterable[Event]) -> list[NewEvent]:
         """What the transcript tells, on hub's own log under the new session."""
         at_ms, source = int(self.clock() * 1000), f"adopted:{name}"
         base = {"sessionId": name, "provider": found.provider, "account": found.account}
@@ -214,5 +214,10 @@ class Adopting:
                 0,
                 i,
             )
-            for i, event in enumerate(events(intel))
+            for i, event in enumerate(told)
         ]
+
+
+def _wire(intel: SessionIntel) -> dict[str, Any]:
+    """As it is served, and all that its intent says."""
+    return {**session_json(intel), "intent": intent_texts(intel.intent or NO_INTENT)}

@@ -24,7 +24,7 @@ from hub.providers.records import patched
 
 RESULT_CAP = 16_384
 _DEPTH = 4
-_ENDED = frozenset({"completed", "failed"})
+ENDED = frozenset({"completed", "failed"})
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9_.-]{0,63}?)__")
 _EXIT = re.compile(
     r"\A(?:Command exited with code|Exit Code):? (\d{1,3})\b|\bExit Code: (\d{1,3})\b|with exit code (\d{1,3})>"
@@ -93,7 +93,7 @@ class ToolBook:
         if _id(told) not in self._open:
             self.passed()
         call = self._begin(told)
-        ended = jsonline.text(told.get("status")) in _ENDED
+        ended = jsonline.text(told.get("status")) in ENDED
         events = _use(call) if ended or _is_known(call.fields) else []
         if ended:
             del self._open[_id(told)]

@@ -18,6 +18,7 @@ import attrs
 
 from hub.domain.intel import Limits, Place, SessionIntel, StoreHit
 from hub.domain.intel_fold import Draft
+from hub.providers.aider import checks
 from hub.providers.store import Files, Source, guarded
 
 _FILE = ".aider.chat.history.md"
@@ -25,6 +26,7 @@ _STARTED = b"# aider chat started at "
 _MODEL = re.compile(r"^(?:Main model|Model): (\S+)")
 _EDITED = re.compile(r"^Applied edit to (.+)")
 _TOKENS = re.compile(r"^Tokens: ([\d.,]+k?) sent,(?: [\d.,]+k? cache \w+,)* ([\d.,]+k?) received")
+_OUTPUT = re.compile(r"^Added \d+ lines? of output to the chat\.")
 _THOUGHT = re.compile(r"<(thinking-content-[0-9a-f]+)>.*?</\1>\s*", re.DOTALL)
 _USER, _PROGRAM = "#### ", "> "
 
@@ -36,6 +38,8 @@ class Fold:
         self.draft = Draft()
         self._role = ""
         self._words: list[str] = []
+        self._check = ""
+        self._checks = 0
 
     def line(self, line: str) -> None:
         """One line, without its end. Each is a record: nothing tells where a longer one would begin."""
@@ -67,10 +71,21 @@ class Fold:
             self.draft.model = found[1]
         elif found := _EDITED.match(words):
             self.draft.touched(found[1])
+        elif _OUTPUT.match(words):
+            self._failed()
+        elif not self.draft.prompt and (check := checks.command_in(words)):
+            self._check = check
         elif found := _TOKENS.match(words):
             sent, received = _figure(found[1]), _figure(found[2])
             self.draft.tokens_exact &= "k" not in found[1] + found[2]
             self.draft.used("", sent, received)
+
+    def _failed(self) -> None:
+        """The check of the last edits has failed; what it wrote is not kept."""
+        self._checks += 1
+        key = f"check-{self._checks}"
+        self.draft.began(key, "check", command=self._check)
+        self.draft.ended(key, failed=True)
 
 
 def _figure(words: str) -> int:

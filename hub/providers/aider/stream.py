@@ -24,7 +24,7 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
-from hub.providers.aider import failures
+from hub.providers.aider import checks, failures
 from hub.providers.aider.failures import Trouble
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step
 from hub.providers.fold import Fold, how_it_ended
@@ -73,6 +73,9 @@ class AiderStream(Fold):
         """What is wrong with the newest answer."""
         self._edits = 0
         self._checks = 0
+        self._check = checks.command(jsonline.texts(assignment.options.get("args")))
+        self._unchecked = False
+        """Whether an edit has been made whose check has not been seen to fail."""
 
     @property
     def tools_in_flight(self) -> int:
@@ -102,7 +105,7 @@ class AiderStream(Fold):
         erred = self._trouble or self._quoted or self._wrong
         if self._outcome is not None or end.asked or erred or end.code != 0 or not self._requests:
             return super().finish(end, now)
-        events = self._flush()
+        events = [*self._flush(), *self._passed()]
         events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
         return self._end(events, Outcome(Ending.DONE, text=self._last_text))
 
@@ -221,7 +224,7 @@ class AiderStream(Fold):
         # The path alone on a line goes before it.
         self._lines = [line for line in self._lines if line.strip() != path]
         self._edits += 1
-        self._spoke = False
+        self._spoke, self._unchecked = False, True
         meta = {"tool": "edit", "toolId": f"edit-{self._edits}", "path": path}
         use = Event(EventType.TOOL_USE, f"edit {path}", meta)
         return Step(
@@ -233,10 +236,23 @@ class AiderStream(Fold):
         start = max(0, len(self._lines) - count)
         output, self._lines = "\n".join(self._lines[start:]).strip(), self._lines[:start]
         said, self._spoke = self._flush(), False
+        self._unchecked = False
+        return Step([*said, *self._check_ended(jsonline.cap(output, _TEXT_CAP), failed=True)])
+
+    def _passed(self) -> list[Event]:
+        """The check of the last edits, once the run has ended well: Aider is silent about one that passes."""
+        return self._check_ended("", failed=False) if self._check and self._unchecked else []
+
+    def _check_ended(self, output: str, *, failed: bool) -> list[Event]:
         self._checks += 1
-        meta = {"tool": "check", "toolId": f"check-{self._checks}"}
-        result = Event(EventType.TOOL_RESULT, jsonline.cap(output, _TEXT_CAP), {**meta, "isError": True})
-        return Step([*said, Event(EventType.TOOL_USE, "check", meta), result])
+        meta: dict[str, Any] = {"tool": "check", "toolId": f"check-{self._checks}"}
+        if self._check:
+            meta["command"] = self._check
+        end = {"isError": failed} if failed or not self._check else {"isError": False, "exitCode": 0}
+        return [
+            Event(EventType.TOOL_USE, f"check {self._check}".rstrip(), meta),
+            Event(EventType.TOOL_RESULT, output, {**meta, **end}),
+        ]
 
     # The model's words.
 

@@ -17,6 +17,7 @@ from typing import Any
 from hub.domain.intel import Found, Place, StoreHit
 from hub.domain.intel_fold import Draft
 from hub.providers import records
+from hub.providers.copilot.todos import Todos
 from hub.providers.jsonline import count, integer, items, mapping, text
 from hub.providers.store import LineStore, parent, stem
 
@@ -79,6 +80,7 @@ class Fold:
             "tool.execution_complete": self._changed,
         }
         self._metered = False
+        self._todos = Todos()
 
     def gap(self) -> None:
         """Nothing here hangs on the event before."""
@@ -151,7 +153,9 @@ class Fold:
         self.draft.mcp(text(data.get("mcpServerName")))
         tool, given = text(data.get("toolName")), data.get("arguments")
         records.began(self.draft, text(data.get("toolCallId")), tool, given)
-        steps = mapping(records.decoded(given)).get("todos")
+        asked = mapping(records.decoded(given))
+        steps = asked.get("todos")
+        self._todos.asked(text(data.get("toolCallId")), text(asked.get("query")))
         if tool == "update_todo" and isinstance(steps, str):
             self.draft.planned(records.checklist(steps))
         else:
@@ -160,6 +164,9 @@ class Fold:
     def _changed(self, data: Mapping[str, Any]) -> None:
         for edit in map(mapping, items(data.get("fileEdits"))):
             self.draft.touched(text(edit.get("path")))
+        tasks = self._todos.ended(text(data.get("toolCallId")), failed=data.get("success") is False)
+        if tasks is not None:
+            self.draft.planned(tasks)
         said = text(mapping(data.get("result")).get("content"))
         self.draft.ended(
             text(data.get("toolCallId")),

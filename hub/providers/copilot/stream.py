@@ -10,6 +10,7 @@ Traps this fold knows, each with a test:
  2. A rate limit is retried five times in silence, some 54 s, before it is told.
  3. An answer that safeguards blocked is a turn without a word.
  4. The title of a command is its description; the command is in the raw input, its exit code in the raw output.
+ 5. Its list of tasks is no plan of the protocol but a table, which it changes by SQL (`todos.py`).
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
+from hub.domain.intel_fold import DONE
 from hub.providers import jsonline
 from hub.providers.acp.stream import AcpStream
+from hub.providers.acp.tools import ENDED, plan_event
 from hub.providers.base import Assignment, Step
 from hub.providers.copilot import failures
+from hub.providers.copilot.todos import Todos
 
 ALLOW_ALL = "allow-all"
 ASKS = "ask"
@@ -37,6 +43,7 @@ class CopilotStream(AcpStream):
         super().__init__(assignment, title="Copilot", people=approval_mode(assignment) != ALLOW_ALL)
         self._error: Failure | None = None
         self._attempts = 0
+        self._todos = Todos()
 
     def _aside(self, piece: str) -> list[Event] | None:
         found = _ASIDE.fullmatch(piece)
@@ -54,7 +61,18 @@ class CopilotStream(AcpStream):
 
     def _tool(self, update: Mapping[str, Any]) -> Step:
         self._error = None
-        return super()._tool(update)
+        step, call = super()._tool(update), jsonline.text(update.get("toolCallId"))
+        if query := jsonline.text(jsonline.mapping(update.get("rawInput")).get("query")):
+            self._todos.asked(call, query)
+        status = jsonline.text(update.get("status"))
+        steps = self._todos.ended(call, failed=status == "failed") if status in ENDED else None
+        if steps is None:
+            return step
+        entries = [
+            {"content": title, "status": "completed" if state in DONE else state} for title, state in steps
+        ]
+        event = plan_event(entries)
+        return attrs.evolve(step, events=[*step.events, *([event] if event else [])])
 
     def _wrong(self, stop: str) -> Failure | None:
         return self._error or super()._wrong(stop)

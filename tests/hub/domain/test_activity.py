@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from hub.domain import activity
-from hub.domain.activity import Calls, failure_text, read
+from hub.domain.activity import Activity, Calls, failure_text, read
 from hub.domain.event import Event, EventType, Record
 
 
@@ -96,3 +96,9 @@ def test_a_traceback_is_told_by_its_last_line():
     failed = attrs.evolve(done("1", command="make", exitCode=1), text=said)
     assert failure_text(failed) == "make ended with exit status 1: KeyError: 'x'"
     assert failure_text(attrs.evolve(failed, text=" ")) == "make ended with exit status 1"
+
+
+def test_a_rule_of_marks_says_nothing_of_a_failure():
+    """Test runners begin with one."""
+    result = Activity(id=1, tag="tool_result", command="make", failed=True, text="=====\n\nERROR: no\n-----")
+    assert failure_text(result) == "make ended with an error: ERROR: no"

@@ -41,7 +41,7 @@ def contract_saying(said: str, **changes) -> Contract:
             decisions=(Sourced(said, 3),),
             constraints=(Sourced(said, 0),),
             initial_prompt=said + " (lifted)",
-            plan=(said,),
+            plan=(f"{said} first",),
             tasks_remaining=(said,),
             skills_loaded=(said,),
             skills_in_use=(said,),
@@ -187,11 +187,45 @@ def test_an_unchanged_file_and_evidence_without_status_are_told_as_such():
 def test_what_is_not_on_record_is_said_to_be_missing():
     empty = Contract(contract_id="c", session_id="s", task_id="t", task_goal="g", snapshot_commit_sha="")
     text = render_envelope(empty, BOUNDARY)
-    assert text.count("Nothing on record.") == 13
+    [told] = [line for line in text.split("\n") if line.startswith("Of: ")]
+    assert len(told.split(", ")) == 13, "in one line: a title without words is noise"
+    assert "## Decisions" not in text
     assert "No acceptance command is set." in text
     assert "(no commit)" in text
     assert "audit record" not in text
     assert "first prompt" not in text
+
+
+def test_what_one_section_says_no_other_repeats():
+    """The receiver pays for every line."""
+    text = render_envelope(
+        contract_saying(
+            "x",
+            plan=("one", "two"),
+            tasks_remaining=("two",),
+            do_not_redo=("one",),
+            evidence=(
+                Evidence(EvidenceKind.COMMAND, "make test", 4, 2),
+                Evidence(EvidenceKind.COMMAND, "make lint", 5, 0),
+                Evidence(EvidenceKind.FAILED_ATTEMPT, "make test ended with exit status 2: boom", 4),
+            ),
+        ),
+        BOUNDARY,
+    )
+    assert "## Plan" not in text
+    assert (text.count("make test ended"), text.count("make test ->"), text.count("make lint ->")) == (
+        1,
+        0,
+        1,
+    )
+    only = contract_saying("x", evidence=contract_saying("x").evidence[:0])
+    failed = (
+        Evidence(EvidenceKind.COMMAND, "make", 4, 2),
+        Evidence(EvidenceKind.FAILED_ATTEMPT, "make ended with exit status 2", 4),
+    )
+    assert (
+        "commands that were run" not in render_envelope(attrs.evolve(only, evidence=failed), BOUNDARY).lower()
+    )
 
 
 def test_long_lists_and_texts_are_cut_and_the_newest_kept():

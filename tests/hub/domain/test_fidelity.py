@@ -290,7 +290,8 @@ def test_without_a_given_goal_the_users_first_words_are_the_objective():
 prose = st.sampled_from(
     [
         "Decision: one", "Decision: two", "It must not break.", "Done: one", "Next: two", "Hello.", "Now I test.",
-        "The index is already done. I decided to wait.",
+        "The index is already done. I decided to wait.", "Plan:\n1. one\n2. two\n3. three", "Steps 1 and 2 are done.",
+        "Remaining:\n- three\n- one",
     ]
 )  # fmt: skip
 steps = st.lists(st.sampled_from(["one", "two", "three"]), max_size=3, unique=True)
@@ -324,7 +325,7 @@ moves = st.one_of(
         st.just(""),
         tool=st.just("Bash"),
         toolId=st.sampled_from("12"),
-        command=st.sampled_from(["make", "ls"]),
+        command=st.sampled_from(["make", "ls", "make && ls", "ls > a"]),
     ),
     st.builds(
         agent,

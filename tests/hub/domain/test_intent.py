@@ -150,6 +150,28 @@ def test_without_plan_or_words_the_next_action_is_to_mend_what_failed():
     assert fold().next_action is None
 
 
+def test_a_plan_in_prose_counts_where_no_list_is_kept():
+    """Not every agent has a tool for its list; Codex and Aider write theirs down."""
+    plan = text("Plan:\n1. read it\n2. write it\n3. check it")
+    found = fold(plan, text("Step 1 is done."), text("Done: Write it."))
+    assert [step.text for step in found.plan] == ["read it", "write it", "check it"]
+    assert found.tasks_remaining == (Sourced("check it", 3),)
+    assert found.do_not_redo == (Sourced("read it", 2), Sourced("write it", 3))
+    assert found.next_action == Sourced("check it", 3)
+    again = fold(plan, text("Remaining:\n- check it"))
+    assert [step.text for step in again.tasks_remaining] == ["check it"]
+    assert [step.text for step in again.do_not_redo] == ["read it", "write it"]
+
+
+def test_prose_is_no_plan_while_a_list_is_kept_and_is_one_again_after_its_end():
+    prose = text("Plan:\n- x\n- y")
+    assert [s.text for s in fold(planned(["a", "b"], ["b"]), prose, text("Done: b.")).tasks_remaining] == [
+        "b"
+    ]
+    assert [s.text for s in fold(planned(["a", "b"], []), prose).tasks_remaining] == ["x", "y"]
+    assert fold(text("The user's list:"), text("Plan:\n- x\n- y", role="user"), prompt="t").plan == ()
+
+
 # --- tools --------------------------------------------------------------------------------------------------
 
 
@@ -167,6 +189,33 @@ def test_commands_keep_the_status_of_their_newest_run():
         Command("make", 0, failed=False, source=6),
     )
     assert found.failed_attempts == (), "what worked at last is no failed attempt"
+
+
+def test_a_line_that_passes_stands_for_the_failed_commands_in_it():
+    """`make test && echo ok` has passed: so has `make test`, which is neither failing nor to be mended."""
+    failing = (call("Bash", "1", command="make test  2>&1"), result("boom", "1", exitCode=2))
+    assert fold(*failing).next_action == Sourced("Make this pass: make test  2>&1", 2)
+    found = fold(*failing, call("Bash", "2", command="make test && echo ok"), result("ok", "2", exitCode=0))
+    assert [one.command for one in found.commands] == ["make test && echo ok"]
+    assert (found.failed_attempts, found.next_action) == ((), None)
+    unknown = fold(*failing, call("Bash", "2", command="make test && echo ok"), result("ok", "2"))
+    assert len(unknown.failed_attempts) == 1, "nobody has said how it ended"
+
+
+def test_a_failed_question_is_no_next_action():
+    found = fold(call("Bash", command="python3 -c 'import x'"), result(exitCode=1))
+    assert found.next_action is None
+    assert len(found.failed_attempts) == 1
+
+
+def test_a_file_that_a_shell_command_writes_is_a_file_of_the_work():
+    def files(**end):
+        return fold(
+            call("Bash", command="echo x >> notes.md; echo y > /etc/motd"), result(**end), root="/w"
+        ).files
+
+    assert files(exitCode=0) == (Touched("notes.md", written=True, source=2),)
+    assert files(exitCode=1) == ()
 
 
 def test_failed_attempts_tell_what_and_how():
@@ -327,6 +376,31 @@ def test_a_log_record_tells_the_same_as_the_live_event(sequence):
 def test_a_step_is_never_both_left_and_not_to_be_redone(sequence):
     found = fold(*(event for event in sequence if event.type is EventType.SYSTEM))
     assert not {s.text for s in found.do_not_redo} & {s.text for s in found.tasks_remaining}
+
+
+said = st.sampled_from(
+    [
+        *(
+            text(f"{label}: {step}")
+            for label in ("Done", "Next", "Already done", "Next step")
+            for step in "abc"
+        ),
+        text("Plan:\n1. a\n2. b\n3. c"),
+        text("Remaining:\n- b\n- c"),
+        text("Steps 1 and 2 are done."),
+        *(call("Edit", path=path) for path in "ab"),
+        result(),
+    ]
+)
+
+
+@given(st.lists(said, max_size=12), st.sampled_from("abc"))
+def test_what_was_said_to_be_done_is_never_next(sequence, step):
+    """An item that the newest word calls done is neither left nor next, however it was told."""
+    found = fold(*sequence, text(f"Done: {step.upper()}."))
+    assert found.next_action is None or found.next_action.text != step
+    assert step not in {one.text for one in found.tasks_remaining}
+    assert step in {one.text.casefold().rstrip(".") for one in found.do_not_redo}
 
 
 def test_memory_is_bounded_and_the_oldest_gives_way():

@@ -27,6 +27,13 @@ def found(text: str, *, by_user: bool = False) -> list[tuple[Kind, str]]:
         ("We settled on the second form.", Kind.DECISION),
         ("I'd rather copy eight lines than add a library.", Kind.DECISION),
         ("We would prefer the queue over the table.", Kind.DECISION),
+        ("We're going with one queue for each tenant.", Kind.DECISION),
+        ("I looked into asyncio but stayed with threads.", Kind.DECISION),
+        ("We've ruled out a second table.", Kind.DECISION),
+        ("Let's keep the old flag, since scripts pass it.", Kind.DECISION),
+        ("Please keep the seed fixed.", Kind.CONSTRAINT),
+        ("Don't rename the column.", Kind.CONSTRAINT),
+        ("So never import it at the top.", Kind.CONSTRAINT),
         ("Constraint: no new dependency", Kind.CONSTRAINT),
         ("The schema must not change.", Kind.CONSTRAINT),
         ("Old files must keep working.", Kind.CONSTRAINT),
@@ -39,6 +46,12 @@ def found(text: str, *, by_user: bool = False) -> list[tuple[Kind, str]]:
         ("Next step: write the test", Kind.NEXT),
         ("Next, I fix the import.", Kind.NEXT),
         ("Now let me run the tests.", Kind.NEXT),
+        ("The next step is to write the docs.", Kind.NEXT),
+        ("What is left is the changelog.", Kind.NEXT),
+        ("What remains is the changelog.", Kind.NEXT),
+        ("I still need to update the changelog.", Kind.NEXT),
+        ("Remaining: the changelog", Kind.NEXT),
+        ("Next up: the changelog", Kind.NEXT),
     ],
 )
 def test_explicit_wording_is_found(text, kind):
@@ -49,6 +62,13 @@ def test_explicit_wording_is_found(text, kind):
     "text",
     [
         "I'll use grep.",
+        "I tried the tests and they pass.",
+        "Let's keep going.",
+        "We are going to the next step.",
+        "The list has to be sorted first.",
+        "Please wait.",
+        "I never use it.",
+        "Don't forget the coffee.",
         "I would rather not.",
         "It must be the cache.",
         "There may be only one.",
@@ -82,6 +102,24 @@ def test_from_the_user_plain_prohibitions_are_constraints():
         (Kind.CONSTRAINT, "Never push."),
         (Kind.CONSTRAINT, "It must be fast."),
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Keep the wire format.",
+        "It needs to run on Windows too.",
+        "Make sure that old links work.",
+        "Also, leave the lock file alone.",
+        "At most one request a second.",
+        "Please ask before you delete anything.",
+        "The page should not reload.",
+        "There is room for no new setting.",
+    ],
+)
+def test_from_the_user_what_asks_for_care_is_a_constraint(text):
+    assert found(text, by_user=True) == [(Kind.CONSTRAINT, text)]
+    assert found("The button should open the menu.", by_user=True) == []
 
 
 def test_each_sentence_counts_once_under_its_first_kind():

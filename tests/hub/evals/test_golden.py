@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from hub.evals import labels, measure, recording, report
-from hub.evals.labels import Class
-from hub.evals.measure import Way
+from hub.evals.labels import Class, Way
 from hub.providers.stores import DRIVEN
 
 RECORDINGS = list(recording.suite(report.GOLDEN))

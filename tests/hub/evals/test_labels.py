@@ -2,7 +2,7 @@
 
 import pytest
 
-from hub.evals.labels import Class, Fact, fact, norm
+from hub.evals.labels import Class, Fact, Way, fact, norm
 
 
 def test_a_fact_holds_from_its_first_moment_to_its_last():
@@ -13,6 +13,14 @@ def test_a_fact_holds_from_its_first_moment_to_its_last():
 
 def test_a_fact_that_says_no_moments_holds_always():
     assert fact({"class": "plan", "text": ["a", "b"]}, 9) == Fact(Class.PLAN, ("a", "b"), 1, 9)
+
+
+def test_a_fact_may_be_known_on_one_way_only():
+    """A protocol may not tell what the agent's own files have: nobody can keep what was not said."""
+    made = fact({"class": "plan", "text": "a", "way": "store"}, 9)
+    assert [made.holds(1, way) for way in (Way.STORE, Way.CONTRACT)] == [True, False]
+    both = fact({"class": "plan", "text": "a"}, 9)
+    assert [both.holds(1, way) for way in Way] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -27,6 +35,7 @@ def test_a_fact_that_says_no_moments_holds_always():
         ({"class": "plan", "text": "a", "from": "1"}, "whole numbers"),
         ({"class": "plan", "text": "a", "exit": True}, "whole numbers"),
         ({"class": "plan", "text": "a", "from": 3, "to": 2}, "1 to 9, not 3 to 2"),
+        ({"class": "plan", "text": "a", "way": "air"}, "no way 'air'"),
         ({"class": "plan", "text": "a", "to": 10}, "1 to 9, not 1 to 10"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.contract import verify
+from hub.domain.contract import EvidenceKind, verify
 from hub.errors import Code, HubError
 from hub.io.places import load_or_create_key
 from hub.messages import AuditHistory
@@ -50,7 +50,37 @@ def left(made, home):
     todo = {"type": "tool_use", "id": "t-2", "name": "TodoWrite", "input": {"todos": PLAN}}
     answer = {"id": "m-2", "role": "assistant", "model": "claude-sonnet-5-5", "content": [todo]}
     order = {"role": "user", "content": "Never touch README.md."}
+    said = "Decision: b.py imports a.py.\nThe a.py part is already tested.\nNext step: write b.py."
+    words = {
+        "id": "x-0",
+        "role": "assistant",
+        "model": "claude-sonnet-5-5",
+        "content": [{"type": "text", "text": said}],
+    }
+    bash = {
+        "type": "tool_use",
+        "id": "t-3",
+        "name": "Bash",
+        "input": {"command": f"make test TOKEN={SECRET}"},
+    }
+    ran = {"id": "x-1", "role": "assistant", "model": "claude-sonnet-5-5", "content": [bash]}
+    end = {"type": "tool_result", "tool_use_id": "t-3", "is_error": True, "content": "Exit code 2\nno b.py"}
+    # More turns than are shown: what is told here was said long before them.
+    chat = [{"role": "assistant", "content": [{"type": "text", "text": f"Word {n}."}]} for n in range(18)]
     records = (
+        {"type": "assistant", "uuid": "u-a", "parentUuid": "u-2", "message": words, **common},
+        {"type": "assistant", "uuid": "u-b", "parentUuid": "u-a", "message": ran, **common},
+        {
+            "type": "user",
+            "uuid": "u-c",
+            "parentUuid": "u-b",
+            "message": {"role": "user", "content": [end]},
+            **common,
+        },
+        *(
+            {"type": "assistant", "uuid": f"u-w{n}", "message": {"id": f"w-{n}", **one}, **common}
+            for n, one in enumerate(chat)
+        ),
         {"type": "user", "uuid": "u-3", "parentUuid": "u-2", "message": order, **common},
         {"type": "assistant", "uuid": "u-4", "parentUuid": "u-3", "message": answer, **common},
     )
@@ -87,6 +117,12 @@ def brief_of(answer):
     return path.read_text(), path.stat().st_mode & 0o777
 
 
+def failures_in(contract):
+    """What failed, around the secret that is hidden in it."""
+    said = [seen.text for seen in contract.evidence if seen.kind is EvidenceKind.FAILED_ATTEMPT]
+    return [(text.partition("[REDACTED")[0], text.rpartition("] ")[2]) for text in said]
+
+
 def ended_by(pid):
     """The signal that ended a child of this test's; it stays to be waited for."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG).si_status
@@ -104,7 +140,10 @@ async def test_a_session_goes_on_with_all_that_the_agent_left(made, monkeypatch,
     given = contract_of(made, answer)
     assert given.task_goal.startswith("Write a.py and b.py. Use [REDACTED:")
     assert (given.plan, given.tasks_remaining) == (("Write a.py", "Write b.py"), ("Write b.py",))
-    assert given.do_not_redo == ("Write a.py",)
+    assert given.do_not_redo == ("Write a.py", "The a.py part is already tested.")
+    assert [item.text for item in given.decisions] == ["b.py imports a.py."]
+    assert given.next_action == "Write b.py"
+    assert failures_in(given) == [("make test TOKEN=", "ended with exit status 2: Exit code 2")]
     assert [item.text for item in given.constraints] == ["The user said: Never touch README.md."]
     assert [entry.path for entry in given.file_manifest] == ["a.py", "hub.toml"]
     assert (given.from_provider, given.to_provider, given.version) == ("claude", "demo-first", 2)
@@ -117,6 +156,8 @@ async def test_a_session_goes_on_with_all_that_the_agent_left(made, monkeypatch,
     assert handed["tasksRemaining"] == ["Write b.py"]
     assert {entry["path"] for entry in handed["fileManifest"]} == {"a.py", "b.py", "hub.toml"}
     assert [item["text"] for item in handed["constraints"]] == ["The user said: Never touch README.md."]
+    assert handed["doNotRedo"] == ["Write a.py", "The a.py part is already tested."]
+    assert [item["text"] for item in handed["decisions"]] == ["b.py imports a.py."]
     for path in made.hub.rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
 
@@ -132,6 +173,13 @@ async def test_a_brief_alone_begins_nothing_and_ends_nothing(made, monkeypatch, 
     assert (answer["mode"], answer["sessionId"], answer["command"]) == ("brief", "", "")
     text, mode = brief_of(answer)
     assert "hub did not start that agent" in text
+    for told in (
+        "b.py imports a.py.",
+        "The a.py part is already tested.",
+        "Never touch README.md.",
+        "make test TOKEN=",
+    ):
+        assert told in text, "what interactive and start mode are given is this text"
     assert f"`.hub/adopted/{name}.json`" in text
     assert mode == 0o600
     assert SECRET not in text

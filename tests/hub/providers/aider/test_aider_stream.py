@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
-from hub.providers.aider import failures
+from hub.providers.aider import checks, failures
 from hub.providers.aider.agent import PROVIDER
 from hub.providers.base import Account, Assignment, Ending, Exit, Stdin
 from tests.hub.providers.captured import NOW, exit_of, fold, lines_of, runs
@@ -296,3 +296,49 @@ def test_what_a_check_of_the_users_writes_is_not_the_models_word():
     longer = told("x", TOKENS, "Word.", "no", "Added 1 line of output to the chat.")
     assert longer.said(EventType.TEXT)[-1] == "Word."
     assert longer.said(EventType.TOOL_RESULT) == ["no"]
+
+
+def test_a_check_is_told_with_its_command_and_passes_in_silence():
+    """Aider says nothing of a check that passes: that it did is sure once the run has ended well."""
+    options = {"args": ["--auto-test", "--test-cmd", "make check"]}
+    lines = [
+        "I fix it.",
+        TOKENS,
+        "Applied edit to a.py",
+        "no",
+        "Added 1 line of output to the chat.",
+        "So.",
+        TOKENS,
+    ]
+
+    def ends(*more, end=ENDED):
+        assignment = attrs.evolve(ASSIGNMENT, options=options)
+        folded = fold(PROVIDER, assignment, [line.encode() for line in (*BANNER, *lines, *more)], end=end)
+        checks = [event.meta for event in folded.of(EventType.TOOL_RESULT) if event.meta["tool"] == "check"]
+        assert {meta["command"] for meta in checks} == {"make check"}
+        return [(meta["isError"], meta.get("exitCode")) for meta in checks]
+
+    assert ends("Applied edit to a.py") == [(True, None), (False, 0)]
+    assert ends("Applied edit to a.py", end=Exit(None, 15, asked=True)) == [(True, None)]
+    assert ends() == [(True, None)], "nothing was edited since"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (["--auto-test", "--test-cmd", "make check"], "make check"),
+        (["--test-cmd=make check", "--auto-test"], "make check"),
+        (["--test-cmd", "make check"], ""),
+        (["--auto-test"], ""),
+        (["--auto-test", "--test-cmd"], ""),
+    ],
+)
+def test_the_command_of_a_check_is_in_the_arguments(arguments, found):
+    assert checks.command(arguments) == found
+
+
+def test_the_command_of_a_check_is_in_the_historys_command_line():
+    line = "/opt/aider --yes-always --auto-test --test-cmd python3 check.py -v --file a.py"
+    assert checks.command_in(line) == "python3 check.py -v"
+    assert checks.command_in(line.replace(" --auto-test", "")) == ""
+    assert checks.command_in("aider --auto-test") == ""

@@ -98,3 +98,26 @@ def test_retries_are_told_in_the_models_place():
 def test_a_refusal_looks_like_a_finished_turn():
     last = json.loads(lines_of("copilot", "refusal")[-1])
     assert last["result"]["stopReason"] == "end_turn"
+
+
+def test_its_list_of_tasks_is_told_as_a_plan():
+    """It keeps it by SQL; what a statement that failed would have changed is not told."""
+
+    def sql(call, query, status):
+        update = {"toolCallId": call, "status": status, "title": "Track the work", "kind": "other"}
+        begun = {"sessionUpdate": "tool_call", **update, "status": "pending", "rawInput": {"query": query}}
+        ended = {"sessionUpdate": "tool_call_update", **update}
+        return [
+            rpc(method="session/update", params={"sessionId": "s", "update": one}) for one in (begun, ended)
+        ]
+
+    folded = told(
+        *sql("1", "INSERT INTO todos (id, title) VALUES ('a', 'Read it'), ('b', 'Write it')", "completed"),
+        *sql("2", "UPDATE todos SET status = 'done'", "failed"),
+        *sql("3", "SELECT * FROM todos", "completed"),
+        *sql("4", "UPDATE todos SET status = 'done' WHERE id = 'a'", "completed"),
+        words("Done."),
+    )
+    plans = [event.meta for event in folded.events if "plan" in event.meta]
+    assert [meta["plan"] for meta in plans] == [["Read it", "Write it"]] * 2
+    assert [meta["tasksRemaining"] for meta in plans] == [["Read it", "Write it"], ["Write it"]]
