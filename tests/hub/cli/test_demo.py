@@ -1,10 +1,14 @@
 """`hub demo` is what a stranger sees first: it works anywhere, says the truth, and leaves nothing behind."""
 
+import html
 import json
 import os
+import re
 from pathlib import Path
 
-from tests.hub.cli.kit import environ, hub
+from tests.hub.cli.kit import ROOT, environ, hub
+
+INSTANT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\dZ")
 
 
 def bare(tmp_path, **more):
@@ -39,6 +43,17 @@ def test_a_whole_handoff_is_shown(tmp_path):
         assert words in done.stdout
     assert not list((tmp_path / "tmp").iterdir())
     assert not list((tmp_path / "home").iterdir()), "keys and settings are the demo's own"
+    shown = picture()
+    for line in done.stderr.splitlines():
+        said = INSTANT.sub("", line[9:] if line[:2].isdigit() else line)
+        assert "".join(said.split()) in shown, f"README's picture shows something else than: {line}"
+
+
+def picture():
+    """The words of README's picture, without blanks and instants: its terminal breaks long lines."""
+    drawn = re.findall(r"<text [^>]*>(.*?)</text>", (ROOT / "design/demo.svg").read_text())
+    text = html.unescape(" ".join(re.sub("<.*?>", "", word) for word in drawn)).replace("\xa0", " ")
+    return "".join(INSTANT.sub("", text).split())
 
 
 def test_a_users_settings_neither_break_nor_change_it(tmp_path):
