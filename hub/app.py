@@ -33,11 +33,11 @@ from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
 from hub.actors.stumbles import Stumbles
 from hub.client.quick import Api
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.domain.plain import plain_value
 from hub.domain.text import clean
 from hub.errors import Code, HubError
-from hub.io.detection import Detection
+from hub.io.kingfisher import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.makers import Makers
 from hub.mcp.http import ToolsApp
@@ -206,7 +206,7 @@ class App:
     def _job_spec(self, job: str, errand: Errand) -> ChildSpec:
         """One temporary child a job: who wants it done once more asks once more."""
         from hub.actors.jobs import Job
-        from hub.domain.redaction import KnownSecrets, Redactor
+        from hub.domain.redaction.redactor import KnownSecrets, Redactor
 
         redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
 
@@ -318,7 +318,7 @@ class App:
         """A text or JSON value for a sink outside the session: with all the session's kit knows, once there is one."""
         if self._kit is not None:
             return self._kit.scrub_value(value)
-        from hub.domain.redaction import KnownSecrets, Redactor
+        from hub.domain.redaction.redactor import KnownSecrets, Redactor
 
         return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
 
@@ -331,8 +331,8 @@ class App:
         """A file's text without a secret, every line on its line."""
         if self._kit is not None:
             return self._kit.scrub_file(text)
-        from hub.domain.redaction import KnownSecrets, Redactor
-        from hub.domain.redaction_lines import hidden_in_place
+        from hub.domain.redaction.lines import hidden_in_place
+        from hub.domain.redaction.redactor import KnownSecrets, Redactor
 
         return hidden_in_place(Redactor(KnownSecrets(), load_or_create_key("redaction")), text)
 

@@ -22,7 +22,7 @@ from hub import __version__
 from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.app import App
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import sweep_temps, write_atomic

@@ -14,7 +14,7 @@ import attrs
 
 from hub.actors.errand import Jobs
 from hub.actors.stumbles import Stumbles
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.io.places import Places
 from hub.providers.registry import quota_client
 from supervisors import Actor, Ref

@@ -9,10 +9,10 @@ import pytest
 
 from hub.app import _NAMED, App
 from hub.cli.group import cli
-from hub.domain import config_model
-from hub.domain.config import Config
+from hub.domain.config import model as config_model
+from hub.domain.config.reader import Config
+from hub.domain.config.schema import key_of
 from hub.domain.handoff import document as handoff_document
-from hub.domain.schema import key_of
 from hub.errors import RULES
 from hub.io.places import Places
 from hub.mcp.tools import TOOLS

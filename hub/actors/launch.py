@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.child import AgentLaunch, StdinMode
 from hub.io.commands import base_env

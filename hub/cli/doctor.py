@@ -21,7 +21,7 @@ import click
 from hub.actors.settings.entries import Entries
 from hub.cli.context import json_option, project_dir
 from hub.client.place import token_for
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.domain.text import clean
 from hub.errors import HubError
 from hub.io.config_file import load
@@ -147,7 +147,7 @@ def _agrees(places: Places, *question: str) -> bool:
 
 
 def _detection() -> Finding:
-    from hub.io.detection import PACKAGE, installed
+    from hub.io.kingfisher import PACKAGE, installed
 
     if installed():
         return Finding("detection", ok=True, detail=PACKAGE)

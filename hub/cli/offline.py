@@ -23,7 +23,7 @@ from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
 from hub.cli.context import client, project_dir
 from hub.domain.account import Account
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.accounts import read_book
 from hub.io.config_file import load
@@ -140,7 +140,7 @@ def detected(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
     """What `GET /api/detect` would answer."""
     from hub.actors.detector.scout import Scout  # the heaviest of all, and for one command
     from hub.domain.plain import plain_value  # as above
-    from hub.domain.redaction import KnownSecrets, Redactor  # as above
+    from hub.domain.redaction.redactor import KnownSecrets, Redactor  # as above
     from hub.io.places import load_or_create_key  # as above
 
     mine = project(ctx)

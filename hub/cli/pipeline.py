@@ -1,7 +1,7 @@
 """`hub pipeline`: check pipelines, run one, show its graph.
 
 Owns: the words for these, and how a pipeline and its run look.
-Must not: judge a graph itself (`hub.domain.pipeline` does), or carry the run.
+Must not: judge a graph itself (`hub.domain.pipeline.graph` does), or carry the run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hub.cli.context import client, json_option, project_dir, show
 from hub.errors import RULES, Code, HubError
 
 if TYPE_CHECKING:
-    from hub.domain.config import Config
+    from hub.domain.config.reader import Config
 
 _LIMIT = 16 * 1024 * 1024
 _MARKS = {
@@ -45,7 +45,7 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
 
     Example: hub pipeline validate pipelines.json
     """
-    from hub.domain.pipeline import check
+    from hub.domain.pipeline.graph import check
 
     project = project_dir(ctx)
     found = _of_file(file) if file else _of_project(project)
@@ -83,7 +83,7 @@ def _config(project: Path) -> Config:
 
 def _of_file(file: str) -> tuple[Any, ...]:
     from hub.domain.canonical import StrictJsonError, parse_strict
-    from hub.domain.pipeline import read
+    from hub.domain.pipeline.graph import read
 
     try:
         data = sys.stdin.buffer.read(_LIMIT) if file == "-" else Path(file).read_bytes()
@@ -98,7 +98,7 @@ def _of_file(file: str) -> tuple[Any, ...]:
 
 
 def _of_project(project: Path) -> tuple[Any, ...]:
-    from hub.domain.pipeline import together
+    from hub.domain.pipeline.graph import together
     from hub.io.pipelines import read_stored
     from hub.io.places import Places, find_project
 
@@ -228,8 +228,8 @@ def picture(run: dict[str, Any]) -> str:
     """The graph, one row a node: mark, id, state, who, branch."""
     from hub.cli.dag import picture as draw
     from hub.cli.dag import plain
-    from hub.domain.config_model import PipelineNode
-    from hub.domain.pipeline import order
+    from hub.domain.config.model import PipelineNode
+    from hub.domain.pipeline.graph import order
 
     nodes = {node["id"]: node for node in run["nodes"]}
     graph = [PipelineNode(name, "x", "x", tuple(node["dependsOn"])) for name, node in nodes.items()]

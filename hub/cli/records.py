@@ -117,7 +117,7 @@ def _session_diff(places: Places, _: Mapping[str, str | int]) -> Any:
 
 def _scrubbed(value: Any) -> Any:
     """Without what looks like a secret, as the daemon would answer."""
-    from hub.domain.redaction import KnownSecrets, Redactor
+    from hub.domain.redaction.redactor import KnownSecrets, Redactor
     from hub.io.places import load_or_create_key
 
     return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(value)

@@ -14,7 +14,7 @@ from typing import Any
 
 from hub.client.quick import DEFAULT_PORT
 from hub.daemon import Order
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.io.accounts import read_book
 from hub.io.config_file import load
 from hub.io.places import Places, find_project

@@ -22,4 +22,4 @@ class Account(Value):
     env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     """Keys that belong to this account only."""
     active: bool = False
-    """Whether the user chose it; see `hub.domain.config.Config.accounts`."""
+    """Whether the user chose it; see `hub.domain.config.reader.Config.accounts`."""

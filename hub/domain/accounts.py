@@ -15,9 +15,9 @@ from typing import Any
 import attrs
 
 from hub.domain.account import Account
-from hub.domain.config import DEFAULT_ACCOUNT
-from hub.domain.config_model import account, provider_name_problem
-from hub.domain.schema import Problem, each, named, setting, string, table
+from hub.domain.config.model import account, provider_name_problem
+from hub.domain.config.reader import DEFAULT_ACCOUNT
+from hub.domain.config.schema import Problem, each, named, setting, string, table
 from hub.errors import Code, HubError
 
 Raw = dict[str, Any]

@@ -24,7 +24,7 @@ from typing import Any, Literal
 import attrs
 import msgspec
 
-from hub.domain.config_model import ApprovalRule, Severity
+from hub.domain.config.model import ApprovalRule, Severity
 from hub.domain.event import Event, EventType
 from hub.domain.text import clip
 from hub.domain.wallclock import iso

@@ -2,7 +2,7 @@
 
 Owns: the contract's fields in both versions, its canonical bytes, its signature, and the refusal of any other
 bytes.
-Must not: hold the key, read a file, or gather what the contract says (`hub.domain.intent` does).
+Must not: hold the key, read a file, or gather what the contract says (`hub.domain.intent.fold` does).
 
 Rules:
  1. The signature is HMAC-SHA256, in hex, over the canonical JSON of all members but `signature`. There is no

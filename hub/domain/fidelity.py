@@ -21,10 +21,10 @@ from fractions import Fraction
 
 import attrs
 
-from hub.domain.activity import below
 from hub.domain.contract import Contract, Evidence, EvidenceKind
 from hub.domain.event import Event, Record
 from hub.domain.gold import WEIGHTS, Facet, Facts, Key, code, facts_of, norm, status
+from hub.domain.intent.activity import below
 
 
 @attrs.frozen

@@ -18,14 +18,14 @@ from enum import StrEnum
 
 import attrs
 
-from hub.domain.activity import Activity, Calls, failure_text, read
 from hub.domain.event import Event, Record, Tag
 from hub.domain.handoff import State
-from hub.domain.intent import MAX_SNIPPET, mend_text, order_text
-from hub.domain.listed import finished, listed
-from hub.domain.shell import proven, same
-from hub.domain.statements import Kind, alike, statements
-from hub.domain.upcoming import Upcoming
+from hub.domain.intent.activity import Activity, Calls, failure_text, read
+from hub.domain.intent.fold import MAX_SNIPPET, mend_text, order_text
+from hub.domain.intent.listed import finished, listed
+from hub.domain.intent.shell import proven, same
+from hub.domain.intent.statements import Kind, alike, statements
+from hub.domain.intent.upcoming import Upcoming
 
 MAX_REFERENCES = 8
 """More mentions than this make a fact no heavier."""

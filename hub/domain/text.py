@@ -1,7 +1,7 @@
 """Text that is safe to show and to store.
 
 Owns: the removal of what a terminal or a reader would act on, clipping, decoding, and what a label may be.
-Must not: redact (`hub.domain.redaction` does), or change what a person can see.
+Must not: redact (`hub.domain.redaction.redactor` does), or change what a person can see.
 """
 
 from __future__ import annotations
@@ -12,6 +12,10 @@ import unicodedata
 MAX_LABEL = 64
 MARK = "\u2026"
 """What `clip` puts where it cut."""
+
+NOT_IN_PATHS = r"\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""What no path in a request may hold, as the inside of a pattern's brackets: control characters, and those that turn the
+direction of a text."""
 
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e"

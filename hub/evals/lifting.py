@@ -13,11 +13,11 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.adoption import lifted
 from hub.domain.contract import Contract, EvidenceKind, ManifestEntry
+from hub.domain.detection.adoption import lifted
+from hub.domain.detection.intel import WHOLE, SessionIntel
 from hub.domain.event import Event
-from hub.domain.intel import WHOLE, SessionIntel
-from hub.domain.intent import Intent, IntentFold, draft
+from hub.domain.intent.fold import Intent, IntentFold, draft
 from hub.errors import Code, HubError
 from hub.evals.labels import Class, norm
 from hub.evals.recording import Moment, Recording

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hub.domain.account import Account
 from hub.domain.accounts import Book, plain, read
-from hub.domain.config import parse_toml
+from hub.domain.config.reader import parse_toml
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors, write_atomic
 from hub.io.config_file import text_of

@@ -1,7 +1,7 @@
 """The machine's processes, looked at again and again for next to nothing.
 
 Owns: which processes were seen before, and what is read of one that is new.
-Must not: judge which agent a process belongs to (`hub.domain.detection` does), run a program, or signal anybody.
+Must not: judge which agent a process belongs to (`hub.domain.detection.processes` does), run a program, or signal anybody.
 
 Theory of operation. A look lists `/proc` and reads only what was not there at the last look: with nothing new that is
 0.1 ms. Three things could deceive it, and each is met: a process that was seen between its fork and its exec (a young
@@ -19,8 +19,8 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from hub.domain.detection import Entry, Recognised, Signature, named, recognise
-from hub.domain.lineup import Agent, agents
+from hub.domain.detection.lineup import Agent, agents
+from hub.domain.detection.processes import Entry, Recognised, Signature, named, recognise
 from hub.io import process_facts as facts
 from hub.io.registries import Registries
 from hub.io.runner import proc

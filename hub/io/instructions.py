@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hub.domain.config_model import Profile
+from hub.domain.config.model import Profile
 from hub.domain.instruction import USER, kind_of, title_of
 from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded

@@ -1,7 +1,7 @@
 """The stored pipelines: `.hub/pipelines.json`.
 
 Owns: reading that file and replacing it whole.
-Must not: judge the graphs (`hub.domain.pipeline` does).
+Must not: judge the graphs (`hub.domain.pipeline.graph` does).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import time
 from collections.abc import Sequence
 
 from hub.domain.canonical import StrictJsonError, parse_strict
-from hub.domain.config_model import Pipeline
-from hub.domain.pipeline import read, write
+from hub.domain.config.model import Pipeline
+from hub.domain.pipeline.graph import read, write
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors, read_bounded, write_atomic
 from hub.io.places import Places

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from hub.domain.detection import Process, script_of
+from hub.domain.detection.processes import Process, script_of
 from hub.io.processes import RUN_ID, identity_of
 from hub.io.runner import proc
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from hub.domain.config import parse_config
-from hub.domain.config_model import Profile
-from hub.domain.profile_list import told
+from hub.domain.config.model import Profile
+from hub.domain.config.profiles import told
+from hub.domain.config.reader import parse_config
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors, read_bounded, write_atomic
 from hub.io.places import Places

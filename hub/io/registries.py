@@ -1,7 +1,7 @@
 """What the agents' makers write down about the processes that run: one small file for each.
 
 Owns: which of those folders are read, and reading them again only when they have changed.
-Must not: believe a file about a process before its start time was compared (`hub.domain.detection` does that).
+Must not: believe a file about a process before its start time was compared (`hub.domain.detection.processes` does that).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from hub.domain.detection import Entry, Signature
+from hub.domain.detection.processes import Entry, Signature
 from hub.errors import HubError
 from hub.io.atomic import read_bounded
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from hub.domain.intel import Place, StoreHit
+from hub.domain.detection.intel import Place, StoreHit
 
 MOST = 64
 """Paths that are looked at."""

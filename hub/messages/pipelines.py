@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from hub.domain.config_model import Pipeline
+from hub.domain.config.model import Pipeline
 from hub.domain.value import Value
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from hub.domain.elsewhere import Growth
-from hub.domain.quota import QuotaReading
+from hub.domain.quota.elsewhere import Growth
+from hub.domain.quota.window import QuotaReading
 from hub.domain.value import Value
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel_fold import Draft
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import attrs
 
-from hub.domain.intel import StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import StoreHit
+from hub.domain.detection.intel_fold import Draft
 from hub.providers.jsonline import text
 
 Take = Callable[[Draft, Mapping[str, Any]], str | None]

@@ -17,8 +17,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hub.domain.intel import Limits
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Limits
+from hub.domain.detection.intel_fold import Draft
 
 _CHUNK = 1024 * 1024
 _MAX_HEAD = 1024 * 1024

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hub.domain.quota import FULL
+from hub.domain.quota.window import FULL
 from hub.providers import jsonline
 from hub.providers.quota import QuotaClient, Request, Share
 

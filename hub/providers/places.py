@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hub.domain.intel import Found, Place, StoreHit
+from hub.domain.detection.intel import Found, Place, StoreHit
 from hub.providers.records import data_home, home_of
 from hub.providers.store import Name, Where, parent, stem
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import attrs
 
-from hub.domain.elsewhere import Used
-from hub.domain.quota import FULL
+from hub.domain.quota.elsewhere import Used
+from hub.domain.quota.window import FULL
 
 _MILLIS = 1e11
 """Beyond it a number of seconds is one of milliseconds, or nonsense."""

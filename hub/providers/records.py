@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from hub.domain.intel_fold import Draft, mcp_of
+from hub.domain.detection.intel_fold import Draft, mcp_of
 from hub.providers.jsonline import items, mapping, text
 
 _STEP = ("content", "step", "description", "subject", "title", "text", "task")

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hub.domain.detection import Signature
+from hub.domain.detection.processes import Signature
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
-    from hub.domain.adoption import Opening
-    from hub.domain.config import Config
-    from hub.domain.config_model import ProviderSettings
+    from hub.domain.config.model import ProviderSettings
+    from hub.domain.config.reader import Config
+    from hub.domain.detection.adoption import Opening
     from hub.providers.base import Provider
     from hub.providers.quota import QuotaClient
 

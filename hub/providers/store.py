@@ -21,8 +21,8 @@ from typing import Any, Protocol
 
 import attrs
 
-from hub.domain.intel import Found, Limits, Place, SessionIntel, StoreHit, Unreadable
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Found, Limits, Place, SessionIntel, StoreHit, Unreadable
+from hub.domain.detection.intel_fold import Draft
 from hub.providers import lines
 
 _LIST = Limits(seconds=1.0)

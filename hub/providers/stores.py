@@ -13,7 +13,7 @@ from importlib import import_module
 
 import attrs
 
-from hub.domain.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
+from hub.domain.detection.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
 from hub.providers.store import Files, Store
 
 DRIVEN = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider")

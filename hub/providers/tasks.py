@@ -14,8 +14,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hub.domain.intel import Limits, Place, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Limits, Place, StoreHit
+from hub.domain.detection.intel_fold import Draft
 from hub.providers import chat, records
 from hub.providers.jsonline import items, mapping, text
 from hub.providers.places import named

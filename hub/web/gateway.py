@@ -201,7 +201,7 @@ class Gateway:
 
     async def replace_pipelines(self, pipelines: JsonArray) -> JsonArray:
         """Replace the stored list."""
-        from hub.domain.pipeline import read
+        from hub.domain.pipeline.graph import read
 
         order = messages.ReplacePipelines(read(pipelines))
         return await self.pipelines_ref.call(order, timeout=_TIMEOUT)  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ and one name here. The event streams are not plain requests; `stream` serves the
 
 from __future__ import annotations
 
-from hub.web import (
+from hub.web.resources import (
     accounts,
     approvals,
     detect,

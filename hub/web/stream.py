@@ -28,9 +28,9 @@ from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.web.backend import Backend, Subscription
 from hub.web.codec import decode_query, encode
-from hub.web.events import EventRecord
 from hub.web.guard import Message, Receive, Scope, Send, respond
 from hub.web.problem import as_hub_error, problem
+from hub.web.resources.events import EventRecord
 from hub.web.route import Operation
 from hub.web.schema import EventId, Query
 from hub.web.websocket import FRAMES, text_frame

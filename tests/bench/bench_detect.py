@@ -48,7 +48,7 @@ _WARM = """
 import sys, time, json
 from pathlib import Path
 from hub.actors.detector.scout import Scout
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.providers.registry import load_all
 scout = Scout(Path(sys.argv[1]), load_all(Config), Config())
 since = int(sys.argv[2]) / 1e9
@@ -65,7 +65,7 @@ print(json.dumps([fastest(lambda: scout.scan(since), 5), fastest(scout.glance, 4
 _TOTALS = """
 import sys, os, json
 from hub.io.stores import StoreFiles
-from hub.domain.intel import WHOLE
+from hub.domain.detection.intel import WHOLE
 from hub.providers import stores
 from hub.providers.claude import totals
 files = StoreFiles(walk_seconds=60)

@@ -26,9 +26,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from hub.domain.redaction import KnownSecrets, Redactor
-from hub.domain.redaction_lines import hidden_in_place
-from hub.domain.search_terms import any_of, spaced, terms
+from hub.domain.graph.terms import any_of, spaced, terms
+from hub.domain.redaction.lines import hidden_in_place
+from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.code_scan import Gone, Scanned, scan
 from hub.io.graph.files import take
 from hub.io.graph.intake import BATCH, Intake

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from hub.actors.quota.book import Book
-from hub.domain.quota import QuotaReading
+from hub.domain.quota.window import QuotaReading
 from tests.faults.harness import Project, until
 from tests.faults.invariants import check_invariants
 from tests.faults.test_agent_faults import made, oracle

@@ -26,7 +26,7 @@ LOADED = subprocess.run(
         "hub.actors.session.crew",
         "hub.actors.settings.actor",
         "hub.domain.contract",
-        "hub.domain.redaction",
+        "hub.domain.redaction.redactor",
         "hub.io.child",
         "hub.io.git",
         "hub.messages.settings",
@@ -99,7 +99,7 @@ def test_the_first_session_is_not_imported_on_the_event_loop(tmp_path):
     assert done.returncode == 0, done.stderr
     heavy = (
         "hub.providers.",
-        "hub.domain.redaction",
+        "hub.domain.redaction.redactor",
         "hub.io.git",
         "hub.actors.adapter",
         "hub.actors.session.crew",

@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from hub.domain.redaction import KnownSecrets, Redactor
-from hub.io.detection import Detection
+from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.io.kingfisher import Detection
 from tests.redaction.made import ALNUM, BROKERED, COMMON, HEX, NAMED, form, pem, told, written
 
 EACH = 12

@@ -89,7 +89,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         "An id to adopt that is a path, or of nobody's session",
         (
             "tests/hub/actors/detector/test_adopting.py::test_what_cannot_be_adopted_is_refused_with_its_reason",
-            "tests/hub/web/test_detect.py::test_what_does_not_validate_is_refused",
+            "tests/hub/web/resources/test_detect.py::test_what_does_not_validate_is_refused",
             "tests/hub/providers/test_stores.py::test_a_path_outside_of_the_root_is_refused",
         ),
     ),
@@ -111,7 +111,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     ),
     13: (
         "An install command from outside",
-        ("tests/hub/web/test_providers.py::test_nothing_that_is_run_can_be_set",),
+        ("tests/hub/web/resources/test_providers.py::test_nothing_that_is_run_can_be_set",),
     ),
     14: (
         "A name or a path that the shell of a login's terminal would read",
@@ -180,7 +180,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             "tests/hub/domain/test_brief.py::test_the_fence_cannot_be_broken_out_of",
             "tests/hub/domain/test_brief.py::test_goal_and_acceptance_commands_stand_outside_the_fences_as_the_user_wrote_them",
-            "tests/hub/domain/test_intent.py::test_the_draft_takes_goal_and_acceptance_from_hub_and_the_rest_from_the_intent",
+            "tests/hub/domain/intent/test_fold.py::test_the_draft_takes_goal_and_acceptance_from_hub_and_the_rest_from_the_intent",
         ),
     ),
     25: (
@@ -338,10 +338,10 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     45: (
         "Text that makes a pattern slow",
         (
-            "tests/hub/domain/test_redaction.py::test_hostile_text_is_read_in_linear_time",
-            "tests/hub/domain/test_redaction.py::test_heads_without_bodies_are_passed_over",
+            "tests/hub/domain/redaction/test_redactor.py::test_hostile_text_is_read_in_linear_time",
+            "tests/hub/domain/redaction/test_redactor.py::test_heads_without_bodies_are_passed_over",
             "tests/hub/domain/test_resets.py::test_long_noise_is_read_in_bounded_time",
-            "tests/hub/domain/test_statements.py::test_no_text_makes_it_slow",
+            "tests/hub/domain/intent/test_statements.py::test_no_text_makes_it_slow",
         ),
     ),
 }

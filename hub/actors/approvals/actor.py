@@ -22,7 +22,7 @@ from hub.actors.approvals.teller import Teller
 from hub.actors.insist import insist
 from hub.domain import approval as rules
 from hub.domain.approval import Approval, By, State, Verdict
-from hub.domain.config_model import ApprovalRule
+from hub.domain.config.model import ApprovalRule
 from hub.errors import Code, HubError
 from hub.messages import (
     AskApproval,

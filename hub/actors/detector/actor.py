@@ -18,8 +18,8 @@ import trio
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.meter import Meter
 from hub.actors.detector.scout import Scout
-from hub.domain.config import Config
-from hub.domain.detected import Detected
+from hub.domain.config.reader import Config
+from hub.domain.detection.detected import Detected
 from hub.domain.event import Tag
 from hub.domain.text import headline
 from hub.errors import Code, HubError

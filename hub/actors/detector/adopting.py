@@ -22,13 +22,13 @@ from hub.actors.clock import iso
 from hub.actors.detector.carrying import Carrying
 from hub.actors.detector.scout import Scout, tree_of
 from hub.actors.insist import insist
-from hub.domain.adoption import events, goal, intent_texts, lifted, redacted
 from hub.domain.brief import render_envelope
 from hub.domain.contract import Contract, ManifestEntry, encode, sign
-from hub.domain.detected import Detected, session_json
+from hub.domain.detection.adoption import events, goal, intent_texts, lifted, redacted
+from hub.domain.detection.detected import Detected, session_json
+from hub.domain.detection.intel import SessionIntel
 from hub.domain.event import Event
-from hub.domain.intel import SessionIntel
-from hub.domain.intent import NO_INTENT, Intent, draft
+from hub.domain.intent.fold import NO_INTENT, Intent, draft
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import write_atomic

@@ -14,9 +14,9 @@ import attrs
 from hub.actors.detector.scout import Scout
 from hub.actors.errand import Jobs
 from hub.actors.runs import InTerminal
-from hub.domain.adoption import Opening, opening_prompt, resumable
 from hub.domain.contract import Contract
-from hub.domain.detected import Detected
+from hub.domain.detection.adoption import Opening, opening_prompt, resumable
+from hub.domain.detection.detected import Detected
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
 from hub.io.places import Places

@@ -17,9 +17,9 @@ from functools import partial
 
 import attrs
 
-from hub.domain.detected import Detected, Kept
-from hub.domain.elsewhere import UNSEEN, Growth, Used
-from hub.domain.intel import Limits, Unreadable
+from hub.domain.detection.detected import Detected, Kept
+from hub.domain.detection.intel import Limits, Unreadable
+from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
 from hub.io.stores import StoreFiles
 from hub.providers.quota import QuotaClient, document
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.config import Config
-from hub.domain.detected import Detected, Gap, Kept, account_label, combine
-from hub.domain.detection import Signature
-from hub.domain.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
-from hub.domain.lineup import SLACK, Agent
+from hub.domain.config.reader import Config
+from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine
+from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
+from hub.domain.detection.lineup import SLACK, Agent
+from hub.domain.detection.processes import Signature
 from hub.errors import HubError
 from hub.io.census import Census
 from hub.io.git.dirs import common_dir

@@ -1,7 +1,7 @@
 """Reading the event log into the graph.
 
 Owns: how far the log was read, and the fold's memory between two events; both stand with the facts they led to.
-Must not: decide what an event means (`hub.domain.graph_activity` does).
+Must not: decide what an event means (`hub.domain.graph.activity` does).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import msgspec
 import trio
 
 from hub.domain.event import Record
-from hub.domain.graph import Part
-from hub.domain.graph_activity import ActivityFold, Pending
+from hub.domain.graph.activity import ActivityFold, Pending
+from hub.domain.graph.vocabulary import Part
 from hub.errors import Code, HubError
 from hub.io.graph.facts import absorb, note, set_note
 from hub.io.graph.store import GraphStore

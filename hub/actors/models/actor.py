@@ -17,7 +17,7 @@ from hub.actors.models.curated import CURATED, TOOLS
 from hub.actors.models.looks import Looks
 from hub.actors.models.pulling import Pulling
 from hub.actors.runs import InTerminal
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
 from hub.io.ollama import base_of, reachable

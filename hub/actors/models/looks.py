@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import trio
 
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.domain.image import Image, image_of
 from hub.errors import Code, HubError
 from hub.io.dotenv import read_env

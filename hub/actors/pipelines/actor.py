@@ -14,9 +14,9 @@ import attrs
 
 from hub.actors.insist import insist
 from hub.actors.pipelines.conductor import Conductor
-from hub.domain import pipeline as rules
-from hub.domain.config_model import Pipeline
-from hub.domain.pipeline_run import NodeState, PipelineRun, begin, taken_up, told
+from hub.domain.config.model import Pipeline
+from hub.domain.pipeline import graph as rules
+from hub.domain.pipeline.run import NodeState, PipelineRun, begin, taken_up, told
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.merge import run_base

@@ -20,7 +20,7 @@ from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.trouble import UNAUDITED
 from hub.domain.event import Tag
-from hub.domain.pipeline_run import NodeRun, NodeState, PipelineRun, decode, encode, tally
+from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, decode, encode, tally
 from hub.domain.session import StateCorrupt
 from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded, write_atomic

@@ -23,8 +23,8 @@ from hub.actors.insist import insist
 from hub.actors.pipelines.book import Book
 from hub.actors.stumbles import Stumbles
 from hub.actors.trouble import PASSING
-from hub.domain.config_model import PipelineNode
-from hub.domain.pipeline_run import (
+from hub.domain.config.model import PipelineNode
+from hub.domain.pipeline.run import (
     How,
     NodeRun,
     NodeState,

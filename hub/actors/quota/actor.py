@@ -20,13 +20,13 @@ import trio
 
 from hub.actors.quota.book import Book, Key, Owner, load
 from hub.actors.quota.poller import LOOK, Poller
-from hub.domain.burn import begin
-from hub.domain.config import Config
-from hub.domain.elsewhere import Growth
+from hub.domain.config.reader import Config
 from hub.domain.event import Record, Tag
-from hub.domain.quota import QuotaReading, newest
-from hub.domain.spending import NOTHING, SOURCE, spent
-from hub.domain.wallet import Prospect, alarm, entry, prospect, said
+from hub.domain.quota.burn import begin
+from hub.domain.quota.elsewhere import Growth
+from hub.domain.quota.spending import NOTHING, SOURCE, spent
+from hub.domain.quota.wallet import Prospect, alarm, entry, prospect, said
+from hub.domain.quota.window import QuotaReading, newest
 from hub.errors import HubError
 from hub.io.atomic import write_atomic
 from hub.io.places import Places

@@ -1,7 +1,7 @@
 """The quota ledger as it is kept: every window's burn, every account's spending, and how far the log was read.
 
 Owns: `.hub/quota.json` and its form.
-Must not: decide what a reading means (`hub.domain.burn` does), or wait for anything.
+Must not: decide what a reading means (`hub.domain.quota.burn` does), or wait for anything.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 import attrs
 import msgspec
 
-from hub.domain.burn import Burn, begin, observe
-from hub.domain.elsewhere import Elsewhere, Growth
 from hub.domain.event import Event, EventType, Record
-from hub.domain.quota import QuotaReading, limit_of, reading_of
-from hub.domain.spending import NOTHING, Spending, spend, spend_elsewhere, spent
+from hub.domain.quota.burn import Burn, begin, observe
+from hub.domain.quota.elsewhere import Elsewhere, Growth
+from hub.domain.quota.spending import NOTHING, Spending, spend, spend_elsewhere, spent
+from hub.domain.quota.window import QuotaReading, limit_of, reading_of
 from hub.errors import HubError
 from hub.io.atomic import read_bounded
 

@@ -18,8 +18,8 @@ import attrs
 import trio
 
 from hub.domain.account import Account
-from hub.domain.config import Config
-from hub.domain.quota import QuotaReading
+from hub.domain.config.reader import Config
+from hub.domain.quota.window import QuotaReading
 from hub.errors import HubError
 from hub.io.atomic import read_bounded
 from hub.io.http import Answer, FetchError, fetch

@@ -19,7 +19,7 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner, unknown_agent
 from hub.domain.event import Event, EventType, Tag
 from hub.domain.handoff import State
-from hub.domain.quota import QuotaReading, breach, newest, reading_of
+from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints

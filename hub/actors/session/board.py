@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import attrs
 import trio
 
-from hub.domain.quota import QuotaReading
+from hub.domain.quota.window import QuotaReading
 from hub.domain.session import ErrorNote
 from hub.errors import Code, HubError
 

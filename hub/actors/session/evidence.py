@@ -17,7 +17,7 @@ from hub.domain.acceptance import orders_of
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.contract import EvidenceKind
 from hub.domain.event import Record, Tag
-from hub.domain.intent import Intent, IntentFold
+from hub.domain.intent.fold import Intent, IntentFold
 from hub.domain.session import SessionRecord
 from hub.io import git
 from hub.io.commands import run_command

@@ -20,19 +20,19 @@ from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
 from hub.actors.stumbles import Stumbles
 from hub.domain.account import Account
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.domain.plain import plain_value
 from hub.domain.session import SessionRecord
 from hub.domain.text import clean
-from hub.io.detection import Detection
 from hub.io.dotenv import read_env
+from hub.io.kingfisher import Detection
 from hub.io.places import Places
 from hub.messages import EventsOfSession
 from supervisors import Ref
 
 if TYPE_CHECKING:
-    from hub.domain.redaction import EventRedactor, KnownSecrets, Redactor
+    from hub.domain.redaction.redactor import EventRedactor, KnownSecrets, Redactor
     from hub.providers.base import Provider
 
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
@@ -100,7 +100,7 @@ class Kit:
 
     def redactor(self) -> EventRedactor:
         """A fresh redactor that knows every secret hub holds at this moment."""
-        from hub.domain.redaction import EventRedactor  # noqa: PLC0415  # an idle daemon has nothing to hide
+        from hub.domain.redaction.redactor import EventRedactor  # noqa: PLC0415  # an idle daemon has nothing to hide
 
         return EventRedactor(self._redactor())
 
@@ -114,7 +114,7 @@ class Kit:
 
     def scrub_file(self, text: str) -> str:
         """A file's text without a secret, every line on its line."""
-        from hub.domain.redaction_lines import hidden_in_place  # noqa: PLC0415  # as above
+        from hub.domain.redaction.lines import hidden_in_place  # noqa: PLC0415  # as above
 
         return hidden_in_place(self._redactor(), text)
 
@@ -144,7 +144,7 @@ class Kit:
         return tuple(map(self.scrub, record.verify))
 
     def _redactor(self) -> Redactor:
-        from hub.domain.redaction import Redactor  # noqa: PLC0415  # as above
+        from hub.domain.redaction.redactor import Redactor  # noqa: PLC0415  # as above
 
         return Redactor(self._secrets(), self.keys.redaction, engine=self.detection.engine)
 
@@ -168,7 +168,7 @@ class Kit:
         The configuration it was built for is kept and compared itself: the next one may get the address of one
         that is gone.
         """
-        from hub.domain.redaction import KnownSecrets  # noqa: PLC0415  # as above
+        from hub.domain.redaction.redactor import KnownSecrets  # noqa: PLC0415  # as above
 
         stamp = _stamp(self.places.dotenv)
         if self._known is None or self._known[0] is not self.config or self._known[1] != stamp:

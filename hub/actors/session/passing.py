@@ -34,7 +34,7 @@ from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.intent import draft
+from hub.domain.intent.fold import draft
 from hub.domain.profile import Target
 from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError

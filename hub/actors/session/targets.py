@@ -20,13 +20,13 @@ from hub.actors.insist import insist
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner
 from hub.domain.approval import asks
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.profile import ProviderStatus, Status, Target, chain, next_target
-from hub.domain.quota import FULL, QuotaReading
+from hub.domain.quota.wallet import Prospect, wall
+from hub.domain.quota.window import FULL, QuotaReading
 from hub.domain.session import LeftOut, SessionRecord
-from hub.domain.wallet import Prospect, wall
 from hub.errors import Code, HubError
 from hub.messages import BreakerClosed, GetConfig, GetLoggedOut, GetProspects, Shut
 from hub.providers.base import install_hint, login_hint

@@ -92,7 +92,7 @@ async def cost(kit: Kit) -> dict[str, Any]:
 
 def redactions(kit: Kit) -> dict[str, str]:
     """`GET /api/redactions`."""
-    from hub.domain.redaction import summary  # noqa: PLC0415  # a start has nothing to hide yet
+    from hub.domain.redaction.redactor import summary  # noqa: PLC0415  # a start has nothing to hide yet
 
     return {"summary": summary(kit.tallies.redactions)}
 

@@ -15,7 +15,7 @@ import attrs
 from hub.actors.settings.entries import Entries, account_row
 from hub.domain.account import Account
 from hub.domain.accounts import added, find, removed, switched
-from hub.domain.config import Config, parse_config
+from hub.domain.config.reader import Config, parse_config
 from hub.domain.text import is_label
 from hub.errors import Code, HubError
 from hub.io.accounts import make_account_dir, own_dir, read_book, write_book

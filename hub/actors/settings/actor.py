@@ -20,8 +20,8 @@ from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
 from hub.actors.settings.profiles import Profiles
 from hub.actors.settings.writer import Writer
-from hub.domain.config import Config
-from hub.domain.config_model import Profile
+from hub.domain.config.model import Profile
+from hub.domain.config.reader import Config
 from hub.errors import HubError
 from hub.io.places import Places
 from hub.messages import (

@@ -15,7 +15,7 @@ import attrs
 
 from hub.actors.clock import iso
 from hub.domain.account import Account
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.domain.login import Login
 from hub.io.dotenv import read_env
 from hub.io.logins import find_login

@@ -17,7 +17,7 @@ from hub.actors.errand import Errand, Jobs
 from hub.actors.runs import InBackground, InTerminal
 from hub.actors.settings.entries import Entries
 from hub.domain.account import Account
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
 from hub.io.accounts import make_home

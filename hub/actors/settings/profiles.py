@@ -1,7 +1,7 @@
 """The profiles as the settings keep them.
 
 Owns: which profiles there are, and the change of those that are stored.
-Must not: change one of `hub.toml`, or decide what a profile may be (`hub.domain.profile_list` does).
+Must not: change one of `hub.toml`, or decide what a profile may be (`hub.domain.config.profiles` does).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 import attrs
 
-from hub.domain.config import Config
-from hub.domain.config_model import Profile
-from hub.domain.profile_list import read, removed, together, told, upserted
+from hub.domain.config.model import Profile
+from hub.domain.config.profiles import read, removed, together, told, upserted
+from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.places import Places
 from hub.io.profiles import put_aside, read_stored, replace_stored

@@ -1,7 +1,7 @@
 """What is done when the user changes a setting.
 
 Owns: the order of a change: write it, put it on record, tell it; and who may have which key.
-Must not: decide what a setting may be (`hub.domain.config` does), or let the value of a key into a record.
+Must not: decide what a setting may be (`hub.domain.config.reader` does), or let the value of a key into a record.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hub.actors.settings.entries import chosen, vision
 from hub.actors.settings.errands import Errands
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.profiles import Profiles
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
 from hub.io.config_file import Keys

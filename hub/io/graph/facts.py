@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import msgspec
 
-from hub.domain.graph import Part
+from hub.domain.graph.vocabulary import Part
 
 MAX_TOLD = 20_000
 """Nodes of agents' doings that are kept; the oldest give way, a tenth at a time."""

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Protocol
 
-from hub.domain.graph import Part, Symbol, code_part, module_id
-from hub.domain.search_terms import spaced
+from hub.domain.graph.terms import spaced
+from hub.domain.graph.vocabulary import Part, Symbol, code_part, module_id
 from hub.io.graph.facts import put, set_note
 
 MAX_CHUNKS = 250_000

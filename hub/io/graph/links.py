@@ -16,7 +16,7 @@ import msgspec
 
 from hub.domain.code import language_of
 from hub.domain.code.resolve import project
-from hub.domain.graph import OUTSIDE, EdgeType, Part, import_part, module_id
+from hub.domain.graph.vocabulary import OUTSIDE, EdgeType, Part, import_part, module_id
 from hub.io.graph.facts import note, put, set_note
 from hub.io.graph.files import LINKED
 

@@ -6,8 +6,8 @@ Must not: write a row, or say of a folder outside of the project whether it is t
 
 from __future__ import annotations
 
+import re
 import time
-import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,14 @@ from typing import Any
 import attrs
 
 from hub.domain.code.resolve import project
-from hub.domain.graph import Part, code_part, import_part
+from hub.domain.graph.vocabulary import Part, code_part, import_part
+from hub.domain.text import NOT_IN_PATHS
 from hub.errors import Code, HubError
 
 SECONDS = 2.0
 MAX_NODES = 20_000
 """Of an answer."""
+_UNUSABLE = re.compile(f"[{NOT_IN_PATHS}]")
 
 
 def project_graph(
@@ -92,7 +94,7 @@ class _Limit:
 
 
 def _inside(root: Path, path: str) -> Path:
-    if any(unicodedata.category(char).startswith("C") for char in path):
+    if _UNUSABLE.search(path):
         raise HubError(
             Code.MALFORMED, "The path holds a control character.", hint="Send a folder of the project."
         )

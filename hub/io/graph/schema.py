@@ -73,7 +73,7 @@ DELETE FROM edges WHERE edge_type IN ('defines', 'imports');
 DELETE FROM nodes WHERE node_type IN ('module', 'symbol');
 DELETE FROM notes WHERE name IN ('scanned_at', 'truncated');
 """
-"""A step for each time that text is cut into words another way (`hub.domain.search_terms.spaced`): a full-text index
+"""A step for each time that text is cut into words another way (`hub.domain.graph.terms.spaced`): a full-text index
 without a copy forgets a chunk only by the very words it was told. The next scan reads the code again."""
 
 _IMPORTS = """

@@ -1,7 +1,7 @@
 """Retrieval: the chunks of code that answer a question best.
 
 Owns: the order of what is found.
-Must not: understand the question (`hub.domain.search_terms` cuts it into words), or read a file.
+Must not: understand the question (`hub.domain.graph.terms` cuts it into words), or read a file.
 
 Theory of operation. What holds every word comes first, ranked by bm25. Only when that is too little, chunks with some
 of the words follow; a word that a large part of all chunks holds is then not looked for, for it would cost the most and
@@ -21,8 +21,8 @@ from typing import Any
 
 import attrs
 
-from hub.domain.graph import WEIGHT_OF_MARK, file_id
-from hub.domain.search_terms import all_of, any_of, in_columns, loosened, phrase, terms
+from hub.domain.graph.terms import all_of, any_of, in_columns, loosened, phrase, terms
+from hub.domain.graph.vocabulary import WEIGHT_OF_MARK, file_id
 
 COMMON = 0.2
 """The part of all chunks beyond which a word is common."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from hub.domain.intel import Found, Limits, Place, Unreadable
+from hub.domain.detection.intel import Found, Limits, Place, Unreadable
 
 if TYPE_CHECKING:
     from hub.io.stores.sqlite import Database

@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 import attrs
 
-from hub.domain.intel import Limits, Unreadable
+from hub.domain.detection.intel import Limits, Unreadable
 
 _PRAGMAS = (
     "PRAGMA trusted_schema=OFF",

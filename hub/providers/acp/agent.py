@@ -25,7 +25,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from hub.domain.config_model import ProviderSettings
+from hub.domain.config.model import ProviderSettings
 from hub.providers import jsonline
 from hub.providers.acp.setup import Wishes
 from hub.providers.acp.stream import AcpStream

@@ -25,8 +25,8 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.adoption import Opening
-from hub.domain.detection import Signature
+from hub.domain.detection.adoption import Opening
+from hub.domain.detection.processes import Signature
 from hub.providers import jsonline
 from hub.providers.aider.stream import AiderStream
 from hub.providers.base import Account, Assignment, Capabilities, Launch, Stream

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from hub.domain.intel import Limits, Place, SessionIntel, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Limits, Place, SessionIntel, StoreHit
+from hub.domain.detection.intel_fold import Draft
 from hub.providers.aider import checks
 from hub.providers.store import Files, Source, guarded
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from hub.domain.detection import Signature
-from hub.domain.intel import StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import StoreHit
+from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.jsonline import items, mapping, text
 from hub.providers.places import in_data, named

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from hub.domain.detection import Signature
-from hub.domain.intel import Limits, StoreHit, Unreadable
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Limits, StoreHit, Unreadable
+from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import chat, jsonline, records
 from hub.providers.grammar import Grammar, by_type
 from hub.providers.jsonline import items, mapping, text

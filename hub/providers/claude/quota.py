@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hub.domain.elsewhere import Used
-from hub.domain.quota import FULL
+from hub.domain.quota.elsewhere import Used
+from hub.domain.quota.window import FULL
 from hub.providers import jsonline
 from hub.providers.quota import QuotaClient, Request, Share, document, instant, permille
 

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from glob import escape
 from typing import Any
 
-from hub.domain.intel import Found, Limits, Place, StoreHit, Unreadable
-from hub.domain.intel_fold import Draft, mcp_of
+from hub.domain.detection.intel import Found, Limits, Place, StoreHit, Unreadable
+from hub.domain.detection.intel_fold import Draft, mcp_of
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text, texts
 from hub.providers.store import Files, LineStore, document, stem

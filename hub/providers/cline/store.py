@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from hub.domain.detection import Signature
-from hub.domain.intel import Limits, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Limits, StoreHit
+from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import chat, tasks
 from hub.providers.jsonline import items, mapping, text
 from hub.providers.places import at, either, named

@@ -25,8 +25,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from hub.domain.adoption import Opening
-from hub.domain.detection import Signature
+from hub.domain.detection.adoption import Opening
+from hub.domain.detection.processes import Signature
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.codex.exec_stream import ExecStream

@@ -16,8 +16,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hub.domain.intel import Found, Place, StoreHit
-from hub.domain.intel_fold import Draft, mcp_of
+from hub.domain.detection.intel import Found, Place, StoreHit
+from hub.domain.detection.intel_fold import Draft, mcp_of
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
 from hub.providers.store import LineStore, stem

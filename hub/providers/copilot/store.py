@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hub.domain.intel import Found, Place, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Found, Place, StoreHit
+from hub.domain.detection.intel_fold import Draft
 from hub.providers import records
 from hub.providers.copilot.todos import Todos
 from hub.providers.jsonline import count, integer, items, mapping, text

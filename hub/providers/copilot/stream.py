@@ -21,9 +21,9 @@ from typing import Any
 
 import attrs
 
+from hub.domain.detection.intel_fold import DONE
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure
-from hub.domain.intel_fold import DONE
 from hub.providers import jsonline
 from hub.providers.acp.stream import AcpStream
 from hub.providers.acp.tools import ENDED, plan_event

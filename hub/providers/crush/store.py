@@ -14,9 +14,9 @@ from typing import Any
 
 import attrs
 
-from hub.domain.detection import Signature
-from hub.domain.intel import Place, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Place, StoreHit
+from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import chat, records
 from hub.providers.jsonline import count, integer, items, mapping, text
 from hub.providers.store import Database, DatabaseStore

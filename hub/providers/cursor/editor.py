@@ -16,8 +16,8 @@ from typing import Any
 
 import attrs
 
-from hub.domain.intel import StoreHit, Unreadable
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import StoreHit, Unreadable
+from hub.domain.detection.intel_fold import Draft
 from hub.providers import chat, records
 from hub.providers.jsonline import integer, items, mapping, text
 from hub.providers.store import Database

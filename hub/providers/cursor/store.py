@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from hub.domain.detection import Signature
-from hub.domain.intel import Limits, Place, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Limits, Place, StoreHit
+from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.cursor import editor
 from hub.providers.grammar import Grammar, by_type

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hub.domain.detection import Signature
-from hub.domain.intel import Limits, Place, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Limits, Place, StoreHit
+from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.grammar import Grammar
 from hub.providers.jsonline import count, mapping, text

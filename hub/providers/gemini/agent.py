@@ -22,8 +22,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from hub.domain.adoption import Opening
-from hub.domain.detection import Signature
+from hub.domain.detection.adoption import Opening
+from hub.domain.detection.processes import Signature
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.gemini.stream import GeminiStream, approval_mode

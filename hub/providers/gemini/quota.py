@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hub.domain.quota import FULL
+from hub.domain.quota.window import FULL
 from hub.providers import jsonline
 from hub.providers.quota import QuotaClient, Request, Share, document, instant
 

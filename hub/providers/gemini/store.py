@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from hub.domain.intel import Found, Limits, Place, StoreHit, Unreadable
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Found, Limits, Place, StoreHit, Unreadable
+from hub.domain.detection.intel_fold import Draft
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text
 from hub.providers.store import DocumentStore, Files, KindStore, LineStore, document, parent

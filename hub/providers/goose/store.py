@@ -16,9 +16,9 @@ from typing import Any
 
 import attrs
 
-from hub.domain.detection import Signature
-from hub.domain.intel import Place, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Place, StoreHit
+from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import chat, records
 from hub.providers.grammar import Grammar
 from hub.providers.jsonline import count, items, mapping, text

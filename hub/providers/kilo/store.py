@@ -9,7 +9,7 @@ made from Roo and keep tasks.
 
 from __future__ import annotations
 
-from hub.domain.detection import Signature
+from hub.domain.detection.processes import Signature
 from hub.providers import tasks
 from hub.providers.opencode import store as opencode
 from hub.providers.places import either

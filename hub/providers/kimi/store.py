@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from hashlib import md5
 from typing import Any
 
-from hub.domain.detection import Signature
-from hub.domain.intel import Limits, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Limits, StoreHit
+from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.grammar import Grammar, by_type
 from hub.providers.jsonline import items, mapping, text

@@ -29,8 +29,8 @@ from typing import Any
 
 import attrs
 
-from hub.domain.adoption import Opening
-from hub.domain.detection import Signature
+from hub.domain.detection.adoption import Opening
+from hub.domain.detection.processes import Signature
 from hub.domain.login import ANY
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream

@@ -16,8 +16,8 @@ from typing import Any
 
 import attrs
 
-from hub.domain.intel import Place, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Place, StoreHit
+from hub.domain.detection.intel_fold import Draft
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
 from hub.providers.opencode import tree

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from glob import escape
 from typing import Any
 
-from hub.domain.intel import Limits, Place, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Limits, Place, StoreHit
+from hub.domain.detection.intel_fold import Draft
 from hub.providers import records
 from hub.providers.jsonline import text
 from hub.providers.opencode.messages import message

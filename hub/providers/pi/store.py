@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hub.domain.detection import Signature
-from hub.domain.intel import StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import StoreHit
+from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import chat
 from hub.providers.grammar import Grammar, GrammarFold
 from hub.providers.jsonline import mapping, text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hub.actors.launch import agent_launch
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.places import load_or_create_key
 from hub.messages import StartRun

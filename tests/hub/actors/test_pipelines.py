@@ -9,7 +9,7 @@ import pytest
 from hub.actors.insist import insist
 from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.conductor import Conductor
-from hub.domain.pipeline import read
+from hub.domain.pipeline.graph import read
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.messages import (

@@ -16,11 +16,11 @@ from hub.actors.events import EventLog
 from hub.actors.quota.actor import Quota
 from hub.actors.quota.book import load
 from hub.actors.settings.actor import Settings
-from hub.domain.config import parse_config
-from hub.domain.elsewhere import UNSEEN, Growth, Used
+from hub.domain.config.reader import parse_config
 from hub.domain.event import EventType, Tag
-from hub.domain.forecast import Outlook
-from hub.domain.quota import QuotaReading
+from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
+from hub.domain.quota.forecast import Outlook
+from hub.domain.quota.window import QuotaReading
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet, SpentElsewhere

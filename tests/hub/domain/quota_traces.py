@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from hub.domain.quota import FULL, QuotaReading
+from hub.domain.quota.window import FULL, QuotaReading
 
 MINUTE = 60.0
 

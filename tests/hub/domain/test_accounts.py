@@ -6,7 +6,7 @@ import pytest
 
 from hub.domain.account import Account
 from hub.domain.accounts import Page, added, find, laid_over, plain, read, removed, switched
-from hub.domain.config import read_config
+from hub.domain.config.reader import read_config
 from hub.errors import Code, HubError
 
 OWN = (Account("default", active=True),)

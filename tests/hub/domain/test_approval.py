@@ -30,7 +30,7 @@ from hub.domain.approval import (
     spare,
     view,
 )
-from hub.domain.config_model import ApprovalRule as Rule
+from hub.domain.config.model import ApprovalRule as Rule
 from hub.domain.event import Event, EventType
 from hub.errors import Code, HubError
 

@@ -11,7 +11,7 @@ from hub.domain import fidelity
 from hub.domain.contract import Contract, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
 from hub.domain.event import Event, EventType, Record
 from hub.domain.gold import WEIGHTS, Facet, facts_of
-from hub.domain.intent import IntentFold, draft
+from hub.domain.intent.fold import IntentFold, draft
 
 GOAL = "Fix the parser. Do not touch the schema."
 ACCEPTANCE = ("make test",)

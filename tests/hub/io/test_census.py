@@ -8,7 +8,7 @@ import subprocess
 import attrs
 import pytest
 
-from hub.domain.detection import Evidence
+from hub.domain.detection.processes import Evidence
 from hub.io import process_facts
 from hub.io.census import Census
 from hub.io.registries import Registries

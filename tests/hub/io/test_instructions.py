@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from hub.domain.config_model import Profile
+from hub.domain.config.model import Profile
 from hub.io import instructions as found_in
 from hub.io.instructions import instructions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hub.domain.intel import Place, StoreHit
+from hub.domain.detection.intel import Place, StoreHit
 from hub.io.repoll import MOST, Repoll, watched
 
 

@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-from hub.domain.intel import WHOLE, Limits, SessionIntel, StoreHit
+from hub.domain.detection.intel import WHOLE, Limits, SessionIntel, StoreHit
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from tests.drive import Run

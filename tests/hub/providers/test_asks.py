@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from hub.domain.approval import asks
-from hub.domain.config import parse_config
+from hub.domain.config.reader import parse_config
 from hub.providers.base import Assignment
 from hub.providers.registry import load_all
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.intel import GLANCE
+from hub.domain.detection.intel import GLANCE
 from hub.providers import stores
 from tests.hub.providers.stores import CAPTURES, FILES, hits_of, home_of, only
 

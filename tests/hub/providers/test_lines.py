@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.intel import Limits, StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import Limits, StoreHit
+from hub.domain.detection.intel_fold import Draft
 from hub.providers import lines
 
 HIT = StoreHit(provider="p", path="/x")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hub.domain.intel import StoreHit
-from hub.domain.intel_fold import Draft
+from hub.domain.detection.intel import StoreHit
+from hub.domain.detection.intel_fold import Draft
 from hub.providers import records
 
 HIT = StoreHit(provider="p", path="/s/1.jsonl")

@@ -19,7 +19,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from hub.domain.intel import GLANCE, WHOLE, Limits, Place, SessionIntel, Unreadable
+from hub.domain.detection.intel import GLANCE, WHOLE, Limits, Place, SessionIntel, Unreadable
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.store import Store

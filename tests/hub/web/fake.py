@@ -11,8 +11,8 @@ import trio
 
 from hub.client.quick import Api
 from hub.domain.event import Record
-from hub.domain.pipeline import read
-from hub.domain.pipeline_run import begin, told
+from hub.domain.pipeline.graph import read
+from hub.domain.pipeline.run import begin, told
 from hub.domain.text import clean
 from hub.mcp.http import ToolsApp
 from hub.web.backend import RunRequest

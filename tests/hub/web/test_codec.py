@@ -13,8 +13,8 @@ from msgspec import Meta
 from hub.domain.plain import plain_value
 from hub.errors import Code, HubError
 from hub.web.codec import MAX_PROBLEMS, decode_body, decode_query, encode
+from hub.web.resources.session import Run
 from hub.web.schema import Body, EventId, Nothing, Query
-from hub.web.session import Run
 
 
 class Node(Body, frozen=True, kw_only=True):

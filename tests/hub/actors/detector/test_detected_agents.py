@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from hub.actors.detector.scout import Scout
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.providers import stores
 from hub.providers.registry import load_all, signatures
 from tests.faults.harness import project

@@ -10,9 +10,9 @@ import pytest
 
 from hub.actors.detector import meter as module
 from hub.actors.detector.meter import Meter
-from hub.domain.detected import Detected, Kept
-from hub.domain.elsewhere import UNSEEN
-from hub.domain.intel import WHOLE, SessionIntel, StoreHit
+from hub.domain.detection.detected import Detected, Kept
+from hub.domain.detection.intel import WHOLE, SessionIntel, StoreHit
+from hub.domain.quota.elsewhere import UNSEEN
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.quota import document

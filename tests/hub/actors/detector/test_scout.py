@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hub.actors.detector.scout import Scout
-from hub.domain.config import Config
-from hub.domain.intel import Unreadable, failed
+from hub.domain.config.reader import Config
+from hub.domain.detection.intel import Unreadable, failed
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.registry import load_all

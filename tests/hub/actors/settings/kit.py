@@ -18,7 +18,7 @@ from hub.actors.events import EventLog
 from hub.actors.jobs import Job
 from hub.actors.settings.actor import Settings
 from hub.app import new_id
-from hub.domain.config import Config
+from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.io.accounts import read_book
 from hub.io.config_file import load

@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from hub.domain.graph import Node, NodeType, Part
-from hub.domain.search_terms import spaced
+from hub.domain.graph.terms import spaced
+from hub.domain.graph.vocabulary import Node, NodeType, Part
 from hub.io.graph import files, schema
 from hub.io.graph.facts import absorb, counts, detail, note, set_note
 from hub.io.graph.intake import Intake

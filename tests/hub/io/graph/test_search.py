@@ -10,9 +10,9 @@ from functools import partial
 import attrs
 import pytest
 
-from hub.domain.graph import Node, NodeType, Part
-from hub.domain.redaction import KnownSecrets, Redactor
-from hub.domain.redaction_lines import hidden_in_place
+from hub.domain.graph.vocabulary import Node, NodeType, Part
+from hub.domain.redaction.lines import hidden_in_place
+from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.graph import intake
 from hub.io.graph.facts import counts, put
 from hub.io.graph.files import is_full

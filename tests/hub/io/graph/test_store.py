@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from hub.domain.graph import Edge, EdgeType, Node, NodeType, Part
+from hub.domain.graph.vocabulary import Edge, EdgeType, Node, NodeType, Part
 from hub.errors import Code, HubError
 from hub.io.graph.facts import Counts, absorb, counts, detail, note, put, set_note
 from hub.io.graph.schema import VERSION

@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from hub.domain.intel import GLANCE, StoreHit, Turn
+from hub.domain.detection.intel import GLANCE, StoreHit, Turn
 from hub.providers.claude.store import STORE, Fold
 from tests.hub.providers.stores import hits_of, home_of, only
 

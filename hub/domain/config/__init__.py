@@ -1,0 +1,1 @@
+"""`hub.toml`: its tables, its profiles, and how text becomes them."""

@@ -1,0 +1,235 @@
+# ruff: noqa: RUF009  # `setting` makes an attrs field
+"""The configuration: all tables of `hub.toml` together.
+
+Owns: the reading of a text into `Config`, and the questions the daemon asks of it.
+Must not: open a file, look at the environment, or decide which layer wins (`hub.io.config_file` does).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import attrs
+
+from hub.domain.account import Account
+from hub.domain.config import schema
+from hub.domain.config.model import (
+    OWN_AGENT,
+    ApprovalRule,
+    Detect,
+    Pipeline,
+    Profile,
+    ProviderSettings,
+    Redaction,
+    Server,
+    Session,
+    Terminal,
+    Vision,
+    provider_name_problem,
+)
+from hub.domain.config.schema import Problem, each, named, setting, table
+from hub.domain.value import Value
+from hub.errors import Code, HubError
+
+DEFAULT_ACCOUNT = "default"
+AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "demo-first", "demo-second")
+"""The names of the agents that ship with hub; no other may have one of them."""
+OPT_IN = ("demo-first", "demo-second")
+"""Providers that are off unless the user enables them."""
+
+
+class Silence(Protocol):
+    """What `Config.silent_after` must know of a provider."""
+
+    @property
+    def silent_after(self) -> float:
+        """Seconds without any event after which the agent counts as silent."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Config(Value):
+    """All settings; every table may be left out."""
+
+    server: Server = setting(table(Server), Server)
+    session: Session = setting(table(Session), Session)
+    providers: Mapping[str, ProviderSettings] = setting(
+        named(table(ProviderSettings), provider_name_problem), dict
+    )
+    profiles: tuple[Profile, ...] = setting(each(table(Profile), "an array of tables"), ())
+    pipelines: tuple[Pipeline, ...] = setting(each(table(Pipeline), "an array of tables"), ())
+    terminal: Terminal = setting(table(Terminal), Terminal)
+    approvals: tuple[ApprovalRule, ...] = setting(each(table(ApprovalRule), "an array of tables"), ())
+    vision: Vision = setting(table(Vision), Vision)
+    redaction: Redaction = setting(table(Redaction), Redaction)
+    detect: Detect = setting(table(Detect), Detect)
+
+    def provider(self, name: str) -> ProviderSettings:
+        """The provider's settings, the defaults when it has none; `script` is among its `options`."""
+        found = self.providers.get(name, ProviderSettings())
+        return (
+            attrs.evolve(found, options={"script": found.script, **found.options}) if found.script else found
+        )
+
+    def accounts(self, name: str) -> tuple[Account, ...]:
+        """The provider's accounts, the active one first; never empty.
+
+        Where none is marked active the first is; where none is configured there is the agent's own default.
+        """
+        found = self.provider(name).accounts or (Account(DEFAULT_ACCOUNT),)
+        ordered = sorted(found, key=lambda account: not account.active)
+        return tuple(attrs.evolve(account, active=rank == 0) for rank, account in enumerate(ordered))
+
+    def account(self, name: str, label: str) -> Account:
+        """The account of that label; one that is no longer configured is a bare label, with no keys."""
+        return next((a for a in self.accounts(name) if a.label == label), Account(label))
+
+    def with_accounts_of(self, other: Config) -> Config:
+        """This configuration with the other's accounts; this very one, where they are the same."""
+        names = {*self.providers, *other.providers}
+        changed = {n for n in names if self.provider(n).accounts != other.provider(n).accounts}
+        if not changed:
+            return self
+        new = {n: attrs.evolve(self.provider(n), accounts=other.provider(n).accounts) for n in changed}
+        return attrs.evolve(self, providers={**self.providers, **new})
+
+    def enabled_providers(self, known: Iterable[str]) -> tuple[str, ...]:
+        """Which of the known providers the user wants, in their order."""
+        settings = ((name, self.provider(name).enabled) for name in known)
+        return tuple(name for name, on in settings if (name not in OPT_IN if on is None else on))
+
+    def profile(self, name: str) -> Profile:
+        """The profile of that name; one without anything for "".
+
+        Raises:
+            HubError: INVALID; there is no such profile.
+        """
+        if not name:
+            return Profile("")
+        found = next((profile for profile in self.profiles if profile.name == name), None)
+        if found is None:
+            raise HubError(Code.INVALID, f"There is no profile {name!r}.", hint="See: GET /api/profiles")
+        return found
+
+    def profile_chain(self, name: str) -> tuple[str, ...]:
+        """The profile's chain; () for no profile.
+
+        Raises:
+            HubError: INVALID; there is no such profile.
+        """
+        return self.profile(name).chain
+
+    def profile_for(self, kind: str) -> str:
+        """The name of the first profile for tasks of this kind.
+
+        Raises:
+            HubError: INVALID; no profile is.
+        """
+        found = next((profile.name for profile in self.profiles if kind in profile.kinds), None)
+        if found is None:
+            known = ", ".join(sorted({each for profile in self.profiles for each in profile.kinds}))
+            hint = f"There are profiles for: {known}." if known else "Give a profile `kinds` in hub.toml."
+            raise HubError(Code.INVALID, f"No profile is for tasks of the kind {kind!r}.", hint=hint)
+        return found
+
+    def silent_after(self, name: str, known: Mapping[str, Silence]) -> float:
+        """Seconds without an event after which this provider counts as silent."""
+        chosen = self.session.silent_after
+        return chosen if chosen is not None else known[name].silent_after
+
+
+def parse_config(text: str, name: str = "hub.toml") -> Config:
+    """Read a configuration.
+
+    Args:
+        text: TOML.
+        name: What to call the file in a problem.
+
+    Raises:
+        HubError: CONFIG_INVALID with `line`, `column` and, for what does not validate, `errors`: one
+            `{path, message, line, column}` for each problem, all at once.
+    """
+    return read_config(parse_toml(text, name), name, text)
+
+
+def parse_toml(text: str, name: str = "hub.toml") -> dict[str, Any]:
+    """The raw tables of a text.
+
+    Raises:
+        HubError: CONFIG_INVALID with `line` and `column`.
+    """
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        line, column, words = schema.syntax_problem(error, text)
+        errors = [{"path": "", "message": words, "line": line, "column": column}]
+        raise HubError(
+            Code.CONFIG_INVALID, f"{name}:{line}:{column}: {words}", line=line, column=column, errors=errors
+        ) from error
+
+
+def read_config(raw: Mapping[str, Any], name: str, text: str | None = None) -> Config:
+    """Read raw tables; `text` is where they come from, to tell lines.
+
+    Raises:
+        HubError: CONFIG_INVALID; see `parse_config`.
+    """
+    problems: list[Problem] = []
+    found = table(Config)(raw, (), problems)
+    if isinstance(found, Config):
+        problems.extend(_contradictions(found))
+    if not problems:
+        assert isinstance(found, Config)  # noqa: S101  # no problem means that it was read
+        return found
+    places = [schema.locate(text, p.path) if text is not None else (0, 0) for p in problems]
+    ranked = sorted(zip(places, problems, strict=True), key=lambda pair: pair[0])
+    errors = [
+        {"path": problem.where, "message": problem.text, "line": line, "column": column}
+        for (line, column), problem in ranked
+    ]
+    (line, column), first = ranked[0]
+    place = f":{line}:{column}" if line else ""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    detail = f"{name}{place}: {first.where} {first.text}{more}"
+    raise HubError(Code.CONFIG_INVALID, detail, line=line, column=column, errors=errors)
+
+
+def _contradictions(config: Config) -> Iterable[Problem]:
+    """What each table allows and all together do not."""
+    yield from _doubles(("profiles",), "name", [profile.name for profile in config.profiles])
+    yield from _doubles(("pipelines",), "name", [pipeline.name for pipeline in config.pipelines])
+    folders: dict[str, tuple[str, str]] = {}
+    for name, provider in config.providers.items():
+        yield from _own_agent(name, provider)
+        path = ("providers", name, "accounts")
+        yield from _doubles(path, "label", [account.label for account in provider.accounts])
+        for index, account in enumerate(provider.accounts):
+            if account.active and any(other.active for other in provider.accounts[:index]):
+                yield Problem((*path, index, "active"), "is true for another account already")
+            folder = account.config_dir.rstrip("/")
+            if folder and folders.setdefault(folder, (name, account.label)) != (name, account.label):
+                yield Problem((*path, index, "configDir"), "is another account's directory already")
+
+
+def _own_agent(name: str, provider: ProviderSettings) -> Iterable[Problem]:
+    """What is wrong with a table that describes an agent, or with one that does not and says so all the same."""
+    path = ("providers", name)
+    if provider.kind and name in AGENTS:
+        yield Problem((*path, "kind"), f"is for an agent of your own: {name} is one that ships with hub")
+    if provider.kind and not (provider.command and provider.command[0].strip()):
+        yield Problem(
+            path, 'needs the key "command": the program that speaks the protocol, and its arguments'
+        )
+    if provider.kind:
+        return
+    fields = attrs.fields_dict(ProviderSettings)
+    for field in OWN_AGENT:
+        if getattr(provider, field):
+            yield Problem((*path, schema.key_of(fields[field])), 'is only for an agent with kind = "acp"')
+
+
+def _doubles(path: schema.Path, key: str, names: list[str]) -> Iterable[Problem]:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield Problem((*path, index, key), "is used twice")

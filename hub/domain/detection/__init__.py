@@ -1,0 +1,1 @@
+"""What other programs do on this machine: their processes, their sessions, and what an adopted one becomes."""

@@ -1,0 +1,236 @@
+"""What is told of an agent that hub did not start, or of a session that one has left.
+
+Owns: `Detected`, its id and its wire form, and how running agents and kept sessions become one list.
+Must not: redact (who shows it does), or look at the machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from hub.domain.detection.intel import SessionIntel, StoreHit
+from hub.domain.detection.lineup import Agent, Choice, Confidence, Session, below, choose
+from hub.domain.detection.processes import COMMAND_LINE
+
+PROCESS, TRANSCRIPT = "process", "transcript"
+UNKNOWN = Choice("", Confidence.NONE)
+_OWN_WORKTREES = "/.hub/worktrees/"
+
+
+@attrs.frozen
+class Kept:
+    """A session as its store has it."""
+
+    hit: StoreHit
+    intel: SessionIntel
+
+    @property
+    def session_id(self) -> str:
+        """The agent's own id of it."""
+        return self.intel.session_id or self.hit.session_id
+
+    @property
+    def cwd(self) -> str:
+        """The folder the agent worked in."""
+        return self.intel.cwd or self.hit.cwd
+
+    @property
+    def updated(self) -> float:
+        """When it was last written, epoch seconds."""
+        return self.hit.mtime_ns / 1e9
+
+
+@attrs.frozen
+class Gap:
+    """A store that was not searched to its end: some of its sessions may be missing."""
+
+    provider: str
+    root: str
+    why: str
+
+
+@attrs.frozen(kw_only=True)
+class Detected:
+    """One agent or session. `agent` is None for a session nobody works on, `kept` for an agent without one."""
+
+    provider: str
+    account: str
+    agent: Agent | None = None
+    kept: Kept | None = None
+    choice: Choice = UNKNOWN
+    contenders: tuple[Agent, ...] = ()
+    """Agents that may be working on this session: nobody can tell."""
+    gap: Gap | None = None
+    """Set where this stands for a store that was not searched to its end, and for no agent and no session."""
+
+    @property
+    def id(self) -> str:
+        """The key by which it is adopted; never a path."""
+        if self.gap is not None:
+            return f"{self.provider}:skipped:{hashlib.sha256(self.gap.root.encode()).hexdigest()[:12]}"
+        session = self.kept.session_id if self.kept is not None else self.choice.session_id
+        if session or self.agent is None:
+            return f"{self.provider}:{session}"
+        return f"{self.provider}:pid:{self.agent.head.process.pid}"
+
+    @property
+    def work_dir(self) -> str:
+        """The folder it works in."""
+        if self.agent is not None and self.agent.head.process.cwd:
+            return self.agent.head.process.cwd
+        return self.kept.cwd if self.kept is not None else ""
+
+    @property
+    def hubs(self) -> bool:
+        """Whether hub itself has started it."""
+        if self.agent is not None:
+            return bool(self.agent.head.process.run_id)
+        return _OWN_WORKTREES in f"{self.work_dir}/"
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Its processes, the outermost first."""
+        return self.agent.pids if self.agent is not None else ()
+
+    @property
+    def last_active(self) -> float:
+        """Epoch seconds."""
+        began = self.agent.head.process.began if self.agent is not None else 0.0
+        return max(began, self.kept.updated if self.kept is not None else 0.0)
+
+    def to_json(self, display_name: str) -> dict[str, Any]:
+        """As `GET /api/detect` serves it, but not redacted."""
+        return {
+            "id": self.id,
+            "provider": self.provider,
+            "displayName": display_name,
+            "surface": self.agent.best.surface if self.agent is not None else COMMAND_LINE,
+            "pid": self.pids[0] if self.pids else 0,
+            "pids": list(self.pids),
+            "running": self.agent is not None,
+            "workDir": self.work_dir,
+            "account": self.account,
+            "detectedVia": [
+                *([PROCESS] if self.agent is not None else []),
+                *([TRANSCRIPT] if self.kept is not None else []),
+            ],
+            "lastActive": int(self.last_active),
+            "owner": "hub" if self.hubs else "user",
+            "confidence": str(self.choice.confidence),
+            "candidates": list(self.choice.candidates),
+            "alarm": self.gap.why if self.gap is not None else "",
+            "session": session_json(self.kept.intel, self.kept.session_id) if self.kept is not None else None,
+        }
+
+
+def session_json(intel: SessionIntel, session_id: str = "") -> dict[str, Any]:
+    """What a store tells, as it is served, but not redacted."""
+    return {
+        "sessionId": session_id or intel.session_id,
+        "model": intel.model,
+        "initialPrompt": intel.initial_prompt,
+        "plan": list(intel.plan),
+        "tasksRemaining": list(intel.tasks_remaining),
+        "filesTouched": list(intel.files_touched),
+        "skills": list(intel.skills),
+        "mcps": list(intel.mcps),
+        "recentTurns": [{"role": turn.role, "text": turn.text} for turn in intel.recent_turns],
+        "tokensIn": intel.tokens_in,
+        "tokensOut": intel.tokens_out,
+        "tokensExact": intel.tokens_exact,
+        "messageCount": intel.message_count,
+        "alarm": intel.alarm,
+    }
+
+
+def combine(
+    running: Sequence[Agent],
+    kept: Iterable[Kept],
+    account_of: Callable[[str, str], str],
+    gaps: Iterable[Gap] = (),
+) -> tuple[Detected, ...]:
+    """Every agent and every session once; what runs first, then the session written last, gaps at the end.
+
+    Args:
+        running: The agents.
+        kept: The sessions.
+        account_of: The account's label of a provider's folder.
+        gaps: Stores that may have more.
+    """
+    by_id = {(one.hit.provider, one.session_id): one for one in _newest_last(kept) if one.session_id}
+    chosen = choose(running, _sessions(by_id.values()))
+    rivals = _rivals(running, chosen)
+    told = [_running(agent, chosen[agent.key], by_id, account_of) for agent in running]
+    taken = {(one.provider, one.kept.session_id) for one in told if one.kept is not None}
+    left = [_left(one, rivals.get(name, ()), account_of) for name, one in by_id.items() if name not in taken]
+    missing = [_missing(gap, account_of) for gap in dict.fromkeys(gaps)]
+    return tuple(
+        sorted((*told, *left, *missing), key=lambda one: (one.agent is None, -one.last_active, one.id))
+    )
+
+
+def _newest_last(kept: Iterable[Kept]) -> list[Kept]:
+    return sorted(kept, key=lambda one: one.hit.mtime_ns)
+
+
+def _sessions(kept: Iterable[Kept]) -> Mapping[str, Sequence[Session]]:
+    found: dict[str, list[Session]] = {}
+    for one in kept:
+        session = Session(session_id=one.session_id, cwd=one.cwd, home=one.hit.root, updated=one.updated)
+        found.setdefault(one.hit.provider, []).append(session)
+    return found
+
+
+def _rivals(
+    running: Sequence[Agent], chosen: Mapping[tuple[int, int], Choice]
+) -> dict[tuple[str, str], tuple[Agent, ...]]:
+    found: dict[tuple[str, str], tuple[Agent, ...]] = {}
+    for agent in running:
+        for session_id in chosen[agent.key].candidates:
+            name = (agent.head.provider, session_id)
+            found[name] = (*found.get(name, ()), agent)
+    return found
+
+
+def _running(
+    agent: Agent,
+    choice: Choice,
+    by_id: Mapping[tuple[str, str], Kept],
+    account_of: Callable[[str, str], str],
+) -> Detected:
+    provider = agent.head.provider
+    kept = by_id.get((provider, choice.session_id))
+    home = agent.best.home or (kept.hit.root if kept is not None else "")
+    return Detected(
+        provider=provider, account=account_of(provider, home), agent=agent, kept=kept, choice=choice
+    )
+
+
+def _left(kept: Kept, rivals: tuple[Agent, ...], account_of: Callable[[str, str], str]) -> Detected:
+    confidence = Confidence.AMBIGUOUS if rivals else Confidence.EXACT
+    return Detected(
+        provider=kept.hit.provider,
+        account=account_of(kept.hit.provider, kept.hit.root),
+        kept=kept,
+        choice=Choice(kept.session_id, confidence),
+        contenders=rivals,
+    )
+
+
+def _missing(gap: Gap, account_of: Callable[[str, str], str]) -> Detected:
+    return Detected(provider=gap.provider, account=account_of(gap.provider, gap.root), gap=gap)
+
+
+def account_label(homes: Iterable[tuple[str, str]], folder: str) -> str:
+    """The label of the account whose home the folder lies in, the longest that fits; else the folder itself.
+
+    Args:
+        homes: Home and label of each account.
+        folder: A home, or a folder in one.
+    """
+    fits = [(len(home), label) for home, label in homes if home and below(folder, home)]
+    return max(fits)[1] if fits else folder

@@ -1,0 +1,291 @@
+"""The fold from a store's records to `SessionIntel`.
+
+Owns: `Draft`, which every reader of a format fills: what is said again is counted once, what is long is bounded, and
+every record leaves a mark in the account.
+Must not: know any one agent's format, or read anything.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Container, Iterable, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from hub.domain.detection.intel import MAX_TURNS, Accounting, SessionIntel, StoreHit, Turn, drift
+from hub.domain.event import Event, EventType
+from hub.domain.intent.shell import written
+
+if TYPE_CHECKING:
+    from hub.domain.contract import Sourced
+    from hub.domain.intent.fold import IntentFold
+
+MAX_ITEMS = 2_000
+"""Distinct files, skills or steps that are kept; more than a person could use, and bounded."""
+_MAX_KINDS = 8
+_MAX_KIND = 40
+DONE = frozenset({"completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped"})
+"""States of a task after which it does not remain."""
+
+
+@attrs.define
+class Tokens:
+    """Figures of one request, or of a whole session."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Draft:
+    """Session intel in the making.
+
+    Records come in the order of the file. Exactly one of `took`, `ignored`, `unknown`, `damaged` and `repeated` is
+    called for each.
+
+    Attributes:
+        lifts: Whether the intent is told as well; set before the first record.
+    """
+
+    def __init__(self) -> None:
+        self.session_id = ""
+        self.cwd = ""
+        self.model = ""
+        self.tokens_exact = True
+        self.lifts = True
+        self._prompt = ""
+        self._turns: deque[tuple[str, Turn]] = deque(maxlen=MAX_TURNS)
+        self._messages = 0
+        self._named: set[str] = set()
+        self._files: dict[str, None] = {}
+        self._skills: dict[str, None] = {}
+        self._mcps: dict[str, None] = {}
+        self._plan: dict[str, tuple[str, bool]] = {}
+        self._intent: IntentFold | None = None
+        self._redirects: dict[str, tuple[str, ...]] = {}
+        self._events = 0
+        self._replanned = False
+        self._told_plan: tuple[list[str], list[str]] = ([], [])
+        self._requests: dict[str, Tokens] = {}
+        self._total: Tokens | None = None
+        self._counts = {"parsed": 0, "ignored": 0, "unknown": 0, "damaged": 0, "repeated": 0}
+        self._kinds: dict[str, None] = {}
+        self._skipped = 0
+
+    @property
+    def prompt(self) -> str:
+        """The user's first words; "" while there are none."""
+        return self._prompt
+
+    # What became of a record.
+
+    def took(self) -> None:
+        """It told something."""
+        self._counts["parsed"] += 1
+
+    def ignored(self) -> None:
+        """It is of a known kind that tells nothing."""
+        self._counts["ignored"] += 1
+
+    def repeated(self) -> None:
+        """It says once more what another said."""
+        self._counts["repeated"] += 1
+
+    def damaged(self) -> None:
+        """It cannot be read."""
+        self._counts["damaged"] += 1
+
+    def unknown(self, kind: str) -> None:
+        """It is of a kind nobody here knows."""
+        self._counts["unknown"] += 1
+        if len(self._kinds) < _MAX_KINDS:
+            self._kinds["".join(char for char in kind if char.isprintable())[:_MAX_KIND] or "?"] = None
+
+    def skipped(self, count: int) -> None:
+        """So many bytes were not read."""
+        self._skipped += count
+
+    # What it told.
+
+    def said(self, role: str, text: str, *, key: str = "", join: bool = False) -> None:
+        """Words of the user or the assistant. Blank ones are none.
+
+        Args:
+            role: `user` or `assistant`.
+            text: The words.
+            key: What names the message in the store; the same key again replaces the words.
+            join: Instead of replacing, adds them in a new paragraph: the message comes in several records.
+        """
+        if not text.strip():
+            return
+        if role == "user" and not self._prompt:
+            self._prompt = text
+        self._feed(EventType.TEXT, text, role=role)
+        if key and key in self._named:
+            self._again(role, text, key, join=join)
+            return
+        self._messages += 1
+        if key:
+            self._named.add(key)
+        self._turns.append((key, Turn(role, text)))
+
+    def _again(self, role: str, text: str, key: str, *, join: bool) -> None:
+        for at, (known, turn) in enumerate(self._turns):
+            if known == key:
+                whole = text
+                if join:
+                    whole = turn.text if text in turn.text else f"{turn.text}\n\n{text}"
+                self._turns[at] = (key, Turn(role, whole))
+
+    def forget_turns(self, but: Container[str] = ()) -> None:
+        """The history was rewound or compacted away: turns said so far, but those with these keys, are not recent."""
+        self._turns = deque((one for one in self._turns if one[0] in but), MAX_TURNS)
+
+    def touched(self, path: str) -> None:
+        """The agent changed this file."""
+        _keep(self._files, path)
+
+    def skill(self, name: str) -> None:
+        """A skill was offered to it or used by it."""
+        _keep(self._skills, name)
+
+    def mcp(self, name: str) -> None:
+        """It has this tool server, or used it."""
+        _keep(self._mcps, name)
+
+    def planned(self, steps: Iterable[tuple[str, str]]) -> None:
+        """The plan in force, in whole: pairs of a step and its state. Replaces the one before."""
+        self._plan = {}
+        for step, state in steps:
+            self._step(step, step, state)
+        self._replanned = True
+
+    def task(self, key: str, step: str, state: str) -> None:
+        """One step of the plan, by its key: new, or changed. An empty `step` keeps the words it has."""
+        self._step(key, step, state)
+        self._replanned = True
+
+    def _step(self, key: str, step: str, state: str) -> None:
+        words = step.strip() or self._plan.get(key, ("", False))[0]
+        if state == "deleted":
+            self._plan.pop(key, None)
+        elif words and (key in self._plan or len(self._plan) < MAX_ITEMS):
+            self._plan[key] = (words, state.lower().replace("-", "_") in DONE)
+
+    def began(self, key: str, tool: str, *, command: str = "", path: str = "") -> None:
+        """A call of a tool, by its key: of a shell with its command, of a tool that writes with the file."""
+        if len(self._redirects) < MAX_ITEMS and (paths := written(command)):
+            self._redirects[key] = paths
+        self._feed(EventType.TOOL_USE, "", tool=tool, toolId=key, command=command, path=path)
+
+    def ended(self, key: str, text: str = "", *, exit_code: int | None = None, failed: bool = False) -> None:
+        """How the call of this key ended; a key of no call tells nothing.
+
+        Args:
+            key: The call's.
+            text: What the tool told.
+            exit_code: The command's; None = not told.
+            failed: Whether the tool says that it failed, whatever the status.
+        """
+        for path in self._redirects.pop(key, ()) if not (failed or exit_code) else ():
+            self.touched(path)
+        self._feed(EventType.TOOL_RESULT, text, toolId=key, exitCode=exit_code, isError=failed)
+
+    def _feed(self, kind: EventType, text: str, **meta: Any) -> None:
+        """What is told also goes to the fold of a session that hub runs: one reading of prose and calls for both."""
+        if self.lifts:
+            self._feed_plan()
+            self._put(kind, text, meta)
+
+    def _put(self, kind: EventType, text: str, meta: Mapping[str, Any]) -> None:
+        self._events += 1
+        self._fold().feed(self._events, Event(kind, text, meta))
+
+    def _fold(self) -> IntentFold:
+        if self._intent is None:
+            from hub.domain.intent.fold import IntentFold  # noqa: PLC0415  # a list of sessions does without
+
+            self._intent = IntentFold()
+        return self._intent
+
+    def _feed_plan(self) -> None:
+        """The plan, once its steps have been told: an agent may tell thousands, each in a record of its own."""
+        if not self._replanned or not self.lifts:
+            return
+        from hub.domain.intent.plan import MAX_ITEMS as PLAN_ITEMS  # noqa: PLC0415  # as above
+
+        self._replanned = False
+        told = list(islice(self._plan.values(), PLAN_ITEMS))
+        plan = ([words for words, _ in told], [words for words, done in told if not done])
+        if plan != self._told_plan:  # said once more it is no newer than what was said since
+            self._told_plan = plan
+            self._put(EventType.SYSTEM, "", {"plan": plan[0], "tasksRemaining": plan[1]})
+
+    def used(self, key: str, tokens_in: int, tokens_out: int) -> None:
+        """What one request used. Of the same key the largest counts: stores repeat it, and some begin with a part."""
+        known = self._requests.get(key) if key else None
+        if known is None or known.tokens_out < tokens_out:
+            self._requests[key or f"\0{len(self._requests)}"] = Tokens(tokens_in, tokens_out)
+
+    def total(self, tokens_in: int, tokens_out: int) -> None:
+        """What the session used so far, as the store itself sums it up. The newest counts, and more than `used`."""
+        self._total = Tokens(tokens_in, tokens_out)
+
+    # The end.
+
+    def finish(self, hit: StoreHit) -> SessionIntel:
+        """All of it as a value, with the alarm where the format has drifted."""
+        self._feed_plan()
+        harness = {"skills": list(self._skills), "mcps": list(self._mcps), "model": self.model}
+        self._feed(EventType.SYSTEM, "", **harness)
+        account = Accounting(**self._counts, skipped_bytes=self._skipped, unknown_kinds=tuple(self._kinds))
+        tokens, intent = self._sum(), self._fold().intent() if self.lifts else None
+        return SessionIntel(
+            session_id=self.session_id or hit.session_id,
+            model=self.model,
+            initial_prompt=self._prompt,
+            plan=self._steps(intent.plan if intent else ()),
+            tasks_remaining=self._steps(intent.tasks_remaining if intent else (), rest=True),
+            files_touched=self._below(self.cwd or hit.cwd),
+            skills=tuple(self._skills),
+            mcps=tuple(self._mcps),
+            recent_turns=tuple(turn for _, turn in self._turns),
+            tokens_in=tokens.tokens_in,
+            tokens_out=tokens.tokens_out,
+            message_count=self._messages,
+            cwd=self.cwd or hit.cwd,
+            intent=intent,
+            tokens_exact=self.tokens_exact and (self._total is not None or not self._skipped),
+            accounting=account,
+            alarm=drift(account, said=bool(self._messages)),
+        )
+
+    def _steps(self, told: Iterable[Sourced], *, rest: bool = False) -> tuple[str, ...]:
+        """The steps of the list that it keeps, all or the rest; where it keeps none, of the plan that it told."""
+        if not self._plan:
+            return tuple(step.text for step in told)
+        return tuple(words for words, done in self._plan.values() if not (rest and done))
+
+    def _below(self, cwd: str) -> tuple[str, ...]:
+        """The files, those in the session's folder relative to it: formats name the same file both ways."""
+        root = f"{cwd.rstrip('/')}/"
+        named = (path.removeprefix(root) if cwd else path for path in self._files)
+        return tuple(dict.fromkeys(path.removeprefix("./") for path in named))
+
+    def _sum(self) -> Tokens:
+        if self._total is not None:
+            return self._total
+        found = self._requests.values()
+        return Tokens(sum(one.tokens_in for one in found), sum(one.tokens_out for one in found))
+
+
+def _keep(into: dict[str, None], name: str) -> None:
+    if name and len(into) < MAX_ITEMS:
+        into[name] = None
+
+
+def mcp_of(tool: str) -> str:
+    """The tool server that a tool's name tells of: `mcp__server__tool`; "" of any other name."""
+    parts = tool.split("__")
+    return parts[1] if len(parts) > 2 and parts[0] == "mcp" else ""  # noqa: PLR2004  # mcp, server, tool

@@ -1,0 +1,1 @@
+"""Pipelines: which are valid, in which order their nodes run, and how one run goes on."""

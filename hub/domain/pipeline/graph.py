@@ -1,0 +1,222 @@
+"""Pipelines as graphs: what makes one valid, and in which order its nodes run.
+
+Owns: the rules over a whole list of pipelines, told all at once, and the topological order.
+Must not: check the shape of a single field (`hub.domain.config.model` does), or know what becomes of a node when it
+runs (`hub.domain.pipeline.run` does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from hub.domain.config.model import Pipeline, PipelineNode
+from hub.domain.config.schema import Path, Problem, each, table
+from hub.errors import Code, HubError
+
+MAX_NODES = 200
+"""Nodes of one pipeline: each is a full session, one after the other."""
+_SHOWN = 12
+"""So many of the allowed names are listed."""
+
+
+def read(value: Any) -> tuple[Pipeline, ...]:
+    """Pipelines from plain JSON values.
+
+    Raises:
+        HubError: INVALID with one `{path, message}` for each field that does not validate.
+    """
+    problems: list[Problem] = []
+    found = each(table(Pipeline), "an array of pipelines")(value, (), problems)
+    if problems:
+        raise invalid(problems)
+    pipelines: tuple[Pipeline, ...] = found
+    return pipelines
+
+
+def write(pipelines: Iterable[Pipeline]) -> list[dict[str, Any]]:
+    """The same as plain JSON values, every key present."""
+    return [
+        {"name": pipeline.name, "nodes": [_node(node) for node in pipeline.nodes]} for pipeline in pipelines
+    ]
+
+
+def _node(node: PipelineNode) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "provider": node.provider,
+        "task": node.task,
+        "dependsOn": list(node.depends_on),
+        "fallback": list(node.fallback),
+        "verify": list(node.verify),
+    }
+
+
+def check(pipelines: Sequence[Pipeline], providers: Collection[str]) -> None:
+    """Refuse pipelines that cannot run.
+
+    Args:
+        pipelines: Each with fields that validate.
+        providers: The names of all providers hub knows.
+
+    Raises:
+        HubError: INVALID; its `errors` tell every problem, each with where it is and what is allowed there.
+    """
+    found = list(problems(pipelines, providers))
+    if found:
+        raise invalid(found)
+
+
+def invalid(found: Sequence[Problem]) -> HubError:
+    """The error that tells these problems, with their JSON paths."""
+    errors = [{"path": _json_path(problem.path), "message": problem.text} for problem in found]
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    detail = f"{errors[0]['path']}: {errors[0]['message']}{more}"
+    return HubError(Code.INVALID, detail, errors=errors)
+
+
+def _json_path(path: Path) -> str:
+    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+
+
+def problems(pipelines: Sequence[Pipeline], providers: Collection[str]) -> Iterator[Problem]:
+    """Everything that is wrong with these pipelines, in the order of the list."""
+    names: set[str] = set()
+    for index, pipeline in enumerate(pipelines):
+        if pipeline.name in names:
+            text = f"the name {pipeline.name!r} is used twice; each pipeline needs a name of its own"
+            yield Problem((index, "name"), text)
+        names.add(pipeline.name)
+        if len(pipeline.nodes) > MAX_NODES:
+            text = f"has {len(pipeline.nodes)} nodes; at most {MAX_NODES} are allowed"
+            yield Problem((index, "nodes"), text)
+            continue
+        yield from _of_nodes(pipeline.nodes, (index, "nodes"), providers)
+
+
+def _of_nodes(nodes: Sequence[PipelineNode], path: Path, providers: Collection[str]) -> Iterator[Problem]:
+    ids = list(dict.fromkeys(node.id for node in nodes))
+    seen: set[str] = set()
+    for index, node in enumerate(nodes):
+        if node.id in seen:
+            text = f"the id {node.id!r} is used twice; each node of a pipeline needs an id of its own"
+            yield Problem((*path, index, "id"), text)
+        seen.add(node.id)
+        for at, name in _named(node):
+            if name not in providers:
+                text = f"there is no provider {name!r}; known are {_listed(providers)}"
+                yield Problem((*path, index, *at), text)
+        for place, wanted in enumerate(node.depends_on):
+            if wanted not in ids:
+                text = f"there is no node {wanted!r}; the pipeline's nodes are {_listed(ids)}"
+                yield Problem((*path, index, "dependsOn", place), text)
+    for cycle in _cycles(nodes):
+        where = next(index for index, node in enumerate(nodes) if node.id == cycle[0])
+        text = f"is a cycle: {' -> '.join([*cycle, cycle[0]])}; no node may wait for itself"
+        yield Problem((*path, where, "dependsOn"), text)
+
+
+def _named(node: PipelineNode) -> Iterator[tuple[Path, str]]:
+    yield ("provider",), node.provider
+    for place, name in enumerate(node.fallback):
+        yield ("fallback", place), name
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = list(names)[:_SHOWN]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(shown) + more if shown else "none"
+
+
+def _cycles(nodes: Sequence[PipelineNode]) -> Iterator[list[str]]:
+    """Cycles that share no node, one of each knot: ids from the first one on, each waiting for the next."""
+    needs: dict[str, list[str]] = {}
+    for node in nodes:
+        needs.setdefault(node.id, [])
+        needs[node.id] += [name for name in node.depends_on if any(name == other.id for other in nodes)]
+    left = _knotted(needs)
+    while left:
+        walk = [next(iter(left))]
+        while (following := left[walk[-1]][0]) not in walk:
+            walk.append(following)
+        cycle = walk[walk.index(following) :]
+        yield cycle
+        left = _knotted({name: left[name] for name in left if name not in cycle})
+
+
+def _knotted(needs: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """What is left, with what it waits for there, when all that can run has run."""
+    left = {name: [want for want in wants if want in needs] for name, wants in needs.items()}
+    while free := [name for name, wants in left.items() if not wants]:
+        left = {name: [w for w in wants if w not in free] for name, wants in left.items() if name not in free}
+    return left
+
+
+def order(nodes: Sequence[PipelineNode]) -> tuple[str, ...]:
+    """Ids in the order in which the nodes run: each after all it depends on, else as they are listed.
+
+    The nodes must be valid: of a cycle, or of what waits for a node that is not there, nothing is in the answer.
+    """
+    left = {node.id: set(node.depends_on) for node in nodes}
+    done: list[str] = []
+    while (free := next((name for name, wants in left.items() if not wants), None)) is not None:
+        done.append(free)
+        del left[free]
+        for wants in left.values():
+            wants.discard(free)
+    return tuple(done)
+
+
+def levels(nodes: Sequence[PipelineNode]) -> dict[str, int]:
+    """How many nodes are before each one on its longest way; for pictures. The nodes must be valid."""
+    needs = {node.id: node.depends_on for node in nodes}
+    found: dict[str, int] = {}
+    for name in order(nodes):
+        found[name] = 1 + max((found[want] for want in needs[name]), default=-1)
+    return found
+
+
+def together(configured: Sequence[Pipeline], stored: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
+    """All pipelines: those of `hub.toml` first, then the stored ones of other names."""
+    names = {pipeline.name for pipeline in configured}
+    return (*configured, *(pipeline for pipeline in stored if pipeline.name not in names))
+
+
+def own(configured: Sequence[Pipeline], given: Sequence[Pipeline]) -> tuple[Pipeline, ...]:
+    """What is to be stored of a list: all that `hub.toml` does not hold already."""
+    return tuple(pipeline for pipeline in given if pipeline not in configured)
+
+
+def contradictions(configured: Sequence[Pipeline], given: Sequence[Pipeline]) -> Iterator[Problem]:
+    """Pipelines that would change one of `hub.toml`, which is the user's to change."""
+    known = {pipeline.name: pipeline for pipeline in configured}
+    for index, pipeline in enumerate(given):
+        if known.get(pipeline.name, pipeline) != pipeline:
+            yield Problem((index, "name"), f"{pipeline.name!r} is defined in hub.toml; change it there")
+
+
+def named(pipelines: Sequence[Pipeline], name: str) -> Pipeline:
+    """The pipeline of that name.
+
+    Raises:
+        HubError: NOT_FOUND, with the names there are.
+    """
+    found = next((pipeline for pipeline in pipelines if pipeline.name == name), None)
+    if found is None:
+        there = _listed([pipeline.name for pipeline in pipelines])
+        hint = f"There are: {there}." if pipelines else "Describe it in hub.toml, under [[pipelines]]."
+        raise HubError(Code.NOT_FOUND, f"There is no pipeline {name!r}.", hint=hint)
+    return found
+
+
+def check_runnable(pipeline: Pipeline, providers: Collection[str]) -> None:
+    """Refuse a pipeline that cannot run now.
+
+    Raises:
+        HubError: INVALID with every problem.
+    """
+    if not pipeline.nodes:
+        raise invalid([Problem(("nodes",), f"{pipeline.name!r} has no nodes; it needs at least one")])
+    found = [Problem(problem.path[1:], problem.text) for problem in problems([pipeline], providers)]
+    if found:
+        raise invalid(found)

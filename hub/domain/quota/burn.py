@@ -1,0 +1,84 @@
+"""The burn-rate ledger of one quota window: what its meter showed, reduced to the moments it moved.
+
+Owns: `Burn`, and how a reading is added to it.
+Must not: forecast (`hub.domain.quota.forecast` does), or ask anybody.
+
+Theory of operation. Meters are coarse (whole percents), polled at odd moments and sometimes stale: an answer may
+repeat an older figure. Only the *edges*, the moments at which the figure rose, say something about the pace; the
+time of an edge lies between two readings and is taken as their middle. So any number of readings without a rise
+costs no memory and moves nothing but the time until which the figure is known. A figure that falls is a top-up or
+a window begun anew: the pace before it says nothing of what is left, so the ledger starts again there.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from hub.domain.quota.window import QuotaReading
+
+MAX_EDGES = 240
+"""Edges kept; the oldest go first."""
+PERCENT = 10
+"""Per mille in a step of a meter that tells whole percents."""
+
+
+@attrs.frozen
+class Edge:
+    """A moment at which the figure rose.
+
+    Attributes:
+        at: When, epoch seconds.
+        used: What the meter showed from then on, per mille.
+    """
+
+    at: float
+    used: int
+
+
+@attrs.frozen
+class Burn:
+    """What is known of one window.
+
+    Attributes:
+        last: The newest reading.
+        since: When this stretch without a fall began, epoch seconds.
+        edges: The rises since then, oldest first.
+        step: The meter's resolution, per mille: 10 until a figure shows that it is finer.
+    """
+
+    last: QuotaReading
+    since: float
+    edges: tuple[Edge, ...] = ()
+    step: int = PERCENT
+
+
+def begin(reading: QuotaReading) -> Burn:
+    """The ledger with its first reading."""
+    return Burn(reading, reading.at, step=_step(PERCENT, reading))
+
+
+def observe(burn: Burn, reading: QuotaReading) -> Burn:
+    """The ledger with one more reading of the same window; one that tells nothing newer changes nothing.
+
+    So the same readings may be told again after a crash, and a late answer of a slow source does no harm.
+    """
+    before = burn.last
+    if (reading.at, reading.used_permille) <= (before.at, before.used_permille):
+        return burn
+    over = before.resets_at is not None and reading.at >= before.resets_at
+    fallen = before.used_permille - reading.used_permille
+    if not over and 0 < fallen <= PERCENT:
+        # Two sources round the same figure each in its own way.
+        reading = attrs.evolve(reading, used_permille=before.used_permille)
+    if over or reading.used_permille < before.used_permille:  # begun anew, or topped up
+        return begin(reading)
+    if reading.resets_at is None:
+        reading = attrs.evolve(reading, resets_at=before.resets_at)
+    edges = burn.edges
+    if reading.used_permille > before.used_permille:
+        edges = (*edges, Edge((before.at + reading.at) / 2, reading.used_permille))[-MAX_EDGES:]
+    return Burn(reading, burn.since, edges, _step(burn.step, reading))
+
+
+def _step(known: int, reading: QuotaReading) -> int:
+    return 1 if reading.used_permille % PERCENT else known

@@ -1,0 +1,83 @@
+"""Tokens spent in a day against a cap the user declared: the last resort where a provider tells nothing.
+
+Owns: `Spending`, how usage is counted into it, and the reading that a declared cap makes of it.
+Must not: read an event log, or know a clock.
+
+A declared cap counts the tokens hub saw, in and out, cached ones included, from midnight to midnight UTC: those of
+its own agents, and those that other agents of the same account have on record on this machine. What was spent on
+another machine is not in it; the reading says `declared` for that reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from hub.domain.quota.window import FULL, QuotaReading
+
+DAY = 86_400
+WINDOW = "day"
+SOURCE = "declared"
+_REMEMBERED = 32
+"""Dispatches whose running total is kept: only those that run can tell a greater one."""
+
+
+@attrs.frozen
+class Spending:
+    """What one account has spent.
+
+    Attributes:
+        day: Days since the epoch, UTC.
+        tokens: Spent on that day.
+        at: When usage was last told, epoch seconds.
+        totals: The newest running total of each dispatch that tells one.
+        elsewhere: Those of `tokens` that agents spent which hub did not start.
+    """
+
+    day: int = 0
+    tokens: int = 0
+    at: float = 0.0
+    totals: Mapping[str, int] = attrs.field(factory=dict)
+    elsewhere: int = 0
+
+    def today(self, now: float) -> tuple[int, int]:
+        """Tokens of the day that `now` is in, and how many of them were spent by agents that hub did not start."""
+        return (self.tokens, self.elsewhere) if self.day == int(now // DAY) else (0, 0)
+
+
+NOTHING = Spending()
+"""Of an account that nobody has used."""
+
+
+def spend(
+    spending: Spending, tokens: int, at: float, dispatch: str = "", *, cumulative: bool = False
+) -> Spending:
+    """Count one usage event of `tokens`; with `cumulative` they are the running total of the `dispatch`."""
+    totals = dict(spending.totals)
+    fresh = tokens
+    if cumulative:
+        fresh = max(0, tokens - totals.pop(dispatch, 0))
+        totals[dispatch] = tokens
+        totals = dict(list(totals.items())[-_REMEMBERED:])
+    before, elsewhere = spending.today(at)
+    return Spending(int(at // DAY), before + fresh, at, totals, elsewhere)
+
+
+def spend_elsewhere(spending: Spending, tokens: int, at: float) -> Spending:
+    """Count tokens of an agent that hub did not start."""
+    found = spend(spending, tokens, at)
+    return attrs.evolve(found, at=max(at, spending.at), elsewhere=found.elsewhere + tokens)
+
+
+def spent(spending: Spending, owner: tuple[str, str], cap: int, now: float) -> QuotaReading:
+    """How much of the `owner`'s declared cap is used at the moment `now`; nothing, where none of the day was seen."""
+    tokens, _ = spending.today(now)
+    return QuotaReading(
+        *owner,
+        WINDOW,
+        min(tokens * FULL // cap, 10 * FULL),
+        float((int(now // DAY) + 1) * DAY),
+        SOURCE,
+        spending.at if spending.day == int(now // DAY) else now,
+    )

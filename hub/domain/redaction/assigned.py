@@ -1,0 +1,239 @@
+"""Secrets that are known by what they are assigned to: `api_token = "..."`, `<clientSecret>...`, `curl -u me:...`.
+
+Owns: the words that announce a secret, what may stand between such a word and its value, and how random a value
+must look to be one.
+Must not: know any provider's form (`redaction_rules` does), or hide what a program computes (`token = next(it)`).
+
+The words are searched in the lower-case ASCII view of the text, and all the rest is looked at only where a word
+stands. As in the rules, every run is possessive and of a class that the part behind it does not begin with: nothing
+backtracks, and what a stream must hold back follows from the same parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import attrs
+
+from hub.domain.redaction.literals import Literals
+from hub.domain.redaction.names import names_no_secret
+from hub.domain.redaction.span import Span
+from hub.domain.redaction.value import drawn, hidden_password, machine_made, mixed_password, placeholder
+
+_TAIL = "[A-Za-z0-9_.-]{0,40}+"
+_CLOSE = r"[\"'`)\]\\ \t]{0,8}+"
+_ASSIGN = "[=:>,.?|!]{1,5}+"
+_OPEN = r"[\s(\[{]{0,24}+"
+_TYPE = r"(?:[\s:,\"']{1,16}+[A-Za-z&*<>]{1,24}+)?"
+"""What may stand between a name and its value's sign: `token string =`, `token: str =`, `name: TOKEN, value:`."""
+_SCHEME = r"(?:[\"'`]?[A-Za-z-]{2,16}+[ ]{1,3}+)?"
+"""What a header puts before its secret: `Authorization: Token ...`."""
+_BARE = r"[A-Za-z0-9_./+=~@%#^&*!?:-]"
+_PARTS = (_TAIL, _TYPE, _CLOSE, _ASSIGN, _OPEN, _SCHEME)
+_VALUE = rf"(?:\\{{0,3}}+[\"'`](?P<quoted>[^\s\"'`\\]{{6,512}}+)|(?P<bare>{_BARE}{{6,512}}+))"
+_VALUE_BEGINS = rf"(?:\\{{0,3}}+(?:[\"'`][^\s\"'`\\]{{0,512}}+)?\Z|{_BARE}{{0,512}}+\Z)"
+_LOGIN = r"[ =]{1,4}+"
+
+
+def _beginning(parts: tuple[str, ...], value: str) -> re.Pattern[str]:
+    """The pattern of what reaches the end of the text and may become these parts and a value."""
+    for part in reversed(parts):
+        cut = re.sub(r"\{\d+,(\d+)\}", r"{0,\1}", part)
+        value = rf"(?:{cut}\Z|{part}{value})"
+    return re.compile(value)
+
+
+_FULL, _BEGINS = re.compile("".join(_PARTS) + _VALUE), _beginning(_PARTS, _VALUE_BEGINS)
+_GAP = "[ ]{1,4}+"
+_OPTION, _OPTION_BEGINS = re.compile(_TAIL + _GAP + _VALUE), _beginning((_TAIL, _GAP), _VALUE_BEGINS)
+_USER, _USER_BEGINS = re.compile(_LOGIN + r"(\S{1,256}+)"), _beginning((_LOGIN,), r"\S{0,256}+\Z")
+_PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
+_PAIRS = r"((?:[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+(?:;[ ]{0,2}+)?+){1,64}+)"
+_COOKIES = re.compile("".join(_PAIRS_SIGN) + _PAIRS)
+_COOKIES_BEGIN = _beginning(_PAIRS_SIGN, r"[^\r\n\"'`\\,]{0,65536}+\Z")
+
+_WORDS = (
+    b"token",
+    b"secret",
+    b"passw",
+    b"passphrase",
+    b"pwd",
+    b"key",
+    b"auth",
+    b"credential",
+    b"client_id",
+    b"client-id",
+    b"access_id",
+    b"access-id",
+    b"_pass",
+    b"cookie",
+    b"app_id",
+    b"app-id",
+    b"accessid",
+)
+_OPTIONS = (b" -u", b"--user")
+_ANCHOR = 3
+_HEADS = frozenset(word[:size] for word in (*_WORDS, *_OPTIONS) for size in range(1, len(word)))
+_LONGEST = max(map(len, _HEADS))
+_QUOTES = "\"'\\`,;)"
+_GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
+"""Behind a value without quotes: it is called, indexed or put together, so it is a name."""
+_SHORT, _LONG = 10, 24
+_NAME = 32
+_NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
+_WORD_END = re.compile(rb"[a-z0-9_-]*+")
+_PASSWORDS = frozenset((b"passw", b"passphrase", b"pwd", b"_pass"))
+_STRONG_KEY = re.compile(
+    rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy|shared"
+    rb"|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac|session)[_. -]?\Z"
+)
+_OTHER_KEY = re.compile(rb"[a-z0-9][_-]\Z|[a-z]\Z")
+_LISTED = re.compile(rb"[^=:>]*,[^=:>]*")
+"""A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
+_DASHED = re.compile(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
+_LOGGED_IN = re.compile(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
+_BLANK = re.compile(_TAIL + r"(?:[ ]|\Z)")
+_PAIR = re.compile("=([^;]+)")
+_SESSION = 16
+_CURL = re.compile(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
+LOOK_BACK = 160
+"""How far before a word the layer looks: whether `-u` is an option of `curl`."""
+
+
+class Assignments:
+    """The layer that finds values by the words they are assigned to."""
+
+    rank = 500
+
+    def __init__(self) -> None:
+        self._literals = Literals([(word.decode(), word) for word in (*_WORDS, *_OPTIONS)], _ANCHOR)
+
+    def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
+        """All such values whose word begins at `lo` or later, and where one that is not whole may begin."""
+        view = text.encode("ascii", "replace").lower()
+        spans: list[Span] = []
+        hold = len(text)
+        for at, end, word in self._literals.hits(view, lo):
+            for reading in _readings(text, view, at, end, word):
+                may_go_on = not final and at < hold and len(text) - end <= reading.reach
+                if may_go_on and reading.begins.match(text, end):
+                    hold = at
+                found = reading.full.match(text, end)
+                span = reading.judged(view, at, word, found) if found is not None else None
+                if span is not None:
+                    spans.append(span)
+        if not final:
+            for start in range(max(lo, len(view) - _LONGEST), hold):
+                if view[start:] in _HEADS:
+                    return spans, start
+        return spans, hold
+
+
+def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_Reading, ...]:
+    """How a word at a place may announce a secret."""
+    if word == b"cookie":
+        return _COOKIE
+    if word in _OPTIONS:
+        return _LOGINS
+    return _SPACED_NAMES if _spaced(view, at, word) and _BLANK.match(text, end) else _NAMES
+
+
+def _spaced(view: bytes, at: int, word: bytes) -> bool:
+    """Whether a value may stand behind a blank: that of a program's option, and the password of a `.netrc`."""
+    low = max(0, at - _NAME)
+    if not view[at - 1 : at].isspace() and view.rfind(b"-", low, at) >= 0 and _DASHED.search(view, low, at):
+        return True
+    return word in _PASSWORDS and _LOGGED_IN.search(view, max(0, at - LOOK_BACK), at) is not None
+
+
+def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
+    """The find, if its value is one that nobody would choose as a name."""
+    quoted = found["quoted"] is not None
+    group = "quoted" if quoted else "bare"
+    start, value = found.start(group), found[group]
+    if not quoted and view[found.end() : found.end() + 1] in _GOES_ON:
+        return None
+    if word in _PASSWORDS:
+        listed = _LISTED.fullmatch(view, found.start(), start) is not None
+        secret = _password(value, quoted=quoted and not listed)
+    else:
+        secret = _drawn(word, view[max(0, at - _NAME) : at], value)
+    if not secret or _names_none(view, at, word, found):
+        return None
+    return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+
+
+def _names_none(view: bytes, at: int, word: bytes, found: re.Match[str]) -> bool:
+    """Whether the whole name says that its value is no secret, or is none: an id in which the word stands by chance."""
+    low, tail = max(0, at - _NAME), found.start()
+    end = _WORD_END.match(view, tail).end()  # type: ignore[union-attr]  # it matches nothing at least
+    if (word == b"_pass" and end > tail) or names_no_secret(view, low, end):
+        return True
+    name = _NAME_BEGIN.search(view, low, at)
+    return name is not None and machine_made(found.string[name.start() : end])
+
+
+def _password(value: str, *, quoted: bool) -> bool:
+    return hidden_password(value) if quoted else mixed_password(value) or machine_made(value, _SHORT)
+
+
+def _drawn(word: bytes, before: bytes, value: str) -> bool:
+    """Whether the value is as random as a value of such a name has to be."""
+    if word == b"key" and not _STRONG_KEY.search(before):
+        return bool(_OTHER_KEY.search(before)) and machine_made(value, _LONG)
+    return machine_made(value)
+
+
+def _login_secret(value: str) -> bool:
+    return hidden_password(value) or (len(value) >= _SHORT and not placeholder(value) and drawn(value))
+
+
+def _login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The password of `curl -u name:password`, or the name where it stands alone: then that is the key."""
+    if _CURL.search(view, max(0, at - LOOK_BACK), at) is None:
+        return None
+    user, colon, password = found[1].partition(":")
+    alone = not password.strip(_QUOTES)
+    value = user if alone else password
+    bare = value.strip(_QUOTES)
+    if not colon or not _login_secret(bare):
+        return None
+    start = found.start(1) + (0 if alone else len(user) + 1) + len(value) - len(value.lstrip(_QUOTES))
+    return Span(start, Assignments.rank, start + len(bare), at, "curl-login", bare)
+
+
+def _cookies(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """Of `name=value; name=value` all from the first value that is as random as a session's to the last."""
+    drawn_values = [pair.span(1) for pair in _PAIR.finditer(found[1]) if machine_made(pair[1], _SESSION)]
+    if not drawn_values:
+        return None
+    first, last = drawn_values[0][0], drawn_values[-1][1]
+    return Span(
+        found.start(1) + first, Assignments.rank, found.start(1) + last, at, "cookie", found[1][first:last]
+    )
+
+
+_Judge = Callable[[bytes, int, bytes, re.Match[str]], Span | None]
+
+
+@attrs.frozen
+class _Reading:
+    """One way in which a word announces a secret."""
+
+    full: re.Pattern[str]
+    begins: re.Pattern[str]
+    """What reaches the end of the text and may become `full`."""
+    judged: _Judge
+    reach: int = attrs.field()
+    """No beginning is longer."""
+
+    @reach.default
+    def _all_runs_in_full(self) -> int:
+        return sum(map(int, re.findall(r"\{\d+,(\d+)\}", self.begins.pattern)))
+
+
+_NAMES = (_Reading(_FULL, _BEGINS, _assigned),)
+_SPACED_NAMES = (*_NAMES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
+_COOKIE = (_Reading(_COOKIES, _COOKIES_BEGIN, _cookies),)
+_LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)

@@ -1,0 +1,140 @@
+"""Finds every place where one of many literals stands, in one pass over the text.
+
+Owns: the search, by RE2 where it is installed and by `Anchors` where it is not; both find the same.
+Must not: know any secret or rule.
+
+RE2 makes one automaton of all literals, so a letter costs two nanoseconds however many there are; `re` tries them one
+after the other. Compiling takes milliseconds, so it is done when a text is first searched, not at import.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, cached_property
+from typing import Any, Generic, TypeVar
+
+from hub.domain.redaction.span import Anchors
+
+T = TypeVar("T")
+Search = Callable[[bytes, int], Any]
+
+
+class Literals(Generic[T]):
+    """The places of ASCII literals in an ASCII view of a text.
+
+    Args:
+        literals: Pairs of a literal, of `size` letters at least, and what it stands for.
+        size: By how many letters a literal is looked up.
+        likely: Patterns for RE2, each beginning with a literal. Where there are any, a literal that begins none of them
+            is passed over when RE2 is installed: text full of heads without bodies then costs no more than any other.
+    """
+
+    def __init__(self, literals: Iterable[tuple[str, T]], size: int, likely: Iterable[str] = ()) -> None:
+        self._pairs = list(literals)
+        self._size = size
+        self._likely = tuple(likely)
+        self._table: dict[bytes, list[tuple[bytes, T]]] = defaultdict(list)
+        for literal, meaning in self._pairs:
+            self._table[literal[:size].encode()].append((literal.encode(), meaning))
+
+    def hits(self, view: bytes, lo: int) -> Iterator[tuple[int, int, T]]:
+        """Every literal that stands in `view` at `lo` or later: its place, its end, and what it stands for."""
+        if not self._pairs:
+            return
+        finditer, size, table = self._finditer, self._size, self._table
+        if finditer is None:
+            for start, word, meaning in self._anchors.hits(view.decode("ascii"), lo):
+                yield start, start + len(word), meaning
+            return
+        if self._likely:
+            yield from self._likely_hits(view, lo)
+            return
+        inner = self._inner
+        for found in finditer(view, lo):
+            begin = found.start()
+            for offset in inner[found[0]]:
+                start = begin + offset
+                for literal, meaning in table.get(view[start : start + size], ()):
+                    if view.startswith(literal, start):
+                        yield start, start + len(literal), meaning
+
+    def _likely_hits(self, view: bytes, lo: int) -> Iterator[tuple[int, int, T]]:
+        """What `hits` tells, at places where more than the literal is there; they may overlap, so each is gone to."""
+        search = self._search
+        found = search(view, lo)
+        while found is not None:
+            start = found.start()
+            for literal, meaning in self.at(view, start):
+                yield start, start + len(literal), meaning
+            found = search(view, start + 1)
+
+    def at(self, view: bytes, start: int) -> Iterator[tuple[bytes, T]]:
+        """The literals that stand at this place, and what they stand for."""
+        for literal, meaning in self._table.get(view[start : start + self._size], ()):
+            if view.startswith(literal, start):
+                yield literal, meaning
+
+    @cached_property
+    def _search(self) -> Search:
+        search = pattern("|".join(self._likely))
+        assert search is not None  # noqa: S101  # asked for only where RE2 is
+        return search
+
+    @cached_property
+    def _finditer(self) -> Search | None:
+        return automaton(sorted({literal for literal, _ in self._pairs}))
+
+    @cached_property
+    def _inner(self) -> dict[bytes, list[int]]:
+        """Where in each literal one may begin: RE2 goes on behind what it found, and literals may overlap."""
+        literals = {literal for literal, _ in itertools.chain(*self._table.values())}
+        return {
+            literal: [
+                at for at in range(len(literal)) if any(_agree(literal[at:], other) for other in literals)
+            ]
+            for literal in literals
+        }
+
+    @cached_property
+    def _anchors(self) -> Anchors[T]:
+        return Anchors(self._pairs, self._size)
+
+
+def _agree(one: bytes, other: bytes) -> bool:
+    """Whether one of them begins with the other."""
+    return one.startswith(other) or other.startswith(one)
+
+
+def automaton(literals: Iterable[str]) -> Search | None:
+    """RE2's search for all of the literals, by text and place; none where RE2 is not installed."""
+    re2 = _re2()
+    if re2 is None:
+        return None
+    finditer: Search = _compiled(re2, "|".join(map(re2.escape, literals))).finditer
+    return finditer
+
+
+def pattern(text: str) -> Search | None:
+    """RE2's search for the first match of a pattern, by text and place; none where RE2 is not installed."""
+    re2 = _re2()
+    if re2 is None:
+        return None
+    search: Search = _compiled(re2, text).search
+    return search
+
+
+def _compiled(re2: Any, text: str) -> Any:
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    return re2.compile(text.encode(), options)
+
+
+@cache
+def _re2() -> Any:
+    try:
+        import re2  # noqa: PLC0415 - 10 ms, and not on every platform
+    except ImportError:
+        return None
+    return re2

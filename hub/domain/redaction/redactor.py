@@ -1,0 +1,237 @@
+"""Secrets out of everything an agent says, whole or in pieces.
+
+Owns: the marker that stands for a secret, the stream redactor and the event redactor, and the counts.
+Must not: find secrets itself: that is the layers' work (known values, prefix rules, any that is added).
+
+Laws, each a property test:
+ 1. The pieces that a stream gives out are together what the whole text gives at once, however it was cut.
+ 2. Redacting twice is redacting once.
+ 3. Nothing of a found secret remains: overlapping finds are one region, hidden as one.
+ 4. No more is held back than what could still begin a secret.
+
+Theory of operation. A layer tells, for a text, every secret in it and the place from which on something may
+begin that more text would complete (`scan`). All before that place is final and goes out. A region that
+reaches behind it is marked at once and its remainder, already hidden, is only skipped: so what is held stays
+bounded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+
+from hub.domain.event import Event, EventType
+from hub.domain.redaction.assigned import Assignments
+from hub.domain.redaction.engine import Engine as Engine  # noqa: PLC0414  # part of the API
+from hub.domain.redaction.engine import EngineLayer
+from hub.domain.redaction.known import KnownSecrets as KnownSecrets  # noqa: PLC0414  # part of the API
+from hub.domain.redaction.rules import PrefixRules
+from hub.domain.redaction.span import Span as Span  # noqa: PLC0414  # part of the API
+
+_CONTEXT = 192
+"""Characters before the held text that a layer may look back at."""
+_DEPTH = 64
+SHORTEST = 8
+"""No layer finds anything in a shorter text."""
+_NAME, _NAMES = 48, 1024
+_PREFIX_RULES, _ASSIGNMENTS = PrefixRules(), Assignments()
+
+
+class Layer(Protocol):
+    """A way to find secrets. A maintained engine for unknown secrets is one more of these."""
+
+    def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
+        """Every secret that begins at `lo` or later, and the place from which on more text may complete one.
+
+        What is found before that place may not depend on text behind it, nor on text before `lo - 192`. With
+        `final` there is no more text, and the place is not looked at.
+        """
+
+
+class Redactor:
+    """Finds and marks secrets in whole texts, and counts them.
+
+    Args:
+        known: The values known to be secret.
+        key: The installation's own key: equal secrets get equal markers, which tell nothing about them.
+        layers: More layers, after hub's own.
+        engine: A detection engine, where there is one.
+    """
+
+    def __init__(
+        self, known: KnownSecrets, key: bytes, layers: Sequence[Layer] = (), engine: Engine | None = None
+    ) -> None:
+        rules = _PREFIX_RULES if engine is None else _PREFIX_RULES.confirmed_by(engine)
+        asked = () if engine is None else (EngineLayer(engine),)
+        self._layers: tuple[Layer, ...] = (known, rules, _ASSIGNMENTS, *asked, *layers)
+        self._key = key
+        self._marks: dict[tuple[str, bytes | str], str] = {}
+        self._counts: Counter[str] = Counter()
+        self._clean: set[str] = set()
+        """Short texts without a secret: the names in `meta` come with every event."""
+
+    def text(self, text: str) -> str:
+        """`text` with a marker for every secret; the same object where there is none."""
+        if len(text) < SHORTEST or text in self._clean:
+            return text
+        spans, _ = self.scan(text, 0, final=True)
+        if spans:
+            return self.marked(text, spans, 0, len(text))[0]
+        if len(text) <= _NAME and len(self._clean) < _NAMES:
+            self._clean.add(text)
+        return text
+
+    def stream(self) -> StreamRedactor:
+        """A redactor for one logical stream of text that comes in pieces."""
+        return StreamRedactor(self)
+
+    def event(self, event: Event) -> Event:
+        """The event redacted on its own, content and meta; the same object when there is nothing to hide."""
+        content, meta = self.text(event.content), self.value(event.meta)
+        if content == event.content and meta == event.meta:
+            return event
+        return attrs.evolve(event, content=content, meta=meta)
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every string in it redacted, keys too."""
+        return self._value(value, 0)
+
+    def take_counts(self) -> dict[str, int]:
+        """How many secrets were hidden since the last call, by kind."""
+        counts, self._counts = self._counts, Counter()
+        return dict(counts)
+
+    def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
+        """The finds of all layers in order, and the place before which they are final."""
+        spans: list[Span] = []
+        hold = len(text)
+        for layer in self._layers:
+            found, pending = layer.scan(text, lo, final=final)
+            spans += found
+            hold = hold if final else min(hold, pending)
+        spans.sort()
+        for span in reversed(spans):
+            if span.start >= hold > span.at:
+                hold = span.at
+        return spans, hold
+
+    def marked(self, text: str, spans: Sequence[Span], done: int, hold: int) -> tuple[str, int]:
+        """`text[done:hold]` with a marker for each region that begins there, and the end of the last region."""
+        out: list[str] = []
+        for span in spans:
+            if span.start >= hold:
+                break
+            if span.start >= done:
+                out += (text[done : span.start], self.mark(span))
+            done = max(done, span.end)
+        out.append(text[done:hold])
+        return "".join(out), done
+
+    def mark(self, span: Span) -> str:
+        """The marker of a secret, counted."""
+        self._counts[span.rule] += 1
+        found = self._marks.get((span.rule, span.secret))
+        if found is None:
+            secret = span.secret if isinstance(span.secret, bytes) else span.secret.encode("utf-8", "replace")
+            digest = hmac.new(self._key, secret, hashlib.sha256).hexdigest()[:8]
+            found = f"[REDACTED:{span.rule}:{digest}]"
+            if len(self._marks) < 1024:  # noqa: PLR2004  # a bound, so that hostile text cannot fill memory
+                self._marks[span.rule, span.secret] = found
+        return found
+
+    def _value(self, value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if depth > _DEPTH:
+            return self.text(str(value))
+        if isinstance(value, Mapping):
+            return {self._value(key, depth): self._value(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._value(item, depth + 1) for item in value]
+        return value
+
+
+class StreamRedactor:
+    """One logical stream: feed it pieces, get out what is final; flush it at its end."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._context = ""
+        self._held = ""
+        self._covered = 0
+        """How much of `_held` is already hidden behind a marker that went out."""
+
+    def feed(self, piece: str, *, final: bool = False) -> str:
+        """Take a piece; give out all that no later piece can change."""
+        text = self._context + self._held + piece
+        lo = len(self._context)
+        spans, hold = self._redactor.scan(text, lo, final=final)
+        out, done = self._redactor.marked(text, spans, lo + self._covered, hold)
+        self._held = text[hold:]
+        self._context = text[max(0, hold - _CONTEXT) : hold]
+        self._covered = max(0, done - hold)
+        return out
+
+    def flush(self) -> str:
+        """The end of the stream: give out the rest."""
+        return self.feed("", final=True)
+
+
+class EventRedactor:
+    """Redacts the events of one agent; pieces of streamed text are redacted as the stream they are.
+
+    A secret that an agent prints in two pieces is in no single event. So `feed` holds the end of a piece back
+    where it may begin a secret, and gives it out with the next piece or before any other event.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._streams: dict[EventType, StreamRedactor] = {}
+
+    def text(self, text: str) -> str:
+        """A whole text redacted."""
+        return self._redactor.text(text)
+
+    def redact(self, event: Event) -> Event:
+        """One event redacted on its own. For streamed text use `feed`."""
+        return self._redactor.event(event)
+
+    def feed(self, event: Event) -> list[Event]:
+        """The events that this one lets out: held-back text of a stream that it ends, then itself."""
+        if not event.meta.get("delta"):
+            return [*self.flush(), self.redact(event)]
+        before = self.flush(but=event.type)
+        stream = self._streams.get(event.type)
+        if stream is None:
+            stream = self._streams[event.type] = self._redactor.stream()
+        content, meta = stream.feed(event.content), self._redactor.value(event.meta)
+        if content != event.content or meta != event.meta:
+            event = attrs.evolve(event, content=content, meta=meta)
+        return [*before, event]
+
+    def flush(self, but: EventType | None = None) -> list[Event]:
+        """The held-back ends of the streams, as pieces; to be called when the agent's run is over."""
+        if not self._streams:
+            return []
+        ended = [kind for kind in self._streams if kind is not but]
+        rests = [(kind, self._streams.pop(kind).flush()) for kind in ended]
+        return [Event(kind, rest, {"delta": True}) for kind, rest in rests if rest]
+
+    def take_counts(self) -> dict[str, int]:
+        """How many secrets were hidden since the last call, by kind."""
+        return self._redactor.take_counts()
+
+
+def redact_event(redactor: Redactor, event: Event) -> Event:
+    """The event with every string in content and meta redacted."""
+    return redactor.event(event)
+
+
+def summary(counts: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:
+    """`<kind>:<count>` pairs, comma-separated, by kind; what `GET /api/redactions` serves."""
+    return ", ".join(f"{kind}:{count}" for kind, count in sorted(dict(counts).items()))

@@ -1,0 +1,206 @@
+"""What a rule for secrets of a form is: literals and bounded runs of letters, and the patterns that follow from them.
+
+Owns: the parts of a form, how a match of it, a beginning of it and a cheap look for it are written.
+Must not: know any provider's form (`redaction_rules` does), or search.
+
+Rules for a rule: it is a sequence of literals and bounded runs of letters, a literal first, each run of a
+class that the part behind it does not begin with. So matching never backtracks, and the pattern of its
+*beginnings*, which a stream needs to know what to hold back, follows from the same sequence. So does what RE2 looks for
+first (`likely`): no run of it that has no end may hold the literal, or each place would be read to the end of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+import attrs
+
+from hub.domain.redaction.value import stands_for_one
+
+ALNUM = "A-Za-z0-9"
+_LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
+_BLANK, _SAMPLE = 2, 32
+"""A form filled in with no more different characters than this is a placeholder: `xxxx-xxxx`."""
+_ENOUGH = 8
+"""Letters behind a head that are enough to look closer."""
+_BLANKS = r"\t-\r\x1c-\x20?"
+"""What `\\s` is in the ASCII view of a text, where a letter of another script is a question mark."""
+
+
+class Runs:
+    """Where runs of letters end in a text. Each is read once, however many heads stand in it."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self.size = text, len(text)
+        self._met: dict[str, tuple[int, int]] = {}
+
+    def end(self, letters: str, place: int) -> int:
+        """Behind the last letter of the run that holds `place`: `place` itself where there is none."""
+        begin, end = self._met.get(letters, (0, -1))
+        if not begin <= place <= end:
+            end = _run(letters)(self._text, place).end()  # type: ignore[union-attr]  # it matches nothing at least
+            self._met[letters] = (place, end)
+        return end
+
+
+@cache
+def _run(letters: str) -> Callable[[str, int], re.Match[str] | None]:
+    return re.compile(f"[{letters}]*+").match
+
+
+@attrs.frozen
+class Run:
+    """From `least` to `most` letters of a class; `secret` marks the part that is hidden (default: all)."""
+
+    letters: str
+    least: int
+    most: int
+    secret: bool = False
+    stop: str = ""
+    """A literal at which the run ends although its letters are of the class."""
+
+    def group(self, least: int) -> str:
+        """The run's pattern, in the group `secret` where it is that."""
+        return f"(?P<secret>{self.pattern(least)})" if self.secret else self.pattern(least)
+
+    def pattern(self, least: int) -> str:
+        """The run as a possessive pattern."""
+        return self._units(re.escape(self.stop), least)
+
+    def beginning(self, rest: str) -> str:
+        """The run up to the end of the text, or the run and `rest`; half a stop at the end may be one."""
+        if not self.stop:
+            return rf"(?:{self.pattern(0)}\Z|{self.pattern(self.least)}{rest})"
+        half = _beginning((self.stop,))
+        stop = f"{re.escape(self.stop)}|{half}"
+        return rf"(?:{self._units(stop, 0)}(?:\Z|{half})|{self._units(stop, self.least)}{rest})"
+
+    def likely(self) -> str:
+        """What the run begins with, for RE2: which knows no stop, but that a stop of one letter is no body."""
+        letters = self.in_view()
+        body = letters.removesuffix(self.stop[:1]) if self.stop else letters
+        if body != letters:
+            return f"{re.escape(self.stop[0])}{{0,{len(self.stop) - 1}}}[{body}]"
+        return f"[{letters}]{{{min(self.least, _ENOUGH)}{'' if self.is_enough else ','}}}"
+
+    def in_view(self) -> str:
+        """The class in the ASCII view of a text."""
+        return self.letters.replace(r"\s", _BLANKS)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether so much of a run is worth a closer look."""
+        return self.least > 1
+
+    def _units(self, stop: str, least: int) -> str:
+        unit = f"(?:(?!{stop})[{self.letters}])" if stop else f"[{self.letters}]"
+        return f"{unit}{{{least},{self.most}}}+"
+
+
+Part = str | Run
+
+
+@attrs.frozen
+class Rule:
+    """A name and the parts of the form; with `boundary` no letter or digit may stand before it, with `exact` none behind."""
+
+    name: str
+    parts: tuple[Part, ...]
+    boundary: bool = False
+    exact: bool = False
+    published: bool = False
+    """Whether there are such keys that are no secret, so that a detection engine is to agree where there is one."""
+    mixed: bool = False
+    """Whether every such secret has both letters and digits."""
+    before: str = ""
+    """A pattern of fixed length, for what must stand before the literal although it is not hidden."""
+    chosen: bool = False
+    """Whether a person makes it up, so that a word may stand in its place."""
+
+    @property
+    def literal(self) -> str:
+        """What every match begins with."""
+        assert isinstance(self.parts[0], str)  # noqa: S101  # the table is this module's
+        return self.parts[0]
+
+    def full(self) -> str:
+        """The pattern of a match; the group `secret` is what is hidden."""
+        parts = [re.escape(part) if isinstance(part, str) else part.group(part.least) for part in self.parts]
+        whole = "".join(parts)
+        behind = rf"(?![{ALNUM}\[])" if self.exact else ""  # nor a marker: it may stand for letters
+        return self._before() + (whole if "(?P<secret>" in whole else f"(?P<secret>{whole})") + behind
+
+    def beginning(self) -> str:
+        """The pattern of what reaches the end of the text and may become a match, or a longer one."""
+        return self._before() + _beginning(self.parts)
+
+    def likely(self) -> str:
+        """The pattern, for RE2, of what every match begins with; more than matches begin with it."""
+        return _likely(self.parts)
+
+    def begun(self) -> str:
+        """The pattern, for RE2, of a text's end that `likely` may still come of, once the literal is there."""
+        return re.escape(self.literal) + _begun(self.parts[1:])
+
+    def opens(self, runs: Runs, place: int) -> bool:
+        """Whether the run that begins at `place`, behind the literal, is long enough, or not over; and not too long."""
+        first = self.parts[1]
+        if not isinstance(first, Run) or first.stop or not first.is_enough:
+            return True
+        end = runs.end(first.letters, place)
+        if len(self.parts) > 2 and end - place > first.most:  # noqa: PLR2004  # more than the literal and its run
+            return False
+        return end - place >= first.least or end == runs.size
+
+    def takes(self, secret: str) -> bool:
+        """Whether this is a secret and no blank: `ghp_xxxxxxxx` stands for a key and is none."""
+        drawn = secret.removeprefix(self.literal)
+        if self.mixed and not (_LETTER.search(drawn) and _DIGIT.search(drawn)):
+            return False
+        if self.chosen and stands_for_one(secret):
+            return False
+        return len(set(drawn[:_SAMPLE].lower())) > _BLANK or len(set(drawn.lower())) > _BLANK
+
+    def _before(self) -> str:
+        if not self.boundary:
+            return self.before
+        # An escaped line end is a boundary too. A marker is none: else hiding one secret would uncover a form
+        # that was none before, and redacting twice were more than redacting once.
+        return rf"(?<!:[0-9a-f]{{8}}\])(?:(?<![{ALNUM}])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}}))"
+
+
+def _likely(parts: tuple[Part, ...]) -> str:
+    """The parts up to the first run that is long enough to tell; every rule has one."""
+    head, rest = parts[0], parts[1:]
+    if isinstance(head, str):
+        return re.escape(head) + _likely(rest)
+    return head.likely() if head.is_enough else head.likely() + _likely(rest)
+
+
+def _begun(parts: tuple[Part, ...]) -> str:
+    """The same parts, cut off by the end of the text anywhere."""
+    if not parts:
+        return r"\z"
+    head, rest = parts[0], _begun(parts[1:])
+    if isinstance(head, Run):
+        return (
+            rf"[{head.in_view()}]{{0,{_ENOUGH}}}\z"
+            if head.is_enough
+            else rf"[{head.in_view()}]*(?:\z|{rest})"
+        )
+    for letter in reversed(head):
+        rest = rf"(?:\z|{re.escape(letter)}{rest})"
+    return rest
+
+
+def _beginning(parts: tuple[Part, ...]) -> str:
+    if not parts:
+        return "(?!)"
+    head, rest = parts[0], _beginning(parts[1:])
+    if isinstance(head, Run):
+        return head.beginning(rest)
+    for letter in reversed(head):
+        rest = rf"{re.escape(letter)}(?:\Z|{rest})"
+    return rest

@@ -1,0 +1,239 @@
+"""Secrets that are known by their form: the fail-safe for values nobody told hub.
+
+Owns: the table of the providers' key prefixes and a few structures (JWT, PEM, login in a URL).
+Must not: grow into a scanner; unknown secrets in general are the work of a maintained engine (`redaction_engine`).
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from hub.domain.redaction.engine import Engine
+from hub.domain.redaction.literals import Literals, pattern
+from hub.domain.redaction.rule import ALNUM, Rule, Run, Runs
+from hub.domain.redaction.span import Span
+
+_URLSAFE = "A-Za-z0-9_-"
+_ANCHOR = 3
+
+
+def _key(
+    name: str, prefix: str, least: int, most: int = 512, letters: str = _URLSAFE, *, mixed: bool = False
+) -> Rule:
+    return Rule(name, (prefix, Run(letters, least, most)), mixed=mixed)
+
+
+_SEPARATOR = Run("\\s\"':=", 1, 8)
+_BASE64 = "A-Za-z0-9+/="
+
+_ENTRA = ".~" + _URLSAFE
+_ENTRA_HEAD = rf"(?<=[{_ENTRA}]{{3}})(?<![{_ENTRA}]{{4}})(?<!:[0-9a-f]{{8}}\][{_ENTRA}]{{3}})"
+"""Three letters stand before the version of a secret of Microsoft Entra; more, and it is part of something else."""
+
+_HEX = "a-f0-9"
+_UPPER = "A-Z0-9"
+
+_BROKERED: tuple[Rule, ...] = (
+    _key("anthropic", "sk-ant-", 16),
+    _key("openai", "sk-proj-", 16),
+    _key("openai", "sk-svcacct-", 16),
+    _key("openai", "sk-admin-", 16),
+    _key("openai", "sess-", 40, 128, ALNUM),
+    _key("openrouter", "sk-or-", 16),
+    Rule("openai", ("sk-", Run(ALNUM, 32, 128)), boundary=True),  # DeepSeek, DashScope, Moonshot, too
+    Rule("google", ("AIza", Run(_URLSAFE, 35, 35)), boundary=True, exact=True, published=True),
+    _key("google", "AQ.Ab", 30),
+    _key("google", "ya29.", 20, 1024),
+    _key("google", "GOCSPX-", 24, 64),
+    Rule("google", ("1//0", Run(_URLSAFE, 40, 512)), boundary=True),
+    *(_key("github", f"gh{kind}_", 30, 255, ALNUM) for kind in "pousr"),
+    _key("github", "github_pat_", 22, 255, ALNUM + "_"),
+    Rule("github", ("tid=", Run(_HEX, 32, 32), ";", Run("!-~", 16, 2048))),  # Copilot's session token
+    _key("groq", "gsk_", 40, 128, ALNUM),
+    _key("xai", "xai-", 60, 128, ALNUM),
+    _key("perplexity", "pplx-", 40, 128, ALNUM),
+    _key("cerebras", "csk-", 40, 128, ALNUM),
+    _key("nvidia", "nvapi-", 40, 128),
+    _key("huggingface", "hf_", 30, 64, ALNUM),
+    _key("replicate", "r8_", 36, 64, ALNUM),
+    *(
+        Rule("aws", (prefix, Run(_UPPER, 16, 16)), boundary=True, exact=True)
+        for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")
+    ),
+    _key("aws", "ABSK", 80, 256, _BASE64),  # Bedrock, long-lived
+    _key("aws", "bedrock-api-key-", 40, 4096, _BASE64),
+    _key("aws", "IQoJb3JpZ2luX2Vj", 100, 4096, _BASE64),
+    *(
+        Rule("aws", (name, _SEPARATOR, Run("A-Za-z0-9/+", 40, 40, secret=True)))
+        for name in ("secret_access_key", "SECRET_ACCESS_KEY", "ecretAccessKey")
+    ),
+)
+"""Keys of what hub brokers."""
+
+_SERVICES: tuple[Rule, ...] = (
+    *(
+        _key("gitlab", f"gl{kind}-", 18, 255)
+        for kind in ("pat", "dt", "ft", "imt", "oas", "ptt", "rt", "soat", "agent")
+    ),
+    _key("gitlab", "glcbt-", 18, 255),
+    *(
+        Rule("slack", (f"xox{kind}-", Run("0-9", 9, 16), "-", Run(ALNUM + "-", 16, 255)), mixed=True)
+        for kind in "abcdoprs"
+    ),
+    *(
+        _key("slack", prefix, 40, 255, ALNUM + "-", mixed=True)
+        for prefix in ("xoxe-1-", "xoxp-1-", "xoxb-1-", "xapp-")
+    ),
+    *(
+        Rule("stripe", (f"{k}k_{mode}_", Run(ALNUM, 20, 255)), boundary=True)
+        for k in "sr"
+        for mode in ("live", "test", "prod")
+    ),
+    _key("npm", "npm_", 36, 64, ALNUM),
+    _key("pypi", "pypi-AgE", 50, 1024),
+    _key("digitalocean", "dop_v1_", 64, 64, _HEX),
+    _key("digitalocean", "doo_v1_", 64, 64, _HEX),
+    _key("digitalocean", "dor_v1_", 64, 64, _HEX),
+    _key("docker", "dckr_pat_", 20, 64),
+    _key("shopify", "shpat_", 32, 32, "A-Fa-f0-9"),
+    _key("hashicorp", "hvs.", 24, 256),
+    _key("hashicorp", "hvb.", 24, 512),
+    _key("linear", "lin_api_", 32, 64, ALNUM),
+    _key("notion", "ntn_", 40, 64, ALNUM),
+    _key("atlassian", "ATATT3", 60, 512, "=" + _URLSAFE),
+    _key("sentry", "sntrys_", 40, 512, _BASE64 + "_"),
+    _key("supabase", "sbp_", 40, 64, _HEX),
+    _key("planetscale", "pscale_", 32, 128, "=." + _URLSAFE),
+    Rule("facebook", ("EAA", Run(ALNUM, 100, 512)), boundary=True),
+    *(
+        Rule("azure", (f"{version}Q~", Run(_ENTRA, 31, 34)), exact=True, before=_ENTRA_HEAD)
+        for version in range(10)
+    ),
+    Rule("azure", ("sig=", Run("%" + _BASE64, 43, 128, secret=True)), boundary=True, mixed=True),
+    Rule("sendgrid", ("SG.", Run(_URLSAFE, 16, 64), ".", Run(_URLSAFE, 16, 128))),
+    Rule("age", ("AGE-SECRET-KEY-1", Run(_UPPER, 40, 58))),
+)
+"""Keys of other services, as far as they are common; a detection engine knows hundreds."""
+
+_STRUCTURES: tuple[Rule, ...] = (
+    Rule("jwt", ("eyJ", Run(_URLSAFE, 8, 512), ".eyJ", Run(_URLSAFE, 8, 8192), ".", Run(_URLSAFE, 8, 2048))),
+    *(Rule("bearer", (f"{b}earer ", Run("A-Za-z0-9._~+/=-", 20, 4096, secret=True))) for b in "Bb"),
+    *(
+        Rule("basic-auth", ("uthorization", _SEPARATOR, f"{b}asic ", Run(_BASE64, 8, 1024, secret=True)))
+        for b in "Bb"
+    ),
+    *(
+        Rule("webhook", (place, Run("A-Za-z0-9_/@.-", 24, 512, secret=True)))
+        for place in ("webhook.office.com/webhookb2/", "hooks.slack.com/services/", "/api/webhooks/")
+    ),
+    Rule(
+        "url-login",
+        (
+            "://",
+            Run("A-Za-z0-9._~%+-", 0, 128),
+            ":",
+            Run("A-Za-z0-9._~%+=!$&*,;()-", 6, 256, secret=True),
+            "@",
+        ),
+        chosen=True,
+    ),
+    *(
+        Rule(
+            "private-key",
+            (
+                "-----BEGIN ",
+                Run("A-Z0-9 ", 0, 32, stop=end),
+                end,
+                Run(_BASE64 + "\\s\\\\:,.-", 16, 32_768, secret=True, stop="-----"),
+            ),
+        )
+        for end in ("PRIVATE KEY-----", "PRIVATE KEY BLOCK-----")
+    ),
+)
+"""What is a secret by its structure, whoever made it."""
+
+RULES: tuple[Rule, ...] = (*_BROKERED, *_SERVICES, *_STRUCTURES)
+"""Of rules that match at the same place the first gives its name."""
+
+
+_Match = Callable[[], Callable[[str, int], re.Match[str] | None]]
+
+
+def _matcher(form: str) -> _Match:
+    """The pattern's `match`, compiled when its literal is first met: most are never met, and every start would pay."""
+    return cache(lambda: re.compile(form).match)
+
+
+class PrefixRules:
+    """The rules as a layer of the redactor."""
+
+    rank = 1
+
+    _engine: Engine | None = None
+
+    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
+        ranked = [
+            (rule.literal, (rank, rule, _matcher(rule.full()), _matcher(rule.beginning())))
+            for rank, rule in enumerate(rules, self.rank)
+        ]
+        self._literals = Literals(ranked, _ANCHOR, sorted({rule.likely() for rule in rules}))
+        self._begun_late = cache(lambda: pattern("|".join(sorted({rule.begun() for rule in rules}))))
+        self._heads = {literal[:size] for literal, _ in ranked for size in range(1, len(literal))}
+        self._ends = {head[-2:] for head in self._heads}
+        self._longest_head = max(map(len, self._heads))
+
+    def confirmed_by(self, engine: Engine) -> PrefixRules:
+        """The same rules, but keys of a kind that is also published are left to the engine's judgement."""
+        rules = copy.copy(self)
+        rules._engine = engine  # noqa: SLF001 - its own copy
+        return rules
+
+    def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
+        """All matches in `text` that begin at `lo` or later, and where one that is not whole may begin."""
+        spans: list[Span] = []
+        hold = len(text)
+        view = text.encode("ascii", "replace")
+        runs = Runs(text)
+        for start, end, (rank, rule, match, begins) in self._literals.hits(view, lo):
+            if not rule.opens(runs, end):
+                continue
+            found = match()(text, start)
+            if found is not None and self._is_secret(rule, found["secret"]):
+                spans.append(
+                    Span(found.start("secret"), rank, found.end(), start, rule.name, found["secret"])
+                )
+            # One match is one way through the parts: what ended before the text does can go on nowhere.
+            may_go_on = start < hold and not final and (found is None or found.end() == len(text))
+            if may_go_on and begins()(text, start):
+                hold = start
+        return spans, hold if final else self._begun(text, lo, self._just_begun(text, view, lo, hold))
+
+    def _just_begun(self, text: str, view: bytes, lo: int, hold: int) -> int:
+        """Where the first literal stands behind which too little follows for the search, up to the end of the text."""
+        search = self._begun_late()
+        if search is None:
+            return hold
+        place = lo
+        while (at := search(view, place)) is not None and at.start() < hold:
+            start: int = at.start()
+            if any(begins()(text, start) for _, (_, _, _, begins) in self._literals.at(view, start)):
+                return start
+            place = start + 1
+        return hold
+
+    def _begun(self, text: str, lo: int, hold: int) -> int:
+        """Where the first literal begins that the end of `text` is a part of; else `hold`."""
+        if text[-2:] not in self._ends and text[-1:] not in self._heads:
+            return hold
+        for start in range(max(lo, len(text) - self._longest_head), hold):
+            if text[start:] in self._heads:
+                return start
+        return hold
+
+    def _is_secret(self, rule: Rule, secret: str) -> bool:
+        if not rule.takes(secret):
+            return False
+        return not rule.published or self._engine is None or bool(self._engine.find(secret))

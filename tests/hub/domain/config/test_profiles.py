@@ -1,0 +1,65 @@
+"""The list of profiles: those of `hub.toml` are the user's, the others can be changed over the API."""
+
+from __future__ import annotations
+
+import pytest
+
+from hub.domain.config.model import Profile
+from hub.domain.config.profiles import MAX_PROFILES, read, removed, together, told, upserted
+from hub.errors import Code, HubError
+
+FAST, DEEP = Profile("fast", ("claude",)), Profile("deep", ("codex", "claude"), ("bug",), ("tdd",), "think")
+KNOWN = ("claude", "codex")
+
+
+def refused(code, call, *args):
+    with pytest.raises(HubError) as caught:
+        call(*args)
+    assert caught.value.code is code
+    return caught.value
+
+
+def test_what_is_told_can_be_read_back():
+    assert read(told(DEEP), KNOWN) == DEEP
+    assert list(told(DEEP)) == ["name", "chain", "kinds", "skills", "contextHint"]
+
+
+def test_every_problem_is_told_with_its_place():
+    error = refused(Code.INVALID, read, {"name": " ", "chain": ["Claude"], "contextHint": "\0"}, KNOWN)
+    assert [entry["path"] for entry in error.extra["errors"]] == ["$.name", "$.chain[0]", "$.contextHint"]
+    assert "and 2 more" in error.detail
+
+
+def test_a_chain_names_providers_that_exist():
+    error = refused(Code.INVALID, read, {"name": "p", "chain": ["claude", "cluade"]}, KNOWN)
+    assert error.extra["errors"] == [
+        {"path": "$.chain[1]", "message": "'cluade' is no provider; known are claude, codex"}
+    ]
+
+
+def test_a_configured_profile_stands_before_a_stored_one_of_its_name():
+    other = Profile("fast", ("codex",))
+    assert together([FAST], [other, DEEP]) == (FAST, DEEP)
+
+
+def test_an_upsert_keeps_the_place():
+    changed = Profile("fast", ("codex",))
+    assert upserted([], [FAST, DEEP], changed) == (changed, DEEP)
+    assert upserted([], [FAST], DEEP) == (FAST, DEEP)
+
+
+def test_a_profile_of_the_configuration_is_changed_there():
+    refused(Code.INVALID, upserted, [FAST], [], Profile("fast"))
+    refused(Code.INVALID, removed, [FAST], [], "fast")
+    assert upserted([FAST], [DEEP], FAST) == (DEEP,), "what a GET answered can be sent back"
+
+
+def test_a_removal_names_one_that_is_there():
+    assert removed([], [FAST, DEEP], "fast") == (DEEP,)
+    refused(Code.NOT_FOUND, removed, [], [FAST], "deep")
+
+
+def test_there_is_an_end_to_profiles():
+    full = [Profile(f"p{number}") for number in range(MAX_PROFILES)]
+    refused(Code.INVALID, upserted, [], full, FAST)
+    assert len(upserted([], full, Profile("p3", ("claude",)))) == MAX_PROFILES

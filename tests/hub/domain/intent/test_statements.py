@@ -1,0 +1,152 @@
+"""Statements in prose: explicit ones are found, lookalikes are not."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hub.domain.intent.statements import MAX_STATEMENT, Kind, Statement, statements
+
+
+def found(text: str, *, by_user: bool = False) -> list[tuple[Kind, str]]:
+    return [(s.kind, s.text) for s in statements(text, by_user=by_user)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Decision: use sqlite", Kind.DECISION),
+        ("- **Decision:** use sqlite", Kind.DECISION),
+        ("I have looked at both. Decision: use sqlite", Kind.DECISION),
+        ("2. Design decision: use sqlite", Kind.DECISION),
+        ("I'll use sqlite because it is there.", Kind.DECISION),
+        ("I\u2019m going to keep the old name so that callers still work.", Kind.DECISION),
+        ("We will stick with threads rather than asyncio.", Kind.DECISION),
+        ("I've decided to drop the cache.", Kind.DECISION),
+        ("We settled on the second form.", Kind.DECISION),
+        ("I'd rather copy eight lines than add a library.", Kind.DECISION),
+        ("We would prefer the queue over the table.", Kind.DECISION),
+        ("We're going with one queue for each tenant.", Kind.DECISION),
+        ("I looked into asyncio but stayed with threads.", Kind.DECISION),
+        ("We've ruled out a second table.", Kind.DECISION),
+        ("Let's keep the old flag, since scripts pass it.", Kind.DECISION),
+        ("Please keep the seed fixed.", Kind.CONSTRAINT),
+        ("Don't rename the column.", Kind.CONSTRAINT),
+        ("So never import it at the top.", Kind.CONSTRAINT),
+        ("Constraint: no new dependency", Kind.CONSTRAINT),
+        ("The schema must not change.", Kind.CONSTRAINT),
+        ("Old files must keep working.", Kind.CONSTRAINT),
+        ("Only read errors may be retried.", Kind.CONSTRAINT),
+        ("Already done: the migration", Kind.DO_NOT_REDO),
+        ("- [x] Done: the migration", Kind.DO_NOT_REDO),
+        ("The table has been already renamed... no: it is already renamed.", Kind.DO_NOT_REDO),
+        ("Do not re-run the migration.", Kind.DO_NOT_REDO),
+        ("No need to redo the index.", Kind.DO_NOT_REDO),
+        ("Next step: write the test", Kind.NEXT),
+        ("Next, I fix the import.", Kind.NEXT),
+        ("Now let me run the tests.", Kind.NEXT),
+        ("The next step is to write the docs.", Kind.NEXT),
+        ("What is left is the changelog.", Kind.NEXT),
+        ("What remains is the changelog.", Kind.NEXT),
+        ("I still need to update the changelog.", Kind.NEXT),
+        ("Remaining: the changelog", Kind.NEXT),
+        ("Next up: the changelog", Kind.NEXT),
+    ],
+)
+def test_explicit_wording_is_found(text, kind):
+    assert kind in [k for k, _ in found(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'll use grep.",
+        "I tried the tests and they pass.",
+        "Let's keep going.",
+        "We are going to the next step.",
+        "The list has to be sorted first.",
+        "Please wait.",
+        "I never use it.",
+        "Don't forget the coffee.",
+        "I would rather not.",
+        "It must be the cache.",
+        "There may be only one.",
+        "Let me look at the decision table.",
+        "I don't see the file.",
+        "Do not worry.",
+        "Should we use sqlite because it is there?",
+        "Must we not change the schema?",
+        "> Decision: quoted from elsewhere",
+        "| Decision | value |",
+        "# Next: a heading",
+        "```\nDecision: in code\nmust not be found\n```",
+        "~~~python\n# The schema must not change.\n~~~",
+        "Note: the schema is old",
+        "http://example.com/next: x",
+        "",
+    ],
+)
+def test_lookalikes_are_passed_over(text):
+    assert found(text) == []
+
+
+def test_prose_after_a_code_block_is_read_again():
+    assert found("```\ncode\n```\nDecision: x") == [(Kind.DECISION, "x")]
+
+
+def test_from_the_user_plain_prohibitions_are_constraints():
+    said = "Do not touch the API. Never push. It must be fast. I don't know the rest."
+    assert found(said, by_user=True) == [
+        (Kind.CONSTRAINT, "Do not touch the API."),
+        (Kind.CONSTRAINT, "Never push."),
+        (Kind.CONSTRAINT, "It must be fast."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Keep the wire format.",
+        "It needs to run on Windows too.",
+        "Make sure that old links work.",
+        "Also, leave the lock file alone.",
+        "At most one request a second.",
+        "Please ask before you delete anything.",
+        "The page should not reload.",
+        "There is room for no new setting.",
+    ],
+)
+def test_from_the_user_what_asks_for_care_is_a_constraint(text):
+    assert found(text, by_user=True) == [(Kind.CONSTRAINT, text)]
+    assert found("The button should open the menu.", by_user=True) == []
+
+
+def test_each_sentence_counts_once_under_its_first_kind():
+    assert found("Do not redo the index, it must not change. I chose to wait.") == [
+        (Kind.DO_NOT_REDO, "Do not redo the index, it must not change."),
+        (Kind.DECISION, "I chose to wait."),
+    ]
+
+
+def test_a_long_statement_is_cut():
+    (only,) = statements("Decision: " + "x" * 5000)
+    assert only == Statement(Kind.DECISION, "x" * MAX_STATEMENT)
+
+
+@given(st.text(max_size=300), st.booleans())
+@settings(max_examples=100)
+def test_what_is_found_is_quoted_from_the_text(text, by_user):
+    plain = text.replace("\u2019", "'").replace("**", "").replace("__", "").replace("`", "")
+    for statement in statements(text, by_user=by_user):
+        assert statement.text in plain
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "I will use ", "must ", "- ", "x: ", "I'll use a because ", "is already ", "`"]
+)
+def test_no_text_makes_it_slow(unit):
+    """Linear: ten times the text of one line costs no more than the cap allows; no pattern backtracks for ever."""
+    started = time.process_time()
+    list(statements(unit * 100_000))
+    assert time.process_time() - started < 2

@@ -1,0 +1,189 @@
+"""The record of a run: what may run next, what a failure leads to, and bytes that are believed or refused."""
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain.canonical import canonical, parse_strict
+from hub.domain.config.model import Pipeline, PipelineNode
+from hub.domain.pipeline.run import (
+    How,
+    NodeState,
+    RunState,
+    bases,
+    begin,
+    decode,
+    encode,
+    finished,
+    halted,
+    next_node,
+    taken_up,
+    tally,
+    told,
+    under_way,
+)
+from hub.domain.session import Corruption, ErrorNote, StateCorrupt
+from hub.errors import Code
+
+
+def node(name, *needs, task="do it"):
+    return PipelineNode(name, "claude", task, needs)
+
+
+DIAMOND = Pipeline("p", (node("d", "b", "c"), node("a"), node("b", "a"), node("c", "a")))
+NOTE = ErrorNote(Code.VERIFY_FAILED, "it failed", "read the output")
+
+
+def fresh(pipeline=DIAMOND):
+    return attrs.evolve(begin("p-1", pipeline, "now"), base="b" * 40)
+
+
+def ended(run, name, state=NodeState.COMPLETED):
+    how = How.HALTED if state is NodeState.HALTED else How.EXECUTED
+    return run.changed(name, state=state, how=how, snapshot=name * 40)
+
+
+def test_nodes_run_in_dependency_order_one_at_a_time():
+    """Specification: nodes run in dependency order under the single-session guard."""
+    run, seen = fresh(), []
+    assert run.active
+    while (found := next_node(run)) is not None:
+        seen.append(found.id)
+        running = run.changed(found.id, state=NodeState.RUNNING)
+        assert under_way(running).id == found.id
+        run = ended(running, found.id)
+    assert seen == ["a", "b", "c", "d"]
+    assert under_way(run) is None
+    done = finished(halted(run), "later")
+    assert not done.active
+    assert (done.state, done.ended_at, tally(done)) == (RunState.COMPLETED, "later", "4 executed")
+
+
+def test_a_node_begins_at_the_work_of_what_it_depends_on():
+    run = ended(ended(fresh(), "b"), "c")
+    assert bases(run, run.definition("d")) == ["b" * 40, "c" * 40]
+    assert bases(run, run.definition("a")) == [run.base]
+
+
+def test_a_dependency_named_twice_is_one_base():
+    run = ended(fresh(Pipeline("p", (node("a"), node("b", "a", "a")))), "a")
+    assert bases(run, run.definition("b")) == ["a" * 40]
+
+
+@pytest.mark.parametrize("state", [NodeState.FAILED, NodeState.STOPPED])
+def test_what_depends_on_a_lost_node_is_halted_and_the_rest_goes_on(state):
+    run = halted(ended(ended(fresh(), "a"), "b", state))
+    assert run.node("d").state is NodeState.HALTED
+    assert run.node("d").how is How.HALTED
+    assert next_node(run).id == "c"
+
+
+def test_a_loss_halts_all_that_is_behind_it():
+    run = halted(ended(fresh(), "a", NodeState.FAILED))
+    assert {name: run.node(name).state for name in "bcd"} == dict.fromkeys("bcd", NodeState.HALTED)
+    assert finished(run, "t").state is RunState.FAILED
+    assert tally(run) == "1 executed, 3 halted"
+
+
+def test_a_stop_halts_all_that_has_not_begun():
+    run = halted(attrs.evolve(ended(fresh(), "a"), stopping=True))
+    assert next_node(run) is None
+    assert finished(run, "t").state is RunState.STOPPED
+
+
+def test_a_stop_that_comes_after_the_last_node_changes_nothing():
+    run = attrs.evolve(ended(fresh(Pipeline("p", (node("a"),))), "a"), stopping=True)
+    assert finished(halted(run), "t").state is RunState.COMPLETED
+
+
+def test_nothing_to_halt_is_the_same_value():
+    run = fresh()
+    assert halted(run) is run
+
+
+def test_a_restart_says_what_is_replayed():
+    """Each node is replayed, executed or halted, and it says which."""
+    run = ended(fresh(), "a").changed("b", state=NodeState.RUNNING, how=How.EXECUTED)
+    again = taken_up(run)
+    assert [again.node(name).how for name in "abc"] == [How.REPLAYED, How.EXECUTED, How.OPEN]
+    assert (again.resumed, again.seq) == (1, run.seq + 1)
+
+
+def test_a_run_that_resumes_takes_over_what_is_complete_and_unchanged():
+    before = attrs.evolve(ended(ended(ended(fresh(), "a"), "b"), "c", NodeState.FAILED), head="h")
+    run = begin("p-2", DIAMOND, "now", before)
+    assert [run.node(name).how for name in "abcd"] == [How.REPLAYED, How.REPLAYED, How.OPEN, How.OPEN]
+    assert (run.base, run.head) == (before.base, "h")
+    assert next_node(run).id == "c"
+
+
+def test_a_changed_node_and_all_behind_it_run_again():
+    before = fresh()
+    for name in "abcd":
+        before = ended(before, name)
+    changed = Pipeline("p", (*DIAMOND.nodes[:2], node("b", "a", task="another"), DIAMOND.nodes[3]))
+    run = begin("p-2", changed, "now", before)
+    assert [run.node(name).how for name in "abcd"] == [How.REPLAYED, How.OPEN, How.REPLAYED, How.OPEN]
+
+
+def test_where_nothing_is_taken_over_the_run_begins_anew():
+    run = begin("p-2", DIAMOND, "now", ended(fresh(), "a", NodeState.FAILED))
+    assert run.base == ""
+    other = begin("p-2", Pipeline("p", (node("z"),)), "now", ended(fresh(), "a"))
+    assert other.node("z").how is How.OPEN
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(NodeState)), max_size=6))
+def test_what_is_written_is_read_back(changes):
+    run = fresh()
+    for name, state in changes:
+        run = run.changed(name, state=state, error=NOTE, verified=True)
+    assert decode(encode(run)) == run
+
+
+def test_the_run_is_told_with_every_node():
+    run = ended(fresh(), "a").changed("b", state=NodeState.FAILED, error=NOTE)
+    body = told(run)
+    assert [entry["id"] for entry in body["nodes"]] == ["d", "a", "b", "c"]
+    assert body["nodes"][0]["dependsOn"] == ["b", "c"]
+    assert body["nodes"][2]["error"] == {
+        "code": "verify_failed", "detail": "it failed", "hint": "read the output",
+    }  # fmt: skip
+    assert body["nodes"][1]["error"] is None
+    assert tally(fresh()) == "nothing run"
+
+
+def bent(**changes):
+    wire = parse_strict(encode(fresh()))
+    return canonical({**wire, **changes})
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", Corruption.DAMAGED),
+        (b"[]", Corruption.DAMAGED),
+        (bent(crc="0" * 16), Corruption.DAMAGED),
+        (bent(v=2), Corruption.NEWER_VERSION),
+    ],
+)
+def test_bytes_that_are_no_record_are_refused(data, reason):
+    """A damaged record is never guessed at: a node might run twice."""
+    with pytest.raises(StateCorrupt) as caught:
+        decode(data)
+    assert caught.value.reason is reason
+
+
+@pytest.mark.parametrize("wire", [{"v": 1}, {"v": 1, "run": {"run_id": 5}}])
+def test_a_record_with_a_checksum_and_wrong_fields_is_refused(wire):
+    from hub.domain.pipeline.run import _crc
+
+    with pytest.raises(StateCorrupt) as caught:
+        decode(canonical({**wire, "crc": _crc(wire)}))
+    assert caught.value.reason is Corruption.INVALID
+
+
+def test_a_number_hub_never_writes_is_refused():
+    with pytest.raises(StateCorrupt):
+        decode(b'{"v":1,"run":{"x":1.5},"crc":"0"}')

@@ -1,0 +1,66 @@
+"""A declared cap counts what hub saw, each token once, from midnight to midnight UTC."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain.quota.spending import DAY, Spending, spend, spend_elsewhere, spent
+from hub.domain.quota.window import QuotaReading
+
+NOON = 20_000 * DAY + DAY / 2
+ME = ("gemini", "default")
+
+
+def test_steps_add_up():
+    found = spend(spend(Spending(), 100, NOON), 50, NOON + 1)
+    assert spent(found, ME, 1000, NOON + 60) == QuotaReading(
+        *ME, "day", 150, NOON + DAY / 2, "declared", NOON + 1
+    )
+
+
+def test_a_running_total_counts_what_it_rose_by():
+    found = spend(Spending(), 100, NOON, "d-1", cumulative=True)
+    found = spend(found, 160, NOON + 1, "d-1", cumulative=True)
+    found = spend(found, 40, NOON + 2, "d-2", cumulative=True)
+    assert found.tokens == 200
+    assert spend(found, 150, NOON + 3, "d-1", cumulative=True).tokens == 200  # a total never falls
+
+
+def test_another_day_begins_with_nothing():
+    found = spend(Spending(), 100, NOON)
+    assert spend(found, 30, NOON + DAY).tokens == 30
+    tomorrow = spent(found, ME, 1000, NOON + DAY)
+    assert (tomorrow.used_permille, tomorrow.at) == (0, NOON + DAY)
+
+
+def test_more_than_the_cap_is_more_than_full():
+    assert spent(spend(Spending(), 1500, NOON), ME, 1000, NOON).used_permille == 1500
+    assert spent(spend(Spending(), 10**12, NOON), ME, 1, NOON).used_permille == 10_000
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 10**6)), max_size=50))
+def test_running_totals_in_any_order_count_their_highest(told):
+    """Each dispatch counts once, with the greatest total it told."""
+    highest: dict[str, int] = {}
+    found = Spending()
+    for dispatch, total in told:
+        highest[dispatch] = max(highest.get(dispatch, 0), total)
+        found = spend(found, highest[dispatch], NOON, dispatch, cumulative=True)
+    assert found.tokens == sum(highest.values())
+
+
+def test_old_dispatches_are_forgotten():
+    found = Spending()
+    for number in range(100):
+        found = spend(found, 1, NOON, f"d-{number}", cumulative=True)
+    assert (found.tokens, len(found.totals)) == (100, 32)
+
+
+def test_what_was_spent_without_hub_is_in_the_sum_and_told_apart():
+    found = spend_elsewhere(spend(Spending(), 100, NOON), 40, NOON - 5)
+    assert (found.today(NOON), found.at) == ((140, 40), NOON)
+    assert spent(found, ME, 1000, NOON + 60).used_permille == 140
+    assert spend(found, 1, NOON + 1).today(NOON) == (141, 40)
+    assert spend_elsewhere(found, 7, NOON + DAY).today(NOON + DAY) == (7, 7)
+    assert found.today(NOON + DAY) == (0, 0)
