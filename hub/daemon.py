@@ -166,10 +166,22 @@ def _coded(error: BaseException) -> BaseException:
 
 
 async def _announced(app: App) -> None:
-    """The first record of each daemon's life: a place in the chain that others can hold it to."""
+    """The first record of each daemon's life: a place in the chain that others can hold it to.
+
+    Raises:
+        HubError: TIMEOUT; an audit log that refuses tells so to those who ask for it, and the daemon starts.
+    """
     data = {"version": __version__, "pid": os.getpid(), "port": app.bound.port if app.bound else 0}
-    with contextlib.suppress(HubError):
+    try:
         await app.ref("audit").call(AuditAppend([AuditEntry("daemon_started", data)]), timeout=_CALL_TIMEOUT)
+    except trio.TooSlowError:
+        raise HubError(
+            Code.TIMEOUT,
+            f"The audit log has not taken its first record within {_CALL_TIMEOUT:g} s.",
+            hint="See whether the disk under .hub is slow or full, and start again.",
+        ) from None
+    except HubError:
+        return
 
 
 def _announcement(daemon: Daemon, order: Order) -> bytes:

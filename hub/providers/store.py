@@ -138,13 +138,12 @@ class Fold(Protocol):
 
 
 @attrs.frozen(kw_only=True)
-class LineStore:
-    """A store with one file of JSON lines for each session."""
+class _FileStore:
+    """A store with one file for each session."""
 
     name: str
     where: Where
     named: Name
-    fold: Callable[[StoreHit], Fold]
     after: Callable[[StoreHit, Draft, Files, Limits], None] | None = None
     """Reads what lies beside the session's file."""
 
@@ -161,6 +160,13 @@ class LineStore:
         """One hit a file."""
         return hits(self.named, files, place, since_ns)
 
+
+@attrs.frozen(kw_only=True)
+class LineStore(_FileStore):
+    """A store with one file of JSON lines for each session."""
+
+    fold: Callable[[StoreHit], Fold]
+
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """Head and tail, or all of it."""
         fold = self.fold(hit)
@@ -176,27 +182,10 @@ class LineStore:
 
 
 @attrs.frozen(kw_only=True)
-class DocumentStore:
+class DocumentStore(_FileStore):
     """A store with one JSON document for each session."""
 
-    name: str
-    where: Where
-    named: Name
     fold: Callable[[Mapping[str, Any], Draft, StoreHit], None]
-    after: Callable[[StoreHit, Draft, Files, Limits], None] | None = None
-
-    def locations(
-        self,
-        home: str,
-        env: Mapping[str, str],
-        folders: Sequence[str] = (),  # noqa: ARG002  # one shape
-    ) -> Sequence[Place]:
-        """Where sessions may lie."""
-        return self.where(home, env)
-
-    def find(self, files: Files, place: Place, since_ns: int) -> Iterator[StoreHit]:
-        """One hit a file."""
-        return hits(self.named, files, place, since_ns)
 
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """The whole document."""

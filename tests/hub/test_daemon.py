@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from hub.errors import RULES, Code
 from tests.faults.harness import project
 from tests.waiting import PATIENCE
 
@@ -33,6 +34,16 @@ trio.run(main)
 """
 
 
+SLOW = """
+import sys
+import hub.daemon
+from hub.cli.group import run
+
+hub.daemon._CALL_TIMEOUT = 0.0
+sys.exit(run(["daemon", "--port", "0"]))
+"""
+
+
 @pytest.fixture
 def made(tmp_path):
     with project(tmp_path) as found:
@@ -56,6 +67,22 @@ def test_a_signal_while_the_daemon_starts_is_an_ordered_stop(made, member):
     )
     assert (done.returncode, done.stdout) == (0, "in order\n"), done.stderr
     assert not (made.hub / "daemon.json").exists()
+
+
+def test_a_disk_that_is_too_slow_for_the_first_record_is_told(made):
+    """It ended as an error within hub, with a group of exceptions and no next step."""
+    done = subprocess.run(
+        [sys.executable, "-c", SLOW],
+        cwd=made.root,
+        env=made.environ(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == RULES[Code.TIMEOUT].exit
+    assert "The audit log has not taken its first record within 0 s." in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_thread_that_stands_in_a_read_does_not_keep_the_daemon_or_make_it_abort(made):
