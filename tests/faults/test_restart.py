@@ -188,7 +188,7 @@ def test_a_changed_audit_log_takes_nothing_more(made, oracle, change):
     flip(made, 1, change)
     done = verify(made)
     assert done.returncode == 1
-    assert re.search(r"seq\s+1\b", done.stdout)
+    assert re.search(r"record:\s+1\b", done.stdout)
     before = (made.hub / "audit.jsonl").read_bytes()
     api = made.start()
     with pytest.raises(HubError) as caught:

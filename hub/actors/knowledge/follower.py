@@ -30,8 +30,14 @@ _PAGE = 1000
 _LINGER = 0.5
 """Seconds to wait for what follows: an agent writes a thousand lines a second, and a transaction for each would take as
 much of the daemon as telling them does."""
+_SLICE = 16
+"""Records that are folded in the loop before others have their turn. They take less than a thread's hold on the
+interpreter would cost those who wait for theirs."""
 _CURSOR = "cursor"
 _PENDING = "pending"
+
+
+_Told = tuple[str, Part]
 
 
 @attrs.define
@@ -84,11 +90,13 @@ class Follower:
     async def _absorb(self, store: GraphStore, fold: ActivityFold, page: Sequence[Record]) -> None:
         """The fold is not used again when this raises."""
         before, cursor = self.cursor, page[-1].id
-        parts: list[tuple[str, Part]] = []
-        for record in page:
-            parts.append((str(record.meta.get("at", "")), fold.feed(record)))
-            # An event takes less than a thread's hold on the interpreter would cost those who wait for theirs.
-            await trio.lowlevel.checkpoint()
+        if len(page) < _PAGE:
+            parts: list[_Told] = []
+            for number in range(0, len(page), _SLICE):
+                parts += _folded(fold, page[number : number + _SLICE])
+                await trio.lowlevel.checkpoint()
+        else:  # a flood: what comes meanwhile must not pile up
+            parts = await trio.to_thread.run_sync(_folded, fold, page)
         memory = msgspec.json.encode(fold.pending).decode()
 
         def take(db: sqlite3.Connection) -> None:
@@ -98,6 +106,10 @@ class Follower:
 
         await trio.to_thread.run_sync(store.write, take)
         self.cursor = cursor
+
+
+def _folded(fold: ActivityFold, records: Sequence[Record]) -> list[_Told]:
+    return [(str(record.meta.get("at", "")), fold.feed(record)) for record in records]
 
 
 async def _gather(channel: trio.MemoryReceiveChannel[Sequence[Record]], page: list[Record]) -> None:

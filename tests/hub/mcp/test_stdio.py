@@ -217,8 +217,8 @@ def test_it_ends_within_a_second_of_its_client(own):
     assert time.monotonic() - begun < 1.0 + OVERHEAD
 
 
-OVERHEAD = 1.0
-"""What the end of a Python process may take on a machine that is busy."""
+OVERHEAD = 8.0
+"""What the end of a Python process may take on a machine that is busy; a call under way would take 30 s."""
 
 
 def test_it_does_not_wait_for_a_daemon_that_does_not_answer(folder):
