@@ -6,9 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.domain.code import Symbol
+from hub.domain.code.resolve import project
 from hub.domain.event import Record
 from hub.domain.graph.activity import ActivityFold, Pending
-from hub.domain.graph.vocabulary import EdgeType, NodeType, code_part, fact_id, file_id, task_id
+from hub.domain.graph.vocabulary import (
+    EdgeType,
+    NodeType,
+    code_part,
+    fact_id,
+    file_id,
+    import_part,
+    module_id,
+    outside_id,
+    task_id,
+)
 from hub.domain.intent.fold import IntentFold
 
 SESSION = "s-1"
@@ -267,3 +278,24 @@ def test_a_reader_that_ends_in_between_misses_nothing_and_counts_nothing_twice(s
 def test_no_edge_leads_to_nowhere(steps):
     found = known(logged(steps))
     assert {end for edge in found.edges for end in edge[::2]} <= found.nodes.keys()
+
+
+def test_an_import_is_an_edge_to_the_file_or_to_the_module_that_is_so_called():
+    """A file of the project where the name settles which; each target once, however often it is named."""
+    part = import_part(
+        "pkg/a.py", "python", ["pkg.b", "pkg.b", "json"], project(["pkg/a.py", "pkg/b.py"], {})
+    )
+    outside = outside_id("python", "json")
+    assert {(edge.from_id, edge.to_id, edge.type) for edge in part.edges} == {
+        (module_id("pkg/a.py"), module_id("pkg/b.py"), EdgeType.IMPORTS),
+        (module_id("pkg/a.py"), outside, EdgeType.IMPORTS),
+    }
+    assert [(node.id, node.type, node.payload) for node in part.nodes] == [
+        (outside, NodeType.MODULE, {"name": "json", "lang": "python", "outside": True})
+    ]
+
+
+def test_a_name_that_leads_nowhere_and_names_no_module_is_no_edge():
+    """A relative import of a file that is not there says nothing of the world outside."""
+    part = import_part("pkg/a.py", "python", [".gone"], project(["pkg/a.py"], {}))
+    assert (part.nodes, part.edges) == ((), ())
