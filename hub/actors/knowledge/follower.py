@@ -33,11 +33,10 @@ much of the daemon as telling them does."""
 _SLICE = 16
 """Records that are folded in the loop before others have their turn. They take less than a thread's hold on the
 interpreter would cost those who wait for theirs."""
+_FLOOD_SLICE = 128
+"""The same when a whole page is there: what comes meanwhile must not pile up."""
 _CURSOR = "cursor"
 _PENDING = "pending"
-
-
-_Told = tuple[str, Part]
 
 
 @attrs.define
@@ -90,13 +89,12 @@ class Follower:
     async def _absorb(self, store: GraphStore, fold: ActivityFold, page: Sequence[Record]) -> None:
         """The fold is not used again when this raises."""
         before, cursor = self.cursor, page[-1].id
-        if len(page) < _PAGE:
-            parts: list[_Told] = []
-            for number in range(0, len(page), _SLICE):
-                parts += _folded(fold, page[number : number + _SLICE])
-                await trio.lowlevel.checkpoint()
-        else:  # a flood: what comes meanwhile must not pile up
-            parts = await trio.to_thread.run_sync(_folded, fold, page)
+        parts: list[tuple[str, Part]] = []
+        at_once = _SLICE if len(page) < _PAGE else _FLOOD_SLICE
+        for number in range(0, len(page), at_once):
+            some = page[number : number + at_once]
+            parts += [(str(record.meta.get("at", "")), fold.feed(record)) for record in some]
+            await trio.lowlevel.checkpoint()
         memory = msgspec.json.encode(fold.pending).decode()
 
         def take(db: sqlite3.Connection) -> None:
@@ -106,10 +104,6 @@ class Follower:
 
         await trio.to_thread.run_sync(store.write, take)
         self.cursor = cursor
-
-
-def _folded(fold: ActivityFold, records: Sequence[Record]) -> list[_Told]:
-    return [(str(record.meta.get("at", "")), fold.feed(record)) for record in records]
 
 
 async def _gather(channel: trio.MemoryReceiveChannel[Sequence[Record]], page: list[Record]) -> None:
