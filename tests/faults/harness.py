@@ -77,6 +77,18 @@ class Project:
         quick = f"[redaction]\ndetection = {str(detection).lower()}\n"
         (self.root / "hub.toml").write_text(session + quick + text + extra)
 
+    def python(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """A program of Python's, run in the project to its end."""
+        return subprocess.run(
+            [sys.executable, "-c", program, *words],
+            cwd=self.root,
+            env=self.environ(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
     def environ(self, **more: str) -> dict[str, str]:
         """The daemon's environment."""
         return {

@@ -2,8 +2,6 @@
 
 import json
 import socket
-import subprocess
-import sys
 
 import pytest
 
@@ -56,30 +54,14 @@ def made(tmp_path):
 def test_a_signal_while_the_daemon_starts_is_an_ordered_stop(made, member):
     """Whoever hears its first answer may stop it, before it has announced itself: the signal ended it, with its lock
     file and its announcement left behind."""
-    done = subprocess.run(
-        [sys.executable, "-c", SIGNALLED, member],
-        cwd=made.root,
-        env=made.environ(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = made.python(SIGNALLED, member)
     assert (done.returncode, done.stdout) == (0, "in order\n"), done.stderr
     assert not (made.hub / "daemon.json").exists()
 
 
 def test_a_disk_that_is_too_slow_for_the_first_record_is_told(made):
     """It ended as an error within hub, with a group of exceptions and no next step."""
-    done = subprocess.run(
-        [sys.executable, "-c", SLOW],
-        cwd=made.root,
-        env=made.environ(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = made.python(SLOW)
     assert done.returncode == RULES[Code.TIMEOUT].exit
     assert "The audit log has not taken its first record within 0 s." in done.stderr
     assert "Traceback" not in done.stderr

@@ -9,8 +9,10 @@ made from Roo and keep tasks.
 
 from __future__ import annotations
 
-from hub.domain.detection.processes import Signature
+import attrs
+
 from hub.providers import tasks
+from hub.providers.opencode import agent
 from hub.providers.opencode import store as opencode
 from hub.providers.places import either
 from hub.providers.store import KindStore
@@ -19,17 +21,14 @@ _SESSIONS = opencode.store("kilo", "kilo", "kilo.db")
 _TASKS = tasks.store("kilo", "kilocode.kilo-code")
 
 _PLATFORMS = tuple(f"{system}-{chip}" for system in ("linux", "darwin") for chip in ("x64", "arm64"))
-SIGNATURE = Signature(
+SIGNATURE = attrs.evolve(
+    agent.SIGNATURE,
     executables=(".kilo/bin/kilo", *(f"@kilocode/cli-{one}/bin/kilo" for one in _PLATFORMS)),
     packages=("@kilocode/cli",),
-    home="XDG_DATA_HOME",
+    program="",
     default_home=".local/share/kilo",
     below="kilo",
     store=r"^(?P<home>/.+/kilo)/kilo\.db$",
-    session_options=("--session", "-s"),
-    helpers="auth providers models mcp upgrade uninstall export stats db debug session agent github attach "
-    "--version -v --help -h",
-    surfaces={"serve": "server", "web": "server", "acp": "editor"},
 )
 """How its processes look, which are OpenCode's under another name. The name alone is also an editor's."""
 
