@@ -38,18 +38,6 @@ from hub.io.git.env import together
 from hub.messages import BreakerFailure
 from hub.providers.base import Ending, Outcome
 
-_CODE_OF = {
-    FailureClass.USAGE_LIMIT: Code.QUOTA_EXHAUSTED,
-    FailureClass.OVERLOAD: Code.OVERLOADED,
-    FailureClass.REFUSAL: Code.REFUSED,
-    FailureClass.AUTH: Code.AUTH_NEEDED,
-    FailureClass.CONTEXT_OVERFLOW: Code.CONTEXT_OVERFLOW,
-    FailureClass.CRASH: Code.AGENT_EXITED,
-    FailureClass.SILENT: Code.AGENT_SILENT,
-    FailureClass.UNKNOWN: Code.AGENT_EXITED,
-}
-
-
 NOBODY = "No other account or provider may take the work now."
 _LEAVES = 5.0
 """Seconds for the process of a run that was interrupted to end."""

@@ -227,11 +227,6 @@ class EventRedactor:
         return self._redactor.take_counts()
 
 
-def redact_event(redactor: Redactor, event: Event) -> Event:
-    """The event with every string in content and meta redacted."""
-    return redactor.event(event)
-
-
 def summary(counts: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:
     """`<kind>:<count>` pairs, comma-separated, by kind; what `GET /api/redactions` serves."""
     return ", ".join(f"{kind}:{count}" for kind, count in sorted(dict(counts).items()))

@@ -32,7 +32,6 @@ from hub.providers.opencode.thin import Thinner
 
 FAILED = 1
 _EVENTS = "/event"
-_OPEN_SECONDS = 20.0
 _ANSWER_SECONDS = 60.0
 _ANSWER_CAP = 262_144
 _NO_ANSWER = 0

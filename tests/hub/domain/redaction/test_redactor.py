@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hub.domain.event import Event, EventType
 from hub.domain.redaction.known import MIN_LENGTH, forms
 from hub.domain.redaction.literals import _re2
-from hub.domain.redaction.redactor import EventRedactor, KnownSecrets, Redactor, Span, redact_event, summary
+from hub.domain.redaction.redactor import EventRedactor, KnownSecrets, Redactor, Span, summary
 from hub.domain.redaction.rules import RULES, PrefixRules, Rule
 from hub.domain.redaction.value import machine_made, placeholder
 
@@ -405,7 +405,7 @@ def test_the_laws_hold_for_values_that_overlap_in_every_way(values, text, cuts):
 def test_an_event_is_redacted_in_content_and_everywhere_in_meta():
     key = "hunter2hunter2"
     event = Event(EventType.TOOL_USE, f"use {key}", {"a": [key, 1, {"b": (key, None)}], key: True, "n": 1.5})
-    safe = redact_event(redactor(), event)
+    safe = redactor().event(event)
     assert key not in json.dumps(safe.to_json())
     assert safe.meta["n"] == 1.5
     assert safe.meta["a"][1] == 1
