@@ -51,6 +51,8 @@ MAY = {
     "/api/approvals": {Code.NOT_FOUND, Code.APPROVAL_RESOLVED},
 }
 """What may be refused, and how."""
+PATIENCE = 310
+"""Seconds: as the command has it, for a stop is in order and may take its time."""
 ENDED = ("completed", "failed", "stopped")
 
 
@@ -172,7 +174,11 @@ def made() -> Iterator[Project]:
 
 
 def test_orders_in_any_order(made: Project):
-    Control.made, Control.api, Control.head = made, Api(made.port), git(made.root, "rev-parse", "HEAD")
+    Control.made, Control.api, Control.head = (
+        made,
+        Api(made.port, PATIENCE),
+        git(made.root, "rev-parse", "HEAD"),
+    )
     run_state_machine_as_test(
         Control,
         settings=settings(
