@@ -108,7 +108,17 @@ COMMON: dict[str, Draw] = {
 """Keys of other services that have a form of their own."""
 
 
-SERVICES = ("cloudflare", "datadog", "fastly", "netlify", "facebook", "discord", "dropbox", "linear", "mapbox")
+SERVICES = (
+    "cloudflare",
+    "datadog",
+    "fastly",
+    "netlify",
+    "facebook",
+    "discord",
+    "dropbox",
+    "linear",
+    "mapbox",
+)
 """Services whose keys have no form, so that an engine goes by their name; with no word of secrets in it."""
 
 
