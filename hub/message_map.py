@@ -38,6 +38,7 @@ from hub.messages import (
     EventAppend,
     EventsHead,
     EventsOfSession,
+    EventsOnRecord,
     EventsSince,
     GetApprovals,
     GetConfig,
@@ -162,7 +163,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "quota", GetWallet)
     blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
     blocking("adapter", "session", AgentBatch)
-    blocking("session", "events", EventAppend, EventsOfSession)
+    blocking("session", "events", EventAppend, EventsOfSession, EventsOnRecord)
     blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
     blocking("session", "settings", GetConfig, GetLoggedOut)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)

@@ -26,12 +26,13 @@ from hub.messages import (
     EventAppend,
     EventsHead,
     EventsOfSession,
+    EventsOnRecord,
     EventsSince,
     Subscribe,
     Subscription,
     Unsubscribe,
 )
-from supervisors import Actor, ActorDied, Exit, Ref
+from supervisors import DEFER, Actor, ActorDied, Exit, Ref, Reply
 
 _QUEUE = 1024
 """Lists of records a subscriber may be behind before it counts as too slow."""
@@ -42,6 +43,8 @@ _AUDIT_TIMEOUT = 30.0
 _AUDIT_LINGER = 0.1
 """Seconds between two groups of agents' events for the audit log: each group is a sync of the disk that the events
 themselves need. Nobody waits for these records; what is not there yet is taken up from the log at the next start."""
+_AUDIT_PATIENCE = 2.0
+"""Seconds that whoever wants them there waits where the audit log takes nothing."""
 _SUMMARY = 200
 _UNAUDITED = frozenset({str(EventType.THINKING), str(EventType.USAGE), str(EventType.RETRY)})
 
@@ -67,6 +70,10 @@ class EventLog(Actor[Any]):
         self._using = trio.Lock()
         """Held while the log is written or read: no reader between a write and its news."""
         self._syncing = trio.Lock()
+        self._audited = -1
+        """The last event that the audit log has been offered."""
+        self._moved = trio.Event()
+        self._hurry = trio.Event()
 
     async def started(self) -> None:
         """Open the log; tell of a damaged one that was put aside."""
@@ -98,6 +105,9 @@ class EventLog(Actor[Any]):
                     return self._store.for_session(session_id, after, limit)
             case EventsHead():
                 return self._store.last_id
+            case EventsOnRecord():
+                self.ctx.nursery.start_soon(self._on_record, self._store.last_id, self.ctx.current_reply)
+                return DEFER
             case Subscribe(since=since):
                 return self._subscribe(since)
             case Unsubscribe(token=token):
@@ -178,6 +188,21 @@ class EventLog(Actor[Any]):
         async with self._using:
             return self._store.since(after, _AUDIT_PAGE)
 
+    async def _on_record(self, head: int, reply: Reply | None) -> None:
+        """Answer when the audit log has been offered all up to `head`; the next group does not linger."""
+        with trio.move_on_after(_AUDIT_PATIENCE):
+            while self._audited < head:
+                self._hurry.set()
+                await self._moved.wait()
+        if reply is not None:
+            reply.answer(None)
+
+    def _offered(self, event_id: int) -> int:
+        self._audited = event_id
+        self._moved.set()
+        self._moved = trio.Event()
+        return event_id
+
     async def _keep_audited(self) -> None:
         """Put the agents' events on the audit log, in order and each once, whatever dies in between."""
         cursor = -1
@@ -185,7 +210,7 @@ class EventLog(Actor[Any]):
             news = self._news
             try:
                 if cursor < 0:
-                    cursor = await self._audit.call(AuditLastEvent(), timeout=_AUDIT_TIMEOUT)
+                    cursor = self._offered(await self._audit.call(AuditLastEvent(), timeout=_AUDIT_TIMEOUT))
                 while page := await self._page(cursor):
                     await (
                         self._sync()
@@ -193,8 +218,10 @@ class EventLog(Actor[Any]):
                     entries = [_entry(r) for r in page if _is_audited(r)]
                     if entries:
                         await self._audit.call(AuditAppend(entries), timeout=_AUDIT_TIMEOUT)
-                    cursor = page[-1].id
-                    await trio.sleep(_AUDIT_LINGER)
+                    cursor = self._offered(page[-1].id)
+                    with trio.move_on_after(_AUDIT_LINGER):
+                        await self._hurry.wait()
+                    self._hurry = trio.Event()
             except (ActorDied, trio.TooSlowError):
                 await self._audit.wait_alive(math.inf)
                 cursor = -1

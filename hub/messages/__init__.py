@@ -65,6 +65,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "EventsSince",
         "EventsOfSession",
         "EventsHead",
+        "EventsOnRecord",
         "Subscribe",
         "Unsubscribe",
         "Subscription",

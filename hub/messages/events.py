@@ -52,6 +52,11 @@ class EventsHead(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
+class EventsOnRecord(Value):
+    """Answers None once the audit log has every agent's event of this moment, or soon where it takes none."""
+
+
+@attrs.frozen(eq=False, repr=False)
 class Subscribe(Value):
     """Answers a `Subscription` that starts after `since`, or live where it is None."""
 

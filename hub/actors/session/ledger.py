@@ -27,7 +27,7 @@ from hub.io import failpoints
 from hub.io.atomic import read_bounded, write_atomic
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
-from hub.messages import AuditAppend, AuditEntry, EventAppend
+from hub.messages import AuditAppend, AuditEntry, EventAppend, EventsOnRecord
 from supervisors import Ref
 
 _RECORD_LIMIT = 4 * 1024 * 1024
@@ -182,6 +182,9 @@ class Ledger:
     async def _tell_end(self, record: SessionRecord) -> None:
         key = f"ended:{record.session_id}"
         state, verified = str(record.session_state), record.verified
+        await insist(
+            self.events, EventsOnRecord()
+        )  # the end of a session comes after all that was done in it
         await self.note("session_ended", key, state=state, verified=verified, snapshot=record.snapshot_sha)
         msg = f"session {_ENDED[record.session_state]}{_SUFFIX[verified]}"
         await self.say(Tag.SYSTEM, msg, source=key, verified=verified, ended=state, profile=record.profile)

@@ -16,7 +16,15 @@ from hub.actors.events import EventLog
 from hub.io import failpoints
 from hub.io.places import Places
 from hub.io.sqlite import EventStore, NewEvent
-from hub.messages import AuditHistory, EventAppend, EventsOfSession, EventsSince, Subscribe, Unsubscribe
+from hub.messages import (
+    AuditHistory,
+    EventAppend,
+    EventsOfSession,
+    EventsOnRecord,
+    EventsSince,
+    Subscribe,
+    Unsubscribe,
+)
 from supervisors import ActorDied, Restart, Slot, SupervisorSpec, actor_spec, faults
 from supervisors.testing import Recorder, running
 from tests.waiting import answered
@@ -197,6 +205,30 @@ async def test_agent_events_reach_the_audit_log_once(folder):
         found = await logs.until_audited(2)
         assert [entry["summary"] for entry in found] == ["line 1.0", "line 5.0"]
         assert {entry["provider"] for entry in found} == {"demo"}
+
+
+async def test_who_asks_finds_every_event_on_the_audit_log(folder, monkeypatch):
+    """A session's end stood before the agent's last deeds: they linger, to be written in groups."""
+    monkeypatch.setattr(events, "_AUDIT_LINGER", 60.0)
+    monkeypatch.setattr(events, "_AUDIT_PATIENCE", 60.0)
+    async with logs_of(folder) as logs:
+        await logs.events.ref.call(EventsOnRecord(), timeout=CALL)
+        for number in range(1, 4):
+            await logs.append(said(number))
+            await logs.events.ref.call(EventsOnRecord(), timeout=CALL)
+            assert len(await logs.audited()) == number
+        await logs.kill("events")
+        await logs.events.ref.call(EventsOnRecord(), timeout=CALL)
+
+
+async def test_who_asks_is_answered_where_the_audit_log_takes_nothing(folder, monkeypatch):
+    """A log that was tampered with keeps no session from ending."""
+    monkeypatch.setattr(events, "_AUDIT_PATIENCE", 0.01)
+    async with logs_of(folder) as logs:
+        failpoints.arm("audit.append=enospc")
+        await logs.append(said(1))
+        await logs.events.ref.call(EventsOnRecord(), timeout=CALL)
+        assert await logs.audited() == []
 
 
 async def test_what_only_hub_knows_is_durable_before_it_is_seen(folder, monkeypatch):
