@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 
 import attrs
 
+from hub.domain.text import clip
 from hub.errors import Code, HubError
 from hub.io.atomic import write_atomic
 from hub.io.jsonc import put, take
@@ -28,6 +30,11 @@ COMMAND = "{command}"
 START_MS = 60_000
 """What a client that waits five seconds for a server is told to wait instead; hub's takes longer on a busy machine."""
 _LIMIT = 120.0
+_SAID = 400
+"""Letters of what a client says when it refuses."""
+_TRACE = re.compile(
+    r"\s*(?:at \S.*[):]\d*|Stack backtrace:|\d+: <unknown>|Node\.js v[\d.]+)\s*$|\s*(?:file|node):\S+:\d+$"
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -148,12 +155,13 @@ def install(client: Client, command: list[str]) -> None:
         _edit(client.file, lambda text: put(text, client.path, client.entry(command)))
         return
     words = [word for part in client.add for word in (command if part == COMMAND else [part])]
-    done = _run(client, words)
+    by_hand = f"put it in by hand: hub mcp install {client.program} --print"
+    done = _run(client, words, by_hand)
     if done.returncode and client.remove:  # Claude Code refuses a name that is taken
-        _run(client, list(client.remove))
-        done = _run(client, words)
+        _run(client, list(client.remove), by_hand)
+        done = _run(client, words, by_hand)
     if done.returncode:
-        raise _refused(client, done)
+        raise _refused(client, done, by_hand)
 
 
 def uninstall(client: Client) -> None:
@@ -165,16 +173,17 @@ def uninstall(client: Client) -> None:
     if not client.remove:
         _edit(client.file, lambda text: take(text, client.path))
         return
-    done = _run(client, list(client.remove))
+    by_hand = f"take the entry {NAME!r} out by hand: {client.file}"
+    done = _run(client, list(client.remove), by_hand)
     if done.returncode and NAME not in done.stdout + done.stderr:  # that names it says that it is not there
-        raise _refused(client, done)
+        raise _refused(client, done, by_hand)
 
 
-def _run(client: Client, words: list[str]) -> subprocess.CompletedProcess[str]:
+def _run(client: Client, words: list[str], by_hand: str) -> subprocess.CompletedProcess[str]:
     program = shutil.which(client.program)
     if program is None:
-        hint = "Install it, or put this server into it by hand: see --print"
-        raise HubError(Code.AGENT_MISSING, f"{client.program} is not on PATH.", hint=hint)
+        detail = f"{client.program} is not on PATH."
+        raise HubError(Code.AGENT_MISSING, detail, hint=f"Install it, or {by_hand}")
     try:
         return subprocess.run(  # noqa: S603  # words of our table
             [program, *words],
@@ -189,11 +198,15 @@ def _run(client: Client, words: list[str]) -> subprocess.CompletedProcess[str]:
         raise HubError(Code.TIMEOUT, f"{client.program} mcp did not end within {_LIMIT:g} s.") from None
 
 
-def _refused(client: Client, done: subprocess.CompletedProcess[str]) -> HubError:
-    said = (done.stderr.strip() or done.stdout.strip())[-300:]
-    hint = f"Put it in by hand: hub mcp install {client.program} --print"
+def _refused(client: Client, done: subprocess.CompletedProcess[str], by_hand: str) -> HubError:
+    """What the client said, without the traces that most of them show when they do not like their own file."""
+    lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    told = [line.strip() for line in lines if line.strip() and not _TRACE.match(line)]
+    said = clip(" ".join(told), _SAID)
     return HubError(
-        Code.AGENT_EXITED, f"{client.program} mcp ended with {done.returncode}: {said}", hint=hint
+        Code.AGENT_EXITED,
+        f"{client.program} mcp ended with {done.returncode}: {said}",
+        hint=f"Correct {client.file} where it is broken, or {by_hand}",
     )
 
 

@@ -83,6 +83,10 @@ def adopted(answer: dict[str, Any]) -> str:
         lines.append("watch it: hub logs -f")
     elif answer["mode"] == "interactive":
         lines.append(f"{answer['target']} {how}, in a terminal ({answer['terminal']}): {answer['command']}")
+    else:
+        lines.append(
+            f"next: let {answer['target']} go on with it: the same command with --start, or --interactive"
+        )
     return "\n".join(lines)
 
 
@@ -115,10 +119,12 @@ def table(found: list[dict[str, Any]]) -> str:
 
 
 def _block(one: dict[str, Any]) -> list[str]:
-    """A heading, and what is known, each with its name; the last row is the way to go on with it."""
+    """A heading, and what is known, each with its name; last the way to go on with it, where there is one."""
     rows = [*_known(one)]
     if not one["alarm"]:
-        rows.append(("go on", f"hub adopt {one['id']} --for PROVIDER"))
+        rows.append(
+            ("go on", f"hub adopt {one['id']} --for PROVIDER") if one["adoptable"] else ("id", one["id"])
+        )
     return [_heading(one), *(f"  {click.style(f'{name:<8}', dim=True)}  {text}" for name, text in rows)]
 
 

@@ -96,7 +96,7 @@ def _snippet(told: dict[str, Any]) -> str:
 
 
 def _installed(told: dict[str, Any]) -> str:
-    return f"{told['client']} has the tools of hub; they need a daemon: hub daemon"
+    return f"{told['client']} has the tools of hub, in {told['file']}; they need a daemon: hub daemon"
 
 
 def _server(ctx: click.Context) -> Server[Any]:

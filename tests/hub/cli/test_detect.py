@@ -99,13 +99,16 @@ def test_an_adoption_tells_who_goes_on_and_with_what():
         {**answer, "mode": "interactive", "resumed": True, "terminal": "tmux", "command": "codex resume x"}
     )
     assert "codex goes on with the agent's own session, in a terminal (tmux): codex resume x" in opened
+    written = adopted({**answer, "mode": "brief", "stopped": []}).splitlines()
+    assert written[0] == "brief: /b.md"
+    assert "--start" in written[1], "a brief alone starts nothing: the way on is told"
 
 
 def test_what_nobody_can_tell_is_said_to_people():
     base = {
         "id": "codex:pid:7", "displayName": "Codex", "pid": 7, "running": True, "workDir": "", "account": "",
         "owner": "hub", "candidates": ["a", "b"], "session": None, "lastActive": 0,
-        "alarm": "",
+        "alarm": "", "adoptable": False,
     }  # fmt: skip
     session = {
         "initialPrompt": "", "model": "", "tokensIn": 0, "tokensOut": 0, "filesTouched": [], "messageCount": 0,
@@ -113,6 +116,9 @@ def test_what_nobody_can_tell_is_said_to_people():
     }  # fmt: skip
     text = click.unstyle(table([base, {**base, "running": False, "session": session, "candidates": []}]))
     assert text.startswith("Codex  runs, pid 7, hub's own\n  folder    not told\n  account   not told\n")
+    assert "hub adopt" not in text, "it is not this project's, or hub's own"
+    assert "\n  id        codex:pid:7" in text
+    assert "hub adopt codex:pid:7 --for PROVIDER" in table([{**base, "adoptable": True}])
     assert "  session   which one it works on cannot be told: a, b\n" in text
     assert text.endswith("\n\n1 agent running, 1 session left behind")
     assert "(no prompt yet)" in text

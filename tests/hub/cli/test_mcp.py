@@ -66,6 +66,30 @@ def test_a_client_that_is_not_there_is_told(repo, env, name):
     assert "--print" in done.stderr
 
 
+def test_what_a_client_refuses_is_told_without_its_traces(repo, env, home, tmp_path):
+    """The end of a stack trace was all that was shown; what was wrong with which file stood before it."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "qwen"
+    trace = [
+        "    at run (file:///x.js:1:2)",
+        "Stack backtrace:",
+        "   0: <unknown>",
+        "    at node:internal/x:1:2",
+    ]
+    program.write_text(
+        "#!/bin/sh\ncat >&2 <<E\nYour file is broken.\n" + "\n".join(trace * 50) + "\nE\nexit 7\n"
+    )
+    program.chmod(0o755)
+    env = {**env, "PATH": f"{tmp_path}/bin:{env['PATH']}"}
+    put, taken = (hub("mcp", verb, "qwen", cwd=repo, env=env) for verb in ("install", "uninstall"))
+    assert (put.returncode, taken.returncode) == (1, 1)
+    for done in (put, taken):
+        assert done.stderr.splitlines()[0] == "hub: qwen mcp ended with 7: Your file is broken."
+        assert f"Correct {home}/.qwen/settings.json" in done.stderr
+    assert "--print" in put.stderr
+    assert "--print" not in taken.stderr, "there is nothing to print for who takes it out"
+
+
 def test_an_unknown_client_is_told_which_there_are(repo, env):
     done = hub("mcp", "install", "emacs", cwd=repo, env=env)
     assert done.returncode == 2
