@@ -1,6 +1,7 @@
 """What a task or a pipeline asks for, looked at before a daemon is started for it.
 
-Owns: the refusals that need nothing but the project's files: a name that nothing has.
+Owns: the refusals that need nothing but the project's files (a name that nothing has), and what these files tell of
+pipelines.
 Must not: judge what only a daemon can know (who is installed, logged in, or at a limit), or change anything.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -17,12 +19,18 @@ from hub.domain.config.profiles import together as all_profiles
 from hub.domain.config.reader import Config
 from hub.domain.pipeline.graph import check_runnable, named
 from hub.domain.pipeline.graph import together as all_pipelines
+from hub.domain.pipeline.run import decode, told
+from hub.domain.session import StateCorrupt
 from hub.errors import Code, HubError
+from hub.io.atomic import read_bounded
 from hub.io.config_file import load
 from hub.io.pipelines import read_stored as stored_pipelines
 from hub.io.places import Places, find_project
 from hub.io.profiles import read_stored as stored_profiles
 from hub.providers.registry import load_all, names
+
+_LARGEST = 1 << 24
+"""Bytes of a run's record."""
 
 
 def config_of(project: Path, flags: Mapping[str, object] | None = None) -> Config:
@@ -48,6 +56,14 @@ def providers_of(project: Path) -> Collection[str]:
 def pipelines_of(project: Path) -> tuple[Pipeline, ...]:
     """The project's pipelines: those of `hub.toml`, and those the API has stored."""
     return all_pipelines(config_of(project).pipelines, stored_pipelines(Places(find_project(project))))
+
+
+def last_run_of(project: Path) -> dict[str, Any]:
+    """The newest run of a pipeline as it is on record; {} where none was, or its record cannot be read."""
+    try:
+        return told(decode(read_bounded(Places(find_project(project)).pipeline_run, _LARGEST)))
+    except (FileNotFoundError, StateCorrupt):
+        return {}
 
 
 def insist_on_pipeline(project: Path, name: str) -> None:

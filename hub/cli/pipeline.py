@@ -19,6 +19,8 @@ from hub.cli.table import counted
 from hub.errors import RULES, Code, HubError
 
 _LIMIT = 16 * 1024 * 1024
+_ABOUT = 24
+"""Letters at least for who works on a node."""
 _MARKS = {
     "": "○", "pending": "○", "starting": "◐", "running": "◐", "completed": "●", "failed": "✗",
     "stopped": "■", "halted": "·",
@@ -135,7 +137,7 @@ def summary(ended: dict[str, Any], root: Path) -> str:
     ]
     for node in ended["nodes"]:
         if node["error"]:
-            lines += [f"{node['id']}: {node['error']['code']}: {node['error']['detail']}"]
+            lines += [f"{node['id']}: {node['error']['code']}: {node['error']['detail'].rstrip()}"]
             lines += [f"next: {node['error']['hint']}"]
     if ended["state"] == "completed":
         needed = {name for node in ended["nodes"] for name in node["dependsOn"]}
@@ -155,19 +157,32 @@ def summary(ended: dict[str, Any], root: Path) -> str:
 @json_option
 @click.pass_context
 def show_one(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """The graph of a pipeline, with the state of its last run; without a NAME, of each pipeline.
+    """The graph of a pipeline, with the state of its last run; without a NAME, of each pipeline. Needs no daemon.
 
     Example: hub pipeline show feature
     """
-    daemon = client(ctx)
-    found = daemon.get("/api/pipelines")
-    last = _last_run(daemon)
+    found, last = _all_and_last(ctx)
     chosen = [_with_run(item, last) for item in found if name in ("", item["name"])]
     if name and not chosen:
         names = ", ".join(item["name"] for item in found)
         hint = f"There are: {names}." if names else "Describe it in hub.toml, under [[pipelines]]."
         raise HubError(Code.NOT_FOUND, f"There is no pipeline {name!r}.", hint=hint)
     show(chosen[0] if name else chosen, as_json=as_json, text=_pictures)
+
+
+def _all_and_last(ctx: click.Context) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The pipelines and the newest run: from the daemon where one runs, else from the project's files."""
+    daemon = client(ctx)
+    try:
+        return daemon.get("/api/pipelines"), _last_run(daemon)
+    except HubError as error:
+        if error.code is not Code.DAEMON_NOT_RUNNING:
+            raise
+    from hub.cli.beforehand import last_run_of, pipelines_of
+    from hub.domain.pipeline.graph import write
+
+    project = project_dir(ctx)
+    return write(pipelines_of(project)), last_run_of(project)
 
 
 def _last_run(daemon: Any) -> dict[str, Any]:
@@ -209,7 +224,12 @@ def picture(run: dict[str, Any]) -> str:
     nodes = {node["id"]: node for node in run["nodes"]}
     graph = [PipelineNode(name, "x", "x", tuple(node["dependsOn"])) for name, node in nodes.items()]
     wide = max((len(name) for name in nodes), default=0)
-    labels = {name: (_MARKS[node["state"]], _label(node, wide)) for name, node in nodes.items()}
+    about = {name: _about(node) for name, node in nodes.items()}
+    room = max(_ABOUT, *map(len, about.values())) if about else 0
+    labels = {
+        name: (_MARKS[node["state"]], _label(node, wide, f"{about[name]:<{room}}"))
+        for name, node in nodes.items()
+    }
     rows = draw(order(graph), {node.id: node.depends_on for node in graph}, labels)
     if not _shows(sys.stdout.encoding):
         rows = [plain(row) for row in rows]
@@ -224,12 +244,15 @@ def _shows(encoding: str | None) -> bool:
     return True
 
 
-def _label(node: dict[str, Any], wide: int) -> str:
-    said = {True: "verified", False: "not verified", None: ""}[
-        node["verified"] if node["state"] == "completed" else None
-    ]
+def _about(node: dict[str, Any]) -> str:
+    """Who, and what the acceptance commands said."""
+    if node["state"] != "completed" or node["verified"] is None:
+        return str(node["provider"])
+    return f"{node['provider']}, {'verified' if node['verified'] else 'not verified'}"
+
+
+def _label(node: dict[str, Any], wide: int, about: str) -> str:
     state = node["how"] if node.get("how") == "replayed" else node["state"]
-    about = f"{node['provider']}{', ' if said else ''}{said}"
-    words = f"{node['id']:<{wide}}  {state:<9}  {about:<24}  {node['branch']}".rstrip()
+    words = f"{node['id']:<{wide}}  {state:<9}  {about}  {node['branch']}".rstrip()
     colour = _COLOURS.get(node["state"])
     return click.style(words, fg=colour) if colour else words

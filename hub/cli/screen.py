@@ -47,7 +47,10 @@ def line(record: dict[str, Any], *, width: int = _WIDTH) -> str:
 
 def block(record: dict[str, Any]) -> list[str]:
     """The line; below an error also the end of what it was made of (a failed command's output), and the next step."""
-    return [line(record), *(_INDENT + text for text in _below(record, record.get("meta", {})))]
+    return [
+        line(record),
+        *(_INDENT + text if text else "" for text in _below(record, record.get("meta", {}))),
+    ]
 
 
 def whole(record: dict[str, Any]) -> list[str]:

@@ -123,7 +123,7 @@ def ending(status: dict[str, Any]) -> list[str]:
         scores = ", ".join(f"{score:g}" for score in status["hfsHistory"])
         lines.append(f"{handoffs} handoff{'s' if handoffs > 1 else ''}, fidelity {scores} of 100")
     if error := status.get("error"):
-        lines += [f"{error['code']}: {error['detail']}", f"next: {error['hint']}"]
+        lines += [f"{error['code']}: {error['detail'].rstrip()}", f"next: {error['hint']}"]
     if state == "completed" and not verified:
         lines.append('no acceptance command is configured: hub run --verify "make test" "..."')
     return lines

@@ -22,6 +22,7 @@ from hub.actors.trouble import UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, decode, encode, tally
 from hub.domain.session import StateCorrupt
+from hub.domain.text import headline
 from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded, write_atomic
 from hub.io.places import Places
@@ -176,7 +177,7 @@ def _more(node: NodeRun) -> str:
         case NodeState.COMPLETED:
             return ", verified" if node.verified else ", not verified"
         case NodeState.FAILED if node.error is not None:
-            return f": {node.error.detail}"
+            return f": {headline(node.error.detail)}"  # its session has told the rest
         case NodeState.HALTED:
             return ": it does not run"
     return ""

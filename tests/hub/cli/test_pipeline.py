@@ -4,8 +4,10 @@ import json
 import signal
 import subprocess
 
+import click
 import pytest
 
+from hub.cli.pipeline import picture
 from tests.faults.harness import HUB, git
 from tests.hub.cli.kit import hub
 from tests.waiting import until
@@ -139,6 +141,28 @@ def test_run_tells_what_failed_and_how_to_go_on(ready):
     ready.script("demo-second", {"write": {"path": "two.txt", "text": "two\n"}}, {"done": "x"})
     told = json.loads(call(ready, "run", "feature", "--resume", "--json").stdout)
     assert [(n["id"], n["how"]) for n in told["nodes"]] == [("api", "replayed"), ("docs", "executed")]
+
+
+def test_show_needs_no_daemon(ready):
+    """`hub pipeline run` had shown the graph and ended with its daemon; `show` could not show it again."""
+    assert "○  api" in call(ready, "show", "feature").stdout
+    assert not ready.hub.exists(), "it only looks"
+    call(ready, "run", "feature", "--quiet")
+    rows = call(ready, "show", "feature").stdout.splitlines()
+    assert rows[0] == "feature  completed"
+    assert rows[2].startswith("●  docs  completed  demo-second, verified")
+    (ready.hub / "pipeline-run.json").write_text("{")
+    assert "○  api" in call(ready, "show", "feature").stdout, "what cannot be read is no last run"
+
+
+def test_every_row_of_a_graph_has_the_same_columns():
+    """`demo-second, not verified` is longer than most, and pushed its branch out of line."""
+    node = {"state": "completed", "dependsOn": [], "branch": "hub/s-1"}
+    drawn = picture({"nodes": [
+        {**node, "id": "a", "provider": "demo-second", "verified": False},
+        {**node, "id": "b", "provider": "claude", "verified": True},
+    ]})  # fmt: skip
+    assert len({click.unstyle(row).index("hub/s-1") for row in drawn.splitlines()}) == 1
 
 
 def test_run_says_what_there_is(ready):
