@@ -206,6 +206,7 @@ async def _ready_index(ground: Ground, seen: View, work: Work) -> None:
     if not seen.refs.on_branch:
         return
     shadow, index = ground.shadow, _next_index(ground)
+    index.touch()  # what takes a file's place goes to the disk at once, not while it is put into the worktree
     if not seen.index.conflicts and await trio.to_thread.run_sync(rewrite, shadow, index, work.entries):
         return
     index.with_name(f"{index.name}.lock").unlink(
