@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from wsproto.events import BytesMessage, TextMessage
 
 from hub.domain.plain import plain_value
+from hub.web import feed
 from hub.web import stream as streams
-from hub.web.stream import CACHED, MAX_BATCH, Encoder
+from hub.web.encoder import CACHED, MAX_BATCH, Encoder
 from supervisors import ActorDied
 from tests.hub.web.fake import Fake, Server, record, running
 from tests.hub.web.wire import PATIENCE, Refused, ask, request, socket
@@ -62,8 +63,8 @@ async def test_a_batch_is_an_array_of_all_that_is_queued_up_to_the_limit(server:
 
 async def test_a_batch_gathers_what_comes_meanwhile(server: Server, monkeypatch: pytest.MonkeyPatch):
     """While one frame is paced, everything that comes goes into the next one."""
-    monkeypatch.setattr(streams, "PACE", 1)
-    monkeypatch.setattr(streams, "MAX_PACE", 0.05)
+    monkeypatch.setattr(feed, "PACE", 1)
+    monkeypatch.setattr(feed, "MAX_PACE", 0.05)
     async with socket(server.port, "/ws?batch=1") as client:
         await server.backend.subscribed.wait()
         server.backend.publish(record(1))
