@@ -14,13 +14,16 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Sequence
+from enum import Enum
 from typing import Protocol
 
 import trio
 
 from hub.domain.event import Record
+from hub.errors import HubError
 from hub.web.backend import Backend, Subscription
 from hub.web.encoder import Encoder
+from supervisors import ActorDied
 
 FEW = 16
 """Clients that are served at once; each further one makes all wait, so that what comes meanwhile goes together."""
@@ -35,6 +38,14 @@ _TURN = 64
 _log = logging.getLogger("hub.web")
 
 
+class Why(Enum):
+    """What ended the feed."""
+
+    RESTART = "the log went down"
+    LAGGED = "the whole server was too slow for the log"
+    FAULT = "an unforeseen error"
+
+
 class Member(Protocol):
     """A client that is up to date."""
 
@@ -43,8 +54,8 @@ class Member(Protocol):
     def take(self, records: Sequence[Record], frames: bytes) -> None:
         """What is new, and the same as bytes for its socket. Never waits."""
 
-    def end(self, *, lagged: bool) -> None:
-        """Nothing more comes; `lagged` when the whole server was too slow for the log."""
+    def end(self, why: Why) -> None:
+        """Nothing more comes."""
 
 
 def pace(clients: int) -> float:
@@ -97,18 +108,25 @@ class Feed:
             self._wanted = trio.Event()
             if not self._followed:
                 continue
-            lagged = False
-            try:
-                with trio.CancelScope() as self._scope:
-                    async with self._backend.subscribe(None) as subscription:
-                        await self._pump(subscription)
-                    lagged = subscription.lagged.is_set()
-            except Exception:  # noqa: BLE001  # whoever follows has a subscription of its own, and is told by that
-                _log.debug("the feed could not follow the log", exc_info=True)
+            why = await self._serve()
             self._recent.clear()
             members, self._members = self._members, {}
             for member in members:
-                member.end(lagged=lagged)
+                member.end(why)
+
+    async def _serve(self) -> Why:
+        try:
+            with trio.CancelScope() as self._scope:
+                async with self._backend.subscribe(None) as subscription:
+                    await self._pump(subscription)
+                if subscription.lagged.is_set():
+                    return Why.LAGGED
+        except (ActorDied, HubError, trio.TooSlowError):
+            pass  # the log is down; whoever follows has a subscription of its own, and is told by that
+        except Exception:  # noqa: BLE001  # told to the members as our fault, and logged
+            _log.exception("the feed ended by an unforeseen error")
+            return Why.FAULT
+        return Why.RESTART
 
     async def _pump(self, subscription: Subscription) -> None:
         channel = subscription.channel

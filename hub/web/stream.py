@@ -30,7 +30,7 @@ from hub.errors import Code, HubError
 from hub.web.backend import Backend, Subscription
 from hub.web.codec import decode_query
 from hub.web.encoder import MAX_BATCH, Encoder
-from hub.web.feed import Feed, pace
+from hub.web.feed import Feed, Why, pace
 from hub.web.guard import Message, Receive, Scope, Send, respond
 from hub.web.problem import as_hub_error, problem
 from hub.web.resources.events import EventRecord
@@ -92,6 +92,7 @@ TOO_SLOW = Close(1013, "too slow; come back with since")
 SUBPROTOCOL = "hub"
 """For a client that must offer one to pass its token (see `guard`)."""
 FAULT = Close(1011, "hub made a mistake")
+_ENDS = {Why.RESTART: RESTART, Why.LAGGED: TOO_SLOW, Why.FAULT: FAULT}
 NOT_TEXT = Close(1003, "text only")
 NOT_JSON = Close(1007, "JSON only")
 
@@ -344,9 +345,9 @@ class _Live(_Client):
             self._over = TOO_SLOW
         self._wake()
 
-    def end(self, *, lagged: bool) -> None:
+    def end(self, why: Why) -> None:
         """From the feed: what is queued is still sent, then the stream closes."""
-        self._over = self._over or (TOO_SLOW if lagged else RESTART)
+        self._over = self._over or _ENDS[why]
         self._wake()
 
     def _wake(self) -> None:
