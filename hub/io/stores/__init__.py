@@ -96,6 +96,17 @@ class StoreFiles:
                 elif (known := _stat(entry)) is not None and known.st_mtime_ns >= since_ns:
                     yield Found(entry.path, known.st_mtime_ns, known.st_size)
 
+    def folders(self, place: Place) -> list[str]:
+        """The folders that lead to the place's files, the one changed last first: a new file makes its own newer."""
+        found = [(_changed(place.root), place.root)]
+        level = [os.path.realpath(place.root)]
+        for step in place.pattern[:-1]:
+            fits = _matcher(step)
+            inside = [entry for folder in level for entry in _entries(folder) if fits(entry.name)]
+            level = [entry.path for entry in inside if entry.is_dir(follow_symlinks=False)]
+            found += [(_changed(path), path) for path in level]
+        return [path for _, path in sorted(found, key=lambda one: -one[0])]
+
     @contextlib.contextmanager
     def open(self, root: str, path: str, limits: Limits) -> Iterator[Source]:
         """A regular file below `root`.
@@ -143,6 +154,13 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
             return list(found)
     except OSError:
         return []
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116  # a text, not a Path, is asked for and given
+    except OSError:
+        return 0
 
 
 def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
