@@ -94,8 +94,11 @@ class AuditWriter(Actor[Any]):
         return self._head()
 
     async def _drafted(self, entries: list[AuditEntry]) -> Draft:
-        """Hashed here, a few between two turns of everybody else. A thread that hashes takes the interpreter from the
-        event loop at each of its system calls, and gives it back half a millisecond later."""
+        """Hashed here, a few between two turns of everybody else.
+
+        A thread that hashes takes the interpreter from the event loop at each of its system calls, and gives it back
+        half a millisecond later.
+        """
         draft = self._journal.draft()
         for number, entry in enumerate(entries, 1):
             draft.add(entry.event, _keyed(entry))

@@ -98,8 +98,10 @@ class Follower:
 
 @attrs.define
 class _Page:
-    """What goes into one transaction. Each record is folded as it comes: half a second's at once would keep everybody
-    else waiting."""
+    """What goes into one transaction.
+
+    Each record is folded as it comes: half a second's at once would keep everybody else waiting.
+    """
 
     fold: ActivityFold
     records: list[Record] = attrs.field(factory=list)

@@ -24,9 +24,10 @@ _WRITING = re.compile(
     r"write|edit|create|patch|replace|change|append|delete|remove|move|rename", re.IGNORECASE
 )
 _WORD = re.compile(r"\w")
-_DOINGS = frozenset(
-    "tool toolId path command exitCode isError input plan tasksRemaining skills mcps model snapshot to handoffId".split()
-)
+_DOINGS = frozenset((
+    "tool", "toolId", "path", "command", "exitCode", "isError", "input", "plan", "tasksRemaining", "skills", "mcps",
+    "model", "snapshot", "to", "handoffId",
+))  # fmt: skip
 """What `meta` says of an event that is more than words."""
 _EXCERPT_KEYS = ("content", "new_string", "newText", "text", "diff", "patch")
 
