@@ -234,9 +234,9 @@ class Gateway:
         try:
             diff = await git.session_diff(self.places.root, main, facts["branch"])
         except HubError as error:
-            if error.code is not Code.BRANCH_MISSING or not facts["active"] or facts["begun"]:
+            if error.code is not Code.BRANCH_MISSING or facts["begun"]:
                 raise
-            return {"summary": "", "diff": ""}  # accepted, and its branch is still being made
+            return {"summary": "", "diff": ""}  # its branch is still being made, or it ended before it was
         return self.scrub({**diff})  # type: ignore[no-any-return]
 
     async def session_cost(self) -> JsonObject:

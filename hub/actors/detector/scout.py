@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from hub.errors import HubError
 from hub.io.census import Census
 from hub.io.git.dirs import common_dir
 from hub.io.processes import Identity
-from hub.io.repoll import Repoll, watched
+from hub.io.repoll import Repoll, database, watched
 from hub.io.runner.proc import boot_id
 from hub.io.stores import StoreFiles
 from hub.providers import stores
@@ -72,7 +72,7 @@ class Scout:
         """Every agent that runs, and every session written since then (epoch seconds)."""
         self.census.look(deep=True)
         running = self.census.agents()
-        hits = self._search(running, since)
+        hits, places = self._search(running, since)
         kept = [Kept(self._located(hit), self._read(hit)) for hit in hits]
         alive = {(hit.provider, hit.path, hit.session_id) for hit in hits}
         self._intel = {name: known for name, known in self._intel.items() if name in alive}
@@ -84,6 +84,7 @@ class Scout:
             lambda provider, folder: account_label(homes.get(provider, ()), _real(folder)),
             self._gaps,
         )
+        self._repoll.watch(watched(places, hits), self._awaited(found))
         # For the sake of an agent its store was searched further back than was asked for.
         self.newest = tuple(
             one for one in found if one.agent or one.contenders or one.gap or one.last_active >= since
@@ -114,7 +115,7 @@ class Scout:
 
     # --- stores ---------------------------------------------------------------------------------------
 
-    def _search(self, running: Sequence[Agent], since: float) -> list[StoreHit]:
+    def _search(self, running: Sequence[Agent], since: float) -> tuple[list[StoreHit], list[Place]]:
         folders = tuple(dict.fromkeys((str(self.root), *(agent.head.process.cwd for agent in running))))
         found: dict[tuple[str, str, str], StoreHit] = {}
         places: dict[Place, None] = {}
@@ -130,8 +131,23 @@ class Scout:
                 places |= dict.fromkeys(stores.load(name).locations(home, variables, folders))
         hits = sorted(found.values(), key=lambda hit: -hit.mtime_ns)
         self._gaps = tuple(gaps.values())
-        self._repoll.watch(watched(places, hits))
-        return hits
+        return hits, list(places)
+
+    def _awaited(self, found: Iterable[Detected]) -> Iterator[str]:
+        """What gets newer once an agent that runs has a session, or its session a prompt."""
+        folders = (str(self.root),)
+        for one in found:
+            if one.prompt or not (one.agent or one.contenders):
+                continue
+            if one.kept is not None:
+                yield one.kept.hit.path
+            elif one.agent is not None and one.provider in stores.names():
+                process = one.agent.head.process
+                env = dict(self._env(process.env))
+                home = env.get("HOME", self.home)
+                for place in stores.load(one.provider).locations(home, env, (*folders, process.cwd)):
+                    yield from database(f"{place.root}/{place.pattern[-1]}")
+                    yield from self.files.folders(place)
 
     def _wanted(self, running: Sequence[Agent], since: float) -> Iterator[tuple[Env, tuple[str, ...], float]]:
         """Which environments are searched for whose sessions, and from when: the user's, each account's, each agent's."""

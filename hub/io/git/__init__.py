@@ -141,7 +141,7 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[SnapshotE
         "for-each-ref", "--sort=-refname", "--sort=-committerdate", f"--format={fields}", under, cwd=root
     )
     found: list[SnapshotEntry] = []
-    for line in done.text.splitlines():
+    for line in filter(None, done.text.split("\n")):  # a subject may hold what else ends a line
         ref, sha, subject, when = line.split("\0")
         session, _, name = ref.removeprefix(f"{KEPT}/").partition("/")
         if name != BASE and not name.endswith(INDEX_SUFFIX):

@@ -34,6 +34,19 @@ def test_every_command_helps_with_an_example(path):
     said = CliRunner().invoke(cli, [*path, "--help"])
     assert said.exit_code == 0
     assert f"Example: hub {' '.join(path)}" in said.output
+    example = next(line for line in ALL[path].help.splitlines() if "Example:" in line)
+    assert f"  {example.strip()}\n" in said.output, "broken in two it cannot be copied"
+
+
+GROUPS = [(), *{path[:-1] for path in ALL if len(path) > 1}]
+
+
+@pytest.mark.parametrize("path", GROUPS, ids=lambda path: " ".join(path) or "hub")
+def test_a_group_tells_each_command_in_a_whole_sentence_and_has_an_example(path):
+    """click cut the sentences off: `Make an account the active one: the next session or handoff...`."""
+    said = CliRunner().invoke(cli, [*path, "--help"]).output
+    assert "..." not in said.partition("Commands:")[2]
+    assert "Example: hub " in said
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
@@ -110,6 +123,9 @@ def test_a_group_alone_shows_its_help(arguments, capsys):
     [
         (["nosuch"], "nosuch"),
         (["statsu"], "Did you mean 'status'?"),
+        (["account", "lst"], "Did you mean 'list'?"),
+        (["-C", "/no/such/folder", "status"], "'/no/such/folder' does not exist"),
+        (["audit", "verify", "--expect", "x"], "'x' is not <seq>:<hash>"),
         (["rewind", "HEAD"], "hub history --commits"),
         (["status", "--nosuch"], "--nosuch"),
         (["run"], "TASK"),

@@ -87,6 +87,55 @@ async def test_the_history_is_the_newest_of_the_audit_log(made, monkeypatch):
         ]
 
 
+async def views_of(gate):
+    """Every view of a session that reads git or files."""
+    assert await gate.history_commits() == []
+    assert await code_of(gate.contract()) is Code.NOT_FOUND
+    assert (await gate.session_cost())["tokensIn"] == 0
+    assert (await gate.history(1))[0]["seq"] > 0
+    return await gate.session_diff()
+
+
+async def test_a_session_without_its_branch_yet_has_no_work(made, monkeypatch):
+    """Found by orders in any order: while the branch is being made, and after a stop meanwhile, it was called gone."""
+    reached = trio.Event()
+
+    async def slow(*_args, **_more):
+        reached.set()
+        await trio.sleep_forever()
+
+    async with daemon_of(made, monkeypatch) as live:
+        gate = live.daemon.app.gateway()
+        monkeypatch.setattr("hub.io.git.add_worktree", slow)
+        await gate.run(request())
+        await reached.wait()
+        assert await views_of(gate) == {"summary": "", "diff": ""}
+        await gate.stop()
+        assert (await live.status())["sessionState"] == "stopped"
+        assert await views_of(gate) == {"summary": "", "diff": ""}
+
+
+async def test_a_session_that_could_not_begin_has_no_work(made, monkeypatch):
+    """The user's branch `hub` leaves no room for `hub/<session>`: that is the failure, not that a branch is gone."""
+    git(made.root, "branch", "hub")
+    async with daemon_of(made, monkeypatch) as live:
+        gate = live.daemon.app.gateway()
+        await gate.run(request())
+        ended = await live.until_ended()
+        assert (ended["sessionState"], ended["error"]["code"]) == ("failed", "git_failed")
+        assert await views_of(gate) == {"summary": "", "diff": ""}
+
+
+async def test_a_branch_that_was_made_and_is_gone_is_told(made, monkeypatch):
+    async with daemon_of(made, monkeypatch) as live:
+        gate = live.daemon.app.gateway()
+        begun = await gate.run(request())
+        await live.until(lambda s: s["needsInput"], "the second agent asks")
+        await gate.stop()
+        git(made.root, "update-ref", "-d", f"refs/heads/{begun['branch']}")
+        assert await code_of(gate.session_diff()) is Code.BRANCH_MISSING
+
+
 async def test_the_time_machine(made, monkeypatch):
     """Each snapshot is shown, its diff can be read, and a rewind makes a branch and moves nothing else."""
     async with daemon_of(made, monkeypatch) as live:

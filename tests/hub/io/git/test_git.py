@@ -152,6 +152,16 @@ async def test_snapshots_newest_first_and_by_session(root):
     assert await api.snapshots(root, "s3") == []
 
 
+async def test_a_subject_may_hold_what_ends_a_line_elsewhere(root):
+    """An agent can write any commit and any ref: a form feed in a subject is no second snapshot."""
+    _, first, _ = await work(root)
+    odd = sh(root, "commit-tree", "-m", "one\ftwo\u2028three", f"{first.sha}^{{tree}}").strip()
+    sh(root, "update-ref", "refs/hub/s1/odd", odd)
+    subjects = {entry["sha"]: entry["subject"] for entry in await api.snapshots(root, "s1")}
+    assert len(subjects) == 3
+    assert subjects[odd] == "one\ftwo\u2028three"
+
+
 async def test_commit_diff_is_against_the_first_parent(root):
     _, first, second = await work(root)
     assert (await api.commit_diff(root, second.sha))["diff"] == sh(root, "diff", first.sha, second.sha)
