@@ -108,6 +108,56 @@ COMMON: dict[str, Draw] = {
 """Keys of other services that have a form of their own."""
 
 
+SERVICES = (
+    "cloudflare",
+    "datadog",
+    "fastly",
+    "netlify",
+    "facebook",
+    "discord",
+    "dropbox",
+    "linear",
+    "mapbox",
+)
+"""Services whose keys have no form, so that an engine goes by their name; with no word of secrets in it."""
+
+
+def about(*parts: str | tuple[str, int]) -> Draw:
+    """A text about some service: `form` behind its name."""
+
+    def draw(rng: random.Random) -> str:
+        return rng.choice(SERVICES) + form(*parts)(rng)
+
+    return draw
+
+
+WITHOUT: dict[str, Draw] = {
+    "commit": form("commit ", (HEX, 40), " (HEAD -> main)"),
+    "picked commit": about(": fix of the client (cherry picked from commit ", (HEX, 40), ")"),
+    "pinned action": about("/setup-action@", (HEX, 40), " # v4"),
+    "request of a service": about(" request id: ", (HEX, 32)),
+    "commit of a service": about(': "', (HEX, 40), '"'),
+    "digest of a service": about(': "', (HEX, 32), '"'),
+    "object of a service": about(': "', (ALNUM, 40), '"'),
+    "image": form("image: acme/agent@sha256:", (HEX, 64)),
+    "integrity": form('"integrity": "sha512-', (ALNUM + "+/", 86), '=="'),
+    "module": form("example.com/acme/sdk v1.2.3 h1:", (ALNUM + "+/", 43), "="),
+    "build": form("assets/index-", (ALNUM, 8), ".js"),
+    "tool call": form('"tool_use_id": "toolu_01', (ALNUM, 22), '"'),
+    "message": form('"id": "msg_01', (ALNUM, 22), '"'),
+    "session": lambda rng: f"session {uuid.UUID(int=rng.getrandbits(128), version=4)} began",
+    "page": form('nextPageToken: "', (ALNUM, 20), '"'),
+    "public key": form('public_key = "', (HEX, 66), '"'),
+    "key's id": form("key_id: ", (HEX, 16)),
+    "path": form("TOKEN_FILE=/run/secrets/", (LOWER, 20)),
+    "variable": form('api_key = os.environ["ACME_', (UPPER, 12), '"]'),
+    "placeholder": form('token = "your-token-here-', (string.digits, 4), '"'),
+    "address on a chain": form("token=0x", (HEX, 40)),
+    "retired key": form("CLOUDFLARE_ORIGIN_CA: v1.0-", (HEX, 24), "-", (HEX, 146)),
+}
+"""Texts without a secret, each as random as one: ids, digests, places, what is public, what opens nothing."""
+
+
 def written(name: str, value: str) -> Iterator[str]:
     """A value assigned to a name, as the languages, formats and shells write it."""
     camel = name[:1].lower() + name[1:]

@@ -8,6 +8,9 @@ about one *token* (letters without a blank or quote between them) behind what st
 engine says then depends on nothing that a cut could change. Most tokens are words: only one with a long run of letters
 and digits mixed is worth a question.
 
+What a service is called is no name for a secret. Where an engine sees one only because a service is named on the line,
+a word that announces a secret has to stand there too, as it has to for hub's own names.
+
 A question alone costs ten times what reading it costs. So the questions of a text are first asked together, each on
 its own and far from the others: where the engine sees nothing there, it would see nothing in the question alone.
 """
@@ -50,6 +53,14 @@ _IDS = (
     *("sha1-", "sha1:", "sha256-", "sha256:", "sha384-", "sha512-", "sha512:"),
 )
 """What ids begin with that model servers and agents give to messages, calls and answers, and digests; no key does."""
+
+
+_RETIRED = ("v1.0-",)
+"""What keys begin with that open nothing any more: Cloudflare has taken no service key since 30 September 2026."""
+_ANNOUNCED = re.compile(
+    "(?i)key|token|secret|pass|pwd|auth|cred|cookie|bearer|access|session|sign|webhook|licen[cs]e|client|login|account"
+)
+"""A word that says that a secret follows. It may say so of what is none, but only where an engine sees one as well."""
 
 
 class Engine(Protocol):
@@ -107,8 +118,17 @@ class EngineLayer:
         for worth in _together(new):
             seen = self._seen(worth) if len(worth) >= _FEW else worth
             self._answers.update(dict.fromkeys(worth, ()))
-            self._answers.update((question, self._find(question)) for question in seen)
+            self._answers.update((question, self._worth_hiding(question)) for question in seen)
         return self._answers
+
+    def _worth_hiding(self, question: str) -> Answer:
+        """The finds in a question, but for those that rest on a service's name alone, and for keys that open nothing."""
+        return [
+            (first, last, kind)
+            for first, last, kind in self._find(question)
+            if not question.startswith(_RETIRED, first)
+            and (_ANNOUNCED.search(question, 0, first) or self._find(question[first:last]))
+        ]
 
     def _seen(self, questions: Sequence[str]) -> set[str]:
         """Those in which the engine sees something when it reads all of them at once."""

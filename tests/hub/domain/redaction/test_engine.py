@@ -16,14 +16,14 @@ MARK = re.compile(r"\[REDACTED:([a-z0-9-]{1,32}):[0-9a-f]{8}\]")
 
 
 class Context:
-    """Finds `q` and twelve letters or digits anywhere, and any run of hex where its line names `acme` before it."""
+    """Finds `q` or `v1.0-` and twelve letters or digits anywhere, and hex where its line names `acme` before it."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
 
     def find(self, text):
         self.asked.append(text)
-        found = [(m.start(), m.end(), "q") for m in re.finditer("q[a-z0-9]{12}", text)]
+        found = [(m.start(), m.end(), "q") for m in re.finditer("(?:q|v1[.]0-)[a-z0-9]{12}", text)]
         found += [(m.start(1), m.end(1), "acme") for m in re.finditer("acme.*?([0-9a-f]{12,})", text)]
         return found
 
@@ -44,17 +44,17 @@ def streamed(text, cuts):
 
 def test_the_engine_sees_a_token_behind_its_line():
     engine = Context()
-    assert kinds("one\nacme is: 12ab34cd56ef78\nx", engine) == ["acme"]
-    assert engine.asked == ["acme is: 12ab34cd56ef78"]
+    assert kinds("one\nacme key: 12ab34cd56ef78\nx", engine) == ["acme"]
+    assert engine.asked == ["acme key: 12ab34cd56ef78"]
 
 
 def test_questions_are_asked_together_and_only_where_something_is_seen_alone():
     """A question alone costs ten times what reading it costs."""
     engine = Context()
-    text = "\n".join(f"id {number:04}abcd1234efgh" for number in range(50)) + "\nacme is: 12ab34cd56ef78"
+    text = "\n".join(f"id {number:04}abcd1234efgh" for number in range(50)) + "\nacme key: 12ab34cd56ef78"
     assert kinds(text, engine) == ["acme"]
     assert len(engine.asked) == 2
-    assert engine.asked[1] == "acme is: 12ab34cd56ef78"
+    assert engine.asked[1] == "acme key: 12ab34cd56ef78"
 
 
 def test_many_questions_are_asked_in_portions_and_answers_are_forgotten():
@@ -62,7 +62,7 @@ def test_many_questions_are_asked_in_portions_and_answers_are_forgotten():
     engine = Context()
     asked = redactor(engine)
     lines = [f"{'w ' * 70}{number:05}abcd1234efgh" for number in range(5000)]
-    text = "\n".join([*lines, "acme 12ab34cd56ef78"])
+    text = "\n".join([*lines, "acme key 12ab34cd56ef78"])
     assert MARK.findall(asked.text(text)) == ["acme"]
     assert max(map(len, engine.asked)) < 3 * 65_536
     assert MARK.findall(asked.text(text)) == ["acme"]
@@ -72,22 +72,43 @@ def test_a_questions_answer_is_remembered():
     engine = Context()
     asked = redactor(engine)
     for _ in range(3):
-        asked.text("acme is: 12ab34cd56ef78 is it")
+        asked.text("acme key: 12ab34cd56ef78 is it")
     assert len(engine.asked) == 1
 
 
 @pytest.mark.parametrize("known", ["toolu_01", "msg_01", "req_011", "call_", "sha256:", "sha512-"])
 def test_ids_and_digests_are_no_question(known):
     engine = Context()
-    assert kinds(f"acme {known}12ab34cd56ef78", engine) == []
+    assert kinds(f"acme key {known}12ab34cd56ef78", engine) == []
     assert engine.asked == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("acme: 12ab34cd56ef78", []),
+        ("acme request id: 12ab34cd56ef78", []),
+        ("the key for acme is 12ab34cd56ef78", ["acme"]),
+        ("acme: q1b2c3d4e5f6a", ["q"]),
+    ],
+)
+def test_a_services_name_alone_announces_no_secret(text, found):
+    """What follows is as often the id of a request or a commit; a form of its own or a word of secrets tells."""
+    assert kinds(text) == found
+
+
+def test_a_key_that_opens_nothing_any_more_is_left_to_its_name():
+    """Cloudflare's service keys ended on 30 September 2026; what a name calls a secret is hidden all the same."""
+    assert kinds("is v1.0-12ab34cd56ef it") == []
+    assert kinds("origin_ca=v1.0-12ab34cd56ef it") == []
+    assert kinds("token=v1.0-12ab34cd56ef78ab it") == ["generic"]
 
 
 def test_another_line_names_nothing_and_neither_does_what_stands_before_a_marker():
     """Else hiding one secret would change what is found behind it, and twice were not once."""
-    assert kinds("acme\n12ab34cd56ef78") == []
-    assert kinds("acme hunter2hunter2 12ab34cd56ef78") == ["known", "acme"]
-    assert kinds("acme [x] 12ab34cd56ef78") == []
+    assert kinds("acme key\n12ab34cd56ef78") == []
+    assert kinds("acme key hunter2hunter2 12ab34cd56ef78") == ["known", "acme"]
+    assert kinds("acme key [x] 12ab34cd56ef78") == []
 
 
 @pytest.mark.parametrize(
