@@ -31,6 +31,8 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WALK_SECONDS = 2.0
 _CHECK_EVERY = 256
+_ODD = frozenset(("", ".", ".."))
+"""Steps that lead to no entry of their folder."""
 
 
 @attrs.frozen
@@ -171,8 +173,10 @@ def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
 
 def _open_below(root: str, path: str) -> int:
     """A descriptor of the regular file: every step below the root is opened by itself, and none is a link."""
-    top = os.path.realpath(root)
-    steps = _true(root, path)[len(top) :].strip("/").split("/")
+    top, steps = root, path[len(root) + 1 :].split("/")
+    if not path.startswith(f"{root}/") or _ODD.intersection(steps):
+        top = os.path.realpath(root)
+        steps = _true(root, path)[len(top) :].strip("/").split("/")
     folder = -1
     try:
         folder = os.open(top, _DIRECTORY)
