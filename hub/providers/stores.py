@@ -16,8 +16,16 @@ import attrs
 from hub.domain.detection.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
 from hub.providers.store import Files, Store, Summed
 
-DRIVEN = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider")
-"""Agents that hub can also run."""
+DRIVEN: Mapping[str, str] = {
+    "claude": "Claude Code",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+    "opencode": "OpenCode",
+    "qwen": "Qwen Code",
+    "copilot": "GitHub Copilot CLI",
+    "aider": "Aider",
+}
+"""Agents that hub can also run, with their display names: whoever only lists sessions imports none of them."""
 DETECTED: Mapping[str, str] = {
     "cursor": "Cursor",
     "antigravity": "Antigravity",

@@ -18,10 +18,30 @@ from typing import Any
 
 from hub.domain.detection.intel import Found, Limits, Place, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import Draft, mcp_of
+from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text, texts
 from hub.providers.store import Files, LineStore, Summed, Totals, document, stem
 
+SIGNATURE = Signature(
+    executables=("claude", "claude.exe"),
+    packages=("@anthropic-ai/claude-code", "share/claude/versions"),
+    program="claude",
+    home="CLAUDE_CONFIG_DIR",
+    default_home=".claude",
+    registry="sessions",
+    session_options=("--resume", "-r", "--session-id"),
+    helpers="mcp auth agents config doctor install update plugin setup-token --version -v --help -h",
+    surfaces={
+        "cli": "command-line",
+        "sdk-cli": "command-line",
+        "claude-vscode": "editor",
+        "claude-desktop": "desktop",
+        "sdk-ts": "program",
+        "sdk-py": "program",
+    },
+)
+"""How its processes look; `sessions/<pid>.json` names the session of each that runs."""
 _SILENT = frozenset(
     [
         "queue-operation",

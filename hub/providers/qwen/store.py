@@ -14,10 +14,21 @@ from typing import Any
 
 from hub.domain.detection.intel import Found, Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, integer, items, mapping, text
 from hub.providers.store import LineStore, stem
 
+SIGNATURE = Signature(
+    packages=("@qwen-code/qwen-code",),
+    program="qwen",
+    home="QWEN_HOME",
+    default_home=".qwen",
+    session_options=("-r", "--resume", "--session-id"),
+    helpers="mcp extensions auth --version -v --help -h",
+    surfaces={"--acp": "editor", "--experimental-acp": "editor"},
+)
+"""How its processes look: a launcher and its child."""
 _OWN = ("<session_context>", "This is the Qwen Code.", "<system-reminder>")
 
 
