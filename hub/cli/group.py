@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
     "adopt": ("hub.cli.detect", "Go on with the work of an agent that hub did not start."),
     "quota": ("hub.cli.quota", "What every account has left, and when its wall will come."),
+    "usage": ("hub.cli.usage", "Tokens that agents' own sessions used, by agent and model."),
     "providers": ("hub.cli.providers", "Every agent: installed, logged in, under which account."),
     "install": ("hub.cli.providers", "Install an agent by its maker's own command."),
     "account": ("hub.cli.account", "The logins of the agents: list, add, switch, log in, remove."),

@@ -85,6 +85,11 @@ class Detected:
         return self.kept.cwd if self.kept is not None else ""
 
     @property
+    def prompt(self) -> str:
+        """What it was first asked to do; "" while that is not known."""
+        return self.kept.intel.initial_prompt if self.kept is not None else ""
+
+    @property
     def hubs(self) -> bool:
         """Whether hub itself has started it."""
         if self.agent is not None:
