@@ -225,7 +225,7 @@ async def test_who_asks_is_answered_where_the_audit_log_takes_nothing(folder, mo
     """A log that was tampered with keeps no session from ending."""
     monkeypatch.setattr(events, "_AUDIT_PATIENCE", 0.01)
     async with logs_of(folder) as logs:
-        failpoints.arm("audit.append=enospc")
+        failpoints.arm("audit.append=enospc@1")
         await logs.append(said(1))
         await logs.events.ref.call(EventsOnRecord(), timeout=CALL)
         assert await logs.audited() == []
