@@ -200,7 +200,7 @@ class Fold:
             self.draft.mcp(mcp_of(f"{server}__tool") if server.startswith("mcp__") else "")
             given = payload.get("arguments", payload.get("input"))
             records.began(self.draft, text(payload.get("call_id")), payload.get("name"), given)
-            records.called(self.draft, text(payload.get("name")), given)
+            records.called(self.draft, text(payload.get("name")), given, text(payload.get("call_id")))
             self.draft.took()
         elif kind in ("function_call_output", "custom_tool_call_output"):
             self._ended(payload)

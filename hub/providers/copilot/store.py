@@ -170,9 +170,9 @@ class Fold:
         steps = asked.get("todos")
         self._todos.asked(text(data.get("toolCallId")), text(asked.get("query")))
         if tool == "update_todo" and isinstance(steps, str):
-            self.draft.planned(records.checklist(steps))
+            self.draft.plans(text(data.get("toolCallId")), records.checklist(steps))
         else:
-            records.called(self.draft, tool, given)
+            records.called(self.draft, tool, given, text(data.get("toolCallId")))
 
     def _changed(self, data: Mapping[str, Any]) -> None:
         for edit in map(mapping, items(data.get("fileEdits"))):

@@ -105,7 +105,7 @@ class Fold:
             return
         if call.get("status") in ("success", "error", "cancelled"):
             self._called.add(key)
-        if call.get("status") != "error":
+        if call.get("status") not in ("error", "cancelled"):
             records.called(self.draft, tool, call.get("args"))
         records.began(self.draft, key, tool, call.get("args"))
         for part in map(mapping, items(call.get("result"))):

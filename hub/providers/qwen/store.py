@@ -91,7 +91,7 @@ class Fold:
         parts = [mapping(part) for part in items(mapping(value.get("message")).get("parts"))]
         for call in (mapping(part["functionCall"]) for part in parts if "functionCall" in part):
             records.began(self.draft, text(call.get("id")), call.get("name"), call.get("args"))
-            records.called(self.draft, text(call.get("name")), call.get("args"))
+            records.called(self.draft, text(call.get("name")), call.get("args"), text(call.get("id")))
         words = records.said([part for part in parts if part.get("thought") is not True])
         self.draft.said("assistant", words, key=name)
         self.draft.took()
