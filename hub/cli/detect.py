@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from hub.cli.context import client, json_option, show
+from hub.cli.context import client, json_option, project_dir, show
 from hub.cli.table import ago, counted
 from hub.errors import Code, HubError
 
@@ -93,9 +93,9 @@ def _found(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
     except HubError as error:
         if error.code is not Code.DAEMON_NOT_RUNNING:
             raise
-        from hub.cli.offline import detected
+        from hub.cli.looking import detected
 
-        found = detected(ctx, hours)
+        found = detected(project_dir(ctx), hours)
     return found
 
 

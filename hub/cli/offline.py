@@ -143,16 +143,3 @@ def _or_here(ask: Callable[[], Any], here: Callable[[], Any]) -> Any:
         if error.code is not Code.DAEMON_NOT_RUNNING:
             raise
     return here()
-
-
-def detected(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
-    """What `GET /api/detect` would answer."""
-    from hub.actors.detector.scout import Scout  # the heaviest of all, and for one command
-    from hub.domain.plain import plain_value  # as above
-
-    mine = project(ctx)
-    config = mine.config()
-    scout = Scout(mine.places.root, load_all(lambda: config), config)
-    found = [scout.to_json(one) for one in scout.scan(time.time() - hours * 3600)]
-    shown: list[dict[str, Any]] = mine.redactor().value(plain_value(found))
-    return shown

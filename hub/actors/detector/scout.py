@@ -15,9 +15,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
+from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine
 from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
@@ -25,14 +27,16 @@ from hub.domain.detection.lineup import SLACK, Agent
 from hub.domain.detection.processes import Signature
 from hub.errors import HubError
 from hub.io.census import Census
-from hub.io.git.dirs import common_dir
+from hub.io.git_dirs import common_dir
 from hub.io.processes import Identity
 from hub.io.repoll import Repoll, database, watched
 from hub.io.runner.proc import boot_id
 from hub.io.stores import StoreFiles
 from hub.providers import stores
-from hub.providers.base import Provider
 from hub.providers.registry import signatures
+
+if TYPE_CHECKING:
+    from hub.providers.base import Provider  # which a look at the machine does without
 
 _WALK = 30.0
 """Seconds after which the stores are walked although no stamp has changed."""
@@ -108,10 +112,8 @@ class Scout:
 
     def to_json(self, found: Detected) -> dict[str, object]:
         """As it is served, but not redacted."""
-        known = self.providers.get(found.provider)
-        named = stores.DETECTED.get(found.provider, found.provider)
-        told = found.to_json(known.display_name if known is not None else named)
-        return {**told, "adoptable": self.inside(found.work_dir) and not found.hubs}
+        name = stores.DRIVEN.get(found.provider) or stores.DETECTED[found.provider]
+        return {**found.to_json(name), "adoptable": self.inside(found.work_dir) and not found.hubs}
 
     # --- stores ---------------------------------------------------------------------------------------
 
@@ -154,11 +156,9 @@ class Scout:
         known = tuple(stores.names())
         wanted: dict[tuple[Env, tuple[str, ...]], float] = {(self._env(self.env), known): since}
         for name in known:
-            provider = self.providers.get(name)
-            for account in self.config.accounts(name) if provider is not None else ():
-                if account.config_dir and provider is not None:
-                    place = attrs.evolve(account, config_dir=str(Path(account.config_dir).expanduser()))
-                    env = self._env({**self.env, **provider.account_env(place)})
+            for account in self._accounts(name):
+                if account.config_dir:
+                    env = self._env({**self.env, **self._account_env(name, account)})
                     wanted.setdefault((env, (name,)), since)
         for agent in running:
             if agent.head.provider in known:
@@ -188,15 +188,19 @@ class Scout:
         """Home and label of every account, by the provider's name."""
         found: dict[str, list[tuple[str, str]]] = {}
         for name, signature in self.signatures.items():
-            provider = self.providers.get(name)
             found[name] = []
-            for account in self.config.accounts(name) if provider is not None else ():
-                place = str(Path(account.config_dir).expanduser()) if account.config_dir else ""
-                env = {"HOME": self.home, **{k: v for k, v in self.env.items() if not place}}
-                if place and provider is not None:
-                    env |= provider.account_env(attrs.evolve(account, config_dir=place))
-                found[name].append((_real(signature.home_of(env)), account.label))
+            for account in self._accounts(name):
+                own = self._account_env(name, account) if account.config_dir else self.env
+                found[name].append((_real(signature.home_of({"HOME": self.home, **own})), account.label))
         return found
+
+    def _accounts(self, name: str) -> Sequence[Account]:
+        return self.config.accounts(name) if name in self.providers else ()
+
+    def _account_env(self, name: str, account: Account) -> Mapping[str, str]:
+        """What moves the agent to the account's directory. Imports the agent."""
+        place = attrs.evolve(account, config_dir=str(Path(account.config_dir).expanduser()))
+        return self.providers[name].account_env(place)
 
 
 @lru_cache(maxsize=1024)

@@ -61,8 +61,10 @@ def absorb(
 ) -> None:
     """Puts parts in, each with its time, and notes beside them: how far the log was read stands or falls with it."""
     for at, part in parts:
-        _remove(db, part.gone)
-        put(db, part, at)
+        if part.gone:
+            _remove(db, part.gone)
+        if part.nodes or part.edges:
+            put(db, part, at)
     for name, value in notes:
         set_note(db, name, value)
     told = db.execute(_TOLD).fetchone()[0]

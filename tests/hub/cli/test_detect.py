@@ -73,6 +73,16 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
     assert " running, " in shown[-1]
 
 
+def test_settings_that_cannot_be_read_end_it_as_any_command(made, env):
+    """It looks by itself before click is imported; the error is the usual one all the same."""
+    (made.root / "hub.toml").write_text("[server")
+    usual = hub("-C", ".", "detect", "--json", cwd=made.root, env=env)
+    short = hub("detect", "--json", cwd=made.root, env=env)
+    assert short.returncode == 2
+    assert "hub.toml" in short.stdout + short.stderr
+    assert (short.stdout, short.stderr, 2) == (usual.stdout, usual.stderr, usual.returncode)
+
+
 def test_a_watch_tells_what_is_new_a_line_each(made, env, tmp_path):
     argv = [sys.executable, "-m", "hub", "detect", "--watch", "--json", "--since-hours", "0"]
     with subprocess.Popen(argv, cwd=made.root, env=env, stdout=subprocess.PIPE, text=True) as watch:
