@@ -23,8 +23,8 @@ from hub.io.graph.links import is_linked, link
 from hub.io.graph.rows import Rows, rows
 from hub.io.graph.store import GraphStore
 
-BATCH = 4 << 20
-"""Bytes of code that go into one transaction: about a fifth of a second."""
+BATCH = 2 << 20
+"""Bytes of code that go into one transaction: about a tenth of a second."""
 _UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and bytes that are no UTF-8."""
 _GONE = 2000
