@@ -2,7 +2,7 @@
 
 Owns: the words that announce a secret, what may stand between such a word and its value, and how random a value
 must look to be one.
-Must not: know any provider's form (`redaction_rules` does), or hide what a program computes (`token = next(it)`).
+Must not: know any provider's form (`rules` does), or hide what a program computes (`token = next(it)`).
 
 The words are searched in the lower-case ASCII view of the text, and all the rest is looked at only where a word
 stands. As in the rules, every run is possessive and of a class that the part behind it does not begin with: nothing
