@@ -60,8 +60,9 @@ class PrefixRules:
         self._literals = Literals(literals, _ANCHOR, sorted({rule.likely() for rule in rules}))
         self._begun_late = cache(lambda: pattern("|".join(sorted({rule.begun() for rule in rules}))))
         self._heads = {literal[:size] for literal, _ in literals for size in range(1, len(literal))}
-        self._ends = {head[-2:] for head in self._heads}
-        self._longest_head = max(map(len, self._heads))
+        sizes = {(head[-1], len(head)) for head in self._heads}
+        self._sizes = {end: sorted((size for last, size in sizes if last == end), reverse=True) for end, _ in sizes}
+        """How long a head may be that ends in a letter, the longest first."""
 
     def confirmed_by(self, engine: Engine) -> PrefixRules:
         """The same rules, but keys of a kind that is also published are left to the engine's judgement."""
@@ -103,11 +104,9 @@ class PrefixRules:
 
     def _begun(self, text: str, lo: int, hold: int) -> int:
         """Where the first literal begins that the end of `text` is a part of; else `hold`."""
-        if text[-2:] not in self._ends and text[-1:] not in self._heads:
-            return hold
-        for start in range(max(lo, len(text) - self._longest_head), hold):
-            if text[start:] in self._heads:
-                return start
+        for size in self._sizes.get(text[-1:], ()):
+            if lo <= len(text) - size < hold and text[-size:] in self._heads:
+                return len(text) - size
         return hold
 
 
