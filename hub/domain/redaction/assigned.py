@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
-from hub.domain.redaction.literals import Literals
+from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
 from hub.domain.redaction.rule import Runs
 from hub.domain.redaction.span import Span
@@ -80,6 +80,7 @@ _PLAIN = "^0-9A-Z!@#$%^&*"
 _ANCHOR = 3
 _HEADS = frozenset(word[:size] for word in (*_WORDS, *_OPTIONS) for size in range(1, len(word)))
 _LONGEST = max(map(len, _HEADS))
+_SIZES = sizes_by_end(_HEADS)
 _QUOTES = "\"'\\`,;)"
 _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together, so it is a name."""
@@ -130,9 +131,9 @@ class Assignments:
                 if span is not None:
                     spans.append(span)
         if not final:
-            for start in range(max(lo, len(view) - _LONGEST), hold):
-                if view[start:] in _HEADS:
-                    return spans, start
+            for size in _SIZES.get(view[-1:], ()):
+                if lo <= len(view) - size < hold and view[-size:] in _HEADS:
+                    return spans, len(view) - size
         return spans, hold
 
     def _worthwhile(
@@ -140,11 +141,10 @@ class Assignments:
     ) -> Iterator[tuple[int, int, bytes]]:
         """The words that a secret may follow: a letter that none is without is in reach, or a text's end that may go on."""
         runs, place = Runs(text), lo
-        curl = view.find(b"curl")
         while True:
             for at, end, word in self._literals.hits(view, place):
                 if word in _OPTIONS:
-                    if 0 <= curl < at and view.rfind(b"curl", max(0, at - LOOK_BACK), at) >= 0:
+                    if view.rfind(b"curl", max(0, at - LOOK_BACK), at) >= 0:
                         yield at, end, word
                     continue
                 ahead = runs.end(_PLAIN, end)
@@ -155,7 +155,7 @@ class Assignments:
                 elif ahead - end > 2 * _NEAR:
                     place = min(ahead - _NEAR - _LONGEST, len(text))
                     others = [view.find(b"cookie", max(at + 1, ahead - _FAR - _LONGEST), place)]
-                    others += [view.find(option, at + 1, place) for option in _OPTIONS if curl >= 0]
+                    others += [view.find(option, at + 1, place) for option in _OPTIONS]
                     place = min([other for other in others if other >= 0], default=place)
                     break
             else:

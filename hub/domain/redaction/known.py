@@ -118,7 +118,7 @@ class KnownSecrets:
         With `final` nothing more will come: a value cut off at the end is found by its first 8 letters.
         """
         begun = self._may_have_begun(text, final=final)
-        whole = self._gate is None or any(self._gate.hits(_squeeze(text), 0))
+        whole = self._gate is None or self._gate.stand_in(_squeeze(text[lo:]))
         if not begun and not whole:
             return [], len(text)
         spans = list(self._find(text, lo)) if whole else []

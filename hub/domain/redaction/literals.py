@@ -60,6 +60,12 @@ class Literals(Generic[T]):
                     if view.startswith(literal, start):
                         yield start, start + len(literal), meaning
 
+    def stand_in(self, view: bytes) -> bool:
+        """Whether any literal stands anywhere in `view`."""
+        if self._finditer is None:
+            return any(self._anchors.hits(view.decode("ascii"), 0))
+        return self._whole(view, 0) is not None
+
     def following(self, view: bytes, lo: int) -> Callable[[int], int | None]:
         """A function that tells where a literal stands with more than it behind it, at a place or later; none: nowhere.
 
@@ -94,6 +100,14 @@ class Literals(Generic[T]):
     @cached_property
     def _search(self) -> Search:
         search = pattern("|".join(self._likely))
+        assert search is not None  # noqa: S101  # asked for only where RE2 is
+        return search
+
+    @cached_property
+    def _whole(self) -> Search:
+        search = pattern(
+            "|".join(sorted({re.escape(literal) for literal, _ in self._pairs})) or r"[^\x00-\xff]"
+        )
         assert search is not None  # noqa: S101  # asked for only where RE2 is
         return search
 
@@ -153,3 +167,12 @@ def _re2() -> Any:
     except ImportError:
         return None
     return re2
+
+
+def sizes_by_end(words: Iterable[T]) -> dict[T, list[int]]:
+    """How long those of the words (text or bytes) are that end in a letter, by that letter, the longest first."""
+    sizes: dict[Any, set[int]] = defaultdict(set)
+    for word in words:
+        text: Any = word
+        sizes[text[-1:]].add(len(text))
+    return {end: sorted(found, reverse=True) for end, found in sizes.items()}

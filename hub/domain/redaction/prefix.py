@@ -18,7 +18,7 @@ from functools import cache
 import attrs
 
 from hub.domain.redaction.engine import Engine
-from hub.domain.redaction.literals import Literals, pattern
+from hub.domain.redaction.literals import Literals, pattern, sizes_by_end
 from hub.domain.redaction.rule import Rule, Runs
 from hub.domain.redaction.rules import RULES
 from hub.domain.redaction.span import Span
@@ -60,9 +60,7 @@ class PrefixRules:
         self._literals = Literals(literals, _ANCHOR, sorted({rule.likely() for rule in rules}))
         self._begun_late = cache(lambda: pattern("|".join(sorted({rule.begun() for rule in rules}))))
         self._heads = {literal[:size] for literal, _ in literals for size in range(1, len(literal))}
-        sizes = {(head[-1], len(head)) for head in self._heads}
-        self._sizes = {end: sorted((size for last, size in sizes if last == end), reverse=True) for end, _ in sizes}
-        """How long a head may be that ends in a letter, the longest first."""
+        self._sizes = sizes_by_end(self._heads)
 
     def confirmed_by(self, engine: Engine) -> PrefixRules:
         """The same rules, but keys of a kind that is also published are left to the engine's judgement."""
@@ -76,18 +74,24 @@ class PrefixRules:
         Of matches that overlap and are of one rule only those are told that make up the whole region.
         """
         view = text.encode("ascii", "replace")
-        looks = _Looks(text, view, self._literals, self._engine, final=final)
         following = self._literals.following(view, lo)
-        place = lo
-        # Behind what may go on all is looked at again when there is more text.
-        while (start := following(place)) is not None and start < looks.hold:
-            place = start + 1
-            if not all([looks.at(form, start) for _, form in self._literals.at(view, start)]):
-                place = start + _STRETCH
-                for form in self._forms:
-                    looks.along(form, start + 1, place)
-        hold = looks.hold
-        return looks.spans, hold if final else self._begun(text, lo, self._just_begun(text, view, lo, hold))
+        start, hold = following(lo), len(text)
+        spans: list[Span] = []
+        if start is not None:
+            looks = _Looks(text, view, self._literals, self._engine, final=final)
+            # Behind what may go on all is looked at again when there is more text.
+            while start is not None and start < looks.hold:
+                start = following(self._read(looks, view, start))
+            spans, hold = looks.spans, looks.hold
+        return spans, hold if final else self._begun(text, lo, self._just_begun(text, view, lo, hold))
+
+    def _read(self, looks: _Looks, view: bytes, start: int) -> int:
+        """Look at the heads at a place, or at all in a stretch where one of them adds nothing; where to go on."""
+        if all(looks.at(form, start) for _, form in self._literals.at(view, start)):
+            return start + 1
+        for form in self._forms:
+            looks.along(form, start, start + _STRETCH)
+        return start + _STRETCH
 
     def _just_begun(self, text: str, view: bytes, lo: int, hold: int) -> int:
         """Where the first literal stands behind which too little follows for the search, up to the end of the text."""
@@ -156,7 +160,11 @@ class _Looks:
             )
         # One match is one way through the parts: what ended before the text does can go on nowhere.
         may_go_on = start < self.hold and not self._final
-        if may_go_on and (found is None or found.end() == len(self._text)) and form.begins()(self._text, start):
+        if (
+            may_go_on
+            and (found is None or found.end() == len(self._text))
+            and form.begins()(self._text, start)
+        ):
             self.hold = start
         if found is not None and taken and rule.overlaps:
             return self._last(form, start, found.end())
@@ -167,7 +175,9 @@ class _Looks:
         run, head = form.rule.run, form.rule.literal.encode()
         if not self._final and end < len(self._text) == self._runs.end(run.letters, end):
             end = min(end, len(self._text) - run.most - 1)  # a later one may go on
-        place = self._view.rfind(head, start + 1, end - 1)  # a secret that only touches has a marker of its own
+        place = self._view.rfind(
+            head, start + 1, end - 1
+        )  # a secret that only touches has a marker of its own
         while place > start:
             found = form.match()(self._text, place)
             if found is not None and form.rule.takes(found["secret"]):

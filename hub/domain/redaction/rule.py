@@ -178,10 +178,14 @@ class Rule:
         if run.stop or not run.is_enough:
             return later
         end = runs.end(run.letters, place)
-        if len(self.parts) > _HEAD_AND_RUN or (self.before and start and runs.end(run.letters, start - 1) > start):
+        if len(self.parts) > _HEAD_AND_RUN or (
+            self.before and start and runs.end(run.letters, start - 1) > start
+        ):
             # What follows is the same for all heads of a run, and so is where a secret ends; or too much stands before.
             return max(later, end + 1)
-        if self.mixed:  # what is without a digit here has none behind a head whose run is over before the next
+        if (
+            self.mixed
+        ):  # what is without a digit here has none behind a head whose run is over before the next
             later = max(later, min(end + 1, runs.end("^0-9", place) - run.most))
         return later
 

@@ -72,7 +72,11 @@ def machine_made(value: str, mass: int = _MASS) -> bool:
     if _HEX.fullmatch(value) and not (value.islower() or value.isupper()):
         return False  # no generator mixes cases in hex but for an address's checksum, which everyone may see
     return (
-        (_random_mass(value, mass) or bool(_UUID.search(value)) or any(map(_varied, _LONG_NUMBER.findall(value))))
+        (
+            _random_mass(value, mass)
+            or bool(_UUID.search(value))
+            or any(map(_varied, _LONG_NUMBER.findall(value)))
+        )
         and not _NO_VALUE.match(value)
         and not placeholder(value)
     )
