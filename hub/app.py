@@ -28,7 +28,8 @@ from hub.actors.front import FrontEnd
 from hub.actors.late import Late
 from hub.actors.session.actor import Session
 from hub.actors.session.board import Board
-from hub.actors.session.kit import Keys, Kit
+from hub.actors.session.held import own_keys
+from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
 from hub.actors.stumbles import Stumbles
@@ -243,7 +244,7 @@ class App:
             settings=self.ref("settings"),
             approvals=self.ref("approvals"),
             providers=self.providers,
-            keys=Keys(*map(load_or_create_key, ("contract", "redaction", "audit"))),
+            keys=own_keys(),
             config=self.config,
             tallies=Tallies(),
             new_id=new_id,

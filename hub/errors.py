@@ -218,7 +218,7 @@ RULES: dict[Code, Rule] = {
     ),
     Code.DISPATCH_FAILED: Rule(409, 1, "The agent could not be started", "Run hub doctor."),
     Code.RESUME_TIMEOUT: Rule(409, 1, "The receiver gave no sign of life", "Hand over: hub handoff"),
-    Code.VERIFY_FAILED: Rule(409, 1, "The acceptance commands failed", "Read their output: hub logs"),
+    Code.VERIFY_FAILED: Rule(409, 1, "The acceptance commands failed", "Read their output: hub logs --full"),
     Code.CONTRACT_INVALID: Rule(
         409, 1, "The contract's signature does not verify", "It was not given to the agent; see hub history"
     ),

@@ -117,7 +117,7 @@ _WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
 )
 _DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("settings", (GetConfig,)),
-    ("events", (EventAppend,)),
+    ("events", (EventAppend, EventsSince)),
     ("audit", (AuditAppend,)),
     ("session", (StartRun, GetSessionFacts)),
     ("quota", (SpentElsewhere,)),

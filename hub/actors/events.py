@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -67,6 +68,8 @@ class EventLog(Actor[Any]):
         self._using = trio.Lock()
         """Held while the log is written or read: no reader between a write and its news."""
         self._syncing = trio.Lock()
+        self._unaudited: deque[Record] = deque(maxlen=_AUDIT_PAGE)
+        """The newest events, until the audit log has them."""
 
     async def started(self) -> None:
         """Open the log; tell of a damaged one that was put aside."""
@@ -119,6 +122,7 @@ class EventLog(Actor[Any]):
                 await self._sync()
             fresh = [r for r in records if r.id > before]
             if fresh:
+                self._unaudited += fresh
                 self._publish(fresh)
                 self._news.set()
                 self._news = trio.Event()
@@ -175,6 +179,12 @@ class EventLog(Actor[Any]):
             reader.send.close()
 
     async def _page(self, after: int) -> list[Record]:
+        """What comes after; from memory where that reaches back far enough, as it does but for a start or a flood."""
+        recent = self._unaudited
+        while recent and recent[0].id <= after:
+            recent.popleft()
+        if recent and recent[0].id == after + 1:
+            return list(recent)
         async with self._using:
             return self._store.since(after, _AUDIT_PAGE)
 

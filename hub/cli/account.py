@@ -6,16 +6,23 @@ Must not: read a login, or delete a directory.
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Collection
 from typing import Any
 
 import click
 
+from hub.cli.base import Group
 from hub.cli.context import json_option, show
+from hub.cli.table import table
 
 
-@click.group()
+@click.group(cls=Group)
 def account() -> None:
-    """The logins of the agents: several of one agent, each in a directory of its own."""
+    """The logins of the agents: several of one agent, each in a directory of its own.
+
+    Example: hub account list
+    """
 
 
 @account.command(name="list")
@@ -28,23 +35,31 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     """
     from hub.cli.offline import described
 
-    rows = [
-        {"provider": entry["name"], **account}
-        for entry in described(ctx)
-        if entry["enabled"]
-        for account in entry["accounts"]
-    ]
-    show(rows, as_json=as_json, text=_table)
+    entries = [entry for entry in described(ctx) if entry["enabled"]]
+    rows = [{"provider": entry["name"], **account} for entry in entries for account in entry["accounts"]]
+    open_to_all = {entry["name"] for entry in entries if not entry["auth"]["loginCommand"]}
+    show(rows, as_json=as_json, text=lambda found: _table(found, open_to_all))
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
-    wide = max((len(row["provider"]) for row in rows), default=0)
-    long = max((len(row["label"]) for row in rows), default=0)
-    return "\n".join(
-        f"{'*' if row['active'] else ' '} {row['provider']:<{wide}}  {row['label']:<{long}}  "
-        f"{'logged in' if row['loggedIn'] else '-':<9}  {row['configDir']}".rstrip()
+def _table(rows: list[dict[str, Any]], open_to_all: Collection[str]) -> str:
+    """One row an account; the active one of each agent is marked. Nothing is known of a login nobody has looked for."""
+    if not rows:
+        return "no agent is enabled - see: hub providers"
+    cells = [
+        (
+            row["provider"],
+            row["label"],
+            "yes" if row["active"] else "",
+            "logged in"
+            if row["loggedIn"]
+            else "not needed"
+            if row["provider"] in open_to_all
+            else "not seen",
+            row["configDir"] or "the agent's own",
+        )
         for row in rows
-    )
+    ]
+    return table(("AGENT", "ACCOUNT", "ACTIVE", "LOGIN", "DIRECTORY"), cells)
 
 
 @account.command()
@@ -69,7 +84,8 @@ def add(ctx: click.Context, *, provider: str, label: str, config_dir: str, as_js
         lambda here: here.accounts.add(AddAccount(provider, label, config_dir), here.provider(provider)),
     )
     text = f"{provider} has the account {label} in {made['configDir']}"
-    show(made, as_json=as_json, text=lambda _: f"{text}\nnext: hub account login {provider} {label}")
+    login = f"hub account login {provider} {shlex.quote(label)}"
+    show(made, as_json=as_json, text=lambda _: f"{text}\nnext: {login}")
 
 
 @account.command()
@@ -144,7 +160,9 @@ def login(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> No
     if code or (known and found is None):
         detail = f"{provider} is not logged in as {chosen.label}: its login ended with status {code}."
         raise HubError(
-            Code.AUTH_NEEDED, detail, hint=f"Try again: hub account login {provider} {chosen.label}"
+            Code.AUTH_NEEDED,
+            detail,
+            hint=f"Try again: hub account login {provider} {shlex.quote(chosen.label)}",
         )
     told = {"ok": True, "provider": provider, "label": chosen.label, "loggedIn": found is not None}
     words = "is logged in as" if known else "has ended its login as"

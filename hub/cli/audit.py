@@ -12,18 +12,22 @@ from typing import Any
 
 import click
 
+from hub.cli.base import Group
 from hub.cli.context import json_option
-from hub.domain.audit import parse_anchor
-from hub.errors import HubError
+from hub.domain.audit import Head, parse_anchor
+from hub.errors import Code, HubError
 from hub.io.journal import verify_file
 from hub.io.places import Places, find_project, load_or_create_key
 
 _UNREADABLE = 2
 
 
-@click.group()
+@click.group(cls=Group)
 def audit() -> None:
-    """Check the tamper-evident audit log."""
+    """Check the tamper-evident audit log.
+
+    Example: hub audit verify
+    """
 
 
 @audit.command()
@@ -36,7 +40,7 @@ def verify(ctx: click.Context, *, expect: str, as_json: bool) -> int:
     Example: hub audit verify --expect 41:9f...
     """
     places = Places(find_project(Path(ctx.obj["project"] or ".").absolute()))
-    anchor = parse_anchor(expect) if expect else None
+    anchor = _anchor(expect)
     try:
         verdict = verify_file(places, load_or_create_key("audit"), anchor)
     except (OSError, HubError) as error:
@@ -46,6 +50,14 @@ def verify(ctx: click.Context, *, expect: str, as_json: bool) -> int:
     body = verdict.to_json()
     click.echo(json.dumps(body) if as_json else _text(body))
     return 0 if verdict.ok else 1
+
+
+def _anchor(expect: str) -> Head | None:
+    try:
+        return parse_anchor(expect) if expect else None
+    except ValueError as error:
+        hint = "It is the head that an earlier `hub audit verify` has shown."
+        raise HubError(Code.USAGE, f"--expect: {error}.", hint=hint) from error
 
 
 def _text(body: dict[str, Any]) -> str:

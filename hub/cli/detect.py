@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import signal
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from hub.cli.context import client, json_option, show
+from hub.cli.context import client, json_option, project_dir, show
+from hub.cli.table import ago, counted
 from hub.errors import Code, HubError
 
-_HOUR = 3600
 _LOOK = 1.5
 _WIDE = 60
 
@@ -63,7 +64,7 @@ def adopt(ctx: click.Context, /, number: str, *, target: str, as_json: bool, **w
 
     A brief of it is written to `.hub/adopted/` in any case.
 
-    Example: hub adopt claude:01a1fe0c-897b-7642-9087-e765bd0c6561 --for codex --start
+    Example: hub adopt claude:01a1fe0c-897b-7642-9087-e765bd0c6561 --for codex
     """
     if ways["start"] and ways["interactive"]:
         raise HubError(Code.USAGE, "--start and --interactive exclude each other.")
@@ -92,54 +93,60 @@ def _found(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
     except HubError as error:
         if error.code is not Code.DAEMON_NOT_RUNNING:
             raise
-        from hub.cli.offline import detected
+        from hub.cli.looking import detected
 
-        found = detected(ctx, hours)
+        found = detected(project_dir(ctx), hours)
     return found
 
 
 def _tell(found: list[dict[str, Any]], *, as_json: bool) -> None:
     for one in found:
-        click.echo(json.dumps(one, ensure_ascii=False) if as_json else "\n".join(_lines(one)))
+        click.echo(json.dumps(one, ensure_ascii=False) if as_json else "\n".join([*_block(one), ""]))
 
 
 def table(found: list[dict[str, Any]]) -> str:
-    """Every agent in two or three lines."""
+    """Every agent under a heading of its own, and how many there are."""
     if not found:
         return "no agent runs, and none has left a session in that time"
-    return "\n".join(line for one in found for line in _lines(one))
+    run = sum(bool(one["running"]) for one in found)
+    left = sum(not one["running"] and not one["alarm"] for one in found)
+    total = f"{counted(run, 'agent')} running, {counted(left, 'session')} left behind"
+    return "\n\n".join([*("\n".join(_block(one)) for one in found), total])
 
 
-def _lines(one: dict[str, Any]) -> list[str]:
+def _block(one: dict[str, Any]) -> list[str]:
+    """A heading, and what is known, each with its name; the last row is the way to go on with it."""
+    rows = [*_known(one)]
+    if not one["alarm"]:
+        rows.append(("go on", f"hub adopt {one['id']} --for PROVIDER"))
+    return [_heading(one), *(f"  {click.style(f'{name:<8}', dim=True)}  {text}" for name, text in rows)]
+
+
+def _heading(one: dict[str, Any]) -> str:
+    name = click.style(one["displayName"], bold=True)
     if one["alarm"]:
-        return [
-            f"{one['displayName']}  account {one['account'] or '?'}: sessions may be missing: {one['alarm']}"
-        ]
-    session = one["session"] or {}
-    state = f"runs, pid {one['pid']}" if one["running"] else f"left {_ago(one['lastActive'])} ago"
+        return name
     mine = ", hub's own" if one["owner"] == "hub" else ""
-    lines = [
-        f"{one['displayName']} ({state}{mine})  {one['workDir'] or '?'}  account {one['account'] or '?'}"
-    ]
-    if session:
+    if one["running"]:
+        return f"{name}  {click.style('runs', fg='green')}, pid {one['pid']}{mine}"
+    return f"{name}  left {ago(time.time() - one['lastActive'])} ago{mine}"
+
+
+def _known(one: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if one["alarm"]:
+        yield "account", one["account"] or "not told"
+        yield "alarm", f"sessions may be missing: {one['alarm']}"
+        return
+    yield "folder", one["workDir"] or "not told"
+    yield "account", one["account"] or "not told"
+    if session := one["session"]:
         prompt = " ".join(session["initialPrompt"].split())
-        lines.append(f"  {prompt[:_WIDE] or '(no prompt yet)'}{'...' if len(prompt) > _WIDE else ''}")
+        yield "task", f"{prompt[:_WIDE] or '(no prompt yet)'}{'...' if len(prompt) > _WIDE else ''}"
+        yield "model", session["model"] or "not told"
+        counts = ((len(session["filesTouched"]), "file"), (session["messageCount"], "message"))
         tokens = f"{session['tokensIn']:,} tokens in, {session['tokensOut']:,} out"
-        files = (
-            f"{_count(len(session['filesTouched']), 'file')}, {_count(session['messageCount'], 'message')}"
-        )
-        lines.append(f"  {session['model'] or 'model not told'}; {files}, {tokens}")
+        yield "work", ", ".join([*(counted(number, what) for number, what in counts), tokens])
         if session["alarm"]:
-            lines.append(f"  not to be trusted: {session['alarm']}")
+            yield "alarm", f"not to be trusted: {session['alarm']}"
     if one["candidates"]:
-        lines.append(f"  which session it works on cannot be told: {', '.join(one['candidates'])}")
-    return [*lines, f"  {one['id']}"]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _ago(instant: int) -> str:
-    seconds = max(0, int(time.time()) - instant)
-    return f"{seconds // 60} min" if seconds < _HOUR else f"{seconds // _HOUR} h"
+        yield "session", f"which one it works on cannot be told: {', '.join(one['candidates'])}"

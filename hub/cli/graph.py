@@ -11,7 +11,9 @@ from typing import Any
 
 import click
 
+from hub.cli.base import Group
 from hub.cli.context import client, json_option, show
+from hub.cli.table import counted, instant
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 
@@ -19,9 +21,12 @@ _POLL = 0.25
 _SHOWN_LINES = 12
 
 
-@click.group()
+@click.group(cls=Group)
 def graph() -> None:
-    """What is known of the code, and of what agents have done to it."""
+    """What is known of the code, and of what agents have done to it.
+
+    Example: hub graph search where is the retry delay computed
+    """
 
 
 @graph.command()
@@ -59,7 +64,7 @@ def _awaited(daemon: Api) -> dict[str, Any]:
 
 
 def _progress(scan_: dict[str, Any]) -> str:
-    return f"{scan_['files']:,} files, {scan_['bytes'] / 1e6:,.1f} MB"
+    return f"{counted(scan_['files'], 'file')}, {scan_['bytes'] / 1e6:,.1f} MB"
 
 
 @graph.command()
@@ -101,11 +106,11 @@ def show_(ctx: click.Context, *, nodes: int, node_type: str, as_json: bool) -> N
 
 def _summary(body: dict[str, Any]) -> str:
     more = "; there is more code than is indexed" if body["truncated"] else ""
-    return (
-        f"{body['nodes']:,} nodes, {body['edges']:,} edges; {body['files']:,} files in {body['chunks']:,} chunks{more}\n"
-        f"the code: {body['state']}, as of {body['scannedAt'] or 'never (hub graph scan)'}; "
-        f"what agents did: up to event {body['eventId']}"
-    )
+    size = f"{counted(body['nodes'], 'node')}, {counted(body['edges'], 'edge')}"
+    code = f"{counted(body['files'], 'file')} in {counted(body['chunks'], 'chunk')}"
+    as_of = instant(body["scannedAt"]) if body["scannedAt"] else "never (hub graph scan)"
+    events = f"up to event {body['eventId']}" if body["eventId"] else "nothing yet"
+    return f"{size}; {code}{more}\nthe code: {body['state']}, as of {as_of}; what agents did: {events}"
 
 
 def _shown(body: dict[str, Any]) -> str:
@@ -117,7 +122,7 @@ def _shown(body: dict[str, Any]) -> str:
             imported.setdefault(edge["from_id"], []).append(labels[edge["to_id"]])
     rows = []
     for node in nodes:
-        rows.append(f"{node['updated_at']}  {node['node_type']:<12} {labels[node['id']]}")
+        rows.append(f"{instant(node['updated_at'])}  {node['node_type']:<12} {labels[node['id']]}")
         rows += [f"    imports {label}" for label in imported.get(node["id"], [])]
     return "\n".join([_summary(body), *rows])
 

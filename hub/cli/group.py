@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from hub import __version__
+from hub.cli.base import Group
 from hub.cli.ending import ReaderLeftError, ended_by
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -25,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
     "adopt": ("hub.cli.detect", "Go on with the work of an agent that hub did not start."),
     "quota": ("hub.cli.quota", "What every account has left, and when its wall will come."),
+    "usage": ("hub.cli.usage", "Tokens that agents' own sessions used, by agent and model."),
     "providers": ("hub.cli.providers", "Every agent: installed, logged in, under which account."),
     "install": ("hub.cli.providers", "Install an agent by its maker's own command."),
     "account": ("hub.cli.account", "The logins of the agents: list, add, switch, log in, remove."),
@@ -54,7 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Name -> module and one line of help. The function has the command's name."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """Imports a command's module when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
@@ -69,20 +71,6 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that was asked for; a slip of the fingers is told the name it is near to."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], COMMANDS, 1)
-            if not near:
-                raise
-            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
@@ -90,27 +78,31 @@ class LazyGroup(click.Group):
         except BrokenPipeError as error:
             raise ReaderLeftError from error
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's
+    def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:  # noqa: ARG002  # as of every group
         """The list for --help, without importing anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        return [(name, line) for name, (_, line) in COMMANDS.items()]
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="hub %(version)s")
 @click.option(
-    "--project", "-C", default="", metavar="DIR", help="The project; default: the one around this folder."
+    "--project",
+    "-C",
+    default=None,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="The project; default: the one around this folder.",
 )
 @click.option("--port", default=None, type=click.IntRange(0, 65535), help="The daemon's port.")
 @click.pass_context
-def cli(ctx: click.Context, project: str, port: int | None) -> None:
+def cli(ctx: click.Context, project: str | None, port: int | None) -> None:
     """Run AI coding agents, see the quota wall coming, and hand the work over with nothing lost.
 
     To see it: hub demo
 
-    Example: hub run --verify "make test" "Add a --json flag to the list command"
+    Example: hub run --verify "make test" "Add --json to the list command"
     """
-    ctx.obj = {"project": project, "port": port}
+    ctx.obj = {"project": project or "", "port": port}
     ctx.color = wanted_colour(os.environ)
 
 

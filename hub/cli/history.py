@@ -7,7 +7,6 @@ Must not: move anything but by asking the daemon for a new branch.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -16,6 +15,7 @@ from hub.cli.context import client, json_option, show
 from hub.cli.diff import coloured
 from hub.cli.records import Records
 from hub.cli.screen import for_people
+from hub.cli.table import instant
 from hub.cli.timeline import handoffs
 
 _ALL = 10_000
@@ -67,14 +67,10 @@ def _timeline(rows: list[dict[str, Any]]) -> str:
     """One line a record, whatever an agent said: number, instant to the second, who, what."""
     who = max((len(row["provider"]) for row in rows), default=0)
     lines = (
-        f"{row['seq']:>6}  {_instant(row['ts'])}  {row['event']:<16} {row['provider']:<{who}}  {_clipped(row['summary'])}"
+        f"{row['seq']:>6}  {instant(row['ts'])}  {row['event']:<16} {row['provider']:<{who}}  {_clipped(row['summary'])}"
         for row in rows
     )
     return "\n".join(line.rstrip() for line in lines) or "nothing yet"
-
-
-def _instant(stamp: str) -> str:
-    return f"{datetime.fromisoformat(stamp).astimezone(UTC):%Y-%m-%d %H:%M:%S}Z"
 
 
 def _clipped(text: str) -> str:
@@ -87,9 +83,7 @@ def _handoffs(rows: list[dict[str, Any]]) -> str:
 
 
 def _commits(rows: list[dict[str, Any]]) -> str:
-    return (
-        "\n".join(f"{r['short']}  {_instant(r['when'])}  {r['subject']}" for r in rows) or "no snapshot yet"
-    )
+    return "\n".join(f"{r['short']}  {instant(r['when'])}  {r['subject']}" for r in rows) or "no snapshot yet"
 
 
 @click.command()

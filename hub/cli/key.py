@@ -11,15 +11,19 @@ from typing import Any
 
 import click
 
+from hub.cli.base import Group
 from hub.cli.context import json_option, show
 from hub.errors import Code, HubError
 
 _LIMIT = 65_536
 
 
-@click.group()
+@click.group(cls=Group)
 def key() -> None:
-    """Keys for agents that work with one."""
+    """Keys for agents that work with one.
+
+    Example: hub key set claude < key.txt
+    """
 
 
 @key.command(name="set")

@@ -11,13 +11,14 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import click
 
 from hub.cli.context import client, json_option
 from hub.cli.records import Records
-from hub.cli.screen import line, shown
+from hub.cli.screen import block, shown, whole
 from hub.client.quick import Api
 
 _PAGE = 1000
@@ -27,10 +28,13 @@ Batch = list[dict[str, Any]]
 @click.command()
 @click.option("--follow", "-f", is_flag=True, help="Go on with what comes; ends with Ctrl-C.")
 @click.option("--since", default=0, type=click.IntRange(0), help="Only records after this id.")
+@click.option("--full", is_flag=True, help="Every record whole, in its own lines: nothing is cut.")
 @json_option
 @click.pass_context
-def logs(ctx: click.Context, *, follow: bool, since: int, as_json: bool) -> None:
-    """The event log. With --json one array; with -f --json one document a line. Without -f it needs no daemon.
+def logs(ctx: click.Context, *, follow: bool, since: int, full: bool, as_json: bool) -> None:
+    """The event log, a line a record. With --json one array; with -f --json one document a line.
+
+    Without -f it needs no daemon.
 
     Example: hub logs -f
     """
@@ -39,7 +43,7 @@ def logs(ctx: click.Context, *, follow: bool, since: int, as_json: bool) -> None
         click.echo(json.dumps(kept, ensure_ascii=False))
         return
     daemon = client(ctx)
-    out = _print_json if as_json else _print
+    out = _print_json if as_json else partial(_print, whole if full else block)
     for page in _pages(daemon if follow else Records(ctx), since):
         out(page)
         since = page[-1]["id"]
@@ -54,10 +58,10 @@ def _pages(daemon: Api | Records, since: int) -> Iterator[Batch]:
         since = page[-1]["id"]
 
 
-def _print(records: Batch) -> None:
+def _print(drawn: Callable[[dict[str, Any]], list[str]], records: Batch) -> None:
     for record in records:
         if shown(record):
-            click.echo(line(record))
+            click.echo("\n".join(drawn(record)))
 
 
 def _print_json(records: Batch) -> None:

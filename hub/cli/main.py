@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 
 from hub import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # as in `hub.client.shortcut`
+    from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -27,15 +30,31 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _shown(arguments: Sequence[str]) -> bool:
-    """Whether the daemon's answer was all there was to it, and has been shown."""
+    """Whether one JSON document was all there was to it, and has been shown."""
     from hub.client import shortcut
 
     document = shortcut.answer(arguments, os.environ)
+    if document == shortcut.NOBODY:
+        document = _looked(shortcut.hours_of(arguments))
     if document is None:
         return False
     sys.stdout.buffer.write(document)
     sys.stdout.buffer.flush()
     return True
+
+
+def _looked(hours: int | None) -> bytes | None:
+    """What this process finds by itself, where the project has no daemon that could tell."""
+    if hours is None:
+        return None
+    try:
+        from hub.cli.looking import document
+
+        return document(hours)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # as in `hub.cli.group.run`
+        from hub.cli.ending import ended_by
+
+        sys.exit(ended_by(error, as_json=True))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hub.cli.base import Group
 from hub.cli.context import client, json_option, show
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 NAMES = ("claude", "codex", "gemini", "opencode", "qwen", "cursor")
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def mcp(ctx: click.Context) -> None:
     """The tools of hub for any agent or editor that speaks the Model Context Protocol.

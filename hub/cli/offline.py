@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 import trio
 
+from hub.actors.session.held import redactor_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
@@ -31,6 +32,9 @@ from hub.io.lock import project_lock
 from hub.io.places import Places, find_project
 from hub.providers.base import Provider
 from hub.providers.registry import load_all
+
+if TYPE_CHECKING:
+    from hub.domain.redaction.redactor import Redactor
 
 _PATIENCE = 20.0
 
@@ -83,6 +87,11 @@ class Project:
         found = trio.run(_asked, questions)
         return [self.entries.entry(config, p, found.get(p.name), time.time()) for p in providers.values()]
 
+    def redactor(self) -> Redactor:
+        """Hides what looks like a secret, and every value that hub holds for this project."""
+        config = self.config()
+        return redactor_of(config, load_all(lambda: config), self.places.dotenv)
+
     def account(self, provider: Provider, label: str) -> Account:
         """The account of that label; the active one for ""."""
         return self.accounts.find(provider, label)
@@ -134,20 +143,3 @@ def _or_here(ask: Callable[[], Any], here: Callable[[], Any]) -> Any:
         if error.code is not Code.DAEMON_NOT_RUNNING:
             raise
     return here()
-
-
-def detected(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
-    """What `GET /api/detect` would answer."""
-    from hub.actors.detector.scout import Scout  # the heaviest of all, and for one command
-    from hub.domain.plain import plain_value  # as above
-    from hub.domain.redaction.redactor import KnownSecrets, Redactor  # as above
-    from hub.io.places import load_or_create_key  # as above
-
-    mine = project(ctx)
-    config = mine.config()
-    scout = Scout(mine.places.root, load_all(lambda: config), config)
-    found = [scout.to_json(one) for one in scout.scan(time.time() - hours * 3600)]
-    shown: list[dict[str, Any]] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
-        plain_value(found)
-    )
-    return shown

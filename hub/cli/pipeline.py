@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from hub.cli.base import Group
 from hub.cli.context import client, json_option, project_dir, show
+from hub.cli.table import counted
 from hub.errors import RULES, Code, HubError
-
-if TYPE_CHECKING:
-    from hub.domain.config.reader import Config
 
 _LIMIT = 16 * 1024 * 1024
 _MARKS = {
@@ -31,9 +29,12 @@ _COLOURS = {
 }  # fmt: skip
 
 
-@click.group()
+@click.group(cls=Group)
 def pipeline() -> None:
-    """Several tasks that build on each other."""
+    """Several tasks that build on each other.
+
+    Example: hub pipeline run feature
+    """
 
 
 @pipeline.command()
@@ -45,40 +46,19 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
 
     Example: hub pipeline validate pipelines.json
     """
+    from hub.cli.beforehand import pipelines_of, providers_of
     from hub.domain.pipeline.graph import check
 
     project = project_dir(ctx)
-    found = _of_file(file) if file else _of_project(project)
-    check(found, _providers(project))
+    found = _of_file(file) if file else pipelines_of(project)
+    check(found, providers_of(project))
     told = [{"name": item.name, "nodes": len(item.nodes)} for item in found]
     show({"ok": True, "pipelines": told}, as_json=as_json, text=_valid)
 
 
 def _valid(body: dict[str, Any]) -> str:
-    rows = [f"{item['name']}: {item['nodes']} nodes, valid" for item in body["pipelines"]]
+    rows = [f"{item['name']}: {counted(item['nodes'], 'node')}, valid" for item in body["pipelines"]]
     return "\n".join(rows) or "there is no pipeline; see [[pipelines]] in the README"
-
-
-def _providers(project: Path) -> Collection[str]:
-    """Who may be named: the agents that ship with hub, and in a project those of its own."""
-    from hub.providers.registry import load_all, names
-
-    try:
-        config = _config(project)
-    except HubError as error:
-        if error.code is not Code.NOT_A_REPOSITORY:
-            raise
-        return names()
-    return load_all(lambda: config)
-
-
-def _config(project: Path) -> Config:
-    import os
-
-    from hub.io.config_file import load
-    from hub.io.places import Places, find_project
-
-    return load(Places(find_project(project)).config, environ=os.environ)
 
 
 def _of_file(file: str) -> tuple[Any, ...]:
@@ -97,14 +77,6 @@ def _of_file(file: str) -> tuple[Any, ...]:
     return read(value if isinstance(value, list) else [value])
 
 
-def _of_project(project: Path) -> tuple[Any, ...]:
-    from hub.domain.pipeline.graph import together
-    from hub.io.pipelines import read_stored
-    from hub.io.places import Places, find_project
-
-    return together(_config(project).pipelines, read_stored(Places(find_project(project))))
-
-
 @pipeline.command()
 @click.argument("name")
 @click.option("--resume", is_flag=True, help="Take over what the last run of this pipeline completed.")
@@ -120,6 +92,9 @@ def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, as_json: bo
     """
     import trio
 
+    from hub.cli.beforehand import insist_on_pipeline
+
+    insist_on_pipeline(project_dir(ctx), name)
     return trio.run(_run, project_dir(ctx), ctx.obj["port"], {"name": name, "resume": resume}, quiet, as_json)
 
 

@@ -11,6 +11,9 @@ from typing import Any
 import click
 
 from hub.cli.context import json_option, show
+from hub.cli.table import table
+
+_VERSION = 24
 
 
 @click.command()
@@ -27,15 +30,17 @@ def providers(ctx: click.Context, *, as_json: bool) -> None:
 
 
 def _table(entries: list[dict[str, Any]]) -> str:
-    wide = max(len(entry["name"]) for entry in entries)
-    return "\n".join(_row(entry, wide) for entry in entries)
+    states = [_state(entry) for entry in entries]
+    rows = [
+        (entry["name"], state, _version(entry), entry["activeAccount"], step)
+        for entry, (state, _, step) in zip(entries, states, strict=True)
+    ]
+    return table(("AGENT", "STATE", "VERSION", "ACCOUNT", "NEXT"), rows, [colour for _, colour, _ in states])
 
 
-def _row(entry: dict[str, Any], wide: int) -> str:
-    state, colour, next_step = _state(entry)
-    version = entry["install"]["version"].partition(" (")[0][:24]
-    row = f"{entry['name']:<{wide}}  {state:<14}  {version:<24}  {entry['activeAccount']:<12}  {next_step}"
-    return click.style(row.rstrip(), fg=colour)
+def _version(entry: dict[str, Any]) -> str:
+    version: str = entry["install"]["version"]
+    return version.partition(" (")[0][:_VERSION]
 
 
 def _state(entry: dict[str, Any]) -> tuple[str, str | None, str]:

@@ -13,8 +13,10 @@ import click
 
 from hub.cli.context import client, json_option, show
 from hub.cli.screen import gauge, window_name
+from hub.cli.table import table as table_of
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_HEADINGS = ("ACCOUNT", "WINDOW", "", "USED", "LEFT", "PACE", "RESET", "SOURCE", "WITHOUT HUB")
 
 
 @click.command()
@@ -40,9 +42,7 @@ def table(entries: list[dict[str, Any]], *, windows: bool = False, now: datetime
     ]
     if not rows:
         return "no provider is enabled - see: hub doctor"
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
+    return table_of(_HEADINGS, rows)
 
 
 def _cells(window: dict[str, Any], now: datetime) -> tuple[str, ...]:

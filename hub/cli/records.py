@@ -87,7 +87,7 @@ def _commits(places: Places, _: Mapping[str, str | int]) -> Any:
 
     from hub.io import git
 
-    return _scrubbed([{**entry} for entry in trio.run(git.snapshots, places.root, None)])
+    return _scrubbed(places, [{**entry} for entry in trio.run(git.snapshots, places.root, None)])
 
 
 def _commit_diff(places: Places, query: Mapping[str, str | int]) -> Any:
@@ -96,7 +96,7 @@ def _commit_diff(places: Places, query: Mapping[str, str | int]) -> Any:
     from hub.io import git
 
     sha = str(query["sha"])
-    return _scrubbed({"sha": sha, **trio.run(git.commit_diff, places.root, sha)})
+    return _scrubbed(places, {"sha": sha, **trio.run(git.commit_diff, places.root, sha)})
 
 
 def _session_diff(places: Places, _: Mapping[str, str | int]) -> Any:
@@ -111,16 +111,15 @@ def _session_diff(places: Places, _: Mapping[str, str | int]) -> Any:
     except FileNotFoundError as error:
         raise HubError(Code.NO_ACTIVE_SESSION) from error
     return _scrubbed(
-        {**trio.run(git.session_diff, places.root, record.main_branch or record.base, record.branch)}
+        places, {**trio.run(git.session_diff, places.root, record.main_branch or record.base, record.branch)}
     )
 
 
-def _scrubbed(value: Any) -> Any:
-    """Without what looks like a secret, as the daemon would answer."""
-    from hub.domain.redaction.redactor import KnownSecrets, Redactor
-    from hub.io.places import load_or_create_key
+def _scrubbed(places: Places, value: Any) -> Any:
+    """Without what looks like a secret, and without those that hub holds, as the daemon would answer."""
+    from hub.cli.offline import Project
 
-    return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(value)
+    return Project(places).redactor().value(value)
 
 
 _ANSWERS: Mapping[str, Callable[[Places, Mapping[str, str | int]], Any]] = {

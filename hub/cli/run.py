@@ -6,7 +6,6 @@ Must not: carry the session itself.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,7 @@ def run(ctx: click.Context, /, *, as_json: bool, quiet: bool, **options: Any) ->
 
     Ctrl-C once ends the session in order, with a snapshot; twice leaves at once.
 
-    Example: hub run --verify "make test" "Add a --json flag to the list command"
+    Example: hub run --verify "make test" "Add --json to the list command"
     """
     import trio
 
@@ -56,14 +55,14 @@ def request(project: Path, options: dict[str, Any]) -> dict[str, Any]:
     """The body of `POST /api/run`: options over environment over `hub.toml`.
 
     Raises:
-        HubError: `not_a_repository`, `config_invalid`.
+        HubError: `not_a_repository`, `config_invalid`; `invalid`: what was named is not there.
     """
-    from hub.io.config_file import load
-    from hub.io.places import Places, find_project
+    from hub.cli.beforehand import config_of, insist_on_names
 
-    flags = {name: options[name] for name in ("threshold", "max_handoffs", "on_limit")}
-    session = load(Places(find_project(project)).config, environ=os.environ, flags=flags).session
+    config = config_of(project, {name: options[name] for name in ("threshold", "max_handoffs", "on_limit")})
+    session = config.session
     named = {name: options[name] for name in ("provider", "profile", "kind") if options[name]}
+    insist_on_names(project, config, named)
     if options["verify"]:
         named["verify"] = list(options["verify"])
     return {

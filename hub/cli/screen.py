@@ -1,12 +1,14 @@
 """How an event looks on a terminal.
 
-Owns: one line of text for one record of the event log, and people's words for windows and instants.
+Owns: one line of text for one record of the event log, what stands below it (the next step, a failed command's last
+words), the whole of it for whoever asks, and people's words for windows and instants.
 Must not: decide what is shown; every record has a line.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -21,6 +23,7 @@ _LOOK: dict[str, tuple[str, str]] = {
     "waiting": (". ", "blue"),
     "error": ("! ", "red"),
 }
+_STRANGE = ("? ", "white")
 _WINDOWS = {"five_hour": "5-hour", "seven_day": "7-day", "thirty_day": "30-day"}
 _WINDOW = re.compile(rf"\b({'|'.join(_WINDOWS)})\b")
 _INSTANT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
@@ -29,22 +32,69 @@ _WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
 _FIRST = "RUNNING"
 _WIDTH = 160
 _PROVIDER = 12
+_INDENT = " " * (8 + 1 + _PROVIDER + 1 + 2)
+"""What is below a line begins where the line's words do."""
+_LAST_WORDS = 12
+"""Lines below an error."""
 
 
 def line(record: dict[str, Any], *, width: int = _WIDTH) -> str:
     """One record as one line: time, who, and what was said or done."""
-    mark, colour = _LOOK.get(record["tag"], ("? ", "white"))
+    text = _clipped(" ".join(_words(record, record.get("meta", {})).split()), width)
+    mark, colour = _LOOK.get(record["tag"], _STRANGE)
+    return _who(record) + click.style(mark + text, fg=colour)
+
+
+def block(record: dict[str, Any]) -> list[str]:
+    """The line; below an error also the end of what it was made of (a failed command's output), and the next step."""
+    return [line(record), *(_INDENT + text for text in _below(record, record.get("meta", {})))]
+
+
+def whole(record: dict[str, Any]) -> list[str]:
+    """The record with nothing left out, in its own lines."""
     meta = record.get("meta", {})
-    who = str(meta.get("provider", ""))[:_PROVIDER]
-    text = " ".join(_words(record, meta).split())
-    if len(text) > width:
-        text = text[: width - 1] + "…"
-    return f"{click.style(record['ts'][:8], dim=True)} {who:<{_PROVIDER}} " + click.style(
-        mark + text, fg=colour
-    )
+    text = _words(record, meta, whole=True)
+    output = str(meta.get("output") or "")
+    mark, colour = _LOOK.get(record["tag"], _STRANGE)
+    first, *rest = text.splitlines() or [""]
+    below = [
+        *(click.style(each.rstrip(), fg=colour) if each.strip() else "" for each in rest),
+        *output.splitlines(),
+        *_next(meta),
+    ]
+    return [
+        _who(record) + click.style(mark + first, fg=colour),
+        *(_INDENT + each if each else "" for each in below),
+    ]
 
 
-def _words(record: dict[str, Any], meta: dict[str, Any]) -> str:
+def _who(record: dict[str, Any]) -> str:
+    who = str(record.get("meta", {}).get("provider", ""))[:_PROVIDER]
+    return f"{click.style(record['ts'][:8], dim=True)} {who:<{_PROVIDER}} "
+
+
+def _below(record: dict[str, Any], meta: dict[str, Any]) -> Iterator[str]:
+    if _told(record, meta):
+        for text in str(record["msg"]).rstrip().splitlines()[1:][-_LAST_WORDS:]:
+            yield _clipped(text.rstrip(), _WIDTH)
+    yield from _next(meta)
+
+
+def _told(record: dict[str, Any], meta: dict[str, Any]) -> bool:
+    """Whether it is an error of hub's own: one sentence, then what it was made of, and a next step."""
+    return record["tag"] == "error" and bool(meta.get("hint"))
+
+
+def _next(meta: dict[str, Any]) -> Iterator[str]:
+    if meta.get("hint"):
+        yield f"next: {meta['hint']}"
+
+
+def _clipped(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _words(record: dict[str, Any], meta: dict[str, Any], *, whole: bool = False) -> str:
     tag, text = record["tag"], str(record["msg"])
     match tag:
         case "quota":
@@ -55,8 +105,10 @@ def _words(record: dict[str, Any], meta: dict[str, Any]) -> str:
             return for_people(text)
         case "tool_use" | "tool_result":
             return _WORKTREE.sub("", text)
-        case "error" if meta.get("hint"):
-            return f"{text} {meta['hint']}"
+        case "error" if meta.get("hint") and not whole:
+            return text.partition("\n")[
+                0
+            ]  # what follows is the commands' output, told where each of them failed
     return text
 
 

@@ -64,9 +64,14 @@ def picture(state: dict[str, Any]) -> str:
     if state["needsInput"] and not state["needsApproval"]:
         lines.append('input     the agent asks: hub reply "..."')
     if state["error"]:
-        lines.append(f"error     {state['error']['code']}: {state['error']['detail']}")
+        lines.append(f"error     {state['error']['code']}: {_briefly(state['error']['detail'])}")
         lines.append(f"next      {state['error']['hint']}")
     return "\n".join(lines)
+
+
+def _briefly(detail: str) -> str:
+    """The first line of an error; commands' output may follow, and that is in the log."""
+    return detail.partition("\n")[0]
 
 
 def _handing_over(fsm: str) -> str:

@@ -1,4 +1,4 @@
-"""How the work of a session is seen and taken: two lines of git that work in the project as it is.
+"""How the work of a session is seen and taken: lines of git that work in the project as it is.
 
 Owns: the choice between a merge and a patch.
 Must not: need a daemon, or change anything.
@@ -14,6 +14,7 @@ from pathlib import Path
 from hub.client.place import root_of
 
 _PATIENCE = 10.0
+_SHORT = 12
 
 
 def see_and_take(root: Path, began: str, branches: Sequence[str]) -> list[str]:
@@ -28,26 +29,47 @@ def see_and_take(root: Path, began: str, branches: Sequence[str]) -> list[str]:
     Args:
         root: A folder of the project.
         began: The id of the session.
-        branches: What is to be taken; the first one is shown.
+        branches: What is to be taken, one after the other; they may share work.
     """
     base = f"refs/hub/{began}/base"
     top = root_of(root) or root
     git = "git" if top == Path.cwd() else f"git -C {shlex.quote(str(top))}"
-    if _on_head(root, base) or len(branches) > 1:
-        return [f"see it:   {git} diff HEAD...{branches[0]}", f"take it:  {git} merge {' '.join(branches)}"]
-    both = f"{base} {branches[0]}"
+    if _on_head(root, base):
+        seen = [f"{git} diff HEAD...{branch}" for branch in branches]
+        return [*_rows("see it:", seen), *_rows("take it:", [f"{git} merge {' '.join(branches)}"])]
+    pairs = [
+        f"{_shared(root, base, branch, branches[:place])} {branch}" for place, branch in enumerate(branches)
+    ]
     return [
-        f"see it:   {git} diff {both}",
-        f"take it:  {git} diff --binary {both} | {git} apply",
+        *_rows("see it:", [f"{git} diff {both}" for both in pairs]),
+        *_rows("take it:", [f"{git} diff --binary {both} | {git} apply" for both in pairs]),
         "          (on top of your uncommitted changes, which came along and are on the branch too)",
     ]
 
 
+def _rows(title: str, commands: Sequence[str]) -> list[str]:
+    """The commands one below the other, the first beside the title."""
+    return [f"{title if not place else '':<10}{command}" for place, command in enumerate(commands)]
+
+
+def _shared(root: Path, base: str, branch: str, taken: Sequence[str]) -> str:
+    """What a branch has in common with the base and with those taken before it: that is not to be applied twice."""
+    if not taken:
+        return base
+    done = _git(root, "merge-base", branch, *taken)
+    return done.stdout.decode().strip()[:_SHORT] if done is not None and done.returncode == 0 else base
+
+
 def _on_head(root: Path, base: str) -> bool:
     """Whether the checkout's commit holds all that the session began with, as far as git can say."""
-    command = ["git", "-C", str(root), "merge-base", "--is-ancestor", base, "HEAD"]
+    done = _git(root, "merge-base", "--is-ancestor", base, "HEAD")
+    return done is None or done.returncode != 1
+
+
+def _git(root: Path, *words: str) -> subprocess.CompletedProcess[bytes] | None:
+    """What git answers; None where it does not."""
+    command = ["git", "-C", str(root), *words]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False)  # noqa: S603  # no shell
+        return subprocess.run(command, capture_output=True, timeout=_PATIENCE, check=False)  # noqa: S603  # no shell
     except (OSError, subprocess.TimeoutExpired):
-        return True
-    return done.returncode != 1
+        return None

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import trio
 
-from hub.cli.screen import line, shown
+from hub.cli.screen import block, shown
 from hub.cli.taking import see_and_take
 from hub.client.live import Link, follow
 from hub.client.quick import Api
@@ -62,7 +62,7 @@ def show_batch(batch: list[dict[str, Any]]) -> None:
     """
     for record in batch:
         if shown(record) and "detected" not in record.get("meta", {}):
-            click.echo(line(record), err=True)
+            click.echo("\n".join(block(record)), err=True)
         if how := how_to_answer(record.get("meta", {})):
             click.echo(click.style(f"answer it from another terminal: {how}", bold=True), err=True)
 

@@ -1,16 +1,18 @@
 """A command that is one question to the daemon, for little more than what the bare interpreter costs.
 
 Owns: which command lines are that, and the asking.
-Must not: import more than `os` and `socket` (click and `http.client` alone take longer than the daemon does to
-answer), or decide anything. Wherever something is not plain (another project is named, the daemon wants a token or
-listens on a socket, none answers, the answer is a refusal) there is no answer from here, and the command goes its
-usual way: that asks once more, and knows how to fail. So only what changes nothing may be asked.
+Must not: import more than `os` and `_socket` (`socket` makes enumerations of all its constants; click and
+`http.client` alone take longer than the daemon does to answer), or decide anything. Wherever something is not plain
+(another project is named, the daemon wants a token or listens on a socket, its answer is a refusal) there is no answer
+from here, and the command goes its usual way: that asks once more, and knows how to fail. So only what changes nothing
+may be asked.
 """
 
 from __future__ import annotations
 
 import os
-import socket
+from _socket import AF_INET, SOCK_STREAM
+from _socket import socket as Socket  # noqa: N812  # a class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` would be half of all that is imported
@@ -22,13 +24,20 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _MEANT = ("HUB_PORT", "HUB_TOKEN")
 """Variables that name another door."""
 _MAX_DIGITS = 4
+_HOURS = 24
 _MAX_HOURS = 24 * 365
 _LISTEN_LIMIT = 2**16
 _CHUNK = 1 << 20
 
 
+NOBODY = b""
+"""No answer, for the project has no daemon: whoever can look for himself does."""
+
+
 def answer(arguments: Sequence[str], environ: Mapping[str, str], folder: str = ".") -> bytes | None:
     """What the command prints, one JSON document with its newline; None where it must go its usual way.
+
+    `NOBODY` where there is a project, and nothing listens where its daemon would.
 
     Args:
         arguments: What follows `hub`.
@@ -41,19 +50,26 @@ def answer(arguments: Sequence[str], environ: Mapping[str, str], folder: str = "
     try:
         root = _root(folder)
         return _asked(root, target) if root is not None else None
+    except (FileNotFoundError, ConnectionRefusedError):
+        return NOBODY
     except (OSError, ValueError):
         return None
 
 
 def _target(arguments: Sequence[str]) -> str | None:
-    """The resource that `hub detect --json [--since-hours N]` shows."""
+    hours = hours_of(arguments)
+    return None if hours is None else f"/api/detect?sinceHours={hours}"
+
+
+def hours_of(arguments: Sequence[str]) -> int | None:
+    """How far `hub detect --json [--since-hours N]` looks back; None of any other command line."""
     if list(arguments) == ["detect", "--json"]:
-        return "/api/detect"
+        return _HOURS
     if len(arguments) == 4 and arguments[0] == "detect" and "--json" in (arguments[1], arguments[3]):  # noqa: PLR2004  # words
         option, hours = arguments[2:] if arguments[1] == "--json" else arguments[1:3]
         plain = hours.isascii() and hours.isdigit() and len(hours) <= _MAX_DIGITS
         if option == "--since-hours" and plain and int(hours) <= _MAX_HOURS:
-            return f"/api/detect?sinceHours={int(hours)}"
+            return int(hours)
     return None
 
 
@@ -73,6 +89,8 @@ def _asked(root: str, target: str) -> bytes | None:
     """The body of a whole 200.
 
     Raises:
+        FileNotFoundError: No daemon has told of itself.
+        ConnectionRefusedError: Nothing listens.
         OSError: Nobody answers.
         ValueError: What was told of the daemon, or by it, is none of hub's.
     """
@@ -82,7 +100,8 @@ def _asked(root: str, target: str) -> bytes | None:
     port = int(told.partition(b'"port": ')[2].partition(b",")[0])
     if b'"guarded"' in told or b'"socket"' in told or not 0 < port < _LISTEN_LIMIT:
         return None
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
+    connection = Socket(AF_INET, SOCK_STREAM)
+    try:
         connection.settimeout(_PATIENCE)
         connection.connect(("127.0.0.1", port))
         lines = (
@@ -94,9 +113,11 @@ def _asked(root: str, target: str) -> bytes | None:
         )
         connection.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode())
         return _body(connection)
+    finally:
+        connection.close()
 
 
-def _body(connection: socket.socket) -> bytes | None:
+def _body(connection: Socket) -> bytes | None:
     """The JSON of a whole 200; None of any other answer. Does not wait for the server to close."""
     data = b""
     while b"\r\n\r\n" not in data and (part := connection.recv(_CHUNK)):

@@ -24,6 +24,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from hub.domain import audit
 from hub.domain.audit import Head, Record, State, Verdict
 from hub.domain.canonical import canonical
@@ -41,6 +43,30 @@ _CHUNK = 1 << 20
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Entry = tuple[str, Mapping[str, Any]]
+
+
+@attrs.define
+class Draft:
+    """A group of records: hashed, not written yet."""
+
+    seq: int
+    """The last record's."""
+    hash: str
+    at: str
+    records: list[Record] = attrs.field(factory=list)
+
+    def add(self, event: str, data: Mapping[str, Any]) -> None:
+        """Hash one more.
+
+        Raises:
+            HubError: TOO_LARGE for a record over 1 MiB.
+            NotCanonicalError: The data has no canonical form.
+        """
+        record = audit.make_record(self.hash, self.seq + 1, self.at, event, data)
+        if len(record.line) > audit.MAX_LINE:
+            raise HubError(Code.TOO_LARGE, f"The audit record {event} is larger than 1 MiB.")
+        self.records.append(record)
+        self.seq, self.hash = self.seq + 1, record.hash
 
 
 class AuditJournal:
@@ -100,6 +126,22 @@ class AuditJournal:
             records += self._append_group(entries[start : start + MAX_GROUP])
         return records
 
+    def draft(self) -> Draft:
+        """An empty group. Nothing else may be appended before it is committed or dropped.
+
+        Raises:
+            HubError: AUDIT_BROKEN.
+        """
+        if self.broken is not None:
+            raise self.broken
+        return Draft(self._tip.seq, self._tip.hash, _timestamp(self._clock()))
+
+    def commit(self, draft: Draft) -> None:
+        """Writes a group, of at most `MAX_GROUP` records; raises as `append_many` does, which is this in one call."""
+        self._write([record.line for record in draft.records])
+        self._tip = Head(draft.seq, draft.hash, self._ends[-1])
+        self._write_head(len(draft.records))
+
     def append(self, event: str, data: Mapping[str, Any]) -> Record:
         """Appends one record."""
         return self.append_many([(event, data)])[0]
@@ -149,22 +191,11 @@ class AuditJournal:
         self._fd = self._head_fd = -1
 
     def _append_group(self, entries: Sequence[Entry]) -> list[Record]:
-        if self.broken is not None:
-            raise self.broken
-        at = _timestamp(self._clock())
-        records: list[Record] = []
-        digest, seq = self._tip.hash, self._tip.seq
+        draft = self.draft()
         for event, data in entries:
-            seq += 1
-            record = audit.make_record(digest, seq, at, event, data)
-            if len(record.line) > audit.MAX_LINE:
-                raise HubError(Code.TOO_LARGE, f"The audit record {event} is larger than 1 MiB.")
-            records.append(record)
-            digest = record.hash
-        self._write([record.line for record in records])
-        self._tip = Head(seq, digest, self._ends[-1])
-        self._write_head(len(records))
-        return records
+            draft.add(event, data)
+        self.commit(draft)
+        return draft.records
 
     def _write(self, lines: list[bytes]) -> None:
         size = self._tip.size

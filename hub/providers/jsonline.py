@@ -101,6 +101,8 @@ def number(value: Any) -> float | None:
 
 def integer(value: Any) -> int | None:
     """A number as an integer (a fraction is cut off); None where `number` is."""
+    if type(value) is int and -MAX_INT <= value <= MAX_INT:  # nearly all there are
+        return value
     found = number(value)
     return None if found is None else int(found)
 

@@ -77,13 +77,14 @@ def checklist(words: str) -> list[tuple[str, str]]:
     ]
 
 
-def called(draft: Draft, tool: str, given: Any) -> None:
+def called(draft: Draft, tool: str, given: Any, key: str = "") -> None:
     """A call of a tool: the file it changes, the plan it sets, the skill or the server it is of.
 
     Args:
         draft: What is told.
         tool: Its name.
         given: Its arguments: an object, the JSON of one, or a patch.
+        key: The call's, where `Draft.ended` will tell how it went: a plan counts only then. "" = it went well.
     """
     name = text(tool)
     server = mcp_of(name)
@@ -100,7 +101,7 @@ def called(draft: Draft, tool: str, given: Any) -> None:
     elif "todo" in name.lower() or "plan" in name.lower():
         steps = next((found for key in _TODOS if (found := todos(given.get(key))) is not None), None)
         if steps is not None:
-            draft.planned(steps)
+            draft.plans(key, steps) if key else draft.planned(steps)
     elif writes(name):
         for path in _paths(given):
             draft.touched(path)

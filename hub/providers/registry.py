@@ -53,15 +53,14 @@ def quota_client(name: str) -> QuotaClient | None:
 
 
 def signatures() -> Mapping[str, Signature]:
-    """How the processes of each agent look, by the provider's name. Imports every agent.
+    """How the processes of each agent look, by the provider's name. Imports every store.
 
-    An agent that is only detected has its signature beside its store; an editor's extension has no process of its own.
+    It stands beside the agent's store; an editor's extension has no process of its own.
     """
     from hub.providers import stores  # noqa: PLC0415  # no start needs it
 
-    modules = {name: module for name, (module, _) in _WHERE.items()}
-    modules |= {name: f"hub.providers.{name}.store" for name in stores.DETECTED}
-    found = {name: getattr(import_module(module), "SIGNATURE", None) for name, module in modules.items()}
+    modules = {name: import_module(f"hub.providers.{name}.store") for name in stores.names()}
+    found = {name: getattr(module, "SIGNATURE", None) for name, module in modules.items()}
     return {name: signature for name, signature in found.items() if signature is not None}
 
 

@@ -17,13 +17,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from hub.domain.detection.intel import Found, Limits, Place, SessionIntel, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.value import Value
 from hub.providers import lines
+
+if TYPE_CHECKING:
+    from hub.domain.cost import Tokens
 
 _LIST = Limits(seconds=1.0)
 """For the list of sessions in a database."""
@@ -120,9 +124,45 @@ class Store(Protocol):
         """What the session tells. Never raises: what went wrong is its alarm."""
 
 
+class Totals(Protocol):
+    """What takes whole sessions, and sums up what they used: an answer that several hold counts once."""
+
+    @property
+    def unreadable(self) -> int:
+        """Records that should tell of a usage and could not be read."""
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of a session's file."""
+
+    def end(self) -> None:
+        """The file is over."""
+
+    def by_model(self) -> Mapping[str, Tokens]:
+        """Tokens, by model."""
+
+    def seen(self) -> bytes:
+        """All that was counted, for `merge` in another process."""
+
+    def merge(self, seen: bytes) -> None:
+        """Count what another has seen as well."""
+
+
 Where = Callable[[str, Mapping[str, str]], Sequence[Place]]
 Name = Callable[[Found, Place], StoreHit | None]
 """From a file's path to the hit; None for a file that is no session."""
+
+
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Summed(Value):
+    """How all that an agent's sessions used is summed up, where they hold copies of each other's answers.
+
+    Attributes:
+        where: Every file that counts, of subagents too.
+        totals: Makes what takes them.
+    """
+
+    where: Where
+    totals: Callable[[], Totals]
 
 
 class Fold(Protocol):
@@ -137,8 +177,8 @@ class Fold(Protocol):
         """Records between the last one and the next were not read."""
 
 
-@attrs.frozen(kw_only=True)
-class _FileStore:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class _FileStore(Value):
     """A store with one file for each session."""
 
     name: str
@@ -161,11 +201,12 @@ class _FileStore:
         return hits(self.named, files, place, since_ns)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class LineStore(_FileStore):
     """A store with one file of JSON lines for each session."""
 
     fold: Callable[[StoreHit], Fold]
+    summed: Summed | None = None
 
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """Head and tail, or all of it."""
@@ -181,7 +222,7 @@ class LineStore(_FileStore):
         return guarded(act, hit, fold.draft)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class DocumentStore(_FileStore):
     """A store with one JSON document for each session."""
 
@@ -204,8 +245,8 @@ class DocumentStore(_FileStore):
         return guarded(act, hit, draft)
 
 
-@attrs.frozen(kw_only=True)
-class DatabaseStore:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class DatabaseStore(Value):
     """A store with all sessions in one SQLite database.
 
     The file's own time says nothing: what is new may be in the log beside it, so the sessions' own times tell.
@@ -241,8 +282,8 @@ class DatabaseStore:
         return guarded(act, hit, draft)
 
 
-@attrs.frozen(kw_only=True)
-class KindStore:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class KindStore(Value):
     """A store whose format changed: each place says in which one its sessions are."""
 
     name: str

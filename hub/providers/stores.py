@@ -14,10 +14,19 @@ from importlib import import_module
 import attrs
 
 from hub.domain.detection.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
-from hub.providers.store import Files, Store
+from hub.domain.value import Value
+from hub.providers.store import Files, Store, Summed
 
-DRIVEN = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider")
-"""Agents that hub can also run."""
+DRIVEN: Mapping[str, str] = {
+    "claude": "Claude Code",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+    "opencode": "OpenCode",
+    "qwen": "Qwen Code",
+    "copilot": "GitHub Copilot CLI",
+    "aider": "Aider",
+}
+"""Agents that hub can also run, with their display names: whoever only lists sessions imports none of them."""
 DETECTED: Mapping[str, str] = {
     "cursor": "Cursor",
     "antigravity": "Antigravity",
@@ -34,8 +43,8 @@ DETECTED: Mapping[str, str] = {
 """Agents that hub only detects, with the names people know them by."""
 
 
-@attrs.frozen
-class Skipped:
+@attrs.frozen(eq=False, repr=False)
+class Skipped(Value):
     """A place that could not be searched to its end."""
 
     provider: str
@@ -43,8 +52,8 @@ class Skipped:
     why: str
 
 
-@attrs.frozen
-class Search:
+@attrs.frozen(eq=False, repr=False)
+class Search(Value):
     """What a search has found.
 
     Attributes:
@@ -134,6 +143,12 @@ def search(
                 skipped.append(Skipped(store.name, place.root, str(why)))
     ordered = sorted(found.values(), key=lambda hit: hit.mtime_ns, reverse=True)
     return Search(tuple(ordered), tuple(skipped))
+
+
+def summed(name: str) -> Summed | None:
+    """How all that this agent's sessions used is summed up; None where each sums itself up, and `read` tells it."""
+    found: Summed | None = getattr(load(name), "summed", None)
+    return found
 
 
 def read(hit: StoreHit, files: Files, limits: Limits = GLANCE) -> SessionIntel:

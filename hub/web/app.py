@@ -32,9 +32,9 @@ _BODY = (b"content-length", b"transfer-encoding")
 def create_app(
     backend: Backend,
     policy: Policy,
+    streams: Streams,
     *,
     port: int,
-    drain: trio.Event,
     project: str = "",
     redact: Redact = str,
     tools: App | None = None,
@@ -44,14 +44,13 @@ def create_app(
     Args:
         backend: What answers.
         policy: Whom the guard lets in.
+        streams: What serves those who follow the event log.
         port: Where the server listens.
-        drain: When set, open streams are ended with "come back".
         project: The root of the project that is served.
         redact: Applied to every text of an error document.
         tools: The tool server; None = there is none.
     """
     routes = table(port, project)
-    streams = Streams(backend, drain, redact)
     polled = Polled({route.path: route for route in routes if route.path in POLLED}, backend, redact)
     quart = Soon(partial(_quart_app, routes, backend, redact))
     return Guard(Dispatch(quart, polled, streams, Mount(tools), policy), policy)

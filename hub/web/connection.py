@@ -62,6 +62,8 @@ class Connection:
         self._context = context
         self._stream = stream
         self._send_lock = trio.Lock()
+        self._unsent = b""
+        """What the kernel did not take of a `write_now`: it goes before everything else."""
         self._sending: trio.CancelScope | None = None
         self._handling: trio.CancelScope | None = None
         self._lifetime = trio.CancelScope()
@@ -106,7 +108,8 @@ class Connection:
         state = ConnectionState({})
         shared = (self._app, self._config, self._context, self._tasks, state, False, peer, own, self._send)
         wrapper = ProtocolWrapper(*shared)
-        wrapper.protocol = _Http1(*shared)
+        wrapper.protocol = http = _Http1(*shared)
+        http.write_now = self.write_now
         return wrapper
 
     async def _read(self) -> None:
@@ -125,11 +128,26 @@ class Connection:
         elif isinstance(event, Updated):
             self._live(idle=event.idle)
 
+    def write_now(self, data: bytes) -> bool:
+        """Sends all of it without a wait of the caller's, or, where others' bytes are on their way, nothing.
+
+        What the kernel does not take at once is sent by a task of the connection, under the same deadline.
+        """
+        if self._send_lock.locked() or self._unsent:
+            return False
+        try:
+            self._unsent = data[self._send_now(data) :]
+        except OSError:
+            self._stream.socket.close()  # the reader then finds it closed, and tells the request
+        if self._unsent:
+            self._tasks.spawn(self._send_bytes, b"")
+        return True
+
     async def _send_bytes(self, data: bytes) -> None:
         try:
-            if not self._send_lock.locked():  # else the bytes of another task come first
+            if not (self._send_lock.locked() or self._unsent):  # else other bytes come first
                 data = data[self._send_now(data) :]
-            if data:
+            if data or self._unsent:
                 await self._send_rest(data)
         except (*_GONE, trio.TooSlowError):
             # The reader then finds the stream closed, and tells the requests.
@@ -144,6 +162,7 @@ class Connection:
 
     async def _send_rest(self, data: bytes) -> None:
         async with self._send_lock:
+            data, self._unsent = self._unsent + data, b""
             try:
                 # Shielded: half a frame would spoil the stream for the close code that must follow it.
                 with trio.fail_after(SEND_TIMEOUT, shield=True) as self._sending:
@@ -236,6 +255,8 @@ _PIECES = ("http.request", "websocket.receive")
 class _Http1(H11Protocol):
     """HTTP/1.1, with WebSockets that have bounds, and problem documents for what is not HTTP."""
 
+    write_now: Callable[[bytes], bool]
+
     async def _send_error_response(self, status_code: int) -> None:
         too_large = status_code == RULES[Code.HEADERS_TOO_LARGE].status
         reply = problem(
@@ -255,6 +276,7 @@ class _Http1(H11Protocol):
             self.app, self.config, self.context, self.task_group, self.ssl, self.client, self.server,
             self.stream_send, STREAM_ID,
         )  # fmt: skip
+        self.stream.write_now = self.write_now
         self.connection = H11WSConnection(cast("h11.Connection", self.connection))
         await self.stream.handle(
             Request(

@@ -34,6 +34,7 @@ from hub.web.app import create_app
 from hub.web.backend import Backend
 from hub.web.connection import Connection
 from hub.web.guard import MAX_HEADERS, App, Policy
+from hub.web.stream import Streams
 from hub.web.unix import bind_unix, may_talk
 
 GRACE = 3.0
@@ -104,11 +105,15 @@ async def serve(
         where = listening[0].getsockname()
         bound = Bound(where[0], where[1], os.fspath(unix) if unix is not None else "")
         policy = Policy.for_port(bound.port, origins, token=token, project=project)
+        streams = Streams(backend, stop, redact)
         app = create_app(
-            backend, policy, port=bound.port, drain=stop, project=project, redact=redact, tools=tools
+            backend, policy, streams, port=bound.port, project=project, redact=redact, tools=tools
         )
         listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(sock)) for sock in listening]
-        await _Server(ASGIWrapper(cast("Any", app)), listeners).run(stop, bound, task_status)
+        async with trio.open_nursery() as beside:
+            beside.start_soon(streams.feed.run)
+            await _Server(ASGIWrapper(cast("Any", app)), listeners).run(stop, bound, task_status)
+            beside.cancel_scope.cancel()
 
 
 @contextmanager

@@ -3,20 +3,21 @@
 Owns: one reader and one writer a client, the coalescing of events into frames, and how a stream ends: 1012
 on drain or when the log restarts, 1013 when the client is too slow, 1003 or 1007 for what it should not
 send, 1011 for our fault.
-Must not: keep events for a client; the subscription does, with a bound.
+Must not: keep events for a client without a bound.
 
 Raw ASGI, not Quart: the close codes, the reader that notices a client that has gone, and a send without a
 signal dispatch a message are what these routes are about. A write costs the same whether it holds one event
 or fifty, so where there are more than a few all together make at most about 1 / `PACE` writes a second: after a
 write a stream waits its share, and then sends everything that came meanwhile in one. The first event of a quiet
-time is sent at once.
+time is sent at once. A WebSocket that is up to date is written to by the feed, and its own writer rests until
+the client does not take something at once.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Annotated
 
 import attrs
@@ -27,24 +28,21 @@ from hub.domain.canonical import StrictJsonError, parse_strict
 from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.web.backend import Backend, Subscription
-from hub.web.codec import decode_query, encode
+from hub.web.codec import decode_query
+from hub.web.encoder import MAX_BATCH, Encoder
+from hub.web.feed import Feed, Why, pace
 from hub.web.guard import Message, Receive, Scope, Send, respond
 from hub.web.problem import as_hub_error, problem
 from hub.web.resources.events import EventRecord
 from hub.web.route import Operation
 from hub.web.schema import EventId, Query
-from hub.web.websocket import FRAMES, text_frame
+from hub.web.websocket import FRAMES, WRITE_NOW
 
-MAX_BATCH = 256
 MAX_STREAMS = 256
 """Open streams at once, both kinds together."""
-FEW = 16
-"""Streams that are served at once; each further one makes all wait, so that what comes meanwhile goes together."""
-PACE = 0.00015
-"""Seconds a stream waits after a write, for each stream that is open beyond the first few."""
-MAX_PACE = 0.02
+MAX_BEHIND = 16_384
+"""Events a client that is not up to date any more may be behind before it counts as too slow."""
 HEARTBEAT = 15.0
-CACHED = 8192
 
 _log = logging.getLogger("hub.web")
 
@@ -94,34 +92,9 @@ TOO_SLOW = Close(1013, "too slow; come back with since")
 SUBPROTOCOL = "hub"
 """For a client that must offer one to pass its token (see `guard`)."""
 FAULT = Close(1011, "hub made a mistake")
+_ENDS = {Why.RESTART: RESTART, Why.LAGGED: TOO_SLOW, Why.FAULT: FAULT}
 NOT_TEXT = Close(1003, "text only")
 NOT_JSON = Close(1007, "JSON only")
-
-
-class Encoder:
-    """The JSON of records, made once for all who follow.
-
-    The newest `CACHED` are kept; a record is the same one only when it is the same object.
-    """
-
-    def __init__(self) -> None:
-        self._cache: dict[int, tuple[Record, bytes, bytes]] = {}
-
-    def json(self, record: Record) -> bytes:
-        """The record as in `GET /api/events`."""
-        return self._known(record)[1]
-
-    def frame(self, record: Record) -> bytes:
-        """The same as a WebSocket message."""
-        return self._known(record)[2]
-
-    def _known(self, record: Record) -> tuple[Record, bytes, bytes]:
-        slot = record.id % CACHED
-        known = self._cache.get(slot)
-        if known is None or known[0] is not record:
-            json = encode(record.to_json())
-            known = self._cache[slot] = (record, json, text_frame(json))
-        return known
 
 
 class Streams:
@@ -133,6 +106,8 @@ class Streams:
         self._redact = redact
         self._encoder = Encoder()
         self._open = 0
+        self.feed = Feed(backend, self._encoder)
+        """To be run beside the server; without it every stream follows the log by itself."""
 
     def plain(self, scope: Scope) -> HubError | None:
         """Why a plain request to a stream's path is refused; None when it is none of ours."""
@@ -151,10 +126,10 @@ class Streams:
             if scope["path"] != SOCKET.path:
                 raise HubError(Code.NOT_FOUND)  # noqa: TRY301
             query = decode_query(scope["query_string"], SocketQuery, {})
-            async with self._subscribed(query.since) as subscription:
+            async with self._subscribed(query.since) as own:
                 await send({"type": "websocket.accept", "subprotocol": _protocol(scope), "headers": []})
-                writer = self._batches if query.batch else self._singles
-                close = await _Client(subscription, receive, self._drain).run(writer, send)
+                client = _Live(own, receive, self._drain, self.feed, scope, batch=bool(query.batch))
+                close = await client.run(self._batches if query.batch else self._singles, send)
                 if close is not None:
                     await send({"type": "websocket.close", "code": close.code, "reason": close.reason})
         except Exception as error:  # noqa: BLE001  # the edge
@@ -164,10 +139,10 @@ class Streams:
         """Serves one stream of server-sent events."""
         try:
             since = _since(scope)
-            async with self._subscribed(since) as subscription:
+            async with self._subscribed(since) as own:
                 await send({"type": "http.response.start", "status": 200, "headers": list(_SSE_HEADERS)})
                 await send(_chunk(b"retry: 1000\n\n"))
-                client = _Client(subscription, receive, self._drain, heartbeat=HEARTBEAT)
+                client = _Client(own, receive, self._drain, heartbeat=HEARTBEAT)
                 close = await client.run(self._lines, send)
                 if close is not None:
                     await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -175,7 +150,7 @@ class Streams:
             await respond(scope, send, problem(as_hub_error(error), redact=self._redact))
 
     @asynccontextmanager
-    async def _subscribed(self, since: int | None) -> AsyncIterator[Subscription]:
+    async def _subscribed(self, since: int | None) -> AsyncIterator[_Own]:
         """A place among the open streams, and a subscription.
 
         An error is passed on while the stream has not begun; from then on the stream tells its own.
@@ -185,9 +160,10 @@ class Streams:
         self._open += 1
         begun = False
         try:
-            async with self._backend.subscribe(since) as subscription:
+            async with AsyncExitStack() as stack:
+                subscription = await stack.enter_async_context(self._backend.subscribe(since))
                 begun = True
-                yield subscription
+                yield _Own(subscription, stack.aclose)
         except Exception:
             if not begun:
                 raise
@@ -196,11 +172,11 @@ class Streams:
             self._open -= 1
 
     async def _singles(self, records: Sequence[Record], send: Send) -> None:
-        await send(_frames(b"".join(map(self._encoder.frame, records))))
+        await send(_frames(self._encoder.frames(records, batch=False)))
         await self._pace()
 
     async def _batches(self, records: Sequence[Record], send: Send) -> None:
-        await send(_frames(text_frame(b"[%s]" % b",".join(map(self._encoder.json, records)))))
+        await send(_frames(self._encoder.frames(records, batch=True)))
         await self._pace()
 
     async def _lines(self, records: Sequence[Record], send: Send) -> None:
@@ -212,8 +188,16 @@ class Streams:
         await self._pace()
 
     async def _pace(self) -> None:
-        if self._open > FEW:
-            await trio.sleep(min(PACE * (self._open - FEW), MAX_PACE))
+        if wait := pace(self._open):
+            await trio.sleep(wait)
+
+
+@attrs.frozen
+class _Own:
+    """A stream's own subscription, which may be left before the stream ends."""
+
+    subscription: Subscription
+    leave: Callable[[], Awaitable[None]]
 
 
 _SSE_HEADERS = ((b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no"))
@@ -242,13 +226,13 @@ class _Client:
 
     def __init__(
         self,
-        subscription: Subscription,
+        own: _Own,
         receive: Receive,
         drain: trio.Event,
         *,
         heartbeat: float | None = None,
     ) -> None:
-        self._subscription = subscription
+        self._own = own
         self._receive = receive
         self._drain = drain
         self._heartbeat = heartbeat
@@ -288,12 +272,20 @@ class _Client:
     async def _write(self, writer: Writer, send: Send) -> None:
         try:
             while True:
-                await writer(await self._next(), send)
+                records = await self._next()
+                await writer(records, send)
+                await self._written(records)
         except trio.EndOfChannel:
-            self._end(TOO_SLOW if self._subscription.lagged.is_set() else RESTART)
+            self._end(self._last_word())
         except Exception:  # noqa: BLE001  # told to the client as our fault, and logged
             _log.exception("a stream ended by an unforeseen error")
             self._end(FAULT)
+
+    async def _written(self, records: Sequence[Record]) -> None:
+        """The client was sent these."""
+
+    def _last_word(self) -> Close:
+        return TOO_SLOW if self._own.subscription.lagged.is_set() else RESTART
 
     async def _next(self) -> list[Record]:
         """What is queued, from one to `MAX_BATCH`; nothing after a quiet heartbeat."""
@@ -301,22 +293,89 @@ class _Client:
         if self._queue:
             await trio.lowlevel.checkpoint()  # a client that lags must not keep the others waiting
         else:
-            self._queue += await self._wait()
+            found = await self._wait()
+            self._queue += found
             self._take_queued()
         taken, self._queue = self._queue[:MAX_BATCH], self._queue[MAX_BATCH:]
         return taken
 
     async def _wait(self) -> Sequence[Record]:
         if self._heartbeat is None:
-            return await self._subscription.channel.receive()
+            return await self._own.subscription.channel.receive()
         with trio.move_on_after(self._heartbeat):
-            return await self._subscription.channel.receive()
+            return await self._own.subscription.channel.receive()
         return ()
 
     def _take_queued(self) -> None:
         with suppress(trio.WouldBlock, trio.EndOfChannel):
             while len(self._queue) < MAX_BATCH:
-                self._queue += self._subscription.channel.receive_nowait()
+                self._queue += self._own.subscription.channel.receive_nowait()
+
+
+class _Live(_Client):
+    """A WebSocket, which the feed takes over once it is up to date."""
+
+    def __init__(
+        self, own: _Own, receive: Receive, drain: trio.Event, feed: Feed, scope: Scope, *, batch: bool
+    ) -> None:
+        super().__init__(own, receive, drain)
+        self.batch = batch
+        self._feed = feed
+        self._write_now: Callable[[bytes], bool] = scope["extensions"].get(WRITE_NOW, lambda _: False)
+        self._joined = False
+        self._resting = False
+        """All was sent, and nothing is on its way through this client's own writer."""
+        self._news = trio.Event()
+        self._over: Close | None = None
+
+    async def run(self, writer: Writer, send: Send) -> Close | None:
+        """The same; the feed writes too."""
+        self._feed.follow()
+        try:
+            return await super().run(writer, send)
+        finally:
+            self._feed.leave(self)
+
+    def take(self, records: Sequence[Record], frames: bytes) -> None:
+        """From the feed: to the socket at once, or into the queue of the writer, which can wait."""
+        if self._over is not None or (self._resting and self._write_now(frames)):
+            return
+        self._queue += records
+        if len(self._queue) > MAX_BEHIND:
+            self._over = TOO_SLOW
+        self._wake()
+
+    def end(self, why: Why) -> None:
+        """From the feed: what is queued is still sent, then the stream closes."""
+        self._over = self._over or _ENDS[why]
+        self._wake()
+
+    def _wake(self) -> None:
+        self._resting = False
+        self._news.set()
+
+    async def _written(self, records: Sequence[Record]) -> None:
+        if not (self._joined or self._queue):
+            self._joined = self._feed.join(self, records[-1].id)
+            if self._joined:
+                await self._own.leave()
+
+    def _last_word(self) -> Close:
+        return self._over or super()._last_word()
+
+    async def _wait(self) -> Sequence[Record]:
+        if not self._joined:
+            return await super()._wait()
+        while not self._queue:
+            if self._over is not None:
+                raise trio.EndOfChannel
+            self._resting, self._news = True, trio.Event()
+            await self._news.wait()
+        return ()
+
+    def _take_queued(self) -> None:
+        if not self._joined:
+            super()._take_queued()
 
 
 def _refused(message: Message) -> Close | None:

@@ -13,7 +13,8 @@ after the limit is passed, and drops the connection without a code when a frame 
 from __future__ import annotations
 
 import zlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 from hypercorn.protocol.events import Data, Response, StreamClosed
 from hypercorn.protocol.ws_stream import ASGIWebsocketState, FrameTooLargeError, WSStream
@@ -76,6 +77,8 @@ class BoundedDeflate(PerMessageDeflate):
 
 
 FRAMES = "hub.frames"
+WRITE_NOW = "hub.write_now"
+"""`(frames) -> bool`: whether they were taken; not while the client is behind."""
 
 
 def text_frame(payload: bytes) -> bytes:
@@ -97,12 +100,18 @@ _TWO_BYTES, _EIGHT_BYTES = 126, 127
 class Socket(WSStream):
     """One WebSocket over HTTP/1.1."""
 
+    write_now: Callable[[bytes], bool]
+    """The connection's own."""
+
     async def app_send(self, message: Any) -> None:
         """What the application sends; frames that are ready go out as they are."""
         if message is None or message["type"] != FRAMES:
             await super().app_send(message)
         elif not self.closed and self.connection.state is ConnectionState.OPEN:
             await self.send(Data(stream_id=self.stream_id, data=message["frames"]))
+
+    def _write_frames(self, frames: bytes) -> bool:
+        return self.closed or self.connection.state is not ConnectionState.OPEN or self.write_now(frames)
 
     async def _accept(self, message: WebsocketAcceptEvent) -> None:
         deflate = BoundedDeflate(self.config.websocket_max_message_size)
@@ -111,6 +120,7 @@ class Socket(WSStream):
         headers += [(b"sec-websocket-extensions", agreed)] if agreed else []
         self.connection = Connection(ConnectionType.SERVER, [deflate])
         self.state = ASGIWebsocketState.CONNECTED
+        cast("Any", self.scope["extensions"])[WRITE_NOW] = self._write_frames
         await self.send(Response(stream_id=self.stream_id, status_code=status, headers=headers))
         if self.config.websocket_ping_interval is not None:
             self.task_group.spawn(self._send_pings)

@@ -1,9 +1,8 @@
 """Detection and usage over 2,000 Claude Code sessions of one gigabyte, 15 of them active: whole processes, in turns.
 
 Detection is measured as a user meets it: `hub detect --json` while the project's daemon runs, which looks at everything
-anew but knows what has not changed. Beside it the same without a daemon, of Claude's sessions alone, where importing is
-most of it; a look of the daemon's; and the re-poll of its ambient mode. The totals are summed in two processes, the peer
-uses two threads.
+anew but knows what has not changed. Beside it the same in a project without a daemon, where importing is most of it; a look of the daemon's; and the re-poll of its ambient mode. `hub usage` sums the totals in as many processes
+as there are processors, the peer in as many threads.
 
 Peer: ccusage (pinned, offline), of the same corpus: `--since` today for the detection, everything for the totals. The
 totals must be its own, to the token. Where there is no npm to install it there is no peer.
@@ -36,14 +35,6 @@ CCUSAGE = "ccusage@20.0.24"
 
 _SCRIPT = "from hub.cli.main import main; main()"
 """What the installed command does."""
-_DETECT = """
-import sys, time
-from hub.io.stores import StoreFiles
-from hub.providers import stores
-files = StoreFiles()
-found = stores.search(files, sys.argv[1], {}, int(sys.argv[2]), only=["claude"])
-print(sum(bool(intel.initial_prompt) and not intel.alarm for _, intel in stores.read_all(found.hits, files)))
-"""
 _WARM = """
 import sys, time, json
 from pathlib import Path
@@ -61,32 +52,6 @@ def fastest(act, rounds):
     return min(spent)
 scout.scan(since)
 print(json.dumps([fastest(lambda: scout.scan(since), 5), fastest(scout.glance, 40)]))
-"""
-_TOTALS = """
-import sys, os, json
-from hub.io.stores import StoreFiles
-from hub.domain.detection.intel import WHOLE
-from hub.providers import stores
-from hub.providers.claude import totals
-files = StoreFiles(walk_seconds=60)
-def pieces(hit):
-    with files.open(hit.root, hit.path, WHOLE) as source:
-        for at in range(0, source.size, 1 << 20):
-            yield source.at(at, 1 << 20)
-hits = stores.search(files, sys.argv[1], {}, 0, only=["claude"]).hits
-there, here = os.pipe()
-child = os.fork()
-sums = totals.total(map(pieces, hits[bool(child) :: 2]))
-if not child:
-    with open(here, "wb") as file:
-        file.write(sums.seen())
-    os._exit(0)
-os.close(here)
-with open(there, "rb") as file:
-    sums.merge(file.read())
-assert os.waitpid(child, 0)[1] == 0
-tokens = sums.by_model().values()
-print(json.dumps([sum(one.tokens_in for one in tokens), sum(one.tokens_out for one in tokens)]))
 """
 
 
@@ -230,40 +195,39 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
         mine = {**made.environ(), **env, "PYTHONDONTWRITEBYTECODE": ""}
         ask = [sys.executable, "-c", _SCRIPT, "detect", "--json"]
         timed(ask, mine, made.root)  # the daemon reads them once, and the bytecode is compiled
-        timed([sys.executable, "-c", _DETECT, folder, since], env)
+        lone = folder / "lone"
+        subprocess.run(["git", "init", "-q", lone], check=True)
+        timed(ask, mine, lone)
         for _ in range(ROUNDS):
-            spent, said = timed(ask, mine, made.root)
-            assert (
-                sum(one["provider"] == "claude" and not one["running"] for one in json.loads(said)) == ACTIVE
-            )
-            detect.append(spent)
-            spent, said = timed([sys.executable, "-c", _DETECT, folder, since], env)
-            assert int(said) == ACTIVE, said
-            alone.append(spent)
+            for place, kept in ((made.root, detect), (lone, alone)):
+                spent, said = timed(ask, mine, place)
+                left = [one for one in json.loads(said) if one["provider"] == "claude" and not one["running"]]
+                assert len(left) == ACTIVE, said
+                kept.append(spent)
             if peer is not None:
                 spent, _ = timed([peer, "claude", "daily", "--json", "--offline", "--since", today], env)
                 peers[0].append(spent)
         _, said = timed([sys.executable, "-c", _WARM, made.root, since], env)
         warm, glance = json.loads(said)
     for _ in range(ROUNDS):
-        spent, said = timed([sys.executable, "-c", _TOTALS, folder], env)
+        spent, said = timed([sys.executable, "-c", _SCRIPT, "usage", "--json"], env)
         totals.append(spent)
         if peer is not None:
             spent, theirs = timed([peer, "claude", "daily", "--json", "--offline"], env)
             peers[1].append(spent)
             their = json.loads(theirs)["totals"]
             spent_in = their["inputTokens"] + their["cacheCreationTokens"] + their["cacheReadTokens"]
-            assert json.loads(said) == [spent_in, their["outputTokens"]], (said, their)
+            claude = [row for row in json.loads(said)["usage"] if row["provider"] == "claude"]
+            told = [sum(row[name] for row in claude) for name in ("tokensIn", "tokensOut")]
+            assert told == [spent_in, their["outputTokens"]], (said, their)
     name = "ccusage" if peer is not None else ""
     since_peer, total_peer = (min(kept, default=0.0) for kept in peers)
     since_name = name and f"{name} --since"
     yield Row("`hub detect --json`, daemon running", min(detect), "ms", "<= 60", since_name, since_peer)
-    yield Row("detection without a daemon, whole process", min(alone), "ms", "<= 60", since_name, since_peer)
+    yield Row("the same without a daemon", min(alone), "ms", "<= 60", since_name, since_peer)
     yield Row("the daemon's look at all", warm, "ms", "<= 10")
     yield Row("re-poll, nothing changed", glance, "ms", "<= 0.5")
-    yield Row(
-        "tokens of all sessions, whole process", min(totals), "ms", "<= 0.5 of the peer", name, total_peer
-    )
+    yield Row("`hub usage --json`, all sessions", min(totals), "ms", "<= 0.5 of the peer", name, total_peer)
     yield Row("tokens of all sessions", written / min(totals) / 1000, "MB/s")
 
 

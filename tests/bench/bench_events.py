@@ -24,8 +24,8 @@ import attrs
 import trio
 
 from hub.domain.event import Record
+from hub.web.encoder import Encoder
 from hub.web.server import Bound, serve
-from hub.web.stream import Encoder
 from tests.bench.table import Row, run
 
 RATE = 1000

@@ -25,13 +25,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+from unittest.mock import patch
 
 from hub.domain.graph.terms import any_of, spaced, terms
 from hub.domain.redaction.lines import hidden_in_place
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.io.code_scan import Gone, Scanned, scan
-from hub.io.graph.files import take
-from hub.io.graph.intake import BATCH, Intake
+from hub.io.code_scan import Scanned, scan
+from hub.io.graph.intake import Intake
 from hub.io.graph.search import search
 from hub.io.graph.store import GraphStore
 from tests.bench.graph_questions import PACKAGES, questions
@@ -73,18 +73,6 @@ def timed(act: Callable[[], T]) -> tuple[float, T]:
     return time.perf_counter() - begun, found
 
 
-def batches(found: Iterable[Scanned | Gone]) -> Iterator[list[Scanned]]:
-    """As an index takes them."""
-    batch: list[Scanned] = []
-    for entry in found:
-        assert isinstance(entry, Scanned)
-        batch.append(entry)
-        if sum(each.size for each in batch) >= BATCH:
-            yield batch
-            batch = []
-    yield batch
-
-
 def plain(path: Path, found: Sequence[Scanned]) -> sqlite3.Connection:
     """The least there could be: one FTS5 table, one transaction."""
     db = sqlite3.connect(path, isolation_level=None)
@@ -102,7 +90,9 @@ def taken(folder: Path, root: Path, listed: Sequence[bytes]) -> tuple[float, flo
     """MB that were in memory already, and the seconds that hub and a plain table took to store and index them."""
     found = [entry for entry in scan(root, {}, listed) if isinstance(entry, Scanned)]
     store = GraphStore.open(folder / "parts.db")
-    ours, _ = timed(lambda: [store.write(take, batch, [], "") for batch in batches(found)])
+    with patch("hub.io.graph.intake.scan", lambda *_: iter(found)):
+        intake = Intake(store, root, listed, str, "")
+    ours, _ = timed(lambda: list(iter(intake.batch, False)))
     store.close()
     theirs, db = timed(lambda: plain(folder / "plain.db", found))
     db.close()

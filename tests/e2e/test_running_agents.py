@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
+import time
+from contextlib import closing
+from datetime import datetime
 
+import attrs
 import psutil
 import pytest
 
+from hub.actors.detector.scout import Scout
+from hub.domain.config.reader import Config
+from hub.providers.registry import load, load_all
 from tests.agents import PROGRAMS, base_env
 from tests.e2e.programs import NAMES, key, start
 from tests.faults.harness import HUB, git, until
+from tests.hub.io.agents import running
 from tests.model_server import Turn
 from tests.waiting import PATIENCE
 
@@ -21,24 +30,28 @@ NEXT = dict(zip(NAMES, (*NAMES[1:], NAMES[0]), strict=True))
 VERIFY = 'verify = ["test -f one.txt && test -f two.txt"]'
 EXACT = ("claude", "codex")
 """One writes down which process works on which session, one holds the session's file open."""
-ONE_LOOK = "[detect]\ninterval = 100000"
-"""The daemon looks once within this test: what it has not told by then it never tells."""
 
 
-def test_agents_that_run_at_once_are_found_and_each_goes_on_with_the_work_of_another(team):
-    """In one test, for they take their time to start: what is found, what is announced, and what becomes of the work."""
-    team.hire(*(f"{name}:account" for name in NAMES), session=f"{VERIFY}\n{ONE_LOOK}")
+def test_agents_that_run_at_once_are_announced_found_and_each_goes_on_with_the_work_of_another(team):
+    """In one test, for they take their time to start: what is announced, what is found, and what becomes of the work."""
+    team.hire(*(f"{name}:account" for name in NAMES), session=VERIFY)
+    api = team.start(HUB_AMBIENT="1")
     agents = {}
+    with running(team.tmp) as pid:  # the daemon has looked once, when it tells of this one
+        until(lambda: [one for one in said(team) if one.meta.get("pid") == pid], "the daemon looks")
     try:
         for name in NAMES:
             agents[name] = begun(team, name)
+        visible = until(Watch(team, agents), "each runs and has kept its prompt")
+        told = until(lambda: heard(team, agents), "each is announced, with nobody asking")
+        for name in NAMES:
+            announced(told[name], agents[name], *visible[name])
         for name in NAMES:  # it has done its first turn, and waits for the model now
             team.models.wait_for(lambda seen, name=name: len(team.models.mains(key(name))) > 1, PATIENCE)
-        api = team.start(HUB_AMBIENT="1")
         found = until(lambda: whole(team), "each is found, with what it did")
         for name, agent in agents.items():
             check(found[name], agent)
-            announced(team, found[name])
+            assert told[name][-1].meta["nativeSession"] == found[name]["session"]["sessionId"]
         for name in NAMES:
             goes_on(team, api, found[name], NEXT[name])
     finally:
@@ -98,18 +111,68 @@ def runs(pid):
         return False
 
 
-def announced(team, one):
-    """The daemon said it once, of its own accord, at its only look."""
-    team.made.says(f"runs in {one['workDir']} (pid {one['pid']})")
-    [told] = [event for event in team.made.events() if event.get("meta", {}).get("workDir") == one["workDir"]]
-    assert told["tag"] == "system"
-    assert {name: told["meta"][name] for name in ("provider", "pid", "account", "nativeSession")} == {
-        "provider": one["provider"],
-        "pid": one["pid"],
-        "account": "account",
-        "nativeSession": one["session"]["sessionId"],
-    }
-    assert told["msg"].endswith(one["session"]["initialPrompt"])
+class Watch:
+    """A look at the machine beside the daemon's: when each agent, and when its prompt, could be seen at the latest."""
+
+    def __init__(self, team, agents):
+        home = str(team.tmp / "home")
+        self._scout = Scout(team.made.root, load_all(), Config(), env={"HOME": home}, home=home)
+        self._names = {str(agent.folder): name for name, agent in agents.items()}
+        self._seen = {}
+
+    def __call__(self):
+        """By the provider's name, once all are known: the moments at which this knew of the agent and of its prompt."""
+        found = [one for one in self._scout.scan(time.time()) if one.agent and one.work_dir in self._names]
+        now = time.time()
+        for one in found:
+            seen = self._seen.setdefault(self._names[one.work_dir], [now])
+            if one.prompt and len(seen) == 1:
+                seen.append(now)
+        return self._seen if sum(map(len, self._seen.values())) == 2 * len(self._names) else {}
+
+
+def said(team):
+    """What the daemon has said, oldest first; read from the disk, for a client might make it look."""
+    with closing(sqlite3.connect(f"file:{team.made.hub}/events.db?mode=ro", uri=True)) as log:
+        rows = log.execute("SELECT tag, msg, meta FROM events ORDER BY id").fetchall()
+    return [Said(tag, msg, json.loads(meta)) for tag, msg, meta in rows]
+
+
+def heard(team, agents):
+    """What it has said of each agent, once it has said of all what they do."""
+    folders = {str(agent.folder): name for name, agent in agents.items()}
+    told = {name: [] for name in agents}
+    for one in said(team):
+        if (folder := one.meta.get("workDir")) in folders:
+            told[folders[folder]].append(one)
+    return told if all(events and events[-1].meta["prompt"] for events in told.values()) else {}
+
+
+@attrs.frozen
+class Said:
+    """An event of the log."""
+
+    tag: str
+    msg: str
+    meta: dict
+
+
+def announced(told, agent, ran, asked):
+    """That it runs, and what it does: with one event or with two, and each within one poll interval.
+
+    Every announcement says when the last look began at which there was no such thing. Had a look that began after this
+    test could see it missed it, that moment would be later than this test's own.
+    """
+    assert [bool(one.meta["prompt"]) for one in told] in ([True], [False, True])
+    for one, visible in ((told[0], ran), (told[-1], asked)):
+        assert datetime.fromisoformat(one.meta["absentAt"]).timestamp() < visible
+        assert one.tag == "system"
+        assert one.msg.startswith(
+            f"{load(agent.name).display_name} runs in {agent.folder} (pid {one.meta['pid']})"
+        )
+        assert (one.meta["provider"], one.meta["account"]) == (agent.name, "account")
+        assert one.meta["pid"] in (agent.process.pid, *wrapped(agent.process.pid))
+    assert told[-1].msg.endswith(f": Write one.txt and two.txt for {agent.name}.")
 
 
 def goes_on(team, api, one, target):

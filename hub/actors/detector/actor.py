@@ -3,29 +3,26 @@
 Owns: when the machine is looked at, the announcement of what is new, and telling the quota what it has spent.
 Must not: change anything of another agent's, or run its commands; look on the event loop.
 
-Ambient mode polls; it watches no files. What was announced is known by its name in the event log, so an agent is told
-of once, however often the daemon is started while it runs. Transcripts that were there before the daemon are no news.
+Ambient mode polls; it watches no files.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import trio
 
 from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.meter import Meter
+from hub.actors.detector.news import News
 from hub.actors.detector.scout import Scout
 from hub.domain.config.reader import Config
 from hub.domain.detection.detected import Detected
-from hub.domain.event import Tag
-from hub.domain.text import headline
+from hub.domain.event import Record
 from hub.errors import Code, HubError
-from hub.io.runner.proc import boot_id
-from hub.io.sqlite import NewEvent
-from hub.messages import Adopt, Detect, EventAppend, GetConfig, SpentElsewhere
+from hub.messages import Adopt, Detect, EventAppend, EventsSince, GetConfig, SpentElsewhere
 from supervisors import DEFER, Actor, ActorDied, Ref, Reply
 
 _TIMEOUT = 30.0
@@ -60,12 +57,10 @@ class Detector(Actor[Any]):
         self._events = events
         self._quota = quota
         self._settings = settings
-        self._scrub = scrub
         self._clock = clock
         self._looking = trio.Lock()
         self._hours = _WINDOW
-        self._known: set[str] | None = None
-        """Names of what was announced, or was there before; None before the first scan."""
+        self._news = News(lambda found: scrub(scout.to_json(found)), clock)
         self._unsaid = True
         """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""
 
@@ -119,7 +114,7 @@ class Detector(Actor[Any]):
         async with self._looking:
             await self._refresh_config()
             found = await trio.to_thread.run_sync(self._scout.scan, since)
-        self._unsaid = self._unsaid or any(names(one)[0] not in (self._known or ()) for one in found)
+        self._unsaid = self._unsaid or self._news.unsaid(found)
         return found
 
     # --- ambient mode ---------------------------------------------------------------------------------
@@ -129,29 +124,44 @@ class Detector(Actor[Any]):
         while True:
             config = await self._refresh_config()
             if config.detect.ambient:
-                if await self._glance() or self._unsaid:
-                    found = await self._scan(_WINDOW)
-                    await self._announce(found)
-                    self._meter.follow(found)
+                await self._look()
                 await self._meter_on()
             await trio.sleep(config.detect.interval)
+
+    async def _look(self) -> None:
+        """Announce what is new since the look before."""
+        began = self._clock()
+        if not (await self._glance() or self._unsaid):
+            self._news.quiet(began)
+            return
+        found = await self._scan(_WINDOW)
+        await self._announce(found, began)
+        self._meter.follow(found)
 
     async def _glance(self) -> bool:
         async with self._looking:
             return await trio.to_thread.run_sync(self._scout.glance)
 
-    async def _announce(self, found: Iterable[Detected]) -> None:
+    async def _announce(self, found: Sequence[Detected], began: float) -> None:
         """Say what is new, once. What is not logged now is told at the next look."""
-        first, known = self._known is None, self._known or set()
-        fresh = [one for one in found if names(one)[0] not in known]
-        told = [one for one in fresh if not one.hubs and (one.agent or one.gap or not first)]
         try:
-            if told:
-                events = [self._event(one) for one in told]
-                await self._events.call(EventAppend(events), timeout=_TIMEOUT)
+            if events := self._news.events(found):
+                ids = await self._events.call(EventAppend(events), timeout=_TIMEOUT)
+                said = [
+                    self._news.again(one, await self._logged(at)) for one, at in zip(events, ids, strict=True)
+                ]
+                await self._events.call(
+                    EventAppend([one for one in said if one is not None]), timeout=_TIMEOUT
+                )
         except (HubError, ActorDied, trio.TooSlowError):
             return
-        self._known, self._unsaid = known.union(*(names(one) for one in found)), False
+        self._news.told(found, began)
+        self._unsaid = False
+
+    async def _logged(self, number: int) -> Record | None:
+        """The event that the log has under this id."""
+        found: list[Record] = await self._events.call(EventsSince(number - 1, 1), timeout=_TIMEOUT)
+        return found[0] if found else None
 
     async def _meter_on(self) -> None:
         """Tell the quota what sessions have more that hub did not start. What it does not answer is told again."""
@@ -163,39 +173,7 @@ class Detector(Actor[Any]):
             places = await self._quota.call(SpentElsewhere(growths), timeout=_TIMEOUT)
         self._meter.counted(growths, places)
 
-    def _event(self, found: Detected) -> NewEvent:
-        told = self._scrub(self._scout.to_json(found))
-        if found.gap is not None:
-            msg = f"sessions of {told['displayName']} may be missing from what is detected: {told['alarm']}"
-            return NewEvent(
-                str(Tag.ERROR), msg, {"detected": told["id"]}, int(self._clock() * 1000), names(found)[0], 0
-            )
-        session = told["session"] or {}
-        where = f"{told['displayName']} {'runs in' if told['running'] else 'was in'} {told['workDir'] or '?'}"
-        what = headline(session.get("initialPrompt", ""))
-        msg = f"{where} (pid {told['pid']})" if told["running"] else where
-        meta = {
-            "detected": told["id"],
-            **{
-                name: told[name]
-                for name in ("provider", "pid", "workDir", "account", "running", "confidence")
-            },
-            "nativeSession": session.get("sessionId", ""),
-            "prompt": what,
-        }
-        msg = f"{msg}: {what}" if what else msg
-        return NewEvent(str(Tag.SYSTEM), msg, meta, int(self._clock() * 1000), names(found)[0], 0)
-
     async def _refresh_config(self) -> Config:
         with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):  # the last valid one stays in use
             self._scout.config = await self._settings.call(GetConfig(), timeout=_TIMEOUT)
         return self._scout.config
-
-
-def names(found: Detected) -> tuple[str, ...]:
-    """By what it is known again, its own name first: its process, its session, sessions that may be its own."""
-    agent = found.agent
-    process = (f"detect:{boot_id()}:{agent.key[0]}:{agent.key[1]}",) if agent is not None else ()
-    sessions = (found.choice.session_id, *found.choice.candidates)
-    kept = (f"detect:{found.provider}:{session}" for session in sessions if session)
-    return tuple(dict.fromkeys((*process, *kept))) or (f"detect:{found.id}",)

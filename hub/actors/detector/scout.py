@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
+from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine
 from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
@@ -25,14 +27,16 @@ from hub.domain.detection.lineup import SLACK, Agent
 from hub.domain.detection.processes import Signature
 from hub.errors import HubError
 from hub.io.census import Census
-from hub.io.git.dirs import common_dir
+from hub.io.git_dirs import common_dir
 from hub.io.processes import Identity
-from hub.io.repoll import Repoll, watched
+from hub.io.repoll import Repoll, database, watched
 from hub.io.runner.proc import boot_id
 from hub.io.stores import StoreFiles
 from hub.providers import stores
-from hub.providers.base import Provider
 from hub.providers.registry import signatures
+
+if TYPE_CHECKING:
+    from hub.providers.base import Provider  # which a look at the machine does without
 
 _WALK = 30.0
 """Seconds after which the stores are walked although no stamp has changed."""
@@ -72,7 +76,7 @@ class Scout:
         """Every agent that runs, and every session written since then (epoch seconds)."""
         self.census.look(deep=True)
         running = self.census.agents()
-        hits = self._search(running, since)
+        hits, places = self._search(running, since)
         kept = [Kept(self._located(hit), self._read(hit)) for hit in hits]
         alive = {(hit.provider, hit.path, hit.session_id) for hit in hits}
         self._intel = {name: known for name, known in self._intel.items() if name in alive}
@@ -84,6 +88,7 @@ class Scout:
             lambda provider, folder: account_label(homes.get(provider, ()), _real(folder)),
             self._gaps,
         )
+        self._repoll.watch(watched(places, hits), self._awaited(found))
         # For the sake of an agent its store was searched further back than was asked for.
         self.newest = tuple(
             one for one in found if one.agent or one.contenders or one.gap or one.last_active >= since
@@ -107,14 +112,12 @@ class Scout:
 
     def to_json(self, found: Detected) -> dict[str, object]:
         """As it is served, but not redacted."""
-        known = self.providers.get(found.provider)
-        named = stores.DETECTED.get(found.provider, found.provider)
-        told = found.to_json(known.display_name if known is not None else named)
-        return {**told, "adoptable": self.inside(found.work_dir) and not found.hubs}
+        name = stores.DRIVEN.get(found.provider) or stores.DETECTED[found.provider]
+        return {**found.to_json(name), "adoptable": self.inside(found.work_dir) and not found.hubs}
 
     # --- stores ---------------------------------------------------------------------------------------
 
-    def _search(self, running: Sequence[Agent], since: float) -> list[StoreHit]:
+    def _search(self, running: Sequence[Agent], since: float) -> tuple[list[StoreHit], list[Place]]:
         folders = tuple(dict.fromkeys((str(self.root), *(agent.head.process.cwd for agent in running))))
         found: dict[tuple[str, str, str], StoreHit] = {}
         places: dict[Place, None] = {}
@@ -130,19 +133,32 @@ class Scout:
                 places |= dict.fromkeys(stores.load(name).locations(home, variables, folders))
         hits = sorted(found.values(), key=lambda hit: -hit.mtime_ns)
         self._gaps = tuple(gaps.values())
-        self._repoll.watch(watched(places, hits))
-        return hits
+        return hits, list(places)
+
+    def _awaited(self, found: Iterable[Detected]) -> Iterator[str]:
+        """What gets newer once an agent that runs has a session, or its session a prompt."""
+        folders = (str(self.root),)
+        for one in found:
+            if one.prompt or not (one.agent or one.contenders):
+                continue
+            if one.kept is not None:
+                yield one.kept.hit.path
+            elif one.agent is not None and one.provider in stores.names():
+                process = one.agent.head.process
+                env = dict(self._env(process.env))
+                home = env.get("HOME", self.home)
+                for place in stores.load(one.provider).locations(home, env, (*folders, process.cwd)):
+                    yield from database(f"{place.root}/{place.pattern[-1]}")
+                    yield from self.files.folders(place)
 
     def _wanted(self, running: Sequence[Agent], since: float) -> Iterator[tuple[Env, tuple[str, ...], float]]:
         """Which environments are searched for whose sessions, and from when: the user's, each account's, each agent's."""
         known = tuple(stores.names())
         wanted: dict[tuple[Env, tuple[str, ...]], float] = {(self._env(self.env), known): since}
         for name in known:
-            provider = self.providers.get(name)
-            for account in self.config.accounts(name) if provider is not None else ():
-                if account.config_dir and provider is not None:
-                    place = attrs.evolve(account, config_dir=str(Path(account.config_dir).expanduser()))
-                    env = self._env({**self.env, **provider.account_env(place)})
+            for account in self._accounts(name):
+                if account.config_dir:
+                    env = self._env({**self.env, **self._account_env(name, account)})
                     wanted.setdefault((env, (name,)), since)
         for agent in running:
             if agent.head.provider in known:
@@ -172,15 +188,19 @@ class Scout:
         """Home and label of every account, by the provider's name."""
         found: dict[str, list[tuple[str, str]]] = {}
         for name, signature in self.signatures.items():
-            provider = self.providers.get(name)
             found[name] = []
-            for account in self.config.accounts(name) if provider is not None else ():
-                place = str(Path(account.config_dir).expanduser()) if account.config_dir else ""
-                env = {"HOME": self.home, **{k: v for k, v in self.env.items() if not place}}
-                if place and provider is not None:
-                    env |= provider.account_env(attrs.evolve(account, config_dir=place))
-                found[name].append((_real(signature.home_of(env)), account.label))
+            for account in self._accounts(name):
+                own = self._account_env(name, account) if account.config_dir else self.env
+                found[name].append((_real(signature.home_of({"HOME": self.home, **own})), account.label))
         return found
+
+    def _accounts(self, name: str) -> Sequence[Account]:
+        return self.config.accounts(name) if name in self.providers else ()
+
+    def _account_env(self, name: str, account: Account) -> Mapping[str, str]:
+        """What moves the agent to the account's directory. Imports the agent."""
+        place = attrs.evolve(account, config_dir=str(Path(account.config_dir).expanduser()))
+        return self.providers[name].account_env(place)
 
 
 @lru_cache(maxsize=1024)

@@ -30,11 +30,6 @@ _PAGE = 1000
 _LINGER = 0.5
 """Seconds to wait for what follows: an agent writes a thousand lines a second, and a transaction for each would take as
 much of the daemon as telling them does."""
-_SLICE = 16
-"""Records that are folded in the loop before others have their turn. They take less than a thread's hold on the
-interpreter would cost those who wait for theirs."""
-_FLOOD_SLICE = 128
-"""The same when a whole page is there: what comes meanwhile must not pile up."""
 _CURSOR = "cursor"
 _PENDING = "pending"
 
@@ -74,11 +69,12 @@ class Follower:
         self._token = found.token
         with found.channel:
             async for records in found.channel:
-                page = list(records)
+                page = _Page(fold)
+                page.take(records)
                 with trio.move_on_after(_LINGER):
-                    await _gather(found.channel, page)
-                await self._absorb(store, fold, page)
-                for record in page:
+                    await page.gather(found.channel)
+                await self._absorb(store, page)
+                for record in page.records:
                     self.heard(record)
 
     def leave(self) -> None:
@@ -86,28 +82,37 @@ class Follower:
         if self._token is not None:
             self.events.try_cast(Unsubscribe(self._token))
 
-    async def _absorb(self, store: GraphStore, fold: ActivityFold, page: Sequence[Record]) -> None:
-        """The fold is not used again when this raises."""
-        before, cursor = self.cursor, page[-1].id
-        parts: list[tuple[str, Part]] = []
-        at_once = _SLICE if len(page) < _PAGE else _FLOOD_SLICE
-        for number in range(0, len(page), at_once):
-            some = page[number : number + at_once]
-            parts += [(str(record.meta.get("at", "")), fold.feed(record)) for record in some]
-            await trio.lowlevel.checkpoint()
-        memory = msgspec.json.encode(fold.pending).decode()
+    async def _absorb(self, store: GraphStore, page: _Page) -> None:
+        """The page's fold is not used again when this raises."""
+        before, cursor = self.cursor, page.records[-1].id
+        memory = msgspec.json.encode(page.fold.pending).decode()
 
         def take(db: sqlite3.Connection) -> None:
             if int(note(db, _CURSOR) or 0) != before:
                 raise HubError(Code.STATE_CORRUPT, "The knowledge graph was made anew meanwhile.")
-            absorb(db, parts, [(_CURSOR, str(cursor)), (_PENDING, memory)])
+            absorb(db, page.parts, [(_CURSOR, str(cursor)), (_PENDING, memory)])
 
         await trio.to_thread.run_sync(store.write, take)
         self.cursor = cursor
 
 
-async def _gather(channel: trio.MemoryReceiveChannel[Sequence[Record]], page: list[Record]) -> None:
-    """What comes goes into the same transaction, while there is room."""
-    with contextlib.suppress(trio.EndOfChannel):
-        while len(page) < _PAGE:
-            page.extend(await channel.receive())
+@attrs.define
+class _Page:
+    """What goes into one transaction.
+
+    Each record is folded as it comes: half a second's at once would keep everybody else waiting.
+    """
+
+    fold: ActivityFold
+    records: list[Record] = attrs.field(factory=list)
+    parts: list[tuple[str, Part]] = attrs.field(factory=list)
+
+    def take(self, records: Sequence[Record]) -> None:
+        self.records += records
+        self.parts += [(str(record.meta.get("at", "")), self.fold.feed(record)) for record in records]
+
+    async def gather(self, channel: trio.MemoryReceiveChannel[Sequence[Record]]) -> None:
+        """What comes goes into the same transaction, while there is room."""
+        with contextlib.suppress(trio.EndOfChannel):
+            while len(self.records) < _PAGE:
+                self.take(await channel.receive())

@@ -6,7 +6,6 @@ Must not: hold state of its own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import trio
 
 from hub.actors.insist import insist
 from hub.actors.session.board import Board
+from hub.actors.session.held import Held, Keys
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
 from hub.actors.stumbles import Stumbles
@@ -25,7 +25,6 @@ from hub.domain.event import Record
 from hub.domain.plain import plain_value
 from hub.domain.session import SessionRecord
 from hub.domain.text import clean
-from hub.io.dotenv import read_env
 from hub.io.kingfisher import Detection
 from hub.io.places import Places
 from hub.messages import EventsOfSession
@@ -34,19 +33,6 @@ from supervisors import Ref
 if TYPE_CHECKING:
     from hub.domain.redaction.redactor import EventRedactor, KnownSecrets, Redactor
     from hub.providers.base import Provider
-
-_SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
-"""Names in a user's own `env` tables whose values nobody may see."""
-
-
-@attrs.frozen
-class Keys:
-    """The secrets of this installation; never given to a child or put in a message."""
-
-    contract: bytes = attrs.field(repr=False)
-    redaction: bytes = attrs.field(repr=False)
-    audit: bytes = attrs.field(repr=False)
-    """Not the session's to use: here so that it is hidden wherever it turns up."""
 
 
 @attrs.define
@@ -150,9 +136,7 @@ class Kit:
 
     def env_of(self, name: str, label: str) -> dict[str, str]:
         """What the user set for a provider and account: the keys of `.hub/.env`, the provider's table, the account's."""
-        allowed = self.providers[name].key_names
-        keys = read_env(self.places.dotenv, allowed) if allowed else {}
-        return {**keys, **self.config.provider(name).env, **self.config.account(name, label).env}
+        return self._held().env_of(name, label)
 
     def account(self, name: str, label: str) -> Account:
         """The account as an adapter gets it: its place spelt out, and every key that is its own or its provider's."""
@@ -172,30 +156,11 @@ class Kit:
 
         stamp = _stamp(self.places.dotenv)
         if self._known is None or self._known[0] is not self.config or self._known[1] != stamp:
-            self._known = (self.config, stamp, KnownSecrets(*self._named_values()))
+            self._known = (self.config, stamp, KnownSecrets(*self._held().named_values()))
         return self._known[2]
 
-    def _named_values(self) -> tuple[list[str | bytes], list[str]]:
-        """Each value with the name its marker tells: hub's own keys as bytes and as the hex they are stored in."""
-        values: list[str | bytes] = []
-        names: list[str] = []
-        for title, key in attrs.asdict(self.keys).items():
-            values += [key, key.hex()]
-            names += [f"{title}-key"] * 2
-        if self.config.server.token:
-            values.append(self.config.server.token)
-            names.append("server-token")
-        stored = self.places.dotenv.exists()
-        for name in self.providers:
-            for account in self.config.accounts(name):
-                if not (stored or self.config.provider(name).env or account.env):
-                    continue  # the user gave it nothing: it need not be imported to be asked for its names
-                keys = self.providers[name].key_names
-                for variable, value in self.env_of(name, account.label).items():
-                    if variable in keys or _SECRET_NAME.search(variable):
-                        values.append(value)
-                        names.append(variable)
-        return values, names
+    def _held(self) -> Held:
+        return Held(self.keys, self.config, self.providers, self.places.dotenv)
 
 
 def _stamp(path: Path) -> object:

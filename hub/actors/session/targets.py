@@ -126,7 +126,8 @@ class Targets:
         names = [target.provider for target in order if self._fit(target.provider)]
         if provider:
             if provider not in self.kit.providers:
-                raise HubError(Code.INVALID, f"There is no provider {provider!r}.", hint="See: hub doctor")
+                known = f"Known: {', '.join(self.kit.providers)}."
+                raise HubError(Code.INVALID, f"There is no provider {provider!r}.", hint=known)
             if not self.installed(provider):
                 raise HubError(
                     Code.AGENT_MISSING, f"{provider} is not installed.", hint=self._install_hint(provider)

@@ -270,7 +270,7 @@ class Detect(Value):
     """`[detect]`: agents that run without hub."""
 
     ambient: bool = setting(boolean, True)
-    """Whether the daemon looks for them by itself, and tells of each that is new."""
+    """Whether the daemon looks for them by itself, and tells of each that is new and of what it was first asked."""
     interval: float = setting(number("a number of seconds, 0.2 or more", lambda value: value >= 0.2), 1.5)  # noqa: PLR2004
     """Seconds between two looks."""
 

@@ -109,7 +109,9 @@ class Config(Value):
             return Profile("")
         found = next((profile for profile in self.profiles if profile.name == name), None)
         if found is None:
-            raise HubError(Code.INVALID, f"There is no profile {name!r}.", hint="See: GET /api/profiles")
+            known = ", ".join(profile.name for profile in self.profiles)
+            hint = f"There are: {known}." if known else "Describe it in hub.toml, under [[profiles]]."
+            raise HubError(Code.INVALID, f"There is no profile {name!r}.", hint=hint)
         return found
 
     def profile_chain(self, name: str) -> tuple[str, ...]:

@@ -64,6 +64,7 @@ class Draft:
         self._plan: dict[str, tuple[str, bool]] = {}
         self._intent: IntentFold | None = None
         self._redirects: dict[str, tuple[str, ...]] = {}
+        self._proposed: dict[str, tuple[tuple[str, str], ...]] = {}
         self._events = 0
         self._replanned = False
         self._told_plan: tuple[list[str], list[str]] = ([], [])
@@ -161,6 +162,11 @@ class Draft:
             self._step(step, step, state)
         self._replanned = True
 
+    def plans(self, key: str, steps: Iterable[tuple[str, str]]) -> None:
+        """A call of a tool, by its key, would make this the plan: it is in force once the call has ended well."""
+        if len(self._proposed) < MAX_ITEMS:
+            self._proposed[key] = tuple(steps)
+
     def task(self, key: str, step: str, state: str) -> None:
         """One step of the plan, by its key: new, or changed. An empty `step` keeps the words it has."""
         self._step(key, step, state)
@@ -188,8 +194,12 @@ class Draft:
             exit_code: The command's; None = not told.
             failed: Whether the tool says that it failed, whatever the status.
         """
-        for path in self._redirects.pop(key, ()) if not (failed or exit_code) else ():
+        well = not (failed or exit_code)
+        for path in self._redirects.pop(key, ()) if well else ():
             self.touched(path)
+        plan = self._proposed.pop(key, None)
+        if plan is not None and well:
+            self.planned(plan)
         self._feed(EventType.TOOL_RESULT, text, toolId=key, exitCode=exit_code, isError=failed)
 
     def _feed(self, kind: EventType, text: str, **meta: Any) -> None:

@@ -95,8 +95,3 @@ def all_of(found: Collection[tuple[str, ...]]) -> str:
 def any_of(found: Collection[tuple[str, ...]]) -> str:
     """The query for what holds one of them."""
     return " OR ".join(phrase(words) for words in found)
-
-
-def in_columns(columns: Collection[str], query: str) -> str:
-    """The query for what holds that in one of the columns."""
-    return f"{{{' '.join(columns)}}} : ({query})"

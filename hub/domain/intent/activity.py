@@ -24,6 +24,11 @@ _WRITING = re.compile(
     r"write|edit|create|patch|replace|change|append|delete|remove|move|rename", re.IGNORECASE
 )
 _WORD = re.compile(r"\w")
+_DOINGS = frozenset((
+    "tool", "toolId", "path", "command", "exitCode", "isError", "input", "plan", "tasksRemaining", "skills", "mcps",
+    "model", "snapshot", "to", "handoffId",
+))  # fmt: skip
+"""What `meta` says of an event that is more than words."""
 _EXCERPT_KEYS = ("content", "new_string", "newText", "text", "diff", "patch")
 
 
@@ -81,9 +86,6 @@ def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A
     """
     meta = event.meta
     tag, text, thinking = _head(event)
-    code = _int(meta.get("exitCode"))
-    command = _str(meta.get("command"))
-    redirected = tuple(below(root, path) for path in written(command)) if command else ()
     return Activity(
         id=id,
         tag=tag,
@@ -92,23 +94,34 @@ def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A
         by_hub=isinstance(event, Record) and "type" not in meta,
         by_user=meta.get("role") == "user",
         delta=meta.get("delta") is True,
-        tool=_str(meta.get("tool")),
-        tool_id=_str(meta.get("toolId")),
-        path=below(root, _str(meta.get("path"))),
-        command=command,
-        redirected=tuple(path for path in redirected if not path.startswith(("/", "../"))),
-        exit_code=code,
-        failed=meta.get("isError") is True or bool(code),
-        excerpt=_excerpt(meta.get("input")),
-        plan=_strs(meta.get("plan")),
-        remaining=_strs(meta.get("tasksRemaining")),
-        skills=_strs(meta.get("skills")) or (),
-        mcps=_strs(meta.get("mcps")) or (),
-        model=_str(meta.get("model")),
-        snapshot=_str(meta.get("snapshot")) if tag == Tag.HANDOFF else "",
-        to_state=_str(meta.get("to")) if tag == Tag.HANDOFF else "",
-        handoff_id=_str(meta.get("handoffId")),
+        # Most events are words and nothing else.
+        **({} if _DOINGS.isdisjoint(meta) else _doings(meta, tag, root)),
     )
+
+
+def _doings(meta: Mapping[str, Any], tag: str, root: str) -> dict[str, Any]:
+    code = _int(meta.get("exitCode"))
+    command = _str(meta.get("command"))
+    redirected = tuple(below(root, path) for path in written(command)) if command else ()
+    handoff = meta if tag == Tag.HANDOFF else {}
+    return {
+        "tool": _str(meta.get("tool")),
+        "tool_id": _str(meta.get("toolId")),
+        "path": below(root, _str(meta.get("path"))),
+        "command": command,
+        "redirected": tuple(path for path in redirected if not path.startswith(("/", "../"))),
+        "exit_code": code,
+        "failed": meta.get("isError") is True or bool(code),
+        "excerpt": _excerpt(meta.get("input")),
+        "plan": _strs(meta.get("plan")),
+        "remaining": _strs(meta.get("tasksRemaining")),
+        "skills": _strs(meta.get("skills")) or (),
+        "mcps": _strs(meta.get("mcps")) or (),
+        "model": _str(meta.get("model")),
+        "snapshot": _str(handoff.get("snapshot")),
+        "to_state": _str(handoff.get("to")),
+        "handoff_id": _str(meta.get("handoffId")),
+    }
 
 
 class Calls:

@@ -6,6 +6,8 @@ Must not: look at anything but text, or claim to understand it. What is found is
 Theory of operation. A false find costs the next agent a line of reading, a missed one perhaps a wrong turn;
 but most of a contract comes from structured events anyway. So the patterns ask for explicit wording, each
 sentence is matched by itself, and code blocks, quotations, tables, headings and questions are passed over.
+Agents say a thousand sentences a second at times, and most state nothing: a pattern is only tried on a sentence that
+has one of the words it cannot do without.
 """
 
 from __future__ import annotations
@@ -46,9 +48,18 @@ _LABELS = re.compile(
 )
 _LABELLED = re.compile(r"(?P<label>[A-Za-z' ]{3,20})\s?:\s+(?P<rest>\S.*)")
 
-_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+_CUE = re.compile(r"[a-z]+")
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a text, in lower case; "don't" is "don" and "t"."""
+    return frozenset(_CUE.findall(text.lower()))
+
+
+_PATTERNS: tuple[tuple[Kind, frozenset[str], re.Pattern[str]], ...] = (
     (
         Kind.DO_NOT_REDO,
+        _words("don not need never already"),
         re.compile(
             r"\b(?:do not|don't|no need to|never) "
             r"(?:redo|repeat|re-?run|retry|re-?implement|re-?write|try again)\b"
@@ -59,6 +70,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.DECISION,
+        _words("i we let"),
         re.compile(
             r"\b(?:I|we)(?:'ll| will|'m going to| am going to|'re going to| are going to) "
             r"(?:use|go with|keep|choose|pick|switch to|adopt|stick with|avoid)\b"
@@ -74,6 +86,10 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.CONSTRAINT,
+        _words(
+            "must mustn may not don never please avoid has have need needs should shouldn most least no keep leave make"
+            " ensure stay stick use"
+        ),
         re.compile(
             r"\b(?:must|mustn't|may not|do not|don't|never|please|avoid)\b|\bonly\b.*\bmay\b|\b(?:has|have|needs?) to\b"
             r"|\bshould(?:n't| not| never| always| stay| remain| keep)\b|\b(?:at most|at least|no more than|no new)\b"
@@ -83,6 +99,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.NEXT,
+        _words("next now let i we left missing remains"),
         re.compile(
             r"^(?:next,? (?:I|we|comes?)|now,? (?:I|we|let me)|let me (?:now|next)|(?:I|we)(?:'ll| will) (?:now|next)"
             r"|(?:the|my) next (?:step|thing|task)\b.*\bis|(?:all )?(?:what|that)(?:'s| is) (?:still )?(?:left|missing)"
@@ -169,8 +186,13 @@ def _labelled(line: str) -> Statement | None:
 
 
 def _unlabelled(sentence: str, *, by_user: bool) -> Statement | None:
-    for kind, pattern in _PATTERNS:
-        if pattern.search(sentence) and (kind is not Kind.CONSTRAINT or _binds(sentence, by_user=by_user)):
+    words = _words(sentence)
+    for kind, cues, pattern in _PATTERNS:
+        if (
+            not cues.isdisjoint(words)
+            and pattern.search(sentence)
+            and (kind is not Kind.CONSTRAINT or _binds(sentence, by_user=by_user))
+        ):
             return Statement(kind, sentence)
     return None
 

@@ -15,12 +15,12 @@ from typing import TypedDict
 import attrs
 
 from hub.errors import Code, HubError
-from hub.io.git.dirs import check_worktree, common_dir
 from hub.io.git.env import effective_config, filter_overrides, git, git_capped
 from hub.io.git.refs import BASE, INDEX_SUFFIX, KEPT, kept_ref, move_refs, resolve
 from hub.io.git.scan import Skipped
 from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
 from hub.io.git.worktree import Worktree, add_worktree
+from hub.io.git_dirs import check_worktree, common_dir
 
 DIFF_LIMIT = 1 << 20
 _STAT_LIMIT = 1 << 18

@@ -156,4 +156,4 @@ async def resolve(root: Path, name: str) -> str:
         )
         if done.code == 0 and OID.fullmatch(done.text):
             return done.text
-    raise HubError(Code.NOT_FOUND, "There is no such snapshot.", hint="See the list: hub history")
+    raise HubError(Code.NOT_FOUND, "There is no such snapshot.", hint="See the list: hub history --commits")

@@ -10,24 +10,26 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import attrs
 import msgspec
 
 from hub.domain.graph.vocabulary import Part
+from hub.io.graph.bulk import insert
 
 MAX_TOLD = 20_000
 """Nodes of agents' doings that are kept; the oldest give way, a tenth at a time."""
 _UPSERT = """
-INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+INSERT INTO nodes VALUES {} ON CONFLICT (id) DO UPDATE SET
     payload = json_patch(payload, excluded.payload),
     weight = weight + excluded.weight,
     session_id = excluded.session_id,
     updated_at = excluded.updated_at
 """
 _LINK = """
-INSERT INTO edges VALUES (?, ?, ?, ?) ON CONFLICT (from_id, edge_type, to_id) DO UPDATE SET weight = weight + excluded.weight
+INSERT INTO edges VALUES {} ON CONFLICT (from_id, edge_type, to_id) DO UPDATE SET weight = weight + excluded.weight
 """
 _OLDEST = "SELECT id FROM nodes WHERE session_id <> '' ORDER BY updated_at, rowid LIMIT ?"
 _TOLD = "SELECT count(*) FROM nodes WHERE session_id <> ''"
@@ -59,8 +61,10 @@ def absorb(
 ) -> None:
     """Puts parts in, each with its time, and notes beside them: how far the log was read stands or falls with it."""
     for at, part in parts:
-        _remove(db, part.gone)
-        put(db, part, at)
+        if part.gone:
+            _remove(db, part.gone)
+        if part.nodes or part.edges:
+            put(db, part, at)
     for name, value in notes:
         set_note(db, name, value)
     told = db.execute(_TOLD).fetchone()[0]
@@ -70,18 +74,32 @@ def absorb(
 
 def put(db: sqlite3.Connection, part: Part, at: str) -> None:
     """Puts one part's nodes and edges in."""
-    nodes = (
-        (node.id, str(node.type), _encode(node.payload).decode(), node.session_id, node.weight, at, at)
-        for node in part.nodes
+    put_rows(db, node_rows(part, at), edge_rows(part))
+
+
+def put_rows(db: sqlite3.Connection, nodes: Sequence[object], edges: Sequence[object]) -> None:
+    """Puts nodes and edges in whose rows were made before."""
+    insert(db, _UPSERT, len(_NODE), nodes)
+    insert(db, _LINK, len(_EDGE), edges)
+
+
+def node_rows(part: Part, at: str) -> list[object]:
+    """The values of a part's nodes, as `put_rows` takes them; `at` is the time they get."""
+    rows = (
+        (n.id, n.type.value, _encode(n.payload).decode(), n.session_id, n.weight, at, at) for n in part.nodes
     )
-    db.executemany(_UPSERT, nodes)
-    db.executemany(_LINK, ((e.from_id, str(e.type), e.to_id, e.weight) for e in part.edges))
+    return [*chain.from_iterable(rows)]
+
+
+def edge_rows(part: Part) -> list[object]:
+    """The values of a part's edges, as `put_rows` takes them."""
+    return [*chain.from_iterable((e.from_id, e.type.value, e.to_id, e.weight) for e in part.edges)]
 
 
 def _remove(db: sqlite3.Connection, ids: Sequence[str]) -> None:
     for statement in (
         "DELETE FROM edges WHERE from_id = ?",
-        "DELETE FROM edges WHERE to_id = ?",
+        "DELETE FROM edges WHERE to_id = ? AND edge_type <> 'defines'",
         "DELETE FROM nodes WHERE id = ?",
     ):
         db.executemany(statement, ((number,) for number in ids))

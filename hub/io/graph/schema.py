@@ -65,7 +65,7 @@ CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 """A chunk's number is its file's number and its place in the file, so a file's chunks are one range. The full-text
 index keeps no copy of what it indexes: `chunks` has it."""
 
-WITHOUT_CODE = """
+_WITHOUT_CODE = """
 INSERT INTO chunks_text (chunks_text) VALUES ('delete-all');
 DELETE FROM chunks;
 DELETE FROM files;
@@ -73,9 +73,7 @@ DELETE FROM edges WHERE edge_type IN ('defines', 'imports');
 DELETE FROM nodes WHERE node_type IN ('module', 'symbol');
 DELETE FROM notes WHERE name IN ('scanned_at', 'truncated');
 """
-"""A step for each time that text is cut into words another way (`hub.domain.graph.terms.spaced`): a full-text index
-without a copy forgets a chunk only by the very words it was told. The next scan reads the code again."""
-
+"""`WITHOUT_CODE` before there was an index over names."""
 _IMPORTS = """
 CREATE TABLE imports (
     number INTEGER NOT NULL,
@@ -86,7 +84,22 @@ CREATE TRIGGER files_gone AFTER DELETE ON files BEGIN DELETE FROM imports WHERE 
 """
 """What each file imports, by the names it uses: which files they are is found out anew when files come or go."""
 
-STEPS: tuple[str, ...] = (_FIRST, WITHOUT_CODE, _IMPORTS + WITHOUT_CODE)
+_NAMES = """
+CREATE VIRTUAL TABLE chunks_names USING fts5 (
+    path, defines, content='', tokenize='porter unicode61 remove_diacritics 2'
+);
+INSERT INTO chunks_names (chunks_names, rank) VALUES ('automerge', 16);
+DROP INDEX edges_back;
+CREATE INDEX edges_back ON edges (to_id) WHERE edge_type <> 'defines';
+"""
+"""What defines a word or is named by it, once more by itself: where thousands of chunks hold a word, all of what is told
+of them would have to be read to find these. And an index that nobody asks for a symbol's module, for its id names it."""
+
+WITHOUT_CODE = _WITHOUT_CODE + "INSERT INTO chunks_names (chunks_names) VALUES ('delete-all');"  # noqa: S608  # constants only
+"""A step for each time that text is cut into words another way (`hub.domain.graph.terms.spaced`): a full-text index
+without a copy forgets a chunk only by the very words it was told. The next scan reads the code again."""
+
+STEPS: tuple[str, ...] = (_FIRST, _WITHOUT_CODE, _IMPORTS + _WITHOUT_CODE, _NAMES + WITHOUT_CODE)
 """Step n brings a database of version n to version n + 1."""
 VERSION = len(STEPS)
 _PRAGMAS = (

@@ -21,23 +21,28 @@ from typing import Any
 
 import attrs
 
-from hub.domain.graph.terms import all_of, any_of, in_columns, loosened, phrase, terms
+from hub.domain.graph.terms import all_of, any_of, loosened, phrase, terms
 from hub.domain.graph.vocabulary import WEIGHT_OF_MARK, file_id
 
 COMMON = 0.2
 """The part of all chunks beyond which a word is common."""
 FEW = 500
 """Below so many chunks no word is common."""
-CROWD = 500
+CROWD = 250
 """Chunks with every word that are ranked, at most: each costs some microseconds, and a word of so many tells little."""
 SOME = 5_000
 """Chunks with some of the words that are ranked, at most: some ten milliseconds."""
 _LEAST = 1e-9
 _DEEPER = 3
 """How many times the wanted number is ranked: what bm25 puts nearly level is put in order by what else is known."""
-_MATCH = """
+_BY_TEXT = """
 SELECT rowid, score FROM (
     SELECT rowid, bm25(chunks_text, 1.0, 2.0, 3.0) AS score FROM chunks_text WHERE chunks_text MATCH ? LIMIT ?
+) ORDER BY score LIMIT ?
+"""
+_BY_NAME = """
+SELECT rowid, score FROM (
+    SELECT rowid, bm25(chunks_names, 2.0, 3.0) AS score FROM chunks_names WHERE chunks_names MATCH ? LIMIT ?
 ) ORDER BY score LIMIT ?
 """
 _SEEN_IN = "SELECT count(*) FROM (SELECT 1 FROM chunks_text WHERE chunks_text MATCH ? LIMIT ?)"
@@ -72,17 +77,20 @@ def search(db: sqlite3.Connection, question: str, limit: int) -> list[dict[str, 
         seen = {hit.number for hit in found}
         telling = _telling(db, loosened(wanted))
         if telling and any_of(telling) != all_of(wanted):
-            more = _ranked(db, any_of(telling), limit + len(seen), SOME)
+            more = _ranked(db, _BY_TEXT, any_of(telling), limit + len(seen), SOME)
             found += [hit for hit in more if hit.number not in seen]
     return [_chunk(db, hit) for hit in found[:limit]]
 
 
 def _with_all(db: sqlite3.Connection, query: str, limit: int) -> list[_Hit]:
     if db.execute(_SEEN_IN, (query, CROWD + 1)).fetchone()[0] <= CROWD:
-        return _ranked(db, query, limit, CROWD)
-    first = _ranked(db, in_columns(("path", "defines"), query), limit, CROWD)
+        return _ranked(db, _BY_TEXT, query, limit, CROWD)
+    first = _ranked(db, _BY_NAME, query, limit, CROWD)
+    if len(first) >= limit:
+        return first
     seen = {hit.number for hit in first}
-    return first + [hit for hit in _ranked(db, query, limit + len(seen), CROWD) if hit.number not in seen]
+    more = _ranked(db, _BY_TEXT, query, limit + len(seen), CROWD)
+    return first + [hit for hit in more if hit.number not in seen]
 
 
 def _telling(db: sqlite3.Connection, wanted: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -95,9 +103,9 @@ def _telling(db: sqlite3.Connection, wanted: Iterable[tuple[str, ...]]) -> list[
     return [words for words, so_far in zip(rarest, sums, strict=True) if so_far <= SOME]
 
 
-def _ranked(db: sqlite3.Connection, query: str, limit: int, most: int) -> list[_Hit]:
+def _ranked(db: sqlite3.Connection, match: str, query: str, limit: int, most: int) -> list[_Hit]:
     """The best of the first `most` chunks that are found."""
-    scores = dict(db.execute(_MATCH, (query, most, limit * _DEEPER)).fetchall())
+    scores = dict(db.execute(match, (query, most, limit * _DEEPER)).fetchall())
     known = db.execute(_KNOWN, (file_id(""), json.dumps([*scores]))).fetchall()
     hits = [_Hit(number, _place(scores[number], *rest), rest[-1]) for number, *rest in known]
     return sorted(hits, key=lambda hit: hit.place)

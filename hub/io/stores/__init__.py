@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hub.domain.detection.intel import Found, Limits, Place, Unreadable
+from hub.domain.value import Value
 
 if TYPE_CHECKING:
     from hub.io.stores.sqlite import Database
@@ -31,10 +32,12 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WALK_SECONDS = 2.0
 _CHECK_EVERY = 256
+_ODD = frozenset(("", ".", ".."))
+"""Steps that lead to no entry of their folder."""
 
 
-@attrs.frozen
-class Source:
+@attrs.frozen(eq=False, repr=False)
+class Source(Value):
     """An open file.
 
     Attributes:
@@ -60,8 +63,8 @@ class Source:
             raise _refused(self._name, error) from error
 
 
-@attrs.frozen
-class StoreFiles:
+@attrs.frozen(eq=False, repr=False)
+class StoreFiles(Value):
     """The files of this machine."""
 
     walk_seconds: float = _WALK_SECONDS
@@ -93,6 +96,17 @@ class StoreFiles:
                         folders.append((entry.path, depth + 1))
                 elif (known := _stat(entry)) is not None and known.st_mtime_ns >= since_ns:
                     yield Found(entry.path, known.st_mtime_ns, known.st_size)
+
+    def folders(self, place: Place) -> list[str]:
+        """The folders that lead to the place's files, the one changed last first: a new file makes its own newer."""
+        found = [(_changed(place.root), place.root)]
+        level = [os.path.realpath(place.root)]
+        for step in place.pattern[:-1]:
+            fits = _matcher(step)
+            inside = [entry for folder in level for entry in _entries(folder) if fits(entry.name)]
+            level = [entry.path for entry in inside if entry.is_dir(follow_symlinks=False)]
+            found += [(_changed(path), path) for path in level]
+        return [path for _, path in sorted(found, key=lambda one: -one[0])]
 
     @contextlib.contextmanager
     def open(self, root: str, path: str, limits: Limits) -> Iterator[Source]:
@@ -143,6 +157,13 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116  # a text, not a Path, is asked for and given
+    except OSError:
+        return 0
+
+
 def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
     """Of a regular file; None of anything else."""
     try:
@@ -153,8 +174,10 @@ def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
 
 def _open_below(root: str, path: str) -> int:
     """A descriptor of the regular file: every step below the root is opened by itself, and none is a link."""
-    top = os.path.realpath(root)
-    steps = _true(root, path)[len(top) :].strip("/").split("/")
+    top, steps = root, path[len(root) + 1 :].split("/")
+    if not path.startswith(f"{root}/") or _ODD.intersection(steps):
+        top = os.path.realpath(root)
+        steps = _true(root, path)[len(top) :].strip("/").split("/")
     folder = -1
     try:
         folder = os.open(top, _DIRECTORY)

@@ -26,7 +26,6 @@ from pathlib import Path
 import attrs
 
 from hub.domain.detection.adoption import Opening
-from hub.domain.detection.processes import Signature
 from hub.providers import jsonline
 from hub.providers.aider.stream import AiderStream
 from hub.providers.base import Account, Assignment, Capabilities, Launch, Stream
@@ -60,11 +59,6 @@ _ENV: Mapping[str, str] = {
 _DEFAULT_PROVIDER = "openai"
 
 OPENING = Opening(("--read", "{brief}"))
-SIGNATURE = Signature(
-    program="aider",
-    helpers="--version --help -h --models --list-models",
-)
-"""How its processes look: a script of Python's; its history lies in the folder it works in."""
 
 
 @attrs.frozen

@@ -18,9 +18,15 @@ import attrs
 
 from hub.domain.detection.intel import Limits, Place, SessionIntel, StoreHit
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers.aider import checks
 from hub.providers.store import Files, Source, guarded
 
+SIGNATURE = Signature(
+    program="aider",
+    helpers="--version --help -h --models --list-models",
+)
+"""How its processes look: a script of Python's; its history lies in the folder it works in."""
 _FILE = ".aider.chat.history.md"
 _STARTED = b"# aider chat started at "
 _MODEL = re.compile(r"^(?:Main model|Model): (\S+)")

@@ -22,7 +22,6 @@ from uuid import UUID
 import attrs
 
 from hub.domain.detection.adoption import Opening
-from hub.domain.detection.processes import Signature
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.claude.stream import ClaudeStream
@@ -50,25 +49,6 @@ LOGIN = (
 )
 
 OPENING = Opening(("{prompt}",), resume=("--resume", "{session}", "{prompt}"))
-SIGNATURE = Signature(
-    executables=("claude", "claude.exe"),
-    packages=("@anthropic-ai/claude-code", "share/claude/versions"),
-    program="claude",
-    home="CLAUDE_CONFIG_DIR",
-    default_home=".claude",
-    registry="sessions",
-    session_options=("--resume", "-r", "--session-id"),
-    helpers="mcp auth agents config doctor install update plugin setup-token --version -v --help -h",
-    surfaces={
-        "cli": "command-line",
-        "sdk-cli": "command-line",
-        "claude-vscode": "editor",
-        "claude-desktop": "desktop",
-        "sdk-ts": "program",
-        "sdk-py": "program",
-    },
-)
-"""How its processes look; `sessions/<pid>.json` names the session of each that runs."""
 
 
 @attrs.frozen

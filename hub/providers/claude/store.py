@@ -18,10 +18,30 @@ from typing import Any
 
 from hub.domain.detection.intel import Found, Limits, Place, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import Draft, mcp_of
+from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text, texts
-from hub.providers.store import Files, LineStore, document, stem
+from hub.providers.store import Files, LineStore, Summed, Totals, document, stem
 
+SIGNATURE = Signature(
+    executables=("claude", "claude.exe"),
+    packages=("@anthropic-ai/claude-code", "share/claude/versions"),
+    program="claude",
+    home="CLAUDE_CONFIG_DIR",
+    default_home=".claude",
+    registry="sessions",
+    session_options=("--resume", "-r", "--session-id"),
+    helpers="mcp auth agents config doctor install update plugin setup-token --version -v --help -h",
+    surfaces={
+        "cli": "command-line",
+        "sdk-cli": "command-line",
+        "claude-vscode": "editor",
+        "claude-desktop": "desktop",
+        "sdk-ts": "program",
+        "sdk-py": "program",
+    },
+)
+"""How its processes look; `sessions/<pid>.json` names the session of each that runs."""
 _SILENT = frozenset(
     [
         "queue-operation",
@@ -67,6 +87,8 @@ _SYNTHETIC = (
     "<task-notification>",
     "Caveat: ",
 )
+_DEEP = 6
+"""Folders below each other in which records are looked for; a subagent's subagent lies in the fifth."""
 _INTERRUPTED = "[Request interrupted by user"
 
 
@@ -77,6 +99,8 @@ class Fold:
         self.draft = Draft()
         self._hit = hit
         self._seen: set[str] = set()
+        self._updates: dict[str, Mapping[str, Any]] = {}
+        """Changes of tasks whose calls have not ended."""
 
     def gap(self) -> None:
         """Nothing here hangs on the record before."""
@@ -109,7 +133,7 @@ class Fold:
         content = mapping(value.get("message")).get("content")
         result = mapping(value.get("toolUseResult"))
         words = records.said(content)
-        ended = [self._ended(mapping(block)) for block in items(content)]
+        ended = [self._ended(mapping(block), result) for block in items(content)]
         if result or any(ended):
             self._result(result)
         elif (
@@ -123,13 +147,19 @@ class Fold:
             self.draft.said("user", words, key=name)
         self.draft.took()
 
-    def _ended(self, block: Mapping[str, Any]) -> bool:
+    def _ended(self, block: Mapping[str, Any], result: Mapping[str, Any]) -> bool:
         """A tool's result, as the model was given it: a status other than 0 heads it."""
         if block.get("type") != "tool_result":
             return False
         words, failed = records.said(block.get("content")), block.get("is_error") is True
         code = records.exit_code(words.partition("\n")[0]) if failed else 0
-        self.draft.ended(text(block.get("tool_use_id")), words, exit_code=code, failed=failed)
+        key = text(block.get("tool_use_id"))
+        self.draft.ended(key, words, exit_code=code, failed=failed)
+        update = self._updates.pop(key, None)
+        if update is not None and not failed and result.get("success") is not False:
+            self.draft.task(
+                text(update.get("taskId")), text(update.get("subject")), text(update.get("status"))
+            )
         return True
 
     def _result(self, result: Mapping[str, Any]) -> None:
@@ -149,7 +179,7 @@ class Fold:
         for block in map(mapping, items(message.get("content"))):
             if block.get("type") == "tool_use":
                 records.began(self.draft, text(block.get("id")), block.get("name"), block.get("input"))
-                self._call(text(block.get("name")), mapping(block.get("input")))
+                self._call(text(block.get("name")), mapping(block.get("input")), text(block.get("id")))
         self.draft.said(
             "assistant", records.said(message.get("content")), key=text(message.get("id")), join=True
         )
@@ -164,13 +194,13 @@ class Fold:
             name = f"{text(message.get('id'))}:{text(value.get('requestId'))}"
             self.draft.used(name, tokens_in, count(usage.get("output_tokens")))
 
-    def _call(self, tool: str, given: Mapping[str, Any]) -> None:
+    def _call(self, tool: str, given: Mapping[str, Any], key: str) -> None:
         if tool in _CHANGING:
             self.draft.touched(text(given.get("file_path")) or text(given.get("notebook_path")))
         elif tool == "TaskUpdate":
-            self.draft.task(text(given.get("taskId")), text(given.get("subject")), text(given.get("status")))
+            self._updates[key] = given
         elif tool != "TaskCreate":
-            records.called(self.draft, tool, given)
+            records.called(self.draft, tool, given, key)
 
     def _attachment(self, value: Mapping[str, Any]) -> None:
         kind = value.get("type")
@@ -218,4 +248,27 @@ def _tasks(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
         draft.task(text(value.get("id")), text(value.get("subject")), text(value.get("status")))
 
 
-STORE = LineStore(name="claude", where=_where, named=_named, fold=Fold, after=_tasks)
+def _everywhere(home: str, env: Mapping[str, str]) -> Sequence[Place]:
+    """Every file of records: a subagent's lies below its session's, and for some months all were below `.config`."""
+    roots = [place.root for place in _where(home, env)]
+    if not env.get("CLAUDE_CONFIG_DIR"):
+        roots.append(records.home_of(home, env, "XDG_CONFIG_HOME", ".config") + "/claude")
+    return [
+        Place(root, ("projects", *["*"] * depth, "*.jsonl")) for root in roots for depth in range(1, _DEEP)
+    ]
+
+
+def _totals() -> Totals:
+    from hub.providers.claude.totals import Totals as Sums  # noqa: PLC0415  # a list of sessions does without
+
+    return Sums()
+
+
+STORE = LineStore(
+    name="claude",
+    where=_where,
+    named=_named,
+    fold=Fold,
+    after=_tasks,
+    summed=Summed(where=_everywhere, totals=_totals),
+)

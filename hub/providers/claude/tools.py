@@ -20,6 +20,7 @@ _RESULT_OF = re.compile(rb'"tool_use_id":\s?"([\w-]{1,128})"')
 _USER_LINE = (b'{"type":"user"', b'{"type": "user"')
 _HEAD = 4_096
 _DONE = frozenset({"completed", "deleted"})
+_PLANNING = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 
 @attrs.define
@@ -33,6 +34,8 @@ class ToolBook:
 
     def __init__(self) -> None:
         self._open: dict[str, dict[str, Any]] = {}
+        self._planning: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        """Calls in flight of the tools that keep the list: name and input. What fails changes nothing."""
         self._tasks: dict[str, _Task] = {}
 
     @property
@@ -43,6 +46,7 @@ class ToolBook:
     def clear(self) -> None:
         """A turn is over: what has no result by then gets none."""
         self._open.clear()
+        self._planning.clear()
 
     def use(self, block: Mapping[str, Any]) -> dict[str, Any]:
         """Meta of a `tool_use` block; the call is in flight from here on."""
@@ -56,9 +60,8 @@ class ToolBook:
             meta["command"] = command
         if name == "Skill" and (skill := jsonline.text(given.get("skill") or given.get("command"))):
             meta["skills"] = [skill]
-        if self._note_tasks(name, given):
-            meta["plan"] = [task.text for task in self._tasks.values()]
-            meta["tasksRemaining"] = [task.text for task in self._tasks.values() if task.status not in _DONE]
+        if name in _PLANNING:
+            self._planning[call] = name, given
         if call:
             self._open[call] = {
                 key: meta[key] for key in ("tool", "toolId", "path", "command") if key in meta
@@ -72,6 +75,10 @@ class ToolBook:
         content = block_text(block.get("content"))
         failed = block.get("is_error") is True
         meta["isError"] = failed
+        name, given = self._planning.pop(call, ("", {}))
+        if name and not failed and self._note_tasks(name, given, detail):
+            meta["plan"] = [task.text for task in self._tasks.values()]
+            meta["tasksRemaining"] = [task.text for task in self._tasks.values() if task.status not in _DONE]
         if path := jsonline.text(detail.get("filePath")):
             meta.setdefault("path", path)
         if (
@@ -88,23 +95,31 @@ class ToolBook:
         """Ends the call whose result stands on a line that was cut; its meta, or None when there is none."""
         if not line.startswith(_USER_LINE) or not (found := _RESULT_OF.search(line[:_HEAD])):
             return None
-        return self._open.pop(found[1].decode(), None)
+        call = found[1].decode()
+        self._planning.pop(call, None)  # nobody knows how it ended
+        return self._open.pop(call, None)
 
-    def _note_tasks(self, name: str, given: Mapping[str, Any]) -> bool:
+    def _note_tasks(self, name: str, given: Mapping[str, Any], detail: Mapping[str, Any]) -> bool:
+        """Take over what a call has changed; whether it changed anything."""
         if name == "TodoWrite":
             todos = [jsonline.mapping(todo) for todo in jsonline.items(given.get("todos"))]
             self._tasks = {
                 str(number): _Task(jsonline.text(todo.get("content")), jsonline.text(todo.get("status")))
                 for number, todo in enumerate(todos, 1)
             }
-        elif name == "TaskCreate":
-            # Claude Code numbers its tasks from 1 in the order they are made.
-            self._tasks[str(len(self._tasks) + 1)] = _Task(jsonline.text(given.get("subject")), "pending")
-        elif name == "TaskUpdate" and (task := self._tasks.get(jsonline.text(given.get("taskId")))):
-            task.status = jsonline.text(given.get("status")) or task.status
-            task.text = jsonline.text(given.get("subject")) or task.text
-        else:
+            return True
+        if name == "TaskCreate":
+            # It numbers its tasks from 1 in the order they are made, should the result not tell.
+            number = jsonline.text(jsonline.mapping(detail.get("task")).get("id")) or str(
+                len(self._tasks) + 1
+            )
+            self._tasks[number] = _Task(jsonline.text(given.get("subject")), "pending")
+            return True
+        task = self._tasks.get(jsonline.text(given.get("taskId")))
+        if task is None or detail.get("success") is False:
             return False
+        task.status = jsonline.text(given.get("status")) or task.status
+        task.text = jsonline.text(given.get("subject")) or task.text
         return True
 
 

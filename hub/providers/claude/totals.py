@@ -5,27 +5,38 @@ Must not: open a file, or read any record but those with a usage.
 
 Three records of a message repeat one usage, and a forked session's file begins with a copy of the other's records; so
 what is counted is a pair of message and request, in whichever file it stands. Older versions wrote what was known when
-each record was written, so the largest counts. A record is found by the bytes of its `usage`, and only what is needed of
-it is decoded: reading every record whole takes eight times as long. The files may be shared out among
-processes: what each has seen is merged, not added, for one answer may stand in the files of two.
+each record was written, so the largest counts. Of a record only what is needed is decoded, and most bytes are not even
+looked at: they are results of tools, whose records say at their beginning that they are no answer. Reading every record
+whole takes ten times as long. The files may be shared out among processes: what each has seen is merged, not added, for
+one answer may stand in the files of two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Annotated
 
 import msgspec
 
 from hub.domain.cost import Tokens
 
 _MARK = b'"usage":{'
+_KIND = b'"type":"'
+_ANSWER = b'"type":"assistant"'
+_NOTHING = (0, 0, 0, 0)
+"""Output, fresh input, written to the cache, read from it."""
+_LONG = 2048
+"""Bytes of a record above which it costs less to see what it is than to look through it."""
+
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 class _Usage(msgspec.Struct, gc=False):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_creation_input_tokens: int = 0
-    cache_read_input_tokens: int = 0
+    input_tokens: _Count = 0
+    output_tokens: _Count = 0
+    cache_creation_input_tokens: _Count = 0
+    cache_read_input_tokens: _Count = 0
 
 
 class _Message(msgspec.Struct, gc=False):
@@ -40,79 +51,96 @@ class _Record(msgspec.Struct, gc=False):
     type: str = ""
 
 
-_Name = tuple[str, str | None] | int | None
-"""Message and request; anything else of a message without a name, which counts by itself."""
+_Name = tuple[str, str | None]
+"""Message and request."""
+_Used = tuple[int, str, int, int, int]
+"""Output, model, fresh input, written to the cache, read from it."""
 
 
 class _Seen(msgspec.Struct, array_like=True, gc=False):
-    name: _Name
-    model: str
-    usage: _Usage
+    """What was counted, in columns: they are read three times as fast as as many rows."""
+
+    names: list[_Name]
+    used: tuple[list[int], list[str], list[int], list[int], list[int]]
+    sums: dict[str, list[int]]
+    unreadable: int
 
 
 _decode = msgspec.json.Decoder(_Record).decode
 _pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(list[_Seen]).decode
+_unpack = msgspec.msgpack.Decoder(_Seen).decode
 
 
 class Totals:
     """The sums of everything that was fed.
 
     Attributes:
-        unreadable: Lines with a usage that could not be read.
+        unreadable: Lines that tell of a usage, or seem to, and could not be read.
     """
 
     def __init__(self) -> None:
         self.unreadable = 0
-        self._requests: dict[tuple[str, str | None] | int, tuple[str, _Usage]] = {}
-        self._rest = b""
+        self._requests: dict[_Name, _Used] = {}
+        self._sums: dict[str, list[int]] = {}
+        self._rest: list[bytes] = []
 
     def by_model(self) -> dict[str, Tokens]:
         """Tokens, by model."""
-        sums: dict[str, list[int]] = {}
-        for model, used in self._requests.values():
-            cached, written = used.cache_read_input_tokens, used.cache_creation_input_tokens
-            sum_ = sums.get(model) or sums.setdefault(model, [0, 0, 0, 0])
-            sum_[0] += used.input_tokens + cached + written
-            sum_[1] += used.output_tokens
-            sum_[2] += cached
-            sum_[3] += written
-        return {model: Tokens(*figures) for model, figures in sums.items()}
+        return {
+            model: Tokens(fresh + written + cached, out, cached, written)
+            for model, (out, fresh, written, cached) in self._sums.items()
+        }
 
     def feed(self, data: bytes) -> None:
         """The next bytes of a file; what follows the last newline waits for more, or for `end`."""
         first = 0
         if self._rest:
             first = data.find(b"\n") + 1
-            self._rest += data[:first] if first else data
+            self._rest.append(data[:first] if first else data)
             if not first:
                 return
             self.end()
         cut = data.rfind(b"\n") + 1
         self._scan(data, first, cut)
-        self._rest = data[cut:]
+        if cut < len(data):
+            self._rest.append(data[cut:])
 
     def end(self) -> None:
         """The file is over."""
-        rest, self._rest = self._rest, b""
-        self._scan(rest, 0, len(rest))
+        if self._rest:
+            rest = b"".join(self._rest)
+            self._rest.clear()
+            self._scan(rest, 0, len(rest))
 
     def seen(self) -> bytes:
         """All that was counted, for `merge` in another process."""
-        return _pack([_Seen(name, *known) for name, known in self._requests.items()])
+        columns = zip(*self._requests.values(), strict=True) if self._requests else [()] * 5
+        return _pack((list(self._requests), list(columns), self._sums, self.unreadable))
 
     def merge(self, seen: bytes) -> None:
         """Count what another has seen as well."""
-        for one in _unpack(seen):
-            self._count(one.name, one.model, one.usage)
+        found = _unpack(seen)
+        theirs = dict(zip(found.names, zip(*found.used, strict=True), strict=True))
+        for model, figures in found.sums.items():
+            known = self._sums.get(model, _NOTHING)
+            self._sums[model] = [a + b for a, b in zip(known, figures, strict=True)]
+        for name in self._requests.keys() & theirs.keys():
+            mine, other = self._requests[name], theirs[name]
+            theirs[name] = max(mine, other)
+            self._tally(min(mine, other), -1)
+        self._requests |= theirs
+        self.unreadable += found.unreadable
 
     def _scan(self, data: bytes, at: int, end: int) -> None:
-        """The lines of a part of `data`."""
+        """The lines of a part of `data`, which begins with one."""
         find, before = data.find, data.rfind
-        while (mark := find(_MARK, at, end)) >= 0:
-            start = before(b"\n", at, mark) + 1 or at
-            at = find(b"\n", mark, end)
-            at = end if at < 0 else at
+        while at < end:
+            start, at = at, find(b"\n", at, end) + 1 or end
+            if at - start > _LONG and _no_answer(data, start, at):
+                continue
+            # It stands near the end of its record.
+            if before(_MARK, start, at) < 0:
+                continue
             try:
                 record = _decode(data[start:at])
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -120,14 +148,46 @@ class Totals:
                 continue
             message = record.message
             if record.type == "assistant" and message is not None and message.usage is not None:
-                name = (message.id, record.requestId) if message.id else None
-                self._count(name, message.model, message.usage)
+                self._count(message, message.usage, record.requestId)
 
-    def _count(self, name: _Name, model: str, usage: _Usage) -> None:
-        key = name if isinstance(name, tuple) else len(self._requests)
-        known = self._requests.get(key)
-        if known is None or known[1].output_tokens < usage.output_tokens:
-            self._requests[key] = (model, usage)
+    def _count(self, message: _Message, usage: _Usage, request: str | None) -> None:
+        name = (message.id, request)
+        known = self._requests.get(name)
+        if known is not None and known[0] >= usage.output_tokens:
+            return
+        used = (
+            usage.output_tokens,
+            message.model,
+            usage.input_tokens,
+            usage.cache_creation_input_tokens,
+            usage.cache_read_input_tokens,
+        )
+        if message.id:  # without one it counts by itself
+            self._requests[name] = used
+        if known is not None:
+            self._tally(known, -1)
+        self._tally(used, 1)
+
+    def _tally(self, used: _Used, times: int) -> None:
+        out, model, fresh, written, cached = used
+        sum_ = self._sums.get(model) or self._sums.setdefault(model, [*_NOTHING])
+        sum_[0] += times * out
+        sum_[1] += times * fresh
+        sum_[2] += times * written
+        sum_[3] += times * cached
+
+
+def _no_answer(data: bytes, start: int, end: int) -> bool:
+    """Whether the record says that it is of another kind, before anything is nested in it or escaped.
+
+    What stands there is a member of the record itself: in a string its quotes would be escaped. A record that tells its
+    kind twice is none that JSON gives a meaning.
+    """
+    nested = data.find(b"{", start + 1, end)
+    if nested < 0:
+        return True
+    kind = data.rfind(_KIND, start, nested)
+    return kind >= 0 and not data.startswith(_ANSWER, kind) and data.find(b"\\", start, nested) < 0
 
 
 def total(files: Iterable[Iterable[bytes]]) -> Totals:

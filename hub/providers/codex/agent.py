@@ -26,7 +26,6 @@ from collections.abc import Sequence
 import attrs
 
 from hub.domain.detection.adoption import Opening
-from hub.domain.detection.processes import Signature
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.codex.exec_stream import ExecStream
@@ -45,21 +44,6 @@ LOGIN = (
 )
 
 OPENING = Opening(("{prompt}",), resume=("resume", "{session}", "{prompt}"), roams=True)
-SIGNATURE = Signature(
-    executables=("codex",),
-    packages=("@openai/codex",),
-    program="codex",
-    home="CODEX_HOME",
-    default_home=".codex",
-    store=(
-        r"^(?P<home>/.+)/(?:state_\d+\.sqlite|"
-        r"sessions/\d+/\d+/\d+/rollout-[-\dT]+-(?P<session>[0-9a-f]{8}-[-0-9a-f]{27})\.jsonl)$"
-    ),
-    session_options=("resume", "fork"),
-    helpers="mcp-server mcp login logout completion debug features sandbox apply update --version -V --help -h",
-    surfaces={"app-server": "editor"},
-)
-"""How its processes look; it holds its database and its rollout open."""
 
 
 @attrs.frozen

@@ -18,10 +18,26 @@ from typing import Any
 
 from hub.domain.detection.intel import Found, Place, StoreHit
 from hub.domain.detection.intel_fold import Draft, mcp_of
+from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
 from hub.providers.store import LineStore, stem
 
+SIGNATURE = Signature(
+    executables=("codex",),
+    packages=("@openai/codex",),
+    program="codex",
+    home="CODEX_HOME",
+    default_home=".codex",
+    store=(
+        r"^(?P<home>/.+)/(?:state_\d+\.sqlite|"
+        r"sessions/\d+/\d+/\d+/rollout-[-\dT]+-(?P<session>[0-9a-f]{8}-[-0-9a-f]{27})\.jsonl)$"
+    ),
+    session_options=("resume", "fork"),
+    helpers="mcp-server mcp login logout completion debug features sandbox apply update --version -V --help -h",
+    surfaces={"app-server": "editor"},
+)
+"""How its processes look; it holds its database and its rollout open."""
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 _OWN = (
     "<environment_context>",
@@ -184,7 +200,7 @@ class Fold:
             self.draft.mcp(mcp_of(f"{server}__tool") if server.startswith("mcp__") else "")
             given = payload.get("arguments", payload.get("input"))
             records.began(self.draft, text(payload.get("call_id")), payload.get("name"), given)
-            records.called(self.draft, text(payload.get("name")), given)
+            records.called(self.draft, text(payload.get("name")), given, text(payload.get("call_id")))
             self.draft.took()
         elif kind in ("function_call_output", "custom_tool_call_output"):
             self._ended(payload)

@@ -23,25 +23,12 @@ from collections.abc import Sequence
 import attrs
 
 from hub.domain.detection.adoption import Opening
-from hub.domain.detection.processes import Signature
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream, approval_mode
 from hub.providers.program import Program
 
 OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
-SIGNATURE = Signature(
-    executables=("copilot",),
-    packages=("@github/copilot",),
-    program="copilot",
-    home="COPILOT_HOME",
-    default_home=".copilot",
-    store=r"^(?P<home>/.+)/session-state/(?P<session>[-0-9a-f]{36})/inuse\.\d+\.hold$",
-    session_options=("--resume",),
-    helpers="login mcp plugin update help version --version --help",
-    surfaces={"--acp": "editor", "--server": "editor"},
-)
-"""How its processes look: a launcher, and the program, which holds a file of its session open."""
 
 
 @attrs.frozen

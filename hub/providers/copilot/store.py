@@ -16,11 +16,24 @@ from typing import Any
 
 from hub.domain.detection.intel import Found, Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.copilot.todos import Todos
 from hub.providers.jsonline import count, integer, items, mapping, text
 from hub.providers.store import LineStore, parent, stem
 
+SIGNATURE = Signature(
+    executables=("copilot",),
+    packages=("@github/copilot",),
+    program="copilot",
+    home="COPILOT_HOME",
+    default_home=".copilot",
+    store=r"^(?P<home>/.+)/session-state/(?P<session>[-0-9a-f]{36})/inuse\.\d+\.hold$",
+    session_options=("--resume",),
+    helpers="login mcp plugin update help version --version --help",
+    surfaces={"--acp": "editor", "--server": "editor"},
+)
+"""How its processes look: a launcher, and the program, which holds a file of its session open."""
 _EVENTS = "events"
 _FAMILIES = frozenset(
     {
@@ -157,9 +170,9 @@ class Fold:
         steps = asked.get("todos")
         self._todos.asked(text(data.get("toolCallId")), text(asked.get("query")))
         if tool == "update_todo" and isinstance(steps, str):
-            self.draft.planned(records.checklist(steps))
+            self.draft.plans(text(data.get("toolCallId")), records.checklist(steps))
         else:
-            records.called(self.draft, tool, given)
+            records.called(self.draft, tool, given, text(data.get("toolCallId")))
 
     def _changed(self, data: Mapping[str, Any]) -> None:
         for edit in map(mapping, items(data.get("fileEdits"))):

@@ -23,7 +23,6 @@ from collections.abc import Sequence
 import attrs
 
 from hub.domain.detection.adoption import Opening
-from hub.domain.detection.processes import Signature
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.gemini.stream import GeminiStream, approval_mode
@@ -43,17 +42,6 @@ LOGIN = (
 _ENV = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
 
 OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
-SIGNATURE = Signature(
-    packages=("@google/gemini-cli",),
-    program="gemini",
-    home="GEMINI_CLI_HOME",
-    default_home=".gemini",
-    below=".gemini",
-    session_options=("-r", "--resume", "--session-id"),
-    helpers="mcp extensions skills hooks --version -v --help -h",
-    surfaces={"--acp": "editor", "--experimental-acp": "editor"},
-)
-"""How its processes look: it starts itself once more, as its own child."""
 
 
 @attrs.frozen

@@ -19,10 +19,22 @@ from typing import Any
 
 from hub.domain.detection.intel import Found, Limits, Place, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text
 from hub.providers.store import DocumentStore, Files, KindStore, LineStore, document, parent
 
+SIGNATURE = Signature(
+    packages=("@google/gemini-cli",),
+    program="gemini",
+    home="GEMINI_CLI_HOME",
+    default_home=".gemini",
+    below=".gemini",
+    session_options=("-r", "--resume", "--session-id"),
+    helpers="mcp extensions skills hooks --version -v --help -h",
+    surfaces={"--acp": "editor", "--experimental-acp": "editor"},
+)
+"""How its processes look: it starts itself once more, as its own child."""
 _OWN = ("<session_context>", "This is the Gemini CLI.", "<state_snapshot>")
 _SILENT = frozenset({"info", "warning", "error", "about", "help", "stats", "compression"})
 LINES, DOCUMENT = "lines", "document"
@@ -93,7 +105,7 @@ class Fold:
             return
         if call.get("status") in ("success", "error", "cancelled"):
             self._called.add(key)
-        if call.get("status") != "error":
+        if call.get("status") not in ("error", "cancelled"):
             records.called(self.draft, tool, call.get("args"))
         records.began(self.draft, key, tool, call.get("args"))
         for part in map(mapping, items(call.get("result"))):

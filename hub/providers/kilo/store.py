@@ -12,7 +12,6 @@ from __future__ import annotations
 import attrs
 
 from hub.providers import tasks
-from hub.providers.opencode import agent
 from hub.providers.opencode import store as opencode
 from hub.providers.places import either
 from hub.providers.store import KindStore
@@ -22,7 +21,7 @@ _TASKS = tasks.store("kilo", "kilocode.kilo-code")
 
 _PLATFORMS = tuple(f"{system}-{chip}" for system in ("linux", "darwin") for chip in ("x64", "arm64"))
 SIGNATURE = attrs.evolve(
-    agent.SIGNATURE,
+    opencode.SIGNATURE,
     executables=(".kilo/bin/kilo", *(f"@kilocode/cli-{one}/bin/kilo" for one in _PLATFORMS)),
     packages=("@kilocode/cli",),
     program="",

@@ -30,7 +30,6 @@ from typing import Any
 import attrs
 
 from hub.domain.detection.adoption import Opening
-from hub.domain.detection.processes import Signature
 from hub.domain.login import ANY
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
@@ -52,20 +51,6 @@ LOGIN = (
 """One file holds a login for each model provider; any of them counts."""
 
 OPENING = Opening(("--prompt", "{prompt}"), resume=("--session", "{session}"))
-SIGNATURE = Signature(
-    executables=("opencode", "opencode.exe"),
-    packages=("opencode-ai",),
-    program="opencode",
-    home="XDG_DATA_HOME",
-    default_home=".local/share/opencode",
-    below="opencode",
-    store=r"^(?P<home>/.+/opencode)/opencode\.db$",
-    session_options=("--session", "-s"),
-    helpers="auth providers models mcp upgrade uninstall export stats db debug session agent github attach "
-    "--version -v --help -h",
-    surfaces={"serve": "server", "web": "server", "acp": "editor"},
-)
-"""How its processes look; it holds its database open."""
 
 
 @attrs.frozen

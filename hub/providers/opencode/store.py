@@ -18,6 +18,7 @@ import attrs
 
 from hub.domain.detection.intel import Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
 from hub.providers.opencode import tree
@@ -25,6 +26,20 @@ from hub.providers.opencode.messages import message
 from hub.providers.places import named
 from hub.providers.store import Database, DatabaseStore, DocumentStore, KindStore
 
+SIGNATURE = Signature(
+    executables=("opencode", "opencode.exe"),
+    packages=("opencode-ai",),
+    program="opencode",
+    home="XDG_DATA_HOME",
+    default_home=".local/share/opencode",
+    below="opencode",
+    store=r"^(?P<home>/.+/opencode)/opencode\.db$",
+    session_options=("--session", "-s"),
+    helpers="auth providers models mcp upgrade uninstall export stats db debug session agent github attach "
+    "--version -v --help -h",
+    surfaces={"serve": "server", "web": "server", "acp": "editor"},
+)
+"""How its processes look; it holds its database open."""
 DATABASE, TREE = "database", "tree"
 _SESSION = ("id", "parent_id", "directory", "time_updated")
 _SUMS = ("tokens_input", "tokens_cache_read", "tokens_cache_write", "tokens_output", "tokens_reasoning")

@@ -31,7 +31,6 @@ from collections.abc import Sequence
 import attrs
 
 from hub.domain.detection.adoption import Opening
-from hub.domain.detection.processes import Signature
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.program import Program
@@ -58,16 +57,6 @@ LOGIN = (
 )
 
 OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
-SIGNATURE = Signature(
-    packages=("@qwen-code/qwen-code",),
-    program="qwen",
-    home="QWEN_HOME",
-    default_home=".qwen",
-    session_options=("-r", "--resume", "--session-id"),
-    helpers="mcp extensions auth --version -v --help -h",
-    surfaces={"--acp": "editor", "--experimental-acp": "editor"},
-)
-"""How its processes look: a launcher and its child."""
 
 
 @attrs.frozen

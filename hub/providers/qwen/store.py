@@ -14,10 +14,21 @@ from typing import Any
 
 from hub.domain.detection.intel import Found, Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, integer, items, mapping, text
 from hub.providers.store import LineStore, stem
 
+SIGNATURE = Signature(
+    packages=("@qwen-code/qwen-code",),
+    program="qwen",
+    home="QWEN_HOME",
+    default_home=".qwen",
+    session_options=("-r", "--resume", "--session-id"),
+    helpers="mcp extensions auth --version -v --help -h",
+    surfaces={"--acp": "editor", "--experimental-acp": "editor"},
+)
+"""How its processes look: a launcher and its child."""
 _OWN = ("<session_context>", "This is the Qwen Code.", "<system-reminder>")
 
 
@@ -80,7 +91,7 @@ class Fold:
         parts = [mapping(part) for part in items(mapping(value.get("message")).get("parts"))]
         for call in (mapping(part["functionCall"]) for part in parts if "functionCall" in part):
             records.began(self.draft, text(call.get("id")), call.get("name"), call.get("args"))
-            records.called(self.draft, text(call.get("name")), call.get("args"))
+            records.called(self.draft, text(call.get("name")), call.get("args"), text(call.get("id")))
         words = records.said([part for part in parts if part.get("thought") is not True])
         self.draft.said("assistant", words, key=name)
         self.draft.took()

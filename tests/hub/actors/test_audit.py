@@ -12,7 +12,7 @@ from hub.actors import audit as audit_module
 from hub.actors.audit import AuditWriter
 from hub.domain.audit import State
 from hub.errors import Code, HubError
-from hub.io.journal import verify_file
+from hub.io.journal import MAX_GROUP, verify_file
 from hub.io.places import Places
 from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditLastEvent
 from supervisors import Slot, SupervisorSpec, actor_spec
@@ -94,6 +94,16 @@ async def test_the_history_has_the_specifications_shape(places):
     ]
     assert both[1]["sessionId"] == "s-1"
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", e["ts"]) for e in both)
+
+
+async def test_a_long_list_goes_in_in_order_and_in_groups(places):
+    """Hashed a few at a time, written a group at a time: more than one group is still one chain."""
+    count = MAX_GROUP + 3
+    async with writer(places) as ask:
+        head = await ask(AuditAppend([entry(f"k{n}", command=str(n)) for n in range(count)]))
+        assert head["seq"] == count - 1
+        assert [e["summary"] for e in await ask(AuditHistory(count))] == [str(n) for n in range(count)]
+    assert verify_file(places, KEY).records == count
 
 
 async def test_it_knows_which_events_it_has_over_a_restart(places):

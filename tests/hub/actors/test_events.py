@@ -199,6 +199,16 @@ async def test_agent_events_reach_the_audit_log_once(folder):
         assert {entry["provider"] for entry in found} == {"demo"}
 
 
+async def test_a_flood_reaches_the_audit_log_whole(folder):
+    """More at once than is kept in memory for it: what is not there any more is read from the log."""
+    count = 3 * events._AUDIT_PAGE
+    async with logs_of(folder) as logs:
+        await logs.append(*map(said, range(1, count + 1)))
+        await logs.append(said(count + 1))
+        found = await logs.until_audited(count + 1)
+        assert [entry["summary"] for entry in found] == [f"line {n}.0" for n in range(1, count + 2)]
+
+
 async def test_what_only_hub_knows_is_durable_before_it_is_seen(folder, monkeypatch):
     """An event of hub's own has no spool to come back from; one of an agent's has, and does not wait for the disk."""
     async with logs_of(folder) as logs:

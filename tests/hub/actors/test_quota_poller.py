@@ -104,22 +104,22 @@ async def test_each_account_has_its_own_directory(tmp_path, poller):
 
 async def test_without_the_users_word_no_login_is_read_and_nobody_is_asked(tmp_path, poller, server):
     config = parse_config(f'[providers.claude]\nquotaUrl = "{server.url}"\n')
-    wrote(tmp_path / ".claude/.credentials.json", {"claudeAiOauth": {"accessToken": "t-1"}})
+    wrote(tmp_path / ".claude/.credentials.json", {"claudeAiOauth": {"accessToken": "the-login"}})
     assert await poller.look(config, NAMES) == []
     assert server.asked == []
 
 
 @pytest.fixture
 def allowed(tmp_path, server):
-    wrote(tmp_path / ".claude/.credentials.json", {"claudeAiOauth": {"accessToken": "t-1"}})
+    wrote(tmp_path / ".claude/.credentials.json", {"claudeAiOauth": {"accessToken": "the-login"}})
     return parse_config(f'[providers.claude]\nquotaEndpoint = true\nquotaUrl = "{server.url}"\n')
 
 
 async def test_a_server_is_asked_with_the_agents_own_login(poller, server, allowed):
     (only,) = await poller.look(allowed, NAMES)
     assert (only.window, only.used_permille, only.source) == ("five_hour", 420, "endpoint")
-    assert server.asked == [("/api/oauth/usage", "Bearer t-1")]
-    assert "t-1" not in repr(poller)
+    assert server.asked == [("/api/oauth/usage", "Bearer the-login")]
+    assert "the-login" not in repr(poller)
 
 
 KEYS = {"opencode": '{"openrouter": {"key": "sk-or-42"}}', "aider": "OPENROUTER_API_KEY=sk-or-42\n"}
@@ -217,7 +217,7 @@ async def test_a_server_that_is_not_there_is_no_error(poller, server, allowed):
 )
 async def test_a_login_goes_over_https_or_nowhere(url):
     with pytest.raises(FetchError):
-        await fetch("GET", url, {"Authorization": "Bearer t-1"})
+        await fetch("GET", url, {"Authorization": "Bearer the-login"})
 
 
 def test_only_the_end_of_a_long_file_is_read_in_whole_lines(tmp_path):

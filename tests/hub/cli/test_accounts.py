@@ -141,6 +141,10 @@ def test_what_there_is_and_the_next_step(repo, env):
     assert "hub account login claude" in lines["claude"]
     assert "hub install codex" in lines["codex"]
     assert lines["demo-first"].split()[1] == "off"
+    assert text.splitlines()[0].split() == ["AGENT", "STATE", "VERSION", "ACCOUNT", "NEXT"]
+    listed = hub("account", "list", cwd=repo, env=env).stdout.splitlines()
+    assert [line.split()[0] for line in listed[:2]] == ["AGENT", "claude"]
+    assert listed[1].split() == ["claude", "default", "yes", "not", "seen", "the", "agent's", "own"]
 
 
 def test_an_install_runs_the_makers_command_here(repo, env):

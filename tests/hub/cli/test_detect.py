@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import click
 import pytest
 
 from hub.cli.detect import adopted, table
@@ -59,10 +60,27 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
     assert [one["id"] for one in json.loads(short) if one["workDir"].startswith(str(tmp_path))] == [
         alone[0]["id"]
     ]
-    assert f"Claude Code (runs, pid {pid})  {made.root}  account default" in people
-    assert "  Write a.py\n" in people
-    assert "  claude-sonnet-5-5; 1 file, 2 messages, 100 tokens in, 20 out" in people
-    assert f"  claude:{SESSION}" in people
+    shown = people.splitlines()
+    mine = shown[shown.index(f"Claude Code  runs, pid {pid}") :]
+    assert mine[1:7] == [
+        f"  folder    {made.root}",
+        "  account   default",
+        "  task      Write a.py",
+        "  model     claude-sonnet-5-5",
+        "  work      1 file, 2 messages, 100 tokens in, 20 out",
+        f"  go on     hub adopt claude:{SESSION} --for PROVIDER",
+    ]
+    assert " running, " in shown[-1]
+
+
+def test_settings_that_cannot_be_read_end_it_as_any_command(made, env):
+    """It looks by itself before click is imported; the error is the usual one all the same."""
+    (made.root / "hub.toml").write_text("[server")
+    usual = hub("-C", ".", "detect", "--json", cwd=made.root, env=env)
+    short = hub("detect", "--json", cwd=made.root, env=env)
+    assert short.returncode == 2
+    assert "hub.toml" in short.stdout + short.stderr
+    assert (short.stdout, short.stderr, 2) == (usual.stdout, usual.stderr, usual.returncode)
 
 
 def test_a_watch_tells_what_is_new_a_line_each(made, env, tmp_path):
@@ -103,11 +121,17 @@ def test_what_nobody_can_tell_is_said_to_people():
         "initialPrompt": "", "model": "", "tokensIn": 0, "tokensOut": 0, "filesTouched": [], "messageCount": 0,
         "alarm": "the format may have changed",
     }  # fmt: skip
-    text = table([base, {**base, "running": False, "session": session, "candidates": []}])
-    assert "Codex (runs, pid 7, hub's own)  ?  account ?" in text
-    assert "which session it works on cannot be told: a, b" in text
+    text = click.unstyle(table([base, {**base, "running": False, "session": session, "candidates": []}]))
+    assert text.startswith("Codex  runs, pid 7, hub's own\n  folder    not told\n  account   not told\n")
+    assert "  session   which one it works on cannot be told: a, b\n" in text
+    assert text.endswith("\n\n1 agent running, 1 session left behind")
     assert "(no prompt yet)" in text
     assert "not to be trusted: the format may have changed" in text
-    gap = table([{**base, "alarm": "/h/sessions took too long to search.", "account": "work"}])
-    assert gap == "Codex  account work: sessions may be missing: /h/sessions took too long to search."
+    gap = table([{**base, "running": False, "alarm": "/h/sessions took too long.", "account": "work"}])
+    assert click.unstyle(gap).splitlines()[:3] == [
+        "Codex",
+        "  account   work",
+        "  alarm     sessions may be missing: /h/sessions took too long.",
+    ]
+    assert "hub adopt" not in gap
     assert table([]).startswith("no agent runs")

@@ -10,6 +10,7 @@ from hub.cli.graph import _label, _shown, _summary
 from tests.faults.harness import project
 from tests.hub.cli.kit import environ, hub
 
+AT = "2026-01-02T03:04:05.678Z"
 SECRET = "ghp_" + "Zq8Wn3Lk5Rt7" * 3
 CODE = f"def retry_delay(attempt):\n    return 2**attempt\n\nTOKEN = '{SECRET}'\n" + "x = 1\n" * 20
 
@@ -64,24 +65,29 @@ def test_a_summary_says_what_is_missing():
     text = _summary(body)
     assert "there is more code than is indexed" in text
     assert "as of never (hub graph scan)" in text
+    assert text.startswith("1 node, 2 edges; 3 files in 4 chunks")
+    ready = _summary({**body, "scannedAt": "2026-01-02T03:04:05.678Z", "state": "ready", "eventId": 0})
+    assert "as of 2026-01-02 03:04:05Z; what agents did: nothing yet" in ready
 
 
 def test_a_module_is_shown_with_what_it_imports():
     nodes = [
-        {"id": "module:a.py", "node_type": "module", "updated_at": "T", "payload": {"path": "a.py"}},
-        {"id": "outside:python:os", "node_type": "module", "updated_at": "T",
+        {"id": "module:a.py", "node_type": "module", "updated_at": AT, "payload": {"path": "a.py"}},
+        {"id": "outside:python:os", "node_type": "module", "updated_at": AT,
          "payload": {"name": "os", "lang": "python", "outside": True}},
     ]  # fmt: skip
     edges = [
         {"from_id": "module:a.py", "to_id": "outside:python:os", "edge_type": "imports"},
         {"from_id": "module:a.py", "to_id": "module:a.py", "edge_type": "defines"},
     ]
-    body = {"nodes": 2, "edges": 2, "files": 1, "chunks": 1, "truncated": False, "state": "ready", "scannedAt": "T",
+    body = {"nodes": 2, "edges": 2, "files": 1, "chunks": 1, "truncated": False, "state": "ready", "scannedAt": AT,
             "eventId": 0, "detail": {"nodes": nodes, "edges": edges}}  # fmt: skip
     rows = _shown(body).splitlines()[2:]
     assert rows == [
-        "T  module       a.py", "    imports os (python, from outside)", "T  module       os (python, from outside)",
-    ]  # fmt: skip
+        "2026-01-02 03:04:05Z  module       a.py",
+        "    imports os (python, from outside)",
+        "2026-01-02 03:04:05Z  module       os (python, from outside)",
+    ]
 
 
 @pytest.mark.parametrize(

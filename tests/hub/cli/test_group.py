@@ -34,6 +34,19 @@ def test_every_command_helps_with_an_example(path):
     said = CliRunner().invoke(cli, [*path, "--help"])
     assert said.exit_code == 0
     assert f"Example: hub {' '.join(path)}" in said.output
+    example = next(line for line in ALL[path].help.splitlines() if "Example:" in line)
+    assert f"  {example.strip()}\n" in said.output, "broken in two it cannot be copied"
+
+
+GROUPS = [(), *{path[:-1] for path in ALL if len(path) > 1}]
+
+
+@pytest.mark.parametrize("path", GROUPS, ids=lambda path: " ".join(path) or "hub")
+def test_a_group_tells_each_command_in_a_whole_sentence_and_has_an_example(path):
+    """click cut the sentences off: `Make an account the active one: the next session or handoff...`."""
+    said = CliRunner().invoke(cli, [*path, "--help"]).output
+    assert "..." not in said.partition("Commands:")[2]
+    assert "Example: hub " in said
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
@@ -76,18 +89,29 @@ def test_short_commands_import_no_event_loop_and_no_web_stack(path):
     assert not modules_after(*path) & HEAVY
 
 
-def modules_after(*args):
+def test_looking_for_agents_without_a_daemon_imports_none_of_them(tmp_path):
+    """Of half a second three fifths were the event loop, click and the agents' own streams; no project listens here."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main")
+    loaded = modules_after("detect", "--json", cwd=tmp_path, HUB_PORT="")
+    assert "hub.actors.detector.scout" in loaded
+    heavy = {"trio", "click", "quart", "rich", "tomlkit", "psutil", "hub.io.git", "hub.providers.base"}
+    assert not loaded & heavy
+    assert not {name for name in loaded if name.endswith((".agent", ".stream", ".failures"))}
+
+
+def modules_after(*args, cwd=ROOT, **environment):
     """What is loaded when a command has run to its end."""
     code = (
         "import sys, io, contextlib\n"
         "from hub.cli.main import main\n"
-        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main(sys.argv[1:])\n"
+        "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())), contextlib.suppress(SystemExit): main(sys.argv[1:])\n"
         "print(' '.join(sys.modules))"
     )
     # `-I` would hide the checkout; port 1 is never hub's, so short commands end after their one request.
-    env = environ(ROOT.parent, HUB_PORT="1")
+    env = environ(cwd.parent, **{"HUB_PORT": "1", **environment})
     done = subprocess.run(
-        [sys.executable, "-c", code, *args], env=env, cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *args], env=env, cwd=cwd, capture_output=True, text=True, check=True
     )
     return set(done.stdout.split())
 
@@ -110,6 +134,9 @@ def test_a_group_alone_shows_its_help(arguments, capsys):
     [
         (["nosuch"], "nosuch"),
         (["statsu"], "Did you mean 'status'?"),
+        (["account", "lst"], "Did you mean 'list'?"),
+        (["-C", "/no/such/folder", "status"], "'/no/such/folder' does not exist"),
+        (["audit", "verify", "--expect", "x"], "'x' is not <seq>:<hash>"),
         (["rewind", "HEAD"], "hub history --commits"),
         (["status", "--nosuch"], "--nosuch"),
         (["run"], "TASK"),

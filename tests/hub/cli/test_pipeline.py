@@ -82,7 +82,7 @@ def test_validate_reads_one_pipeline_from_stdin_outside_of_any_project(work, tmp
         [*HUB, "pipeline", "validate", "-"],
         cwd=place, env=work.environ(), input=text, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert (done.returncode, done.stdout) == (0, "x: 1 nodes, valid\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "x: 1 node, valid\n"), done.stderr
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,12 @@ def test_run_tells_what_failed_and_how_to_go_on(ready):
 
 
 def test_run_says_what_there_is(ready):
+    """Without having started a daemon for it."""
     error = json.loads(call(ready, "run", "nope", "--json", status=3).stdout)["error"]
     assert (error["code"], error["hint"]) == ("not_found", "There are: feature.")
+    said = call(ready, "run", "nope", status=3).stderr
+    assert said.startswith("hub: There is no pipeline 'nope'.")
+    assert not ready.hub.exists()
 
 
 def test_show_draws_the_graph_and_the_last_run(ready):

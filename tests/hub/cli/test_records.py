@@ -22,6 +22,7 @@ def test_a_run_that_has_ended_is_looked_back_at(work):
     records = json.loads(said("logs", "--json"))
     assert [record["id"] for record in records] == list(range(1, len(records) + 1))
     assert "write made.txt" in said("logs")
+    assert "made it\n" + " " * 24 + "in two lines\n" in said("logs", "--full")
     assert "made.txt" in json.loads(said("diff", "--json"))["diff"]
     commits = json.loads(said("history", "--commits", "--json"))
     assert commits[0]["sha"] == git(work.root, "rev-parse", ran["branch"])
@@ -39,6 +40,21 @@ def test_a_run_that_has_ended_is_looked_back_at(work):
     assert hub("status", cwd=work.root, env=work.environ()).returncode == 69, (
         "only a daemon knows what goes on"
     )
+
+
+def test_a_key_that_hub_holds_is_hidden_as_with_a_daemon(work):
+    """Nothing about it looks like a secret; that it stands in `.hub/.env` is what makes it one."""
+    plain = "correct-horse-battery"
+    env = work.environ()
+    work.hub.mkdir(mode=0o700)
+    (work.hub / ".env").write_text(f"ANTHROPIC_API_KEY={plain}\n")
+    work.script("demo-first", {"write": {"path": "made.txt", "text": f"{plain}\nkept\n"}}, {"done": "x"})
+    work.configure()
+    assert hub("run", "--json", "make it", cwd=work.root, env=env).returncode == 0
+    said = hub("diff", cwd=work.root, env=env).stdout
+    assert "kept" in said
+    assert plain not in said
+    assert "[REDACTED:anthropic-api-key" in said
 
 
 def test_where_nothing_was_run_there_is_nothing_to_tell(repo):

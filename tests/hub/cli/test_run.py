@@ -296,6 +296,24 @@ def test_no_permission_to_write(ready):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--provider", "Known: claude, codex,"),
+        ("--profile", "There are: careful."),
+        ("--kind", "There are profiles for: docs."),
+    ],
+)
+def test_a_name_that_nothing_has_starts_no_daemon(repo, option, says):
+    """A daemon was started to say so, and said its address first; a profile's hint named a route of the API."""
+    (repo / "hub.toml").write_text('[[profiles]]\nname = "careful"\nkinds = ["docs"]\n')
+    done = hub("run", option, "nope", "work", cwd=repo)
+    assert done.returncode == 2, done
+    assert says in done.stderr
+    assert "'nope'" in done.stderr.splitlines()[0]
+    assert not (repo / ".hub").exists()
+
+
 @pytest.mark.parametrize("how", ["flag", "variable"])
 def test_the_demo_pair_is_off_unless_asked_for(work, how):
     """`hub daemon --demo` and HUB_DEMO=1 do the same."""

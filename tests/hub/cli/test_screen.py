@@ -4,7 +4,7 @@ import click
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.cli.screen import gauge, line, shown
+from hub.cli.screen import block, gauge, line, shown, whole
 from hub.cli.timeline import handoffs
 from hub.cli.watch import show_batch
 from hub.domain.event import Tag
@@ -46,9 +46,35 @@ def test_a_quota_is_a_gauge():
     assert plain(record("quota", "breaker open")).endswith("breaker open")
 
 
-def test_an_error_tells_its_next_step():
-    """What, and what to do."""
-    assert plain(record("error", "It broke.", hint="Mend it.")).endswith("! It broke. Mend it.")
+def test_an_error_tells_its_next_step_on_a_line_of_its_own():
+    """The hint stood behind a command's output and was cut off with it."""
+    failed = record("error", "It failed.\n" + "\n".join(f"line {n}" for n in range(30)), hint="Mend it.")
+    assert plain(failed).endswith("! It failed.")
+    first, *below = [click.unstyle(text) for text in block(failed)]
+    assert first == plain(failed)
+    assert [text.strip() for text in below] == [*(f"line {n}" for n in range(18, 30)), "next: Mend it."]
+    assert {text[:24] for text in below} == {" " * 24}, "below the words"
+    long = record("error", "It failed.\n" + "x" * 1000, hint="Mend it.")
+    assert max(map(len, block(long))) < 200
+
+
+def test_a_record_is_one_line_unless_it_is_an_error():
+    """An agent's own errors and texts are shortened, as ever."""
+    for entry in (record("text", "a\nb"), record("error", "a\nb"), record("quota", "x", used=720)):
+        assert block(entry) == [line(entry)]
+
+
+def test_the_whole_of_a_record_has_every_line():
+    """What an agent answered could not be read anywhere but in --json."""
+    answer = "\n".join(["Here is why:", "", "  1. " + "because " * 50])
+    drawn = [click.unstyle(text) for text in whole(record("text", answer))]
+    assert drawn[0] == "12:34:56                Here is why:"
+    assert drawn[1] == ""
+    assert drawn[2] == " " * 24 + "  1. " + ("because " * 50).rstrip()
+    verify = record("error", "verify failed (exit 1): make", exitCode=1, output="one\ntwo\n")
+    assert [text.strip() for text in whole(verify)[1:]] == ["one", "two"]
+    assert whole(record("error", "It failed.", hint="Mend it."))[-1].strip() == "next: Mend it."
+    assert click.unstyle(whole(record("text", ""))[0]).rstrip() == "12:34:56"
 
 
 def test_a_path_begins_where_the_agent_works():

@@ -61,3 +61,35 @@ def test_uncommitted_work_is_built_upon(ended, repo, stand):
     assert (repo / "README.md").read_text() == "hello\nmine\nagent\n"
     assert (repo / "hub.toml").read_text() == "[session]\n"
     assert git(repo, "rev-parse", "HEAD") == git(repo, "rev-parse", "main"), "nothing was committed"
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_several_branches_are_taken_one_after_the_other(repo, monkeypatch, committed):
+    """The ends of a pipeline: both hold the first node's work, which must not be applied twice, and all came along."""
+    (repo / "mine.txt").write_text("mine\n")
+    git(repo, "add", ".")
+    base = git(repo, "stash", "create")
+    if committed:
+        git(repo, "commit", "-q", "-m", "mine")
+        base = "HEAD"
+    git(repo, "update-ref", f"refs/hub/{SESSION}/base", base)
+    git(repo, "worktree", "add", "-q", "-b", "hub/first", "../work", base)
+    work = repo.parent / "work"
+
+    def commit(branch, name):
+        git(work, "switch", "-q", "-C", branch, "hub/first")
+        (work / name).write_text(f"{name}\n")
+        git(work, "add", ".")
+        git(work, "commit", "-q", "-m", "hub: snapshot")
+
+    for branch, name in (("hub/first", "api.txt"), ("hub/left", "docs.txt"), ("hub/right", "tests.txt")):
+        commit(branch, name)
+    monkeypatch.chdir(repo)
+    lines = see_and_take(repo, SESSION, ["hub/left", "hub/right"])
+    assert len([line for line in lines if "git diff" in line and "apply" not in line]) == 2, "both are shown"
+    for line in lines:
+        if (command := line[10:]).startswith("git"):
+            subprocess.run(command, shell=True, check=True, capture_output=True)
+    made = sorted(path.name for path in repo.glob("*.txt"))
+    assert made == ["api.txt", "docs.txt", "mine.txt", "tests.txt"]
+    assert ("git merge hub/left hub/right" in lines[2]) == committed

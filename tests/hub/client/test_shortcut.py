@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -75,7 +77,7 @@ def test_the_answer_is_printed_as_it_is(server, folder):
     assert asked(folder, "detect", "--json", "--since-hours", "3") == b"[]\n"
     assert asked(folder, "detect", "--since-hours", "8760", "--json") == b"[]\n"
     assert [path for path, _ in server.asked] == [
-        "/api/detect", "/api/detect?sinceHours=3", "/api/detect?sinceHours=8760"
+        "/api/detect?sinceHours=24", "/api/detect?sinceHours=3", "/api/detect?sinceHours=8760"
     ]  # fmt: skip
     headers = server.asked[0][1]
     assert headers["Host"] == f"127.0.0.1:{server.server_port}"
@@ -127,6 +129,18 @@ def test_so_it_does_where_there_is_no_project_or_a_strange_one(server, folder, t
     assert server.asked == []
 
 
+def test_where_the_project_has_no_daemon_nobody_answers(server, folder):
+    """The command then looks by itself, and need not ask once more."""
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        told(folder.parent, server, port=free.getsockname()[1])
+        assert asked(folder) == shortcut.NOBODY
+    (folder.parent / ".hub" / "daemon.json").unlink()
+    assert asked(folder) == shortcut.NOBODY
+    assert asked(folder, "detect") is None
+    assert asked(folder, HUB_PORT="4748") is None
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -148,4 +162,6 @@ def test_it_imports_next_to_nothing():
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert not {"click", "http.client", "attrs", "trio", "msgspec", "hub.errors"} & set(loaded)
+    assert not {"click", "http.client", "socket", "enum", "attrs", "trio", "msgspec", "hub.errors"} & set(
+        loaded
+    )

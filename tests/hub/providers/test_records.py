@@ -1,10 +1,16 @@
 """What stores' records have in common: a call with its command or file, and the status a tool's words tell."""
 
+import json
+
 import pytest
 
 from hub.domain.detection.intel import StoreHit
 from hub.domain.detection.intel_fold import Draft
 from hub.providers import records
+from hub.providers.codex.store import Fold as Codex
+from hub.providers.copilot.store import Fold as Copilot
+from hub.providers.gemini.store import Fold as Gemini
+from hub.providers.qwen.store import Fold as Qwen
 
 HIT = StoreHit(provider="p", path="/s/1.jsonl")
 
@@ -15,6 +21,60 @@ def failing(tool, given):
     records.began(draft, "c", tool, given)
     draft.ended("c", "no", exit_code=2, failed=True)
     return [failed.text for failed in draft.finish(HIT).intent.failed_attempts]
+
+
+STEPS = [{"content": "a", "step": "a", "description": "a", "status": "pending"}]
+
+
+def codex(*, well):
+    call = {
+        "type": "function_call",
+        "call_id": "c",
+        "name": "update_plan",
+        "arguments": f'{{"plan": {json.dumps(STEPS)}}}',
+    }
+    end = {
+        "type": "function_call_output",
+        "call_id": "c",
+        "output": {"output": "so", "metadata": {"exit_code": int(not well)}},
+    }
+    return Codex(HIT), [{"type": "response_item", "payload": payload} for payload in (call, end)]
+
+
+def qwen(*, well):
+    call = {"functionCall": {"id": "c", "name": "todo_write", "args": {"todos": STEPS}}}
+    end = {"callId": "c", "status": "success" if well else "error"}
+    return Qwen(HIT), [
+        {"type": "assistant", "uuid": "1", "message": {"parts": [call]}},
+        {"type": "tool_result", "uuid": "2", "toolCallResult": end},
+    ]
+
+
+def copilot(*, well):
+    call = {"toolCallId": "c", "toolName": "update_todo", "arguments": {"todos": "- [ ] a"}}
+    end = {"toolCallId": "c", "success": well}
+    kinds = ("tool.execution_start", "tool.execution_complete")
+    return Copilot(HIT), [{"type": kind, "data": data} for kind, data in zip(kinds, (call, end), strict=True)]
+
+
+def gemini(*, well):
+    call = {
+        "id": "c",
+        "name": "write_todos",
+        "args": {"todos": STEPS},
+        "status": "success" if well else "cancelled",
+    }
+    return Gemini(HIT), [{"type": "gemini", "id": "1", "toolCalls": [call]}]
+
+
+@pytest.mark.parametrize("agent", [codex, qwen, copilot, gemini])
+def test_a_plan_whose_call_fails_is_none(agent):
+    """What a model wanted to note down is noted nowhere; its list is as it was."""
+    for well, plan in ((True, ("a",)), (False, ())):
+        fold, told = agent(well=well)
+        for record in told:
+            fold.record(record)
+        assert fold.draft.finish(HIT).plan == plan
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ async def test_h4_a_drain_closes_with_1012_at_once(monkeypatch: pytest.MonkeyPat
         socket(running_.port) as client,
         socket(running_.port, "/ws?batch=1") as other,
     ):
-        await eventually(lambda: running_.backend.watching == 2)
+        await eventually(lambda: running_.backend.watching == 3)  # the feed is the third
         running_.stop.set()
         assert (await client.closed()).code == 1012
         assert (await other.closed()).code == 1012

@@ -48,6 +48,7 @@ def left(made, home):
     path = transcript(home, SESSION, made.root, f"Write a.py and b.py. Use {SECRET}.")
     common = {"sessionId": SESSION, "cwd": str(made.root), "timestamp": "2026-11-21T03:00:01.000Z"}
     todo = {"type": "tool_use", "id": "t-2", "name": "TodoWrite", "input": {"todos": PLAN}}
+    noted = {"type": "tool_result", "tool_use_id": "t-2", "content": "Todos have been modified successfully."}
     answer = {"id": "m-2", "role": "assistant", "model": "claude-sonnet-5-5", "content": [todo]}
     order = {"role": "user", "content": "Never touch README.md."}
     said = "Decision: b.py imports a.py.\nThe a.py part is already tested.\nNext step: write b.py."
@@ -83,6 +84,7 @@ def left(made, home):
         ),
         {"type": "user", "uuid": "u-3", "parentUuid": "u-2", "message": order, **common},
         {"type": "assistant", "uuid": "u-4", "parentUuid": "u-3", "message": answer, **common},
+        {"type": "user", "uuid": "u-5", "message": {"role": "user", "content": [noted]}, **common},
     )
     with path.open("a") as file:
         file.writelines(json.dumps(record) + "\n" for record in records)

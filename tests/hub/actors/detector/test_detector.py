@@ -110,7 +110,6 @@ async def test_a_new_agent_is_announced_once_and_what_it_leaves_is_no_news(made,
             assert told.meta["detected"] == f"claude:pid:{pid}"
             assert (told.meta["workDir"], told.meta["running"]) == (str(made.root), True)
             register(home, pid, SESSION)
-            transcript(home, SESSION, made.root, "Write a.py")
             transcript(home, new_session(), made.root, "By a process nobody saw")
             left = await live.until_event(f"Claude Code was in {made.root}: By a process nobody saw")
             assert left.meta["running"] is False
@@ -124,6 +123,72 @@ async def test_a_new_agent_is_announced_once_and_what_it_leaves_is_no_news(made,
             transcript(home, new_session(), made.root / "sub", "The next one")
             await live.until_event("The next one")
             assert [r.id for r in await announcements(live) if f"(pid {pid})" in r.msg] == [first.id]
+
+
+async def test_what_an_agent_is_asked_to_do_is_told_once_when_it_is_first_known(made, monkeypatch, home):
+    """It is often started before it is asked anything; who watches wants to know what it does. Not again after a restart."""
+    log = home / "projects" / "x" / f"{SESSION}.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text(json.dumps({"type": "mode", "sessionId": SESSION, "cwd": str(made.root)}) + "\n")
+    os.utime(log, (time.time() - 3600,) * 2)
+    with running(made.root.parent, cwd=made.root) as pid:
+        register(home, pid, SESSION)
+        where = f"Claude Code runs in {made.root} (pid {pid})"
+        async with daemon(made, monkeypatch, home, ambient=True) as live:
+            first = await live.until_event(where)
+            assert (first.msg, first.meta["prompt"], first.meta["absentAt"]) == (where, "", "")
+            asked(log, "Write a.py")
+            second = await live.until_event(f"{where}: Write a.py")
+            assert (second.meta["prompt"], second.meta["nativeSession"]) == ("Write a.py", SESSION)
+            assert second.meta["absentAt"] < second.meta["at"]
+            asked(log, "And b.py")
+            await another(live)
+        async with daemon(made, monkeypatch, home, ambient=True) as live:
+            await another(live)
+            of_it = [record.id for record in await announcements(live) if f"(pid {pid})" in record.msg]
+            assert of_it == [first.id, second.id]
+            register(home, pid, OTHER)  # it was told to begin anew
+            transcript(home, OTHER, made.root, "Write c.py")
+            await live.until_event(f"{where}: Write c.py")
+
+
+async def test_an_agent_that_was_asked_before_it_was_seen_is_told_of_once(made, monkeypatch, home):
+    """Also when its next start goes on with the same session: that is another agent, and it runs."""
+    async with daemon(made, monkeypatch, home, ambient=True) as live:
+        for _ in range(2):
+            transcript(home, SESSION, made.root, "Write a.py")
+            with running(made.root.parent, cwd=made.root) as pid:
+                await live.until_event(f"Claude Code runs in {made.root} (pid {pid}): Write a.py")
+                await another(live)
+                assert len([r for r in await announcements(live) if f"(pid {pid})" in r.msg]) == 1
+
+
+async def test_a_session_that_one_of_several_agents_works_on_is_told_with_all_of_them(
+    made, monkeypatch, home
+):
+    """Nobody can tell which of them was asked; that it `was` there would be wrong. Once one is left it is no news."""
+    async with daemon(made, monkeypatch, home, ambient=True) as live:
+        with running(made.root.parent, cwd=made.root) as one:
+            with running(made.root.parent, cwd=made.root) as two:
+                await live.until_event(f"(pid {two})")
+                transcript(home, new_session(), made.root, "Write a.py")
+                pids = f"{min(one, two)} or {max(one, two)}"
+                told = await live.until_event(f"Claude Code runs in {made.root} (pid {pids}): Write a.py")
+            await another(live)
+            assert [r.id for r in await announcements(live) if "Write a.py" in r.msg] == [told.id]
+
+
+def asked(log, prompt):
+    """One more prompt of the session's."""
+    record = {"type": "user", "uuid": prompt, "message": {"role": "user", "content": prompt}}
+    with log.open("a") as file:
+        file.write(json.dumps(record) + "\n")
+
+
+async def another(live):
+    """The daemon has looked again, once it has told of another agent."""
+    with running(live.made.root.parent, cwd=live.made.root.parent) as pid:
+        await live.until_event(f"(pid {pid})")
 
 
 async def test_what_a_client_was_shown_is_announced_all_the_same(made, monkeypatch, home):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -11,10 +14,12 @@ import pytest
 from hub.actors.detector.scout import Scout
 from hub.domain.config.reader import Config
 from hub.domain.detection.intel import Unreadable, failed
+from hub.io import repoll
+from hub.io.census import Census
 from hub.io.stores import StoreFiles
 from hub.providers import stores
 from hub.providers.registry import load_all
-from tests.hub.io.agents import new_session, transcript
+from tests.hub.io.agents import new_session, register, running, transcript
 from tests.hub.providers.stores import REPO, home_of
 
 SESSION = new_session()
@@ -46,6 +51,29 @@ def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scout, monkey
         patch.setattr(stores, "read", lambda hit, *_: failed(hit, "It took too long."))
         assert seen(scout).kept.intel.alarm == "It took too long."
     assert seen(scout).kept.intel.initial_prompt == "Write a.py"
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["no session", "a session without a prompt"])
+def test_what_an_idle_agent_is_asked_is_seen_at_the_next_glance(tmp_path, monkeypatch, begun):
+    """In a folder that is older than the window, of which nothing else tells before the next full walk."""
+    home, moment = tmp_path / "home", time.time()
+    scout = Scout(tmp_path, load_all(), Config(), env={}, home=str(home), clock=lambda: moment)
+    log = transcript(home / ".claude", SESSION, tmp_path, "Long ago.")
+    os.utime(log, (1, 1))
+    with running(tmp_path, cwd=tmp_path) as pid:
+        if begun:
+            register(home / ".claude", pid, SESSION)
+            log.write_text(json.dumps({"type": "mode", "cwd": str(tmp_path)}) + "\n")
+        for folder in (log.parent, log.parent.parent, log.parents[2]):
+            os.utime(folder, (1, 1))
+        (found,) = [one for one in scout.scan(moment) if pid in one.pids]
+        assert (found.prompt, found.choice.session_id) == ("", SESSION if begun else "")
+        monkeypatch.setattr(Census, "look", lambda *_, **__: False)  # of processes nothing is to be learned
+        monkeypatch.setattr(repoll, "_TICK_NS", 0)
+        scout.glance()
+        assert not scout.glance()
+        transcript(home / ".claude", SESSION if begun else new_session(), tmp_path, "Write a.py")
+        assert scout.glance()
 
 
 def test_a_session_that_has_not_changed_is_not_read_again(scout, monkeypatch):

@@ -185,8 +185,12 @@ def test_profile_chains():
     config = parse_config(FULL)
     assert config.profile_chain("careful") == ("codex",)
     assert config.profile_chain("") == ()
-    with pytest.raises(HubError, match="no profile 'x'"):
+    with pytest.raises(HubError, match="no profile 'x'") as refused:
         config.profile_chain("x")
+    assert "careful" in refused.value.hint, "what there is"
+    with pytest.raises(HubError) as refused:
+        Config().profile("x")
+    assert "[[profiles]]" in refused.value.hint, "or where to describe one"
 
 
 def test_a_kind_of_task_finds_its_profile():

@@ -26,7 +26,7 @@ def test_an_agent_and_its_session_are_one():
     }
     [found] = combine(lineup(one(10, home="/h")), [kept("s-1", **intel)], label)
     told = found.to_json("Codex")
-    assert told["id"] == "codex:s-1"
+    assert (told["id"], found.prompt) == ("codex:s-1", "Do it.")
     assert (told["pid"], told["pids"], told["running"], told["workDir"]) == (10, [10], True, "/w")
     assert (told["detectedVia"], told["confidence"]) == (["process", "transcript"], "likely")
     assert (told["account"], told["owner"], told["lastActive"]) == ("/h", "user", 2000)
@@ -38,6 +38,7 @@ def test_an_agent_without_a_session_is_named_by_its_process():
     [found] = combine(lineup(one(10, cwd="")), [], label)
     told = found.to_json("Codex")
     assert (told["id"], told["session"], told["detectedVia"]) == ("codex:pid:10", None, ["process"])
+    assert found.prompt == ""
     assert (told["workDir"], told["lastActive"]) == ("", 1000)
 
 

@@ -193,6 +193,20 @@ def test_a_tools_name_tells_its_server(tool, server):
     assert mcp_of(tool) == server
 
 
+def test_a_plan_counts_once_its_call_has_ended_well():
+    """The tool may be switched off or refuse what it was given: then the list is as it was."""
+    draft = Draft()
+    draft.planned([("a", "pending")])
+    for key in ("fails", "exits", "stays open", "well", *map(str, range(MAX_ITEMS))):
+        draft.plans(key, [(key, "pending")])
+    draft.ended("fails", "disabled for this session", failed=True)
+    draft.ended("exits", exit_code=1)
+    draft.ended(str(MAX_ITEMS - 1))  # one call too many to wait for
+    assert draft.finish(HIT).plan == ("a",)
+    draft.ended("well")
+    assert draft.finish(HIT).plan == ("well",)
+
+
 def test_what_was_said_run_and_planned_is_an_intent():
     """An adopted session is told like one of hub's own: one reading of prose and of calls."""
     draft = Draft()

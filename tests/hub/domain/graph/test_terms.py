@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.graph.terms import MAX_TERMS, all_of, any_of, in_columns, loosened, phrase, spaced, terms
+from hub.domain.graph.terms import MAX_TERMS, all_of, any_of, loosened, phrase, spaced, terms
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,3 @@ def test_an_approximate_match_may_do_with_an_identifiers_words():
     assert phrase(("get", "user")) == '"get user"'
     assert all_of(found) == '"get user name" AND "quickly"'
     assert any_of(found[1:] * 2) == '"quickly" OR "quickly"'
-
-
-def test_a_query_in_columns():
-    assert in_columns(("path", "body"), '"a" AND "b"') == '{path body} : ("a" AND "b")'

@@ -95,10 +95,34 @@ def _tool(name, given, **more):
     return {"type": "assistant", "uuid": f"{name}{given}", "message": {"id": "m", "content": [block]}, **more}
 
 
+def _result(*, is_error=False, **more):
+    block = {"type": "tool_result", "tool_use_id": "t", "content": "so", "is_error": is_error}
+    return {"type": "user", "message": {"content": [block]}, **more}
+
+
 def test_the_list_of_older_versions():
     todos = [{"content": "a", "status": "completed"}, {"content": "b", "status": "in_progress"}]
-    intel = _fold(_tool("TodoWrite", {"todos": todos}))
+    intel = _fold(_tool("TodoWrite", {"todos": todos}), _result())
     assert (intel.plan, intel.tasks_remaining) == (("a", "b"), ("b",))
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "after"),
+    [
+        ("TodoWrite", {"todos": ["b"]}, []),
+        ("TodoWrite", {"todos": ["b"]}, [_result(is_error=True, toolUseResult="Error: no")]),
+        ("TaskUpdate", {"taskId": "1", "status": "completed"}, []),
+        ("TaskUpdate", {"taskId": "1", "status": "completed"}, [_result(is_error=True)]),
+        ("TaskUpdate", {"taskId": "1", "status": "completed"}, [_result(toolUseResult={"success": False})]),
+    ],
+)
+def test_a_call_that_does_not_succeed_changes_no_plan(name, given, after):
+    """A session may be left while it runs, tasks may be disabled, a task may not be there."""
+    before = [
+        _tool("TaskCreate", {"subject": "a"}),
+        _result(toolUseResult={"task": {"id": "1", "subject": "a"}}),
+    ]
+    assert _fold(*before, _tool(name, given), *after).tasks_remaining == ("a",)
 
 
 def test_tasks_by_tool_calls():
@@ -111,7 +135,7 @@ def test_tasks_by_tool_calls():
     }
     intel = _fold(_tool("TaskCreate", {"subject": "write"}), result)
     assert intel.tasks_remaining == ("write",)
-    intel = _fold(result, _tool("TaskUpdate", {"taskId": "1", "status": "completed"}))
+    intel = _fold(result, _tool("TaskUpdate", {"taskId": "1", "status": "completed"}), _result())
     assert (intel.plan, intel.tasks_remaining) == (("write",), ())
 
 

@@ -88,6 +88,12 @@ def tool_use(call: str = "toolu_1", name: str = "Bash", **given: Any) -> dict[st
     return {"type": "tool_use", "id": call, "name": name, "input": given}
 
 
+def ended(call: str = "toolu_1", *, is_error: bool = False, **told: Any) -> bytes:
+    """The result of a tool; `told` is what the program says of it beside the model's words."""
+    block = {"type": "tool_result", "tool_use_id": call, "content": "so", "is_error": is_error}
+    return line(type="user", message={"role": "user", "content": [block]}, tool_use_result=told)
+
+
 RESULT = {
     "type": "result",
     "subtype": "success",
@@ -390,8 +396,32 @@ class TestTools:
 
     def test_the_older_todo_tool_makes_the_plan_too(self):
         todos = [{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}]
-        [event] = fold([assistant(tool_use(name="TodoWrite", todos=todos))]).events
-        assert (event.meta["plan"], event.meta["tasksRemaining"]) == (["a", "b"], ["b"])
+        events = fold([assistant(tool_use(name="TodoWrite", todos=todos)), ended()]).events
+        assert [event.meta.get("plan") for event in events] == [None, ["a", "b"]]
+        assert events[-1].meta["tasksRemaining"] == ["b"]
+
+    @pytest.mark.parametrize(
+        ("name", "given"),
+        [
+            ("TodoWrite", {"todos": [{"content": "b", "status": "pending"}]}),
+            ("TaskCreate", {"subject": "b"}),
+            ("TaskUpdate", {"taskId": "1", "status": "completed"}),
+        ],
+    )
+    def test_a_call_that_fails_changes_no_plan(self, name, given):
+        """`TaskCreate` may be "disabled for this session": what the model wanted to note down is noted nowhere."""
+        made = [assistant(tool_use(name="TaskCreate", subject="a")), ended(task={"id": "1"})]
+        events = fold([*made, assistant(tool_use(name=name, **given)), ended(is_error=True)]).events
+        assert [event.meta.get("plan") for event in events] == [None, ["a"], None, None]
+
+    def test_a_task_has_the_number_that_its_result_tells(self):
+        """A call before it failed, or the list is an older session's."""
+        made = [assistant(tool_use(name="TaskCreate", subject="a")), ended(task={"id": "7"})]
+        done = assistant(tool_use(name="TaskUpdate", taskId="7", status="completed"))
+        assert fold([*made, done, ended(success=True)]).events[-1].meta["tasksRemaining"] == []
+        assert "plan" not in fold([*made, done, ended(success=False)]).events[-1].meta
+        other = assistant(tool_use(name="TaskUpdate", taskId="1", status="completed"))
+        assert "plan" not in fold([*made, other, ended(success=True)]).events[-1].meta
 
     def test_a_skill_in_use_is_named(self):
         [event] = fold([assistant(tool_use(name="Skill", skill="verify"))]).events

@@ -1,4 +1,4 @@
-"""The sum over Claude's files: each message of a request once, wherever the bytes are cut."""
+"""The sum over Claude's files: each message of a request once, wherever the bytes are cut and whatever stands there."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import itertools
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.domain.cost import Tokens
 from hub.providers.claude.totals import total
+from tests.hub.providers.claude.summed import by_every_record, odd_lines
 
 
 def record(name, request, out, *, model="m", fresh=10, read=5, written=2):
@@ -81,3 +82,31 @@ def test_a_message_without_a_name_is_merged_as_one_of_its_own():
     here, row = total([[record("", None, 4)]]), record("", None, 4)
     here.merge(total([[row, row]]).seen())
     assert here.by_model() == {"m": Tokens(51, 12, 15, 6)}
+
+
+@given(st.lists(odd_lines(), max_size=8), st.booleans(), st.integers(100, 9000))
+@settings(max_examples=50)
+def test_odd_lines_count_as_if_every_record_was_read_whole(lines, ended, step):
+    """Most bytes are not looked at: results of tools that hold a usage, glued and torn lines, escapes, bad UTF-8."""
+    data = b"\n".join(lines) + (b"\n" if ended else b"")
+    pieces = [data[at : at + step] for at in range(0, len(data), step)]
+    assert total([pieces]).by_model() == by_every_record(data)
+
+
+@given(st.lists(odd_lines(), max_size=8), st.integers(0, 8), st.integers(0, 8))
+@settings(max_examples=50)
+def test_shared_out_in_any_way_odd_lines_count_the_same(lines, first, second):
+    shares = [lines[:first], lines[first:second], lines[max(first, second) :], lines[:second]]
+    here, *others = [total([[line] for line in share]) for share in shares]
+    for other in others:
+        here.merge(other.seen())
+    counted = b"\n".join(line for share in shares for line in share)
+    assert here.by_model() == by_every_record(counted)
+
+
+def test_a_long_record_of_another_kind_is_not_looked_at():
+    """Results of tools are most of the bytes; what one quotes is no usage, and no damage either."""
+    quoted = b'{"type":"user","message":{"content":"' + b"r" * 5000 + b'"},"toolUseResult":{"usage":{'
+    answer = record("m1", "r1", 3).replace(b'"content":[]', b'"content":["' + b"r" * 5000 + b'"]')
+    sums = total([[quoted + b"\n" + answer]])
+    assert (sums.unreadable, sums.by_model()) == (0, {"m": Tokens(17, 3, 5, 2)})

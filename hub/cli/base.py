@@ -1,0 +1,40 @@
+"""What every group of commands has in common.
+
+Owns: how its commands are listed, and what a slip of the fingers is told.
+Must not: import a command.
+"""
+
+from __future__ import annotations
+
+import click
+
+_WHOLE = 200
+"""Letters of a command's first sentence: more than any has."""
+
+
+class Group(click.Group):
+    """Lists its commands with their whole first sentence, and tells a wrong name the one it is near to."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was asked for."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            if not near:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list for --help; click's own cuts the sentences to one line."""
+        with formatter.section("Commands"):
+            formatter.write_dl(self.sentences(ctx))
+
+    def sentences(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """Each command with its first sentence."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        return [(name, command.get_short_help_str(_WHOLE)) for name, command in found if command is not None]

@@ -1,0 +1,37 @@
+"""Lists for people: columns, plurals and how long ago."""
+
+import click
+import pytest
+
+from hub.cli.table import ago, counted, instant, table
+
+
+def test_columns_stand_below_their_headings():
+    """Each as wide as its widest cell, no space at a line's end, colours aside."""
+    drawn = table(("NAME", "STATE"), [("a", "ready"), ("longer", "")], ["green", None])
+    assert click.unstyle(drawn).splitlines() == ["NAME    STATE", "a       ready", "longer"]
+    assert drawn != click.unstyle(drawn)
+
+
+def test_a_column_without_content_is_left_out():
+    """Headings over nothing tell nothing; with no rows there is a line of headings all the same."""
+    assert click.unstyle(table(("A", "EMPTY", "B"), [("1", "", "2")])).splitlines() == ["A  B", "1  2"]
+
+
+def test_one_is_no_plural():
+    """It said `1 files`."""
+    assert [counted(n, "file") for n in (0, 1, 2, 1000)] == ["0 files", "1 file", "2 files", "1,000 files"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(-5, "0 s"), (119, "119 s"), (120, "2 min"), (7199, "119 min"), (7200, "2 h"), (172_800, "2 d")],
+)
+def test_how_long_ago(seconds, words):
+    """In the unit people would choose; a clock that was set back is now."""
+    assert ago(seconds) == words
+
+
+def test_an_instant_is_for_people():
+    """No `T`, no milliseconds, and the zone is said."""
+    assert instant("2026-01-02T03:04:05.678Z") == "2026-01-02 03:04:05Z"

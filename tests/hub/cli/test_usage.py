@@ -1,0 +1,90 @@
+"""`hub usage`: every session of this machine, for people and for programs, as a process of its own."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hub.cli.usage import table
+from tests.hub.cli.kit import environ, hub
+from tests.hub.providers.claude.summed import answer
+from tests.hub.providers.stores import home_of
+
+
+@pytest.fixture
+def used(tmp_path):
+    """What is told of this home directory, with no project around."""
+
+    def run(home, *args, **env):
+        done = hub("usage", *args, cwd=tmp_path, env=environ(tmp_path, HOME=str(home), **env))
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def written(home, *parts, lines):
+    path = home.joinpath(*parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+def test_every_answer_counts_once_wherever_it_stands(used, tmp_path):
+    """ccusage's sum: files of subagents and of the months below `.config` count; a copy in a forked session does not."""
+    home = tmp_path / "home"
+    first, second, third = (answer(name, "r", 10, "", "assistant") for name in ("m1", "m2", "m3"))
+    written(home, ".claude", "projects", "-a", "s1.jsonl", lines=[first, first])
+    written(home, ".claude", "projects", "-b", "s2.jsonl", lines=[first, second])
+    written(home, ".claude", "projects", "-b", "s2", "subagents", "agent-1.jsonl", lines=[third])
+    written(
+        home, ".config", "claude", "projects", "-c", "s3.jsonl", lines=[answer("m4", "r", 1, "", "assistant")]
+    )
+    found = json.loads(used(home, "--json", XDG_CONFIG_HOME=""))
+    assert found["gaps"] == []
+    assert found["usage"] == [
+        {
+            "provider": "claude", "model": "model-2", "tokensIn": 4 * 8, "tokensOut": 31, "cachedIn": 20,
+            "cacheWriteIn": 0, "exact": True,
+        }
+    ]  # fmt: skip
+    moved = json.loads(used(home, "--json", CLAUDE_CONFIG_DIR=str(home / ".config" / "claude")))
+    assert [row["tokensOut"] for row in moved["usage"]] == [1]
+
+
+def test_other_agents_sum_themselves_up(used, tmp_path):
+    home = home_of("codex", "rich", tmp_path)
+    row = json.loads(used(home, "--json"))["usage"][0]
+    assert (row["provider"], row["cachedIn"], row["exact"]) == ("codex", None, True)
+    assert row["tokensIn"] > row["tokensOut"] > 0
+
+
+def test_what_is_missing_and_what_is_damaged_is_said(used, tmp_path):
+    """A model's name is an agent's word: no escape sequence and no secret of it is shown."""
+    home = tmp_path / "home"
+    torn, key = answer("m1", "r", 10, "", "assistant")[:-30], "sk-ant-api03-" + "Ab1" * 31 + "-AAAAAA"
+    strange = answer("m2", "r", 10, "", "assistant").replace(b"model-2", b"\\u001b[31m" + key.encode())
+    written(home, ".claude", "projects", "-a", "s1.jsonl", lines=[torn, strange])
+    told = used(home)
+    assert "may be missing: 1 records of claude could not be read." in told
+    assert "at least 8 tokens in (5 read from a cache), 10 out" in told
+    assert "\x1b" not in told
+    assert key not in told
+    assert used(tmp_path / "nobody") == "no session on this machine tells of tokens\n"
+
+
+def test_only_sessions_of_the_time_asked_for(used, tmp_path):
+    written(
+        tmp_path / "home",
+        ".claude",
+        "projects",
+        "-a",
+        "s1.jsonl",
+        lines=[answer("m1", "r", 1, "", "assistant")],
+    )
+    assert json.loads(used(tmp_path / "home", "--json", "--since-hours", "0"))["usage"] == []
+
+
+def test_a_model_nobody_told_has_a_line():
+    row = {"provider": "pi", "model": "", "tokensIn": 1200, "tokensOut": 3, "cachedIn": None, "exact": True}
+    assert table({"usage": [row], "gaps": []}) == "pi  model not told: 1,200 tokens in, 3 out"

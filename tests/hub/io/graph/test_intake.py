@@ -1,0 +1,124 @@
+"""A reading of the project in batches, the next of which is read while one is written."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from hub.io.graph import intake
+from hub.io.graph.facts import counts
+from hub.io.graph.intake import Intake
+from hub.io.graph.store import GraphStore
+
+AT = "2026-01-01T00:00:00.000Z"
+LONG_AGO = 1_500_000_000
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Five files, each with a symbol, an import and two chunks."""
+    folder = tmp_path / "code"
+    folder.mkdir()
+    for name in "abcde":
+        write(folder, name, f"import os\ndef {name}Name(): ...\n" + "x = 1\n" * 70)
+    return folder
+
+
+def write(root, name, text, at=LONG_AGO):
+    path = root / f"{name}.py"
+    path.write_text(text)
+    os.utime(path, (at, at))
+
+
+def read(store, root, scrub=str):
+    listed = sorted(os.fsencode(path.name) for path in root.iterdir())
+    reading = Intake(store, root, listed, scrub, AT)
+    while reading.batch():
+        pass
+    return reading
+
+
+def content(store):
+    """All rows but the numbers, which say nothing; and whether both indexes hold what the chunks say."""
+
+    def rows(db):
+        found = {
+            "nodes": "SELECT * FROM nodes",
+            "edges": "SELECT * FROM edges",
+            "files": "SELECT path, size, mtime_ns, mark FROM files",
+            "imports": "SELECT path, name FROM imports JOIN files USING (number)",
+            "chunks": "SELECT chunks.path, id, lang, startLine, endLine, body, defines, sha FROM chunks"
+            " JOIN files ON files.number = chunks.number >> 12 AND files.path = chunks.path",
+            "text": "SELECT id FROM chunks_text JOIN chunks ON number = chunks_text.rowid WHERE chunks_text MATCH 'name'",
+            "names": "SELECT id FROM chunks_names JOIN chunks ON number = chunks_names.rowid WHERE chunks_names MATCH 'name'",
+        }
+        return {name: sorted(db.execute(query).fetchall()) for name, query in found.items()}
+
+    return store.read(rows)
+
+
+@pytest.mark.parametrize("size", [1, 600, 1 << 20])
+def test_in_however_many_batches_a_project_is_read_the_same_is_known_of_it(tmp_path, root, monkeypatch, size):
+    """A file that changes gets another number, and nothing of the old one may stay, in either index."""
+    whole = GraphStore.open(tmp_path / "whole.db")
+    store = GraphStore.open(tmp_path / "parts.db")
+    monkeypatch.setattr(intake, "BATCH", size)
+    read(store, root)
+    write(root, "b", "def other(): ...\n", LONG_AGO + 1)
+    write(root, "f", "def fName(): ...\n")
+    (root / "d.py").unlink()
+    assert read(store, root).files == 2
+    read(whole, root)
+    found = content(store)
+    assert found == content(whole)
+    assert [len(found[name]) for name in ("files", "chunks", "text", "names")] == [5, 8, 4, 4]
+    store.write(
+        lambda db: [
+            db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 0)")
+            for index in ("chunks_text", "chunks_names")
+        ]
+    )
+    store.close()
+    whole.close()
+
+
+def test_the_next_files_are_read_while_a_batch_is_written(tmp_path, root, monkeypatch):
+    """SQLite leaves the interpreter to others while it works: reading took as long again, with a core idle."""
+    monkeypatch.setattr(intake, "BATCH", 1)
+    writing, is_read = threading.Event(), threading.Event()
+    store = GraphStore.open(tmp_path / "graph.db")
+    write_ = store.write
+
+    def slow_write(work, *args):
+        writing.set()
+        if work is intake.take:
+            assert is_read.wait(60), "nothing was read meanwhile"
+        return write_(work, *args)
+
+    def scrub(text):
+        if "bName" in text:
+            assert writing.wait(60)
+            is_read.set()
+        return text
+
+    monkeypatch.setattr(store, "write", slow_write)
+    assert read(store, root, scrub).files == 5
+    store.close()
+
+
+def test_what_fails_while_it_is_read_ahead_is_told_after_what_was_read_is_in(tmp_path, root, monkeypatch):
+    monkeypatch.setattr(intake, "BATCH", 1)
+    store = GraphStore.open(tmp_path / "graph.db")
+
+    def scrub(text):
+        if "cName" in text:
+            raise ValueError("no")
+        return text
+
+    with pytest.raises(ValueError, match="no"):
+        read(store, root, scrub)
+    assert store.read(counts).files == 2
+    assert read(store, root).files == 3
+    store.close()
