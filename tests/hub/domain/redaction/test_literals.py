@@ -69,3 +69,14 @@ def test_without_re2_each_literal_is_looked_at():
     following = made.following(text, 0)
     assert [following(place) for place in (0, 2, 3, 8)] == [1, 2, 7, None]
     assert [made.next_of("abc", lambda: "abc[0-9]", text, place) for place in (0, 2, 8)] == [1, 7, None]
+
+
+@given(st.lists(st.sampled_from([*"abc-u .|sk", *WORDS]), max_size=30).map("".join))
+def test_whether_any_stands_in_a_text_is_told_alike(text):
+    expected = any(word in text for word in WORDS)
+    for literals in (Literals(((word, word) for word in WORDS), 3), without_re2(WORDS)):
+        assert literals.stand_in(text.encode()) == expected
+
+
+def test_no_literals_stand_in_no_text():
+    assert not Literals([], 3).stand_in(b"text")

@@ -355,10 +355,10 @@ def test_a_word_far_from_the_next_digit_is_passed_over_and_one_near_it_is_not():
         + " -u a:b Cookie "
     )
     spans, _ = Assignments().scan(text, 0, final=True)
-    assert [text[span.start : span.end] for span in spans] == ["a1B2c3D4e5F6g7H8"]
+    assert {text[span.start : span.end] for span in spans} == {"a1B2c3D4e5F6g7H8"}
     header = "token " * 2000 + "cookie: a=" + "w" * 3000 + "; session=a1B2c3D4e5F6g7H8i9J0"
     spans, _ = Assignments().scan(header, 0, final=True)
-    assert [text[-4:] for text in (header[span.start : span.end] for span in spans)] == ["i9J0"]
+    assert {header[span.end - 4 : span.end] for span in spans} == {"i9J0"}
 
 
 # --- laws -----------------------------------------------------------------------------------------------------
