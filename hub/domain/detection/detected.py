@@ -95,7 +95,7 @@ class Detected(Value):
         """Whether hub itself has started it."""
         if self.agent is not None:
             return bool(self.agent.head.process.run_id)
-        return _OWN_WORKTREES in f"{self.work_dir}/"
+        return hubs_own(self.work_dir)
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -131,6 +131,11 @@ class Detected(Value):
             "alarm": self.gap.why if self.gap is not None else "",
             "session": session_json(self.kept.intel, self.kept.session_id) if self.kept is not None else None,
         }
+
+
+def hubs_own(folder: str) -> bool:
+    """Whether it is in a worktree that hub has made."""
+    return _OWN_WORKTREES in f"{folder}/"
 
 
 def session_json(intel: SessionIntel, session_id: str = "") -> dict[str, Any]:
