@@ -14,7 +14,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-_ROWS = 256
+_ROWS = 64
 """Of one statement, at most."""
 
 
