@@ -84,13 +84,19 @@ def test_settings_that_cannot_be_read_end_it_as_any_command(made, env):
 
 
 def test_a_watch_tells_what_is_new_a_line_each(made, env, tmp_path):
+    """An agent when it comes, and once more when it is asked something."""
     argv = [sys.executable, "-m", "hub", "detect", "--watch", "--json", "--since-hours", "0"]
     with subprocess.Popen(argv, cwd=made.root, env=env, stdout=subprocess.PIPE, text=True) as watch:
         try:
             with running(tmp_path, cwd=made.root) as pid:
                 assert watch.stdout is not None
                 told = next(one for line in watch.stdout if (one := json.loads(line))["pid"] == pid)
-            assert told["workDir"] == str(made.root)
+                assert (told["workDir"], told["session"]) == (str(made.root), None)
+                home = tmp_path / "home" / ".claude"
+                register(home, pid, SESSION)
+                transcript(home, SESSION, made.root, "Write a.py")
+                asked = next(one for line in watch.stdout if (one := json.loads(line))["pid"] == pid)
+            assert asked["session"]["initialPrompt"] == "Write a.py"
             watch.send_signal(2)
             assert ended(watch.pid)
         finally:
@@ -105,13 +111,12 @@ def test_an_adoption_tells_who_goes_on_and_with_what():
     started = adopted(answer)
     assert started.splitlines()[:2] == ["ended: 7, 8", "brief: /b.md"]
     assert "codex goes on with the brief: session s-1 on hub/s-1" in started
+    written = adopted({**answer, "id": "claude:x", "mode": "brief", "stopped": []})
+    assert written.splitlines()[1].endswith("go on with it: hub adopt claude:x --for codex --start")
     opened = adopted(
         {**answer, "mode": "interactive", "resumed": True, "terminal": "tmux", "command": "codex resume x"}
     )
     assert "codex goes on with the agent's own session, in a terminal (tmux): codex resume x" in opened
-    written = adopted({**answer, "mode": "brief", "stopped": []}).splitlines()
-    assert written[0] == "brief: /b.md"
-    assert "--start" in written[1], "a brief alone starts nothing: the way on is told"
 
 
 def test_what_nobody_can_tell_is_said_to_people():
@@ -127,8 +132,9 @@ def test_what_nobody_can_tell_is_said_to_people():
     text = click.unstyle(table([base, {**base, "running": False, "session": session, "candidates": []}]))
     assert text.startswith("Codex  runs, pid 7, hub's own\n  folder    not told\n  account   not told\n")
     assert "hub adopt" not in text, "it is not this project's, or hub's own"
-    assert "\n  id        codex:pid:7" in text
-    assert "hub adopt codex:pid:7 --for PROVIDER" in table([{**base, "adoptable": True}])
+    mine = {**base, "owner": "user", "session": session}
+    assert "\n  id        codex:pid:7" in click.unstyle(table([mine])), "outside of this project"
+    assert "hub adopt codex:pid:7 --for PROVIDER" in table([{**mine, "adoptable": True}])
     assert "  session   which one it works on cannot be told: a, b\n" in text
     assert text.endswith("\n\n1 agent running, 1 session left behind")
     assert "(no prompt yet)" in text
