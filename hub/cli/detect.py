@@ -39,12 +39,12 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
     # It only reads, so Ctrl-C may end it at once; Python's own way is lost where it meets a callback of SQLite's.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _tell(found, as_json=as_json)
-    known = {one["id"] for one in found}
+    known = {name for one in found for name in _names(one)}
     while True:
         time.sleep(_LOOK)
         found = _found(ctx, since_hours)
-        _tell([one for one in found if one["id"] not in known], as_json=as_json)
-        known |= {one["id"] for one in found}
+        _tell([one for one in found if _names(one)[0] not in known], as_json=as_json)
+        known |= {name for one in found for name in _names(one)}
 
 
 @click.command()
@@ -81,6 +81,10 @@ def adopted(answer: dict[str, Any]) -> str:
     if answer["mode"] == "start":
         lines.append(f"{answer['target']} {how}: session {answer['sessionId']} on {answer['branch']}")
         lines.append("watch it: hub logs -f")
+    elif answer["mode"] == "brief":
+        lines.append(
+            f"nothing was started; go on with it: hub adopt {answer['id']} --for {answer['target']} --start"
+        )
     elif answer["mode"] == "interactive":
         lines.append(f"{answer['target']} {how}, in a terminal ({answer['terminal']}): {answer['command']}")
     return "\n".join(lines)
@@ -97,6 +101,16 @@ def _found(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
 
         found = detected(project_dir(ctx), hours)
     return found
+
+
+def _names(one: dict[str, Any]) -> list[tuple[str, str]]:
+    """Who it is, and which session it was asked in: told when it comes, and again when it is first asked something.
+
+    The first is its name now, the other the one it has once it has ended: that is no news.
+    """
+    session = one["session"] or {}
+    asked = session["sessionId"] if session.get("initialPrompt") else ""
+    return [(f"pid {one['pid']}" if one["running"] else one["id"], asked), (one["id"], asked)]
 
 
 def _tell(found: list[dict[str, Any]], *, as_json: bool) -> None:
@@ -117,7 +131,9 @@ def table(found: list[dict[str, Any]]) -> str:
 def _block(one: dict[str, Any]) -> list[str]:
     """A heading, and what is known, each with its name; the last row is the way to go on with it."""
     rows = [*_known(one)]
-    if not one["alarm"]:
+    if one["owner"] == "hub":
+        rows += [("go on", "hub handoff")] if one["running"] else []
+    elif one["session"]:
         rows.append(("go on", f"hub adopt {one['id']} --for PROVIDER"))
     return [_heading(one), *(f"  {click.style(f'{name:<8}', dim=True)}  {text}" for name, text in rows)]
 

@@ -18,13 +18,14 @@ from hub.domain.account import Account
 from hub.domain.config.model import account, provider_name_problem
 from hub.domain.config.reader import DEFAULT_ACCOUNT
 from hub.domain.config.schema import Problem, each, named, setting, string, table
+from hub.domain.value import Value
 from hub.errors import Code, HubError
 
 Raw = dict[str, Any]
 
 
-@attrs.frozen
-class Page:
+@attrs.frozen(eq=False, repr=False)
+class Page(Value):
     """What the book says of one provider."""
 
     accounts: tuple[Account, ...] = setting(each(account, "an array of tables"), ())

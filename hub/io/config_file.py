@@ -18,6 +18,7 @@ import platformdirs
 
 from hub.domain.accounts import Book, laid_over
 from hub.domain.config.reader import OPT_IN, Config, parse_config, parse_toml, read_config
+from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded
 
@@ -83,8 +84,8 @@ FLAGS: Mapping[str, tuple[Keys, ...]] = {
 """Command-line options and the settings they set. None is not set."""
 
 
-@attrs.frozen
-class Settings:
+@attrs.frozen(eq=False, repr=False)
+class Settings(Value):
     """A configuration and where each of its values comes from."""
 
     config: Config

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import attrs
 
+from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded
 
 _LIMIT = 8192
 
 
-@attrs.frozen
-class Linked:
+@attrs.frozen(eq=False, repr=False)
+class Linked(Value):
     """A worktree and the directories that belong to it."""
 
     worktree: Path

@@ -18,6 +18,7 @@ from pathlib import Path
 import attrs
 import platformdirs
 
+from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors, create_atomic, read_bounded, write_atomic
 
@@ -39,8 +40,8 @@ def state_dir() -> Path:
     )
 
 
-@attrs.frozen
-class Places:
+@attrs.frozen(eq=False, repr=False)
+class Places(Value):
     """Every path of one project, computed from its root."""
 
     root: Path

@@ -17,6 +17,7 @@ import attrs
 
 from hub.domain.detection.intel import StoreHit
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.value import Value
 from hub.providers.jsonline import text
 
 Take = Callable[[Draft, Mapping[str, Any]], str | None]
@@ -28,8 +29,8 @@ def by_type(value: Mapping[str, Any]) -> str:
     return text(value.get("type"))
 
 
-@attrs.frozen(kw_only=True)
-class Grammar:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Grammar(Value):
     """The kinds of records a store has.
 
     Attributes:

@@ -14,7 +14,6 @@ from typing import Any
 
 import attrs
 
-from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 
 _MILLIS = 1e11
@@ -49,10 +48,6 @@ class Request:
     body: bytes = b""
 
 
-def _tells_none(_record: Mapping[str, Any], _session: str) -> None:
-    return None
-
-
 @attrs.frozen
 class QuotaClient:
     """Where one agent's quota can be read.
@@ -67,9 +62,6 @@ class QuotaClient:
         request: The request for a login (the file's bytes), a server and a moment; None where the login will not do.
         answer: The shares in what the server answered.
         account: What an account's own directory has below it in place of `home`.
-        spent_mark: Bytes that every record with an answer's usage in it has; b"" where the store tells none.
-        spent: The answer that one record of a session's file tells, or tells of once more; the second argument names
-            the session.
     """
 
     home: str
@@ -81,8 +73,6 @@ class QuotaClient:
     request: Callable[[bytes, str, float], Request | None]
     answer: Callable[[Mapping[str, Any]], Sequence[Share]]
     account: str = ""
-    spent_mark: bytes = b""
-    spent: Callable[[Mapping[str, Any], str], Used | None] = _tells_none
 
 
 def document(data: bytes) -> Mapping[str, Any]:

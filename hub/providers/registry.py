@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hub.domain.detection.adoption import Opening
     from hub.providers.base import Provider
     from hub.providers.quota import QuotaClient
+    from hub.providers.spent import Spent
 
 _WHERE: Mapping[str, tuple[str, str]] = {
     "claude": ("hub.providers.claude.agent", "PROVIDER"),
@@ -41,6 +42,24 @@ _QUOTA: Mapping[str, str] = {
     "opencode": "hub.providers.opencode.quota",
     "aider": "hub.providers.aider.quota",
 }
+
+
+_SPENT: Mapping[str, str] = {
+    "claude": "hub.providers.claude.quota",
+    "codex": "hub.providers.codex.quota",
+    "gemini": "hub.providers.gemini.quota",
+    "opencode": "hub.providers.opencode.spent",
+    "qwen": "hub.providers.qwen.spent",
+}
+
+
+def spent(name: str) -> Spent | None:
+    """What the agent's own sessions tell of its spending; None where nothing. Imported when asked for."""
+    module = _SPENT.get(name)
+    if module is None:
+        return None
+    found: Spent = import_module(module).SPENT
+    return found
 
 
 def quota_client(name: str) -> QuotaClient | None:

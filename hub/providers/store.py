@@ -23,6 +23,7 @@ import attrs
 
 from hub.domain.detection.intel import Found, Limits, Place, SessionIntel, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.value import Value
 from hub.providers import lines
 
 if TYPE_CHECKING:
@@ -151,8 +152,8 @@ Name = Callable[[Found, Place], StoreHit | None]
 """From a file's path to the hit; None for a file that is no session."""
 
 
-@attrs.frozen(kw_only=True)
-class Summed:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Summed(Value):
     """How all that an agent's sessions used is summed up, where they hold copies of each other's answers.
 
     Attributes:
@@ -176,8 +177,8 @@ class Fold(Protocol):
         """Records between the last one and the next were not read."""
 
 
-@attrs.frozen(kw_only=True)
-class _FileStore:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class _FileStore(Value):
     """A store with one file for each session."""
 
     name: str
@@ -200,7 +201,7 @@ class _FileStore:
         return hits(self.named, files, place, since_ns)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class LineStore(_FileStore):
     """A store with one file of JSON lines for each session."""
 
@@ -221,7 +222,7 @@ class LineStore(_FileStore):
         return guarded(act, hit, fold.draft)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class DocumentStore(_FileStore):
     """A store with one JSON document for each session."""
 
@@ -244,8 +245,8 @@ class DocumentStore(_FileStore):
         return guarded(act, hit, draft)
 
 
-@attrs.frozen(kw_only=True)
-class DatabaseStore:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class DatabaseStore(Value):
     """A store with all sessions in one SQLite database.
 
     The file's own time says nothing: what is new may be in the log beside it, so the sessions' own times tell.
@@ -281,8 +282,8 @@ class DatabaseStore:
         return guarded(act, hit, draft)
 
 
-@attrs.frozen(kw_only=True)
-class KindStore:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class KindStore(Value):
     """A store whose format changed: each place says in which one its sessions are."""
 
     name: str

@@ -14,6 +14,7 @@ from importlib import import_module
 import attrs
 
 from hub.domain.detection.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
+from hub.domain.value import Value
 from hub.providers.store import Files, Store, Summed
 
 DRIVEN: Mapping[str, str] = {
@@ -42,8 +43,8 @@ DETECTED: Mapping[str, str] = {
 """Agents that hub only detects, with the names people know them by."""
 
 
-@attrs.frozen
-class Skipped:
+@attrs.frozen(eq=False, repr=False)
+class Skipped(Value):
     """A place that could not be searched to its end."""
 
     provider: str
@@ -51,8 +52,8 @@ class Skipped:
     why: str
 
 
-@attrs.frozen
-class Search:
+@attrs.frozen(eq=False, repr=False)
+class Search(Value):
     """What a search has found.
 
     Attributes:

@@ -52,6 +52,10 @@ def test_agents_that_run_at_once_are_announced_found_and_each_goes_on_with_the_w
         for name, agent in agents.items():
             check(found[name], agent)
             assert told[name][-1].meta["nativeSession"] == found[name]["session"]["sessionId"]
+        until(
+            lambda: all(metered(api, found[name]) for name in NAMES),
+            "what each has spent is in the wallet, once",
+        )
         for name in NAMES:
             goes_on(team, api, found[name], NEXT[name])
     finally:
@@ -173,6 +177,13 @@ def announced(told, agent, ran, asked):
         assert (one.meta["provider"], one.meta["account"]) == (agent.name, "account")
         assert one.meta["pid"] in (agent.process.pid, *wrapped(agent.process.pid))
     assert told[-1].msg.endswith(f": Write one.txt and two.txt for {agent.name}.")
+
+
+def metered(api, one):
+    """Whether the wallet has just what the agent's own session tells."""
+    [entry] = [row for row in api.get("/api/quota/wallet") if row["provider"] == one["provider"]]
+    assert entry["tokensElsewhere"] <= one["session"]["tokensIn"] + one["session"]["tokensOut"]
+    return entry["tokensElsewhere"] == one["session"]["tokensIn"] + one["session"]["tokensOut"]
 
 
 def goes_on(team, api, one, target):

@@ -155,6 +155,8 @@ def test_logins_and_headers_are_hidden(text, secret, redactor):
         "docker run -u 1000:1000 image",
         "sort -u names",
         "curl -u me https://host",
+        "curl -u me:correcthorsebattery https://host",
+        "curl https://host\nprogram -u me:P@ssw0rd$1 x",
         "the access token is refreshed; the key to success is sleep",
         '"input_tokens": 123456, "output_tokens": 7890',
         '"tool_use_id": "toolu_01ABCdefGHIjklMNOpqrSTU"',

@@ -114,7 +114,8 @@ class Adopting:
             hint = "Hand its work on: hub handoff"
             raise HubError(Code.NOTHING_TO_ADOPT, "hub has started this agent itself.", hint=hint)
         if found.kept is None:
-            raise HubError(Code.NOTHING_TO_ADOPT, "No session of this agent is known.")
+            hint = "Wait until it was asked something, or adopt one of its sessions: hub detect"
+            raise HubError(Code.NOTHING_TO_ADOPT, "No session of this agent is known.", hint=hint)
         if order.start and not self.scout.inside(found.work_dir):
             raise HubError(Code.OUTSIDE_PROJECT, f"It works in {found.work_dir or 'a folder nobody knows'}.")
         if order.start and (await insist(self.session, GetSessionFacts()))["active"]:

@@ -17,7 +17,7 @@ from hub.actors.detector.meter import Meter
 from hub.actors.detector.scout import Scout
 from hub.actors.errand import Jobs
 from hub.io.places import Places, load_or_create_key
-from hub.providers.registry import quota_client
+from hub.providers.registry import spent
 from supervisors import Ref
 
 
@@ -58,7 +58,7 @@ def assembled(
     return Detector(
         scout,
         adopting,
-        meter=Meter(quota_client, scout.files),
+        meter=Meter(spent, scout.files),
         events=ref("events"),
         quota=ref("quota"),
         settings=ref("settings"),

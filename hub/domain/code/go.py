@@ -18,7 +18,7 @@ from hub.domain.code.language import (
     Found,
     Language,
     by_tokens,
-    found,
+    kinds_of,
 )
 
 _DEFINITION = re.compile(
@@ -28,27 +28,30 @@ _DEFINITION = re.compile(
     rb"|(?P<group>type|const|var)[ \t]*+\()" % {b"name": NAME}
 )
 _MORE = re.compile(rb"[ \t]*+,[ \t]*+(%b)" % NAME)
-_MEMBER = re.compile(rb"\n\t(%b)" % NAME)
+_MEMBER = re.compile(rb"\n\t(%b)(?=([ \t]*+,)?)" % NAME)
+_KINDS = kinds_of(_DEFINITION)
 _GROUPS = {b"type": "type", b"const": "constant", b"var": "variable"}
 
 
 def _find(text: bytes) -> Iterator[Found]:
     end = 0
     for match in _DEFINITION.finditer(text):
-        if match.start() < end:
+        group = match.lastindex or 0
+        kind, at = _KINDS[group], match.start(group)
+        if at < end:
             continue  # a template's text in a group of variables
-        if match.lastgroup != "group":
-            at, kind, name = found(match)
-            yield at, kind, name
+        if kind != "group":
+            yield at, kind, match[group]
             if kind in {"constant", "variable"}:
                 yield from _others(text, match.end(), kind)
             continue
         end = text.find(b"\n)", match.end())
         end = len(text) if end < 0 else end
-        kind = _GROUPS[match["group"]]
+        kind = _GROUPS[match[group]]
         for member in _MEMBER.finditer(text, match.end(), end):
             yield member.start(1), kind, member[1]
-            yield from _others(text, member.end(), kind)
+            if member.lastindex == 2:  # noqa: PLR2004  # the comma's group
+                yield from _others(text, member.end(), kind)
 
 
 def _others(text: bytes, at: int, kind: str) -> Iterator[Found]:

@@ -50,18 +50,25 @@ class Language:
     """Files of the language that have no suffix."""
 
 
-def by_pattern(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[Found]]:
-    """Finds by one alternation: the group that took part is the name, and the group's name the kind.
+def by_pattern(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterable[Found]]:
+    """Finds by one alternation: the group that took part is the name, and the group's name the kind."""
+    kinds = kinds_of(pattern)
+
+    def find(text: bytes) -> Iterator[Found]:
+        for match in pattern.finditer(text):
+            group = match.lastindex or 0
+            yield match.start(group), kinds[group], match[group]
+
+    return find
+
+
+def kinds_of(pattern: re.Pattern[bytes]) -> tuple[str, ...]:
+    """What each group of such an alternation finds, by its number.
 
     A group's name must be unique: digits at its end do not belong to the kind.
     """
-    return lambda text: map(found, pattern.finditer(text))
-
-
-def found(match: re.Match[bytes]) -> Found:
-    """The find of a match of such an alternation."""
-    group = match.lastgroup or ""
-    return match.start(group), group.rstrip("0123456789"), match[group]
+    named = {number: name.rstrip("0123456789") for name, number in pattern.groupindex.items()}
+    return tuple(named.get(number, "") for number in range(pattern.groups + 1))
 
 
 def by_tokens(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[Span]]:

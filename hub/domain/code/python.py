@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hub.domain.code.language import LINE, NAME, Found, Language, by_tokens, found
+from hub.domain.code.language import LINE, NAME, Found, Language, by_tokens, kinds_of
 
 _DEFINITION = re.compile(
     LINE
@@ -22,13 +22,17 @@ _INNER = re.compile(
     rb"\n([ \t]++)(?:(?:async[ \t]++)?def[ \t]++(?P<function>%(name)s)|class[ \t]++(?P<class>%(name)s))"
     % {b"name": NAME}
 )
+_KINDS = kinds_of(_DEFINITION)
+_INNER_KINDS = kinds_of(_INNER)
 _NEXT = re.compile(rb"\n(?=[^\s#)\]}])")
 
 
 def _find(text: bytes) -> Iterator[Found]:
     for match in _DEFINITION.finditer(text):
-        if match.lastgroup != "block":
-            yield found(match)
+        group = match.lastindex or 0
+        kind = _KINDS[group]
+        if kind != "block":
+            yield match.start(group), kind, match[group]
             continue
         after = _NEXT.search(text, match.end())
         yield from _in_block(text, match.end(), after.start() if after else len(text))
@@ -41,7 +45,8 @@ def _in_block(text: bytes, start: int, end: int) -> Iterator[Found]:
         indent = len(match[1])
         if within is None or indent <= within:
             within = indent
-            yield found(match)
+            group = match.lastindex or 0
+            yield match.start(group), _INNER_KINDS[group], match[group]
 
 
 _LONG = rb"\"\"\"(?:[^\"\\]|\\(?s:.)|\"(?!\"\"))*+(?:\"\"\")?|'''(?:[^'\\]|\\(?s:.)|'(?!''))*+(?:''')?"

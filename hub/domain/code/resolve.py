@@ -42,6 +42,8 @@ class Project:
     """Go's files that are no tests, by their folder."""
     go_modules: Mapping[str, str]
     """The name that `go.mod` gives to each folder that has one."""
+    settled: dict[tuple[str, str, str], tuple[str, ...]] = attrs.field(factory=dict, eq=False, repr=False)
+    """What was resolved before, by language, place and name: the files of a folder mostly import the same."""
 
 
 def project(files: Iterable[str], go_modules: Mapping[str, str]) -> Project:
@@ -72,7 +74,13 @@ def resolve(language: str, path: str, name: str, there: Project) -> tuple[str, .
         name: As `imports` tells it.
         there: The files there are.
     """
-    return tuple(each for each in _RULES[language](path, name, there) if each != path)
+    # Rust's names hang on the file, all others on its folder at most.
+    place = path if language == "rust" else posixpath.dirname(path)
+    key = (language, place, name)
+    found = there.settled.get(key)
+    if found is None:
+        found = there.settled[key] = _RULES[language](path, name, there)
+    return tuple(each for each in found if each != path)
 
 
 def outside_name(language: str, name: str) -> str:
@@ -97,10 +105,15 @@ def _join(*parts: str) -> str:
     return posixpath.normpath(posixpath.join(*parts))
 
 
+def _below(folder: str, name: str) -> str:
+    """As `_join`, for a name that leads nowhere else; a fifth of the time."""
+    return f"{folder}/{name}" if folder else name
+
+
 def _above(path: str) -> Iterator[str]:
     """The folders a file lies in, the nearest first; "" is the last."""
     while path:
-        path = posixpath.dirname(path)
+        path = path.rpartition("/")[0]
         yield path
 
 
@@ -116,15 +129,15 @@ def _python(path: str, name: str, there: Project) -> tuple[str, ...]:
     else:
         # A file is imported from the folder that its outermost package lies in; no package, its own folder.
         roots = [
-            next(folder for folder in above if _join(folder, "__init__.py") not in there.files or not folder)
+            next(folder for folder in above if not folder or _below(folder, "__init__.py") not in there.files)
         ]
         roots += ["", "src"]
     for root in roots:
-        whole = _join(root, inner) if inner else root
-        within = _join(whole, member) if member else whole
+        whole = _below(root, inner) if inner else root
+        within = _below(whole, member) if member else whole
         modules = dict.fromkeys([within, whole])
         if found := _first(
-            there, *(f for at in modules for f in (f"{at}.py", _join(at, "__init__.py"), f"{at}.pyi"))
+            there, *(f for at in modules for f in (f"{at}.py", _below(at, "__init__.py"), f"{at}.pyi"))
         ):
             return found
     return ()

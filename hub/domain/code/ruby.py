@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from hub.domain.code.language import Found, Language, Span, found
+from hub.domain.code.language import Found, Language, Span, kinds_of
 
 _CONST = rb"[A-Z\x80-\xff][\w\x80-\xff]*+"
 _PATH = rb"(?:::)?%(const)s(?:::%(const)s)*+" % {b"const": _CONST}
@@ -22,13 +22,15 @@ _DEFINITION = re.compile(
     rb"(?P<method>[A-Za-z_\x80-\xff][\w\x80-\xff]*+(?:[?!]|=(?=[ \t]*+\())?|[+*/%%<>=!~^&|\[\]`@-]++)"
     rb"|(?P<constant>%(path)s)[ \t]*+(?:\|\||&&)?=(?![=~>]))" % {b"path": _PATH, b"const": _CONST}
 )
+_KINDS = kinds_of(_DEFINITION)
 
 
 def _find(text: bytes) -> Iterator[Found]:
     # Each class or module that is open: its indent, and whether it is a name space.
     spaces: list[tuple[int, bool]] = []
     for match in _DEFINITION.finditer(text):
-        at, kind, name = found(match)
+        group = match.lastindex or 0
+        at, kind, name = match.start(group), _KINDS[group], match[group]
         if kind not in {"class", "module"}:
             yield at, kind, name
             continue

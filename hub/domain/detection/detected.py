@@ -15,14 +15,15 @@ import attrs
 from hub.domain.detection.intel import SessionIntel, StoreHit
 from hub.domain.detection.lineup import Agent, Choice, Confidence, Session, below, choose
 from hub.domain.detection.processes import COMMAND_LINE
+from hub.domain.value import Value
 
 PROCESS, TRANSCRIPT = "process", "transcript"
 UNKNOWN = Choice("", Confidence.NONE)
 _OWN_WORKTREES = "/.hub/worktrees/"
 
 
-@attrs.frozen
-class Kept:
+@attrs.frozen(eq=False, repr=False)
+class Kept(Value):
     """A session as its store has it."""
 
     hit: StoreHit
@@ -44,8 +45,8 @@ class Kept:
         return self.hit.mtime_ns / 1e9
 
 
-@attrs.frozen
-class Gap:
+@attrs.frozen(eq=False, repr=False)
+class Gap(Value):
     """A store that was not searched to its end: some of its sessions may be missing."""
 
     provider: str
@@ -53,8 +54,8 @@ class Gap:
     why: str
 
 
-@attrs.frozen(kw_only=True)
-class Detected:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Detected(Value):
     """One agent or session. `agent` is None for a session nobody works on, `kept` for an agent without one."""
 
     provider: str
@@ -94,7 +95,7 @@ class Detected:
         """Whether hub itself has started it."""
         if self.agent is not None:
             return bool(self.agent.head.process.run_id)
-        return _OWN_WORKTREES in f"{self.work_dir}/"
+        return hubs_own(self.work_dir)
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -130,6 +131,11 @@ class Detected:
             "alarm": self.gap.why if self.gap is not None else "",
             "session": session_json(self.kept.intel, self.kept.session_id) if self.kept is not None else None,
         }
+
+
+def hubs_own(folder: str) -> bool:
+    """Whether it is in a worktree that hub has made."""
+    return _OWN_WORKTREES in f"{folder}/"
 
 
 def session_json(intel: SessionIntel, session_id: str = "") -> dict[str, Any]:

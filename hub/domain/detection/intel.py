@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from hub.domain.value import Value
+
 if TYPE_CHECKING:
     from hub.domain.intent.fold import (
         Intent,  # a third of what a list of sessions imports, and not for a list
@@ -29,8 +31,8 @@ class Unreadable(Exception):  # noqa: N818  # it says what the store is
     """A store, or a part of it, cannot be read. Its text is the reason, fit to be shown."""
 
 
-@attrs.frozen
-class Place:
+@attrs.frozen(eq=False, repr=False)
+class Place(Value):
     """Where an agent keeps sessions, as a pattern below one folder.
 
     Attributes:
@@ -44,8 +46,8 @@ class Place:
     kind: str = ""
 
 
-@attrs.frozen
-class Found:
+@attrs.frozen(eq=False, repr=False)
+class Found(Value):
     """A file that a place's pattern fits, as it was."""
 
     path: str
@@ -53,8 +55,8 @@ class Found:
     size: int
 
 
-@attrs.frozen(kw_only=True)
-class StoreHit:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class StoreHit(Value):
     """One session that a store has.
 
     Attributes:
@@ -76,8 +78,8 @@ class StoreHit:
     kind: str = ""
 
 
-@attrs.frozen
-class Limits:
+@attrs.frozen(eq=False, repr=False)
+class Limits(Value):
     """How much of a session is read.
 
     Attributes:
@@ -104,8 +106,8 @@ WHOLE = Limits(whole=True, seconds=10.0)
 """All of it, as an adoption wants."""
 
 
-@attrs.frozen
-class Turn:
+@attrs.frozen(eq=False, repr=False)
+class Turn(Value):
     """What was said, word for word."""
 
     role: str
@@ -113,8 +115,8 @@ class Turn:
     text: str
 
 
-@attrs.frozen(kw_only=True)
-class Accounting:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Accounting(Value):
     """What became of each record of a session. Nothing is left out of it: the numbers add up to all that was read.
 
     Attributes:
@@ -141,8 +143,8 @@ class Accounting:
         return self.parsed + self.ignored + self.unknown + self.damaged + self.repeated
 
 
-@attrs.frozen(kw_only=True)
-class SessionIntel:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class SessionIntel(Value):
     """What a store tells of one session.
 
     The fields of the specification, and five of hub's own: `cwd`, `intent`, `accounting`, `alarm`, `tokens_exact`.

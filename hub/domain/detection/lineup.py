@@ -17,6 +17,7 @@ from enum import StrEnum
 import attrs
 
 from hub.domain.detection.processes import Recognised, rank
+from hub.domain.value import Value
 
 _GENERATIONS = 64
 """A line of parents longer than this is not followed."""
@@ -37,8 +38,8 @@ class Confidence(StrEnum):
     """No session is known."""
 
 
-@attrs.frozen(kw_only=True)
-class Agent:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Agent(Value):
     """One agent that runs."""
 
     head: Recognised
@@ -54,8 +55,8 @@ class Agent:
         return self.head.process.pid, self.head.process.starttime
 
 
-@attrs.frozen(kw_only=True)
-class Session:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Session(Value):
     """A session of a store that may belong to a running agent."""
 
     session_id: str
@@ -66,8 +67,8 @@ class Session:
     """Epoch seconds."""
 
 
-@attrs.frozen
-class Choice:
+@attrs.frozen(eq=False, repr=False)
+class Choice(Value):
     """Which session an agent works on."""
 
     session_id: str

@@ -19,6 +19,8 @@ from enum import StrEnum
 
 import attrs
 
+from hub.domain.value import Value
+
 _INTERPRETER = re.compile(r"^(?:node|nodejs|bun|deno|python[\d.]*|pypy[\d.]*)$")
 _TAKES_VALUE = frozenset(
     {"-r", "--require", "--import", "--loader", "-C", "-X", "-W", "-c", "--config", "--cwd"}
@@ -42,8 +44,8 @@ def _words(given: str | frozenset[str]) -> frozenset[str]:
     return frozenset(given.split()) if isinstance(given, str) else given
 
 
-@attrs.frozen(kw_only=True)
-class Signature:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Signature(Value):
     """How the processes of one agent look.
 
     Attributes:
@@ -84,8 +86,8 @@ class Signature:
         return _joined(user, self.default_home) if user and self.default_home else ""
 
 
-@attrs.frozen(kw_only=True)
-class Process:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Process(Value):
     """What the machine tells of one process."""
 
     pid: int
@@ -105,8 +107,8 @@ class Process:
     """The dispatch of hub's it belongs to."""
 
 
-@attrs.frozen(kw_only=True)
-class Entry:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Entry(Value):
     """What the vendor's registry says of one process."""
 
     pid: int
@@ -115,8 +117,8 @@ class Entry:
     surface: str = ""
 
 
-@attrs.frozen(kw_only=True)
-class Recognised:
+@attrs.frozen(kw_only=True, eq=False, repr=False)
+class Recognised(Value):
     """A process that belongs to an agent."""
 
     process: Process

@@ -18,7 +18,7 @@ from hub.domain.quota.spending import DAY
 
 UNSEEN = -1
 """Where the count of a session stands that was never seen."""
-MAX_SESSIONS = 256
+MAX_SESSIONS = 1024
 MAX_ANSWERS = 1024
 
 
@@ -45,8 +45,8 @@ class Growth:
         provider: Whose session it is.
         account: The account's label.
         session: What names its file.
-        since: The byte from which on it was read; `UNSEEN` where it was never seen.
-        until: The byte up to which.
+        since: The byte, or in a database the moment, from which on it was read; `UNSEEN` where it was never seen.
+        until: The one up to which.
         used: The answers in between.
     """
 
@@ -63,7 +63,7 @@ class Elsewhere:
     """How far everything was counted.
 
     Attributes:
-        places: The byte up to which each session's file was counted, the one counted last at the end.
+        places: The byte or the moment up to which each file was counted, the one counted last at the end.
         answers: Tokens of the newest answers, by name.
     """
 

@@ -2,7 +2,7 @@
 
 Owns: the words that announce a secret, what may stand between such a word and its value, and how random a value
 must look to be one.
-Must not: know any provider's form (`redaction_rules` does), or hide what a program computes (`token = next(it)`).
+Must not: know any provider's form (`rules` does), or hide what a program computes (`token = next(it)`).
 
 The words are searched in the lower-case ASCII view of the text, and all the rest is looked at only where a word
 stands. As in the rules, every run is possessive and of a class that the part behind it does not begin with: nothing
@@ -12,12 +12,13 @@ backtracks, and what a stream must hold back follows from the same parts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import attrs
 
-from hub.domain.redaction.literals import Literals
+from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
+from hub.domain.redaction.rule import Runs
 from hub.domain.redaction.span import Span
 from hub.domain.redaction.value import drawn, hidden_password, machine_made, mixed_password, placeholder
 
@@ -49,7 +50,8 @@ _GAP = "[ ]{1,4}+"
 _OPTION, _OPTION_BEGINS = re.compile(_TAIL + _GAP + _VALUE), _beginning((_TAIL, _GAP), _VALUE_BEGINS)
 _USER, _USER_BEGINS = re.compile(_LOGIN + r"(\S{1,256}+)"), _beginning((_LOGIN,), r"\S{0,256}+\Z")
 _PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
-_PAIRS = r"((?:[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+(?:;[ ]{0,2}+)?+){1,64}+)"
+_PAIR_SET = r"[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+"
+_PAIRS = rf"({_PAIR_SET}(?:;[ ]{{0,2}}+{_PAIR_SET}){{0,63}}+)"
 _COOKIES = re.compile("".join(_PAIRS_SIGN) + _PAIRS)
 _COOKIES_BEGIN = _beginning(_PAIRS_SIGN, r"[^\r\n\"'`\\,]{0,65536}+\Z")
 
@@ -73,9 +75,12 @@ _WORDS = (
     b"accessid",
 )
 _OPTIONS = (b" -u", b"--user")
+_PLAIN = "^0-9A-Z!@#$%^&*"
+"""No secret that a name announces has letters of this class only."""
 _ANCHOR = 3
 _HEADS = frozenset(word[:size] for word in (*_WORDS, *_OPTIONS) for size in range(1, len(word)))
 _LONGEST = max(map(len, _HEADS))
+_SIZES = sizes_by_end(_HEADS)
 _QUOTES = "\"'\\`,;)"
 _GOES_ON = frozenset((b"(", b"[", b"{", b"$"))
 """Behind a value without quotes: it is called, indexed or put together, so it is a name."""
@@ -114,7 +119,9 @@ class Assignments:
         view = text.encode("ascii", "replace").lower()
         spans: list[Span] = []
         hold = len(text)
-        for at, end, word in self._literals.hits(view, lo):
+        for at, end, word in self._worthwhile(text, view, lo, final=final):
+            if at > hold:
+                break  # behind what may go on all is looked at again when there is more text
             for reading in _readings(text, view, at, end, word):
                 may_go_on = not final and at < hold and len(text) - end <= reading.reach
                 if may_go_on and reading.begins.match(text, end):
@@ -124,10 +131,35 @@ class Assignments:
                 if span is not None:
                     spans.append(span)
         if not final:
-            for start in range(max(lo, len(view) - _LONGEST), hold):
-                if view[start:] in _HEADS:
-                    return spans, start
+            for size in _SIZES.get(view[-1:], ()):
+                if lo <= len(view) - size < hold and view[-size:] in _HEADS:
+                    return spans, len(view) - size
         return spans, hold
+
+    def _worthwhile(
+        self, text: str, view: bytes, lo: int, *, final: bool
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """The words that a secret may follow: a letter that none is without is in reach, or a text's end that may go on."""
+        runs, place = Runs(text), lo
+        while True:
+            for at, end, word in self._literals.hits(view, place):
+                if word in _OPTIONS:
+                    if view.rfind(b"curl", max(0, at - LOOK_BACK), at) >= 0:
+                        yield at, end, word
+                    continue
+                ahead = runs.end(_PLAIN, end)
+                if ahead == len(text) and final:
+                    ahead += 2 * _FAR
+                if ahead - end <= (_FAR if word == b"cookie" else _NEAR):
+                    yield at, end, word
+                elif ahead - end > 2 * _NEAR:
+                    place = min(ahead - _NEAR - _LONGEST, len(text))
+                    others = [view.find(b"cookie", max(at + 1, ahead - _FAR - _LONGEST), place)]
+                    others += [view.find(option, at + 1, place) for option in _OPTIONS]
+                    place = min([other for other in others if other >= 0], default=place)
+                    break
+            else:
+                return
 
 
 def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_Reading, ...]:
@@ -237,3 +269,6 @@ _NAMES = (_Reading(_FULL, _BEGINS, _assigned),)
 _SPACED_NAMES = (*_NAMES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
 _COOKIE = (_Reading(_COOKIES, _COOKIES_BEGIN, _cookies),)
 _LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)
+_NEAR = max(reading.reach for reading in _SPACED_NAMES)
+_FAR = max(reading.reach for reading in _COOKIE)
+"""How far a value may reach behind a word, and behind that of a header which holds many."""

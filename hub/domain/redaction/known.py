@@ -28,8 +28,13 @@ MAX_LENGTH = 65_536
 _ANCHOR = 4
 _GATE = 8
 """Letters of a form that are enough to look closer."""
-_HEAD = 3
+_HEAD = 4
 _TAIL = 64
+_PUBLIC = (
+    *(f"sk-ant-{kind}-" for kind in ("api03", "oat01", "ort01", "admin01", "sid01")),
+    *("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-", "github_pat_", "bedrock-api-key-"),
+)
+"""What all keys of a kind begin with, as their vendors' documentation says: at the end of a text it is no cut-off key."""
 _BREAKING = b"\\nr\r\n\t "
 _BREAK = re.compile(r"(?:\\[rn]|[\r\n])[ \t]*")
 
@@ -91,7 +96,7 @@ class KnownSecrets:
         self._head = re.compile(trie(sorted({form[:_HEAD] for form in self._sorted}), _HEAD)).search
         self._short = {form[:size] for form in self._sorted for size in range(1, _HEAD)}
         self._ends = {form[at : at + _HEAD] for form in self._sorted for at in range(len(form) - _HEAD + 1)}
-        """Three letters that end no beginning of a form end no text that a form is cut off in."""
+        """Letters that end no beginning of a form end no text that a form is cut off in."""
         squeezed = {_squeeze(form) for form in self._sorted}
         # Where a form has next to nothing left, a look at what is left would tell nothing.
         gated = min(map(len, squeezed), default=_ANCHOR) >= _ANCHOR
@@ -118,15 +123,17 @@ class KnownSecrets:
         With `final` nothing more will come: a value cut off at the end is found by its first 8 letters.
         """
         begun = self._may_have_begun(text, final=final)
-        whole = self._gate is None or any(self._gate.hits(_squeeze(text), 0))
+        whole = self._gate is None or self._gate.stand_in(_squeeze(text[lo:]))
         if not begun and not whole:
             return [], len(text)
         spans = list(self._find(text, lo)) if whole else []
         hold = self._pending(text, lo) if begun else len(text)
         joined = _join(text)
         # Where nothing has begun at the end of all the lines, nothing has that begins at `lo` or later.
-        begun_joined = begun and joined != text and self._pending(joined, 0) < len(joined)
-        if joined != text and (whole or begun_joined):
+        pending = self._pending(joined, 0) if begun and joined != text else len(joined)
+        # What has begun in both views and is on one line is at the same place in both.
+        same = len(joined) - pending == len(text) - hold and joined.endswith(text[hold:])
+        if joined != text and (whole or (pending < len(joined) and not same)):
             index = _Origin(text)
             low = index.view(lo) if lo else 0
             spans += [
@@ -135,7 +142,7 @@ class KnownSecrets:
                 )
                 for span in (self._find(joined, low) if whole else ())
             ]
-            pending = self._pending(joined, low) if begun_joined else len(joined)
+            pending = self._pending(joined, low) if pending < len(joined) else pending
             if pending < len(joined):
                 hold = min(hold, index.text(pending))
         if final and begun:
@@ -153,7 +160,7 @@ class KnownSecrets:
         """Whether the last letters of a text may be those of a form's beginning."""
         if len(end) < _HEAD or end in self._ends:
             return True
-        return not final and (end[1:] in self._short or end[2:] in self._short)
+        return not final and any(end[at:] in self._short for at in range(1, _HEAD))
 
     def _find(self, text: str, lo: int) -> Iterator[Span]:
         for start, form, known in self._anchors.hits(text, lo):
@@ -188,7 +195,9 @@ class KnownSecrets:
         rest = text[hold:]
         for end in (rest, _join(rest), rest.removesuffix("\\"), _join(rest.removesuffix("\\"))):
             place = bisect.bisect_left(self._sorted, end)
-            if len(end) >= MIN_LENGTH and place < len(self._sorted) and self._sorted[place].startswith(end):
+            if len(end) < MIN_LENGTH or any(head.startswith(end) for head in _PUBLIC):
+                continue
+            if place < len(self._sorted) and self._sorted[place].startswith(end):
                 known = self._forms[self._sorted[place]]
                 return [Span(hold, self.rank, len(text), hold, known.rule, known.secret)]
         return []

@@ -10,6 +10,8 @@ after the other. Compiling takes milliseconds, so it is done when a text is firs
 from __future__ import annotations
 
 import itertools
+import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
@@ -27,14 +29,15 @@ class Literals(Generic[T]):
     Args:
         literals: Pairs of a literal, of `size` letters at least, and what it stands for.
         size: By how many letters a literal is looked up.
-        likely: Patterns for RE2, each beginning with a literal. Where there are any, a literal that begins none of them
-            is passed over when RE2 is installed: text full of heads without bodies then costs no more than any other.
+        likely: Patterns for RE2, each beginning with a literal. What begins none of them `following` passes over when
+            RE2 is installed: text full of heads without bodies then costs no more than any other.
     """
 
     def __init__(self, literals: Iterable[tuple[str, T]], size: int, likely: Iterable[str] = ()) -> None:
         self._pairs = list(literals)
         self._size = size
         self._likely = tuple(likely)
+        self._single: dict[str, Search] = {}
         self._table: dict[bytes, list[tuple[bytes, T]]] = defaultdict(list)
         for literal, meaning in self._pairs:
             self._table[literal[:size].encode()].append((literal.encode(), meaning))
@@ -48,9 +51,6 @@ class Literals(Generic[T]):
             for start, word, meaning in self._anchors.hits(view.decode("ascii"), lo):
                 yield start, start + len(word), meaning
             return
-        if self._likely:
-            yield from self._likely_hits(view, lo)
-            return
         inner = self._inner
         for found in finditer(view, lo):
             begin = found.start()
@@ -60,15 +60,36 @@ class Literals(Generic[T]):
                     if view.startswith(literal, start):
                         yield start, start + len(literal), meaning
 
-    def _likely_hits(self, view: bytes, lo: int) -> Iterator[tuple[int, int, T]]:
-        """What `hits` tells, at places where more than the literal is there; they may overlap, so each is gone to."""
+    def stand_in(self, view: bytes) -> bool:
+        """Whether any literal stands anywhere in `view`."""
+        if self._finditer is None:
+            return any(self._anchors.hits(view.decode("ascii"), 0))
+        return self._whole(view, 0) is not None
+
+    def following(self, view: bytes, lo: int) -> Callable[[int], int | None]:
+        """A function that tells where a literal stands with more than it behind it, at a place or later; none: nowhere.
+
+        It may be asked of growing places only, none before `lo`.
+        """
+        if self._finditer is None:
+            starts = sorted({start for start, _, _ in self._anchors.hits(view.decode("ascii"), lo)})
+            return lambda place: next(iter(starts[bisect_left(starts, place) :][:1]), None)
         search = self._search
-        found = search(view, lo)
-        while found is not None:
-            start = found.start()
-            for literal, meaning in self.at(view, start):
-                yield start, start + len(literal), meaning
-            found = search(view, start + 1)
+
+        def first(place: int) -> int | None:
+            found = search(view, place)
+            return None if found is None else int(found.start())
+
+        return first
+
+    def next_of(self, literal: str, likely: Callable[[], str], view: bytes, place: int) -> int | None:
+        """Where this literal stands at `place` or later, as `following` would find it by that pattern."""
+        search = self._single.get(literal)
+        if search is None:
+            own = None if self._finditer is None else pattern(likely())
+            search = self._single[literal] = own or re.compile(re.escape(literal).encode()).search
+        found = search(view, place)
+        return None if found is None else int(found.start())
 
     def at(self, view: bytes, start: int) -> Iterator[tuple[bytes, T]]:
         """The literals that stand at this place, and what they stand for."""
@@ -79,6 +100,14 @@ class Literals(Generic[T]):
     @cached_property
     def _search(self) -> Search:
         search = pattern("|".join(self._likely))
+        assert search is not None  # noqa: S101  # asked for only where RE2 is
+        return search
+
+    @cached_property
+    def _whole(self) -> Search:
+        search = pattern(
+            "|".join(sorted({re.escape(literal) for literal, _ in self._pairs})) or r"[^\x00-\xff]"
+        )
         assert search is not None  # noqa: S101  # asked for only where RE2 is
         return search
 
@@ -138,3 +167,12 @@ def _re2() -> Any:
     except ImportError:
         return None
     return re2
+
+
+def sizes_by_end(words: Iterable[T]) -> dict[T, list[int]]:
+    """How long those of the words (text or bytes) are that end in a letter, by that letter, the longest first."""
+    sizes: dict[Any, set[int]] = defaultdict(set)
+    for word in words:
+        text: Any = word
+        sizes[text[-1:]].add(len(text))
+    return {end: sorted(found, reverse=True) for end, found in sizes.items()}

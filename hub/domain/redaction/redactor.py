@@ -30,7 +30,7 @@ from hub.domain.redaction.assigned import Assignments
 from hub.domain.redaction.engine import Engine as Engine  # noqa: PLC0414  # part of the API
 from hub.domain.redaction.engine import EngineLayer
 from hub.domain.redaction.known import KnownSecrets as KnownSecrets  # noqa: PLC0414  # part of the API
-from hub.domain.redaction.rules import PrefixRules
+from hub.domain.redaction.prefix import PrefixRules
 from hub.domain.redaction.span import Span as Span  # noqa: PLC0414  # part of the API
 
 _CONTEXT = 192

@@ -1,7 +1,7 @@
 """What a rule for secrets of a form is: literals and bounded runs of letters, and the patterns that follow from them.
 
 Owns: the parts of a form, how a match of it, a beginning of it and a cheap look for it are written.
-Must not: know any provider's form (`redaction_rules` does), or search.
+Must not: know any provider's form (`rules` does), or search.
 
 Rules for a rule: it is a sequence of literals and bounded runs of letters, a literal first, each run of a
 class that the part behind it does not begin with. So matching never backtracks, and the pattern of its
@@ -20,9 +20,14 @@ import attrs
 from hub.domain.redaction.value import stands_for_one
 
 ALNUM = "A-Za-z0-9"
+UPPER = "A-Z0-9"
+_WORDS_LETTERS = (ALNUM, UPPER)
+"""Classes without a sign that may end a word."""
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _BLANK, _SAMPLE = 2, 32
 """A form filled in with no more different characters than this is a placeholder: `xxxx-xxxx`."""
+_HEAD_AND_RUN = 2
+"""The parts of most forms."""
 _ENOUGH = 8
 """Letters behind a head that are enough to look closer."""
 _BLANKS = r"\t-\r\x1c-\x20?"
@@ -144,15 +149,50 @@ class Rule:
         """The pattern, for RE2, of a text's end that `likely` may still come of, once the literal is there."""
         return re.escape(self.literal) + _begun(self.parts[1:])
 
-    def opens(self, runs: Runs, place: int) -> bool:
-        """Whether the run that begins at `place`, behind the literal, is long enough, or not over; and not too long."""
-        first = self.parts[1]
-        if not isinstance(first, Run) or first.stop or not first.is_enough:
-            return True
-        end = runs.end(first.letters, place)
-        if len(self.parts) > 2 and end - place > first.most:  # noqa: PLR2004  # more than the literal and its run
-            return False
-        return end - place >= first.least or end == runs.size
+    @property
+    def run(self) -> Run:
+        """The run behind the literal."""
+        assert isinstance(self.parts[1], Run)  # noqa: S101  # the table is this module's
+        return self.parts[1]
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether within such a secret another may begin that goes on behind it: a later head then ends no earlier."""
+        return len(self.parts) == _HEAD_AND_RUN and not self.run.stop and not (self.exact or self.boundary)
+
+    def opens(self, runs: Runs, place: int) -> int:
+        """Where the first head ends, at `place` or behind it, whose run is long enough, or not over, and not too long."""
+        run = self.run
+        if run.stop or not run.is_enough:
+            return place
+        end = runs.end(run.letters, place)
+        if end - place > run.most and self._run_is_all:
+            return end - run.most
+        return place if end - place >= run.least or end == runs.size else end + 1
+
+    def onward(self, runs: Runs, start: int, place: int) -> int:
+        """Where the first head ends for which that is not decided that was found at `start`, its head ending at `place`."""
+        run, later = self.run, place + 1
+        if self.boundary:
+            later = max(later, runs.end(ALNUM, start) + len(self.literal))
+        if run.stop or not run.is_enough:
+            return later
+        end = runs.end(run.letters, place)
+        if len(self.parts) > _HEAD_AND_RUN or (
+            self.before and start and runs.end(run.letters, start - 1) > start
+        ):
+            # What follows is the same for all heads of a run, and so is where a secret ends; or too much stands before.
+            return max(later, end + 1)
+        if (
+            self.mixed
+        ):  # what is without a digit here has none behind a head whose run is over before the next
+            later = max(later, min(end + 1, runs.end("^0-9", place) - run.most))
+        return later
+
+    @property
+    def _run_is_all(self) -> bool:
+        """Whether the whole run has to be the form's."""
+        return len(self.parts) > _HEAD_AND_RUN or (self.exact and self.run.letters in _WORDS_LETTERS)
 
     def takes(self, secret: str) -> bool:
         """Whether this is a secret and no blank: `ghp_xxxxxxxx` stands for a key and is none."""

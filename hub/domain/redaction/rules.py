@@ -6,18 +6,9 @@ Must not: grow into a scanner; unknown secrets in general are the work of a main
 
 from __future__ import annotations
 
-import copy
-import re
-from collections.abc import Callable, Sequence
-from functools import cache
-
-from hub.domain.redaction.engine import Engine
-from hub.domain.redaction.literals import Literals, pattern
-from hub.domain.redaction.rule import ALNUM, Rule, Run, Runs
-from hub.domain.redaction.span import Span
+from hub.domain.redaction.rule import ALNUM, UPPER, Rule, Run
 
 _URLSAFE = "A-Za-z0-9_-"
-_ANCHOR = 3
 
 
 def _key(
@@ -34,7 +25,6 @@ _ENTRA_HEAD = rf"(?<=[{_ENTRA}]{{3}})(?<![{_ENTRA}]{{4}})(?<!:[0-9a-f]{{8}}\][{_
 """Three letters stand before the version of a secret of Microsoft Entra; more, and it is part of something else."""
 
 _HEX = "a-f0-9"
-_UPPER = "A-Z0-9"
 
 _BROKERED: tuple[Rule, ...] = (
     _key("anthropic", "sk-ant-", 16),
@@ -60,7 +50,7 @@ _BROKERED: tuple[Rule, ...] = (
     _key("huggingface", "hf_", 30, 64, ALNUM),
     _key("replicate", "r8_", 36, 64, ALNUM),
     *(
-        Rule("aws", (prefix, Run(_UPPER, 16, 16)), boundary=True, exact=True)
+        Rule("aws", (prefix, Run(UPPER, 16, 16)), boundary=True, exact=True)
         for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")
     ),
     _key("aws", "ABSK", 80, 256, _BASE64),  # Bedrock, long-lived
@@ -114,7 +104,7 @@ _SERVICES: tuple[Rule, ...] = (
     ),
     Rule("azure", ("sig=", Run("%" + _BASE64, 43, 128, secret=True)), boundary=True, mixed=True),
     Rule("sendgrid", ("SG.", Run(_URLSAFE, 16, 64), ".", Run(_URLSAFE, 16, 128))),
-    Rule("age", ("AGE-SECRET-KEY-1", Run(_UPPER, 40, 58))),
+    Rule("age", ("AGE-SECRET-KEY-1", Run(UPPER, 40, 58))),
 )
 """Keys of other services, as far as they are common; a detection engine knows hundreds."""
 
@@ -157,83 +147,3 @@ _STRUCTURES: tuple[Rule, ...] = (
 
 RULES: tuple[Rule, ...] = (*_BROKERED, *_SERVICES, *_STRUCTURES)
 """Of rules that match at the same place the first gives its name."""
-
-
-_Match = Callable[[], Callable[[str, int], re.Match[str] | None]]
-
-
-def _matcher(form: str) -> _Match:
-    """The pattern's `match`, compiled when its literal is first met: most are never met, and every start would pay."""
-    return cache(lambda: re.compile(form).match)
-
-
-class PrefixRules:
-    """The rules as a layer of the redactor."""
-
-    rank = 1
-
-    _engine: Engine | None = None
-
-    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
-        ranked = [
-            (rule.literal, (rank, rule, _matcher(rule.full()), _matcher(rule.beginning())))
-            for rank, rule in enumerate(rules, self.rank)
-        ]
-        self._literals = Literals(ranked, _ANCHOR, sorted({rule.likely() for rule in rules}))
-        self._begun_late = cache(lambda: pattern("|".join(sorted({rule.begun() for rule in rules}))))
-        self._heads = {literal[:size] for literal, _ in ranked for size in range(1, len(literal))}
-        self._ends = {head[-2:] for head in self._heads}
-        self._longest_head = max(map(len, self._heads))
-
-    def confirmed_by(self, engine: Engine) -> PrefixRules:
-        """The same rules, but keys of a kind that is also published are left to the engine's judgement."""
-        rules = copy.copy(self)
-        rules._engine = engine  # noqa: SLF001 - its own copy
-        return rules
-
-    def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
-        """All matches in `text` that begin at `lo` or later, and where one that is not whole may begin."""
-        spans: list[Span] = []
-        hold = len(text)
-        view = text.encode("ascii", "replace")
-        runs = Runs(text)
-        for start, end, (rank, rule, match, begins) in self._literals.hits(view, lo):
-            if not rule.opens(runs, end):
-                continue
-            found = match()(text, start)
-            if found is not None and self._is_secret(rule, found["secret"]):
-                spans.append(
-                    Span(found.start("secret"), rank, found.end(), start, rule.name, found["secret"])
-                )
-            # One match is one way through the parts: what ended before the text does can go on nowhere.
-            may_go_on = start < hold and not final and (found is None or found.end() == len(text))
-            if may_go_on and begins()(text, start):
-                hold = start
-        return spans, hold if final else self._begun(text, lo, self._just_begun(text, view, lo, hold))
-
-    def _just_begun(self, text: str, view: bytes, lo: int, hold: int) -> int:
-        """Where the first literal stands behind which too little follows for the search, up to the end of the text."""
-        search = self._begun_late()
-        if search is None:
-            return hold
-        place = lo
-        while (at := search(view, place)) is not None and at.start() < hold:
-            start: int = at.start()
-            if any(begins()(text, start) for _, (_, _, _, begins) in self._literals.at(view, start)):
-                return start
-            place = start + 1
-        return hold
-
-    def _begun(self, text: str, lo: int, hold: int) -> int:
-        """Where the first literal begins that the end of `text` is a part of; else `hold`."""
-        if text[-2:] not in self._ends and text[-1:] not in self._heads:
-            return hold
-        for start in range(max(lo, len(text) - self._longest_head), hold):
-            if text[start:] in self._heads:
-                return start
-        return hold
-
-    def _is_secret(self, rule: Rule, secret: str) -> bool:
-        if not rule.takes(secret):
-            return False
-        return not rule.published or self._engine is None or bool(self._engine.find(secret))

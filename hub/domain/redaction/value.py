@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 
-_SEGMENT = re.compile("[A-Za-z0-9]+")
+_SEGMENT = re.compile("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
+"""Letters and digits of more than one kind, up to a sign."""
+_LONG_NUMBER = re.compile("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
 _UUID = re.compile("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COMPUTED = re.compile(r"[<>{}\[\]]|\$[({A-Za-z_]|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
 _PLACEHOLDER = re.compile(
@@ -40,7 +42,6 @@ _KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*]")))
 _MASS = 14
 _DISTINCT = 7
 _VARIED = 4
-_DIGITS = 15
 _JUDGED = 128
 """Letters of a value that tell what it is. More would cost the more, the more words of secrets a text is full of."""
 _CHANCE = re.compile("[0-9A-Z]")
@@ -70,21 +71,24 @@ def machine_made(value: str, mass: int = _MASS) -> bool:
         return False
     if _HEX.fullmatch(value) and not (value.islower() or value.isupper()):
         return False  # no generator mixes cases in hex but for an address's checksum, which everyone may see
-    segments = _SEGMENT.findall(value)
     return (
-        (bool(_UUID.search(value)) or any(map(_long_number, segments)) or _random_mass(segments, mass))
+        (
+            _random_mass(value, mass)
+            or bool(_UUID.search(value))
+            or any(map(_varied, _LONG_NUMBER.findall(value)))
+        )
         and not _NO_VALUE.match(value)
         and not placeholder(value)
     )
 
 
-def _long_number(segment: str) -> bool:
-    return segment.isdigit() and len(segment) >= _DIGITS and len(set(segment)) >= _VARIED
+def _varied(number: str) -> bool:
+    return len(set(number)) >= _VARIED
 
 
-def _random_mass(segments: list[str], mass: int) -> bool:
+def _random_mass(value: str, mass: int) -> bool:
     """Whether what is drawn at random among the segments is enough."""
-    random = "".join(filter(drawn, segments))
+    random = "".join(filter(drawn, _SEGMENT.findall(value)))
     return len(random) >= mass and len(set(random)) >= _DISTINCT and _mixed(random)
 
 

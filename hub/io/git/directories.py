@@ -30,8 +30,11 @@ _TICK = 50_000_000
 _COARSE = 2_000_000_000
 """The same where the file system keeps whole seconds."""
 
-Noted = tuple[int, int, list[bytes]]
-"""A directory's inode, change time in nanoseconds, and the names in it; a directory's name ends in `/`."""
+Noted = tuple[int, int, msgspec.Raw]
+"""A directory's inode, change time in nanoseconds, and the names in it; a directory's name ends in `/`.
+
+The names are read only where they are needed: there may be a million.
+"""
 
 
 @attrs.frozen
@@ -93,7 +96,7 @@ async def all_specials(shadow: Shadow) -> tuple[bytes, ...]:
 def _write_note(shadow: Shadow) -> None:
     base = os.fsencode(shadow.worktree)
     now = time.time_ns()
-    directories: dict[bytes, Noted] = {}
+    directories: dict[bytes, tuple[int, int, list[bytes]]] = {}
     stack = [b""]
     while stack:
         path = stack.pop()
@@ -155,8 +158,8 @@ def _news(shadow: Shadow) -> News | None:
     for path, (_, _, held) in note.directories.items():
         if not note.changed(base, path):
             continue
-        known = frozenset(held)
-        submodule = bool(path) and not held  # git checks no empty directory out
+        known = frozenset(msgspec.msgpack.decode(held, type=list[bytes]))
+        submodule = bool(path) and not known  # git checks no empty directory out
         for name, entry in _entries(base, path):
             if _is_special(entry):
                 odd.append(path + name)

@@ -152,9 +152,14 @@ async def git_capped(*args: str, cwd: Path, limit: int) -> tuple[bytes, bool]:
 
 
 async def git_fed(
-    *args: str, cwd: Path, where: Mapping[str, str], config: Config, read: Callable[[], bytes]
+    *args: str,
+    cwd: Path,
+    where: Mapping[str, str],
+    config: Config,
+    read: Callable[[], bytes],
+    fed: Callable[[], object],
 ) -> Done:
-    """Runs git on an input that is read piece by piece in a worker thread, until a piece is empty.
+    """Runs git on an input that is read piece by piece in a worker thread, until a piece is empty; then calls `fed`.
 
     Raises:
         HubError: As `git`. What `read` raises comes out as it is; git is stopped then.
@@ -176,7 +181,7 @@ async def git_fed(
         await together(
             partial(_drain, process.stdout, out),
             partial(_drain, process.stderr, err),
-            partial(_feed, process.stdin, read),
+            partial(_feed, process.stdin, read, fed),
         )
         await process.wait()
     except BaseException:
@@ -199,11 +204,12 @@ async def _drain(stream: trio.abc.ReceiveStream, into: bytearray) -> None:
         into += part
 
 
-async def _feed(stream: trio.abc.SendStream, read: Callable[[], bytes]) -> None:
+async def _feed(stream: trio.abc.SendStream, read: Callable[[], bytes], fed: Callable[[], object]) -> None:
     with contextlib.suppress(trio.BrokenResourceError):  # git left early: its words tell why
         while piece := await trio.to_thread.run_sync(read):
             await stream.send_all(piece)
     await stream.aclose()
+    fed()
 
 
 def environment(where: Mapping[str, str], config: Config = ()) -> dict[str, str]:

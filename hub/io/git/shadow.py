@@ -18,7 +18,8 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -141,14 +142,19 @@ async def base_tree(shadow: Shadow) -> str:
 
 def copy_index(source: Path, target: Path) -> None:
     """Copies an index with its modification time, by which git tells entries it may trust from those it may not."""
+    with coded_errors(target), source.open("rb") as file:
+        put_index(target, iter(partial(file.read, _CHUNK), b""), os.fstat(file.fileno()))
+
+
+def put_index(target: Path, pieces: Iterable[bytes | memoryview], like: os.stat_result) -> None:
+    """Writes an index with the modification time of another one; it appears whole or not at all."""
     temp = target.with_name(f"{target.name}.hub-new")
     with coded_errors(target):
         temp.unlink(missing_ok=True)
         fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with source.open("rb") as file, os.fdopen(fd, "wb") as copy:
-            shutil.copyfileobj(file, copy, _CHUNK)
-            found = os.fstat(file.fileno())
-        os.utime(temp, ns=(found.st_atime_ns, found.st_mtime_ns))
+        with os.fdopen(fd, "wb") as copy:
+            copy.writelines(pieces)
+        os.utime(temp, ns=(like.st_atime_ns, like.st_mtime_ns))
         temp.replace(target)
 
 

@@ -23,6 +23,7 @@ import trio
 from hub.errors import Code, HubError
 from hub.io.git.digest import Content, look
 from hub.io.git.env import together
+from hub.io.git.index import rewrite
 from hub.io.git.programs import planted_programs
 from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
 from hub.io.git.scan import Entry, Skipped, Work, gather, scan, show, tree_diff
@@ -33,7 +34,6 @@ from hub.io.git.view import (
     Pair,
     Refs,
     View,
-    next_index,
     note_diff,
     note_index,
     open_ground,
@@ -180,25 +180,45 @@ class _Done:
 
 
 async def _round(ground: Ground, plan: _Plan, seen: View, work: Work, *, settle: bool) -> _Done:
-    """Stores the work and moves the refs while, beside that, the agent's next index is made ready."""
-    refs, done = seen.refs, list[_Done]()
+    """Stores the work and moves the refs while, beside that, the agent's next index is made ready.
+
+    The index waits until the files are read: two threads that change places at every file take longer than both.
+    """
+    refs, done, read = seen.refs, list[_Done](), trio.Event()
     when = max(int(time.time()), refs.head.when, refs.tip.when)
     draft = Draft(seen.base, refs.parents, plan.message, when)
 
     async def commit() -> None:
-        made = await store(ground.shadow, draft, work, settle=settle)
+        made = await store(ground.shadow, draft, work, settle=settle, read=read.set)
         staged = await _save_staged(ground, seen, made.tree, plan.kept)
         done.append(_Done(made, staged, await _publish(ground, refs, made, plan)))
 
-    await together(commit, partial(_ready_index, ground, seen, work))
+    async def index() -> None:
+        await read.wait()
+        await _ready_index(ground, seen, work)
+
+    await together(commit, index)
     return done[0]
 
 
 async def _ready_index(ground: Ground, seen: View, work: Work) -> None:
     """The index the agent will find, beside its own until the refs have moved."""
-    if seen.refs.on_branch:
-        spare = attrs.evolve(ground.shadow, index=next_index(ground))
-        await apply(spare, work.entries, seen.index.conflicts)
+    if not seen.refs.on_branch:
+        return
+    shadow, index = ground.shadow, _next_index(ground)
+    index.touch()  # what takes a file's place goes to the disk at once, not while it is put into the worktree
+    if not seen.index.conflicts and await trio.to_thread.run_sync(rewrite, shadow, index, work.entries):
+        return
+    index.with_name(f"{index.name}.lock").unlink(
+        missing_ok=True
+    )  # of a git that was killed; only hub is here
+    await trio.to_thread.run_sync(copy_index, shadow.index, index)
+    await apply(attrs.evolve(shadow, index=index), work.entries, seen.index.conflicts)
+
+
+def _next_index(ground: Ground) -> Path:
+    """Where the agent's next index is made ready."""
+    return ground.shadow.git_dir / "next-index"
 
 
 def _install(ground: Ground, seen: View, made: Stored) -> None:
@@ -209,7 +229,7 @@ def _install(ground: Ground, seen: View, made: Stored) -> None:
     """
     if not seen.refs.on_branch or seen.index.tree == made.tree:
         return
-    index, target = next_index(ground), ground.link.admin / "index"
+    index, target = _next_index(ground), ground.link.admin / "index"
     try:
         index.replace(target)
     except OSError as error:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -57,7 +57,9 @@ class Draft:
     """Its date, epoch seconds."""
 
 
-async def store(shadow: Shadow, draft: Draft, work: Work, *, settle: bool) -> Stored:
+async def store(
+    shadow: Shadow, draft: Draft, work: Work, *, settle: bool, read: Callable[[], object] = lambda: None
+) -> Stored:
     """Makes a commit of the base tree with the work on top; moves nothing.
 
     Args:
@@ -65,16 +67,17 @@ async def store(shadow: Shadow, draft: Draft, work: Work, *, settle: bool) -> St
         draft: The commit.
         work: What changes.
         settle: Whether a file that changed since it was looked at is taken as it is now.
+        read: Called when the last file was read and the rest is git's to do.
 
     Raises:
         MovingError: A file changed since it was looked at.
         HubError: NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
     """
     moved: dict[bytes, Content] = {}
-    read = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
+    stream = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
     args = ("--quiet", "--force", "--done", "--date-format=raw")
     done = await git_fed(
-        "fast-import", *args, cwd=shadow.worktree, where=shadow.where, config=_CONFIG, read=read
+        "fast-import", *args, cwd=shadow.worktree, where=shadow.where, config=_CONFIG, read=stream, fed=read
     )
     lines = done.text.split("\n")
     if len(lines) != 2:  # noqa: PLR2004  # the commit and its tree

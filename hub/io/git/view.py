@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from functools import partial
 from pathlib import Path
 
 import attrs
-import trio
 
 from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded
@@ -21,7 +19,7 @@ from hub.io.git.digest import SUBMODULE
 from hub.io.git.env import git, together
 from hub.io.git.refs import INDEX_SUFFIX, KEPT, Commit, branch_of, is_ancestor, move_refs, read_commits
 from hub.io.git.scan import Entry, Scan, raw_diff, scan, tree_diff
-from hub.io.git.shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
+from hub.io.git.shadow import Shadow, base_tree, open_shadow, scratch, seed_index
 from hub.io.git_dirs import Linked, check_worktree, project_of
 from hub.io.places import Places
 
@@ -127,22 +125,8 @@ async def view(ground: Ground, session_id: str, kept: str) -> View:
         head_diff, tracked = await _tracked(ground.shadow, base, refs.head.tree, index.tree)
         known.append((refs, index, head_diff, tracked))
 
-    await together(files, repository, partial(ready_copy, ground))
+    await together(files, repository)
     return View(base, found[0], *known[0])
-
-
-async def ready_copy(ground: Ground) -> None:
-    """A copy of the kept index, on its way to become the agent's."""
-    index = next_index(ground)
-    index.with_name(f"{index.name}.lock").unlink(
-        missing_ok=True
-    )  # of a git that was killed; only hub is here
-    await trio.to_thread.run_sync(copy_index, ground.shadow.index, index)
-
-
-def next_index(ground: Ground) -> Path:
-    """Where the agent's next index is made ready."""
-    return ground.shadow.git_dir / "next-index"
 
 
 async def tracked_paths(ground: Ground) -> frozenset[bytes]:

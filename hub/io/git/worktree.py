@@ -27,6 +27,7 @@ import trio
 from hub.errors import Code, HubError
 from hub.io.git.directories import note_directories
 from hub.io.git.env import Config, effective_config, filter_overrides, git
+from hub.io.git.index import note_entries
 from hub.io.git.refs import BASE, kept_ref, move_refs, read_commits
 from hub.io.git.scan import gather, scan
 from hub.io.git.shadow import Shadow, base_tree, copy_index, open_shadow, scratch, seed_index
@@ -212,6 +213,7 @@ async def _fill(root: Path, admin: Path, path: Path, kept: Path) -> None:
     copy_index(index, kept)
     index.replace(admin / "index")
     note_index(shadow, admin / "index", await base_tree(shadow))
+    await trio.to_thread.run_sync(note_entries, shadow)
     if empty:  # else nobody knows what was there before
         await note_directories(shadow)
 

@@ -4,7 +4,9 @@ Owns: how many rows one statement holds.
 Must not: know a table, or begin a transaction.
 
 `executemany` gives up the interpreter for each row and asks for it again: beside a thread that computes, every row then
-waits for its turn. A statement of some thousand rows gives it up once, so that SQLite and the other thread go on together.
+waits for its turn. A statement of many rows gives it up once, so that SQLite and the other thread go on together.
+
+A statement is kept, with the values it was given last, by the connection. So there are few of them and they are small.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-_MOST = 32_766
-"""Values in one statement, for all of them are kept until it ends; SQLite's own limit may be lower."""
+_ROWS = 64
+"""Of one statement, at most."""
 
 
 def insert(db: sqlite3.Connection, statement: str, width: int, values: Sequence[object]) -> None:
@@ -25,8 +27,11 @@ def insert(db: sqlite3.Connection, statement: str, width: int, values: Sequence[
         width: Of a row.
         values: Of all rows, one row after the other.
     """
-    most = min(_MOST, db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)) // width * width
     row = f"({', '.join('?' * width)})"
-    for start in range(0, len(values), most):
-        part = values[start : start + most]
-        db.execute(statement.format(", ".join([row] * (len(part) // width))), part)
+    start, rows = 0, min(_ROWS, db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // width)
+    while left := (len(values) - start) // width:
+        while rows > left:
+            rows //= 2  # only so many statements there are for a table, whatever is written
+        end = start + rows * width
+        db.execute(statement.format(", ".join([row] * rows)), values[start:end])
+        start = end

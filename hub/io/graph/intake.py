@@ -23,8 +23,8 @@ from hub.io.graph.links import is_linked, link
 from hub.io.graph.rows import Rows, rows
 from hub.io.graph.store import GraphStore
 
-BATCH = 4 << 20
-"""Bytes of code that go into one transaction: about a fifth of a second."""
+BATCH = 2 << 20
+"""Bytes of code that go into one transaction: about a tenth of a second."""
 _UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and bytes that are no UTF-8."""
 _GONE = 2000
@@ -118,14 +118,18 @@ def batches(found: Iterable[Scanned | Gone], first: int, at: str) -> Iterator[Ba
         at: The time the nodes get.
     """
     left = iter(found)
+    size = max(
+        1, BATCH // 8
+    )  # nothing is written while the first is read: it is smaller, and so are the next
     is_last = False
     while not is_last:
-        changed, gone, is_last = _next(left)
+        changed, gone, is_last = _next(left, size)
+        size = min(2 * size, BATCH)
         yield Batch(changed, gone, first, rows(changed, first, at), is_last)
         first += len(changed)
 
 
-def _next(found: Iterator[Scanned | Gone]) -> tuple[list[Scanned], list[str], bool]:
+def _next(found: Iterator[Scanned | Gone], most: int) -> tuple[list[Scanned], list[str], bool]:
     """The files of the next batch, those that are gone, and whether it is the last."""
     changed: list[Scanned] = []
     gone: list[str] = []
@@ -136,7 +140,7 @@ def _next(found: Iterator[Scanned | Gone]) -> tuple[list[Scanned], list[str], bo
         elif _storable(entry.path):
             changed.append(entry)
             size += entry.size
-        if size >= BATCH or len(gone) >= _GONE:
+        if size >= most or len(gone) >= _GONE:
             return changed, gone, False
     return changed, gone, True
 

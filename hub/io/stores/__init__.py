@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hub.domain.detection.intel import Found, Limits, Place, Unreadable
+from hub.domain.value import Value
 
 if TYPE_CHECKING:
     from hub.io.stores.sqlite import Database
@@ -35,8 +36,8 @@ _ODD = frozenset(("", ".", ".."))
 """Steps that lead to no entry of their folder."""
 
 
-@attrs.frozen
-class Source:
+@attrs.frozen(eq=False, repr=False)
+class Source(Value):
     """An open file.
 
     Attributes:
@@ -62,8 +63,8 @@ class Source:
             raise _refused(self._name, error) from error
 
 
-@attrs.frozen
-class StoreFiles:
+@attrs.frozen(eq=False, repr=False)
+class StoreFiles(Value):
     """The files of this machine."""
 
     walk_seconds: float = _WALK_SECONDS

@@ -1,6 +1,6 @@
 """Claude Code's quota besides its stream: limits met in its transcripts, and its maker's usage endpoint.
 
-Owns: `CLIENT`, the usage of a transcript's answers included.
+Owns: `CLIENT`, and `SPENT`: the usage of a transcript's answers included.
 Must not: refresh a login; an expired one is the program's to renew.
 
 The endpoint tells percents (0..100) where stream and headers tell shares (0..1), and is documented nowhere.
@@ -15,6 +15,7 @@ from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
 from hub.providers.quota import QuotaClient, Request, Share, document, instant, permille
+from hub.providers.spent import Spent
 
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -69,6 +70,5 @@ CLIENT = QuotaClient(
     url="https://api.anthropic.com",
     request=request,
     answer=answer,
-    spent_mark=b'"usage":',
-    spent=spent,
 )
+SPENT = Spent(mark=b'"usage":', answer=spent, beside="subagents")

@@ -1,6 +1,6 @@
 """Codex's quota besides its stream: the token counts in its rollouts, and its maker's usage endpoint.
 
-Owns: `CLIENT`, the usage of a rollout's answers included.
+Owns: `CLIENT`, and `SPENT`: the usage of a rollout's answers included.
 Must not: refresh a login; an expired one is the program's to renew.
 
 `codex exec` tells no quota in its stream, but writes it into its rollout with every answer.
@@ -14,6 +14,7 @@ from typing import Any
 from hub.domain.quota.elsewhere import Used
 from hub.providers import jsonline
 from hub.providers.quota import QuotaClient, Request, Share, document, instant, named, permille
+from hub.providers.spent import Spent
 
 _USUAL = "codex"
 _MINUTE = 60
@@ -88,6 +89,5 @@ CLIENT = QuotaClient(
     url="https://chatgpt.com",
     request=request,
     answer=answer,
-    spent_mark=b'"token_count"',
-    spent=spent,
 )
+SPENT = Spent(mark=b'"token_count"', answer=spent)

@@ -1,6 +1,6 @@
 """Gemini CLI's quota besides its stream: its maker's quota endpoint; its store tells none.
 
-Owns: `CLIENT`.
+Owns: `CLIENT`, and `SPENT`: the usage of a session's answers.
 Must not: refresh a login; an expired one is the program's to renew.
 
 The quota is one for each model, and begins anew each day: the models are windows here.
@@ -11,14 +11,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hub.domain.quota.elsewhere import Used
 from hub.domain.quota.window import FULL
 from hub.providers import jsonline
 from hub.providers.quota import QuotaClient, Request, Share, document, instant
+from hub.providers.spent import Spent
 
 
 def record(line: Mapping[str, Any]) -> Sequence[Share]:  # noqa: ARG001 - the client's signature
     """Nothing: its transcripts hold tokens alone."""
     return ()
+
+
+def spent(line: Mapping[str, Any], session: str) -> Used | None:  # noqa: ARG001 - the shape of all
+    """The answer of a message. It is written again with its tool calls; thoughts are output that is told by itself."""
+    used, at = jsonline.mapping(line.get("tokens")), instant(line.get("timestamp"))
+    tokens = sum(jsonline.count(used.get(kind)) for kind in ("input", "output", "thoughts"))
+    if line.get("type") != "gemini" or at is None or not tokens:
+        return None
+    return Used(jsonline.text(line.get("id")), at, tokens)
 
 
 def request(login: bytes, url: str, now: float) -> Request | None:
@@ -51,3 +62,4 @@ CLIENT = QuotaClient(
     request=request,
     answer=answer,
 )
+SPENT = Spent(mark=b'"tokens"', answer=spent)

@@ -84,13 +84,19 @@ def test_settings_that_cannot_be_read_end_it_as_any_command(made, env):
 
 
 def test_a_watch_tells_what_is_new_a_line_each(made, env, tmp_path):
+    """An agent when it comes, and once more when it is asked something."""
     argv = [sys.executable, "-m", "hub", "detect", "--watch", "--json", "--since-hours", "0"]
     with subprocess.Popen(argv, cwd=made.root, env=env, stdout=subprocess.PIPE, text=True) as watch:
         try:
             with running(tmp_path, cwd=made.root) as pid:
                 assert watch.stdout is not None
                 told = next(one for line in watch.stdout if (one := json.loads(line))["pid"] == pid)
-            assert told["workDir"] == str(made.root)
+                assert (told["workDir"], told["session"]) == (str(made.root), None)
+                home = tmp_path / "home" / ".claude"
+                register(home, pid, SESSION)
+                transcript(home, SESSION, made.root, "Write a.py")
+                asked = next(one for line in watch.stdout if (one := json.loads(line))["pid"] == pid)
+            assert asked["session"]["initialPrompt"] == "Write a.py"
             watch.send_signal(2)
             assert ended(watch.pid)
         finally:
@@ -105,6 +111,8 @@ def test_an_adoption_tells_who_goes_on_and_with_what():
     started = adopted(answer)
     assert started.splitlines()[:2] == ["ended: 7, 8", "brief: /b.md"]
     assert "codex goes on with the brief: session s-1 on hub/s-1" in started
+    written = adopted({**answer, "id": "claude:x", "mode": "brief", "stopped": []})
+    assert written.splitlines()[1].endswith("go on with it: hub adopt claude:x --for codex --start")
     opened = adopted(
         {**answer, "mode": "interactive", "resumed": True, "terminal": "tmux", "command": "codex resume x"}
     )

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from pathlib import Path
 
+import attrs
 import pytest
 
 from hub.actors.detector import meter as module
 from hub.actors.detector.meter import Meter
 from hub.domain.detection.detected import Detected, Kept
 from hub.domain.detection.intel import WHOLE, SessionIntel, StoreHit
-from hub.domain.quota.elsewhere import UNSEEN
+from hub.domain.quota.elsewhere import UNSEEN, Elsewhere
 from hub.io.stores import StoreFiles
 from hub.providers import stores
+from hub.providers.gemini.store import LINES
 from hub.providers.quota import document
-from hub.providers.registry import quota_client
+from hub.providers.registry import spent
+from tests.hub.providers.stores import home_of
 
 STORES = Path(__file__).parents[3] / "captures/stores"
 AT = "2026-11-21T03:00:00.000Z"
@@ -51,7 +55,7 @@ class Followed:
     """A meter and a ledger that counts all it is told."""
 
     def __init__(self, *found):
-        self.meter = Meter(quota_client, StoreFiles(), {})
+        self.meter = Meter(spent, StoreFiles(), {})
         self.meter.follow(found)
         self.ledger = {}
 
@@ -95,7 +99,7 @@ def test_a_torn_line_waits_for_its_end(path):
 
 
 def test_what_the_ledger_did_not_count_is_told_again(path):
-    meter = Meter(quota_client, StoreFiles(), {})
+    meter = Meter(spent, StoreFiles(), {})
     meter.follow([session(path)])
     first = meter.look()
     meter.counted(first, None)  # it is being restarted
@@ -158,7 +162,122 @@ def test_a_link_is_not_followed(path, tmp_path):
 
 
 def test_agents_whose_files_tell_nothing_are_not_looked_at(path):
-    assert Followed(session(path, "gemini"), session(path, "cursor")).look() == []
+    assert Followed(session(path, "copilot"), session(path, "cursor")).look() == []
+    old = path.rename(path.with_suffix(".json"))  # written anew each time: nothing in it is appended
+    assert Followed(session(old, "gemini")).look() == []
+
+
+def test_what_subagents_spend_counts_for_their_session(path, tmp_path):
+    """Claude Code writes each one's answers to a file of its own, also long after its session was found."""
+    followed = Followed(session(path))
+    followed.look()
+    beside = tmp_path / "one" / "subagents"
+    beside.mkdir(parents=True)
+    first = beside / "agent-1.jsonl"
+    first.write_text(answer("s", 5, isSidechain=True))
+    assert followed.look() == [("s", 5)]
+    assert followed.look() == []
+    append(first, answer("t", 6, isSidechain=True))
+    (beside / "agent-2.jsonl").write_text(answer("u", 7, isSidechain=True))
+    assert sorted(followed.look()) == [("t", 6), ("u", 7)]
+    again = Meter(spent, StoreFiles(), dict(followed.ledger))  # the daemon was restarted
+    again.follow([session(path)])
+    assert again.look() == ()
+    (beside / "agent-3.jsonl").write_text(answer("v", 8, isSidechain=True))
+    [growth] = again.look()
+    assert (growth.account, growth.used[0].tokens) == ("work", 8)
+
+
+def test_what_subagents_of_hubs_own_session_spend_is_stepped_over(path, tmp_path):
+    beside = tmp_path / "one" / "subagents"
+    beside.mkdir(parents=True)
+    (beside / "agent-1.jsonl").write_text(answer("s", 5))
+    assert Followed(session(path, cwd="/home/dev/repo/.hub/worktrees/s-1")).look() == []
+
+
+def test_a_folder_of_subagents_that_is_a_link_is_not_followed(path, tmp_path):
+    (elsewhere := tmp_path.parent / f"{tmp_path.name}-elsewhere").mkdir()
+    (elsewhere / "agent-1.jsonl").write_text(answer("s", 5))
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "subagents").symlink_to(elsewhere)
+    assert Followed(session(path)).look() == [("a", 1), ("a", 1)]
+
+
+@pytest.fixture
+def database(tmp_path):
+    """OpenCode's, with a session of three steps; the user has it open."""
+    found = next(home_of("opencode", "rich", tmp_path).rglob("opencode.db"))
+    with sqlite3.connect(found, isolation_level=None) as opened:
+        opened.execute("PRAGMA journal_mode=WAL")
+        yield found, opened
+    opened.close()
+
+
+def steps(opened, name, at, *, folder="/home/dev/repo", above=None):
+    """One more session with one step of 10 tokens, made at that moment."""
+    data = json.dumps({"type": "step-finish", "tokens": {"input": 9, "output": 1}})
+    project = opened.execute("SELECT project_id FROM session").fetchone()[0]
+    row = {
+        "id": f"ses_{name}",
+        "project_id": project,
+        "parent_id": above,
+        "slug": name,
+        "directory": folder,
+        "title": name,
+        "version": "1",
+        "time_created": at,
+        "time_updated": at,
+    }
+    opened.execute(
+        f"INSERT INTO session ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", [*row.values()]
+    )
+    opened.execute("INSERT INTO message VALUES (?, ?, ?, ?, '{}')", (f"msg_{name}", f"ses_{name}", at, at))
+    opened.execute(
+        "INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)",
+        (f"prt_{name}", f"msg_{name}", f"ses_{name}", at, at, data),
+    )
+
+
+class Counted(Followed):
+    """The ledger itself behind the meter: what is told again counts once."""
+
+    def __init__(self, *found, elsewhere=None):
+        super().__init__(*found)
+        self.elsewhere = elsewhere or Elsewhere()
+        self.meter.places = dict(self.elsewhere.places)
+
+    def tokens(self, now):
+        growths = self.meter.look()
+        counted = sum(self.elsewhere.count(growth, now)[0] for growth in growths)
+        self.meter.counted(growths, dict(self.elsewhere.places))
+        return counted
+
+
+def test_the_steps_of_a_database_count_once_whoever_wrote_first(database):
+    """Sessions write at the same time: a row with an earlier moment may be there later. One of hub's own does not count."""
+    path, opened = database
+    [(last,)] = opened.execute("SELECT max(time_created) FROM part").fetchall()
+    now, one = last / 1000, session(path, "opencode")
+    one = attrs.evolve(
+        one, kept=attrs.evolve(one.kept, hit=attrs.evolve(one.kept.hit, mtime_ns=last * 1_000_000))
+    )
+    followed = Counted(one)
+    assert followed.tokens(now) == 3 * 167
+    assert followed.tokens(now) == 0
+    steps(opened, "late", last - 5)
+    steps(opened, "sub", last + 7, above="ses_late")
+    steps(opened, "hubs", last + 9, folder="/home/dev/repo/.hub/worktrees/s-1")
+    assert followed.tokens(now) == 20
+    again = Counted(one, elsewhere=followed.elsewhere)  # the daemon was restarted
+    assert again.tokens(now) == 0
+    steps(opened, "new", last + 11)
+    assert again.tokens(now) == 10
+
+
+def test_a_database_that_cannot_be_read_is_looked_at_when_it_has_changed(tmp_path):
+    path = tmp_path / "opencode.db"
+    path.write_bytes(b"no database")
+    assert Followed(session(path, "opencode")).look() == []
 
 
 def lines(name, pattern):
@@ -168,15 +287,23 @@ def lines(name, pattern):
 
 @pytest.mark.parametrize(
     ("name", "pattern"),
-    [("claude", "rich/**/projects/*/*.jsonl"), ("codex", "rich/**/rollout-*.jsonl")],
+    [
+        ("claude", "rich/**/projects/*/*.jsonl"),
+        ("codex", "rich/**/rollout-*.jsonl"),
+        ("gemini", "rich/**/session-*.jsonl"),
+        ("qwen", "rich/**/chats/*.jsonl"),
+    ],
 )
 def test_the_answers_of_a_real_session_add_up_to_what_its_store_tells(name, pattern):
-    client = quota_client(name)
-    told = [used for line in lines(name, pattern) if (used := client.spent(line, "s")) is not None]
+    client = spent(name)
+    told = [used for line in lines(name, pattern) if (used := client.answer(line, "s")) is not None]
     whole = sum({used.name: used.tokens for used in told}.values())
     path = next((STORES / name).glob(pattern))
-    hit = StoreHit(provider=name, path=str(path), root=str(STORES))
+    hit = StoreHit(provider=name, path=str(path), root=str(STORES), kind=LINES)
     intel = stores.read(hit, StoreFiles(), WHOLE)
     assert whole == intel.tokens_in + intel.tokens_out > 0
-    assert len(told) > len({used.name for used in told}) or name == "codex"
+    assert len(told) > len({used.name for used in told}) or name in ("codex", "qwen")
+    assert all(
+        client.mark in line for line in path.read_bytes().splitlines() if client.answer(document(line), "s")
+    )
     assert all(used.at > 1_700_000_000 for used in told)

@@ -56,5 +56,27 @@ def test_where_re2_is_missing_the_search_goes_on(monkeypatch, fresh):
 
 def test_with_re2_a_literal_without_what_must_follow_is_passed_over():
     made = Literals([("abc", 1), ("abcd", 2), ("bcd", 3)], 3, ["abcd?[0-9]", "bcd[0-9]"])
-    assert list(made.hits(b"abc abcd abcd1 bcd2", 0)) == [(9, 12, 1), (9, 13, 2), (10, 13, 3), (15, 18, 3)]
-    assert list(made.hits(b"abc abcd abcd1 bcd2", 10)) == [(10, 13, 3), (15, 18, 3)]
+    text = b"abc abcd abcd1 bcd2"
+    following = made.following(text, 0)
+    assert [following(place) for place in (0, 9, 10, 11, 16)] == [9, 9, 10, 15, None]
+    assert list(made.at(text, 9)) == [(b"abc", 1), (b"abcd", 2)]
+    assert [made.next_of("abcd", lambda: "abcd[0-9]", text, place) for place in (0, 9, 10)] == [9, 9, None]
+
+
+def test_without_re2_each_literal_is_looked_at():
+    """Nothing else tells then of one behind which the end of a text cuts off what must follow."""
+    made, text = without_re2(("abc", "bcd", "cab")), b"xabcdx abc"
+    following = made.following(text, 0)
+    assert [following(place) for place in (0, 2, 3, 8)] == [1, 2, 7, None]
+    assert [made.next_of("abc", lambda: "abc[0-9]", text, place) for place in (0, 2, 8)] == [1, 7, None]
+
+
+@given(st.lists(st.sampled_from([*"abc-u .|sk", *WORDS]), max_size=30).map("".join))
+def test_whether_any_stands_in_a_text_is_told_alike(text):
+    expected = any(word in text for word in WORDS)
+    for literals in (Literals(((word, word) for word in WORDS), 3), without_re2(WORDS)):
+        assert literals.stand_in(text.encode()) == expected
+
+
+def test_no_literals_stand_in_no_text():
+    assert not Literals([], 3).stand_in(b"text")

@@ -1,0 +1,27 @@
+"""What Qwen Code's sessions tell of its spending.
+
+Owns: `SPENT`.
+Must not: open a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hub.domain.quota.elsewhere import Used
+from hub.providers.jsonline import count, mapping, text
+from hub.providers.quota import instant
+from hub.providers.spent import Spent
+
+
+def answer(line: Mapping[str, Any], _session: str) -> Used | None:
+    """The answer of an assistant's record. Thoughts are among the candidates' tokens, cached ones in the prompt's."""
+    used, at = mapping(line.get("usageMetadata")), instant(line.get("timestamp"))
+    tokens = count(used.get("promptTokenCount")) + count(used.get("candidatesTokenCount"))
+    if line.get("type") != "assistant" or at is None or not tokens:
+        return None
+    return Used(text(line.get("uuid")), at, tokens)
+
+
+SPENT = Spent(mark=b'"usageMetadata"', answer=answer)

@@ -1,0 +1,88 @@
+"""Text full of heads: what is passed over unseen changes nothing, and most of it is passed over."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hub.domain.redaction import prefix
+from hub.domain.redaction.prefix import PrefixRules
+from hub.domain.redaction.rule import ALNUM, Run
+from hub.domain.redaction.rules import RULES
+
+LAYER = PrefixRules()
+LITERALS = sorted({rule.literal for rule in RULES})
+FILLING = (
+    *("a", "1", "-", "_", " ", "\n", "\\n", "%41", ".", ":", "@", ";", "=", "~", "aB3", "x" * 40, "f" * 70),
+    *("A1B2" * 4, "a1B2c3D4e5", "a1B2" * 40, "w" * 600, "PRIVATE KEY-----", "-----", "Basic ", ".eyJ"),
+)
+
+
+def regions(text: str, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is hidden as one: finds that overlap."""
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if out and start < out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return out
+
+
+def every(text: str) -> list[tuple[int, int]]:
+    """Every match of every rule, each looked at by itself."""
+    found = []
+    for rule in RULES:
+        match = re.compile(rule.full()).match
+        for head in re.finditer(f"(?={re.escape(rule.literal)})", text):
+            hit = match(text, head.start())
+            if hit is not None and rule.takes(hit["secret"]):
+                found.append((hit.start("secret"), hit.end()))
+    return found
+
+
+dense = st.lists(st.sampled_from(LITERALS), min_size=1, max_size=3).flatmap(
+    lambda heads: st.lists(st.sampled_from(heads * 4 + list(FILLING)), max_size=60).map("".join)
+)
+
+
+@given(dense)
+@example("sk-ant-" * 300)
+@example("sk-ant-" * 300 + "a" * 600)
+@example("/api/webhooks/" + "aB3" * 166 + "/api/webhooks/" + "aB3" * 200)
+@example("8Q~8Q~" + "a1B2c" * 7)
+@example("gldt-" * 200 + "-" + "glpat-" * 200)
+def test_the_regions_are_those_of_all_heads_looked_at_one_by_one(text):
+    """A head within a secret of its own rule is passed over only where a later one hides as much."""
+    spans, _ = LAYER.scan(text, 0, final=True)
+    assert regions(text, [(span.start, span.end) for span in spans]) == regions(text, every(text))
+
+
+@pytest.mark.parametrize("final", [True, False])
+@pytest.mark.parametrize("literal", LITERALS)
+def test_repeated_heads_are_hardly_looked_at(literal, final, monkeypatch):
+    """No text is slow because it is full of one head (security row 45): in steps, which no clock disturbs."""
+    looked = []
+    look = prefix._Looks._looked
+    monkeypatch.setattr(
+        prefix._Looks, "_looked", lambda self, form, at: looked.append(at) or look(self, form, at)
+    )
+    text = literal * (60_000 // len(literal))
+    LAYER.scan(text, 0, final=final)
+    assert len(looked) <= 1500
+
+
+def test_no_head_that_needs_a_boundary_begins_within_itself():
+    """Within a word no such head stands, but two letters behind its begin where that is escaped: those would be missed."""
+    for rule in RULES:
+        if rule.boundary or rule.before:
+            assert rule.literal[0] not in rule.literal[1:3], rule
+        if rule.before:
+            assert isinstance(rule.parts[1], Run)
+            assert all(re.match(f"[{rule.parts[1].letters}]", letter) for letter in rule.literal)
+        if rule.exact:
+            assert rule.boundary or rule.before
+    assert ALNUM == "A-Za-z0-9"
