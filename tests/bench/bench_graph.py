@@ -57,7 +57,7 @@ def corpus(root: Path, size: int) -> None:
         if (left := file.stat().st_size) < 1 << 20 and not file.is_symlink():
             target = root / file.relative_to(source)
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
+            shutil.copy2(file, target)  # with its time: a young file would be read again
             size -= left
         if size <= 0:
             break

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.agents
 
 NEXT = dict(zip(NAMES, (*NAMES[1:], NAMES[0]), strict=True))
 """Who goes on with whose work."""
+_DAY = 86_400
 VERIFY = 'verify = ["test -f one.txt && test -f two.txt"]'
 EXACT = ("claude", "codex")
 """One writes down which process works on which session, one holds the session's file open."""
@@ -36,7 +37,7 @@ def test_agents_that_run_at_once_are_announced_found_and_each_goes_on_with_the_w
     """In one test, for they take their time to start: what is announced, what is found, and what becomes of the work."""
     team.hire(*(f"{name}:account" for name in NAMES), session=VERIFY)
     api = team.start(HUB_AMBIENT="1")
-    agents = {}
+    agents, started = {}, time.time()
     with running(team.tmp) as pid:  # the daemon has looked once, when it tells of this one
         until(lambda: [one for one in said(team) if one.meta.get("pid") == pid], "the daemon looks")
     try:
@@ -53,7 +54,7 @@ def test_agents_that_run_at_once_are_announced_found_and_each_goes_on_with_the_w
             check(found[name], agent)
             assert told[name][-1].meta["nativeSession"] == found[name]["session"]["sessionId"]
         until(
-            lambda: all(metered(api, found[name]) for name in NAMES),
+            lambda: all(metered(api, found[name], started) for name in NAMES),
             "what each has spent is in the wallet, once",
         )
         for name in NAMES:
@@ -179,8 +180,10 @@ def announced(told, agent, ran, asked):
     assert told[-1].msg.endswith(f": Write one.txt and two.txt for {agent.name}.")
 
 
-def metered(api, one):
-    """Whether the wallet has just what the agent's own session tells."""
+def metered(api, one, since):
+    """Whether the wallet has just what the agent's own session tells; it tells of one day, from midnight to midnight UTC."""
+    if int(since // _DAY) != int(time.time() // _DAY):
+        return True
     [entry] = [row for row in api.get("/api/quota/wallet") if row["provider"] == one["provider"]]
     assert entry["tokensElsewhere"] <= one["session"]["tokensIn"] + one["session"]["tokensOut"]
     return entry["tokensElsewhere"] == one["session"]["tokensIn"] + one["session"]["tokensOut"]

@@ -87,3 +87,9 @@ def test_strings_and_comments_are_left_out(corner):
     """One each, where nothing else in the file makes its strings be read."""
     language, body, names = CORNERS[corner]
     assert [each.name for each in symbols(language, body)] == names
+
+
+def test_braces_in_a_templates_code_do_not_end_that_code():
+    """After `{ a: 1 }` inside of `${...}` the template goes on where its own brace closes, and no sooner."""
+    body = b"const t = `\n${f({ a: { b: 1 } }, '`')}\nclass Inside {}\n`;\nclass After {}\n"
+    assert [(each.name, each.line) for each in symbols("javascript", body)] == [("t", 1), ("After", 5)]
