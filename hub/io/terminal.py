@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import attrs
@@ -107,13 +107,22 @@ async def open_terminal(
     path = folder / SCRIPT
     path.write_text(script(command, str(folder), keep=keep))
     path.chmod(0o700)
-    for opener in openers(configured, os.environ, sys.platform):
-        if shutil.which(opener[0]) is not None:
-            process = await _try([*opener, *_within(opener, path)])
-            if process is not None:
-                return Opened(folder, Path(opener[0]).name, process)
+    for opener in _installed(configured):
+        process = await _try([*opener, *_within(opener, path)])
+        if process is not None:
+            return Opened(folder, Path(opener[0]).name, process)
     shutil.rmtree(folder, ignore_errors=True)
     raise no_terminal(command)
+
+
+def has_terminal(configured: Sequence[str]) -> bool:
+    """Whether there is one to be tried; it may still fail to open."""
+    return any(True for _ in _installed(configured))
+
+
+def _installed(configured: Sequence[str]) -> Iterator[Sequence[str]]:
+    found = openers(configured, os.environ, sys.platform)
+    return (opener for opener in found if shutil.which(opener[0]) is not None)
 
 
 def no_terminal(command: Command) -> HubError:

@@ -116,6 +116,8 @@ class Adopting:
         if found.kept is None:
             hint = "Wait until it was asked something, or adopt one of its sessions: hub detect"
             raise HubError(Code.NOTHING_TO_ADOPT, "No session of this agent is known.", hint=hint)
+        if order.interactive and order.stop:
+            self.carrying.insist_terminal()
         if order.start and not self.scout.inside(found.work_dir):
             raise HubError(Code.OUTSIDE_PROJECT, f"It works in {found.work_dir or 'a folder nobody knows'}.")
         if order.start and (await insist(self.session, GetSessionFacts()))["active"]:

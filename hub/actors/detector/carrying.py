@@ -21,6 +21,7 @@ from hub.domain.terminal import Command
 from hub.errors import Code, HubError
 from hub.io.places import Places
 from hub.io.probe import which
+from hub.io.terminal import has_terminal
 from hub.messages import StartRun
 from hub.providers.base import install_hint
 from hub.providers.registry import opening
@@ -52,6 +53,19 @@ class Carrying:
             self._opening(target)
             if not which(self._program(target)):
                 raise HubError(Code.AGENT_MISSING, f"{target} is not installed.", hint=install_hint(provider))
+
+    def insist_terminal(self) -> None:
+        """Refuse where no terminal can be opened.
+
+        Raises:
+            HubError: `no_terminal`.
+        """
+        if not has_terminal(self.scout.config.terminal.command):
+            raise HubError(
+                Code.NO_TERMINAL,
+                "No terminal can be opened here, so the agent was left to run.",
+                hint="Adopt without --interactive, which writes a brief; or name a terminal in hub.toml: [terminal] command",
+            )
 
     async def start(self, contract: Contract, found: Detected, base: str, first: str) -> dict[str, Any]:
         """A session of hub's, in a worktree that begins with the state of the agent's files.

@@ -38,7 +38,7 @@ def test_every_command_helps_with_an_example(path):
     assert f"  {example.strip()}\n" in said.output, "broken in two it cannot be copied"
 
 
-GROUPS = [(), *{path[:-1] for path in ALL if len(path) > 1}]
+GROUPS = [(), *sorted({path[:-1] for path in ALL if len(path) > 1})]
 
 
 @pytest.mark.parametrize("path", GROUPS, ids=lambda path: " ".join(path) or "hub")

@@ -7,6 +7,7 @@ import os
 import signal
 from pathlib import Path
 
+import psutil
 import pytest
 
 from hub.domain.contract import EvidenceKind, verify
@@ -198,6 +199,23 @@ async def test_an_agent_that_runs_is_never_doubled(made, monkeypatch, home, left
             assert answer["stopped"] == [pid]
             assert ended_by(pid) == signal.SIGTERM
             await live.until_ended()
+
+
+async def test_an_agent_is_not_ended_where_nothing_could_go_on_in_its_place(
+    made, monkeypatch, home, left, tmp_path
+):
+    """What can be refused is refused first; without `stop` nothing is lost, and the answer is the command to type."""
+    made.configure(
+        f'[providers.claude]\nprogram = "{tmp_path}/bin/claude-code"\n[terminal]\ncommand = ["no-such"]\n'
+    )
+    (tmp_path / "bin").mkdir()
+    program(tmp_path / "bin" / "claude-code", "exit 0")
+    with running(made.root.parent, cwd=made.root) as pid:
+        register(home, pid, SESSION)
+        async with daemon(made, monkeypatch, home) as live:
+            assert await refused(live, target="claude", interactive=True, stop=True) is Code.NO_TERMINAL
+            assert psutil.pid_exists(pid)
+            assert await refused(live, target="claude", interactive=True) is Code.AGENT_RUNNING
 
 
 async def test_a_session_that_several_may_work_on_is_nobodys(made, monkeypatch, home, left):
