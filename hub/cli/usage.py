@@ -14,8 +14,10 @@ from typing import Any
 import click
 
 from hub.cli.context import json_option, show
+from hub.cli.table import table
 
 _HOUR = 3600
+_HEADINGS = ("AGENT", "MODEL", "TOKENS IN", "OF THEM CACHED", "TOKENS OUT")
 
 
 @click.command()
@@ -40,19 +42,23 @@ def usage(*, since_hours: int | None, as_json: bool) -> None:
     found = used(str(Path.home()), os.environ, since)
     document = plain_value({"usage": [row.to_json() for row in found.rows], "gaps": list(found.gaps)})
     document = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(document)
-    show(document, as_json=as_json, text=table)
+    show(document, as_json=as_json, text=listed)
 
 
-def table(document: dict[str, Any]) -> str:
-    """One line for each agent and model, and what may be missing."""
-    lines = [_line(row) for row in document["usage"]] or ["no session on this machine tells of tokens"]
-    return "\n".join([*lines, *(f"may be missing: {gap}" for gap in document["gaps"])])
+def listed(document: dict[str, Any]) -> str:
+    """One row for each agent and model, and what may be missing."""
+    rows = [_row(row) for row in document["usage"]]
+    found = table(_HEADINGS, rows) if rows else "no session on this machine tells of tokens"
+    return "\n".join([found, *(f"may be missing: {gap}" for gap in document["gaps"])])
 
 
-def _line(row: dict[str, Any]) -> str:
+def _row(row: dict[str, Any]) -> tuple[str, ...]:
     least = "" if row["exact"] else "at least "
-    cache = "" if row["cachedIn"] is None else f" ({row['cachedIn']:,} read from a cache)"
-    model = row["model"] or "model not told"
+    cached = "" if row["cachedIn"] is None else f"{row['cachedIn']:,}"
     return (
-        f"{row['provider']}  {model}: {least}{row['tokensIn']:,} tokens in{cache}, {row['tokensOut']:,} out"
+        row["provider"],
+        row["model"] or "not told",
+        f"{least}{row['tokensIn']:,}",
+        cached,
+        f"{least}{row['tokensOut']:,}",
     )

@@ -127,7 +127,8 @@ class _Sums:
                 for model, tokens in totals.by_model().items()
             ]
             if not exact:
-                unread.append(f"{totals.unreadable:,} records of {provider} could not be read.")
+                many = "" if totals.unreadable == 1 else "s"
+                unread.append(f"{totals.unreadable:,} record{many} of {provider} could not be read.")
         rows.sort(key=lambda row: (row.provider, -row.tokens.tokens_in, row.model))
         return Usage(tuple(rows), (*gaps, *self._gaps, *unread))
 
