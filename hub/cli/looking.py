@@ -14,8 +14,10 @@ from typing import Any
 
 from hub.actors.detector.scout import Scout
 from hub.client.place import root_of
+from hub.domain.config.reader import Config
 from hub.domain.plain import plain_value
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.errors import Code, HubError
 from hub.io.accounts import read_book
 from hub.io.config_file import load
 from hub.io.places import Places, find_project, load_or_create_key
@@ -23,14 +25,13 @@ from hub.providers.registry import load_all
 
 
 def detected(folder: Path, hours: int) -> list[dict[str, Any]]:
-    """What `GET /api/detect` would answer in the project of this folder.
+    """What `GET /api/detect` would answer in the project of this folder; without one, there are no settings of its own.
 
     Raises:
-        HubError: There is no project, or its settings cannot be read.
+        HubError: Its settings cannot be read.
     """
-    places = Places(_project(folder))
-    config = load(places.config, environ=os.environ, book=read_book(places.accounts))
-    scout = Scout(places.root, load_all(lambda: config), config)
+    root, config = _project(folder)
+    scout = Scout(root, load_all(lambda: config), config)
     found = [scout.to_json(one) for one in scout.scan(time.time() - hours * 3600)]
     redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
     shown: list[dict[str, Any]] = redactor.value(plain_value(found))
@@ -46,7 +47,18 @@ def document(hours: int) -> bytes:
     return (json.dumps(detected(Path.cwd(), hours), ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
-def _project(folder: Path) -> Path:
+def _project(folder: Path) -> tuple[Path, Config]:
+    """The project's root and settings; the folder itself where it is in none: agents run elsewhere, too."""
+    try:
+        places = Places(_root(folder))
+    except HubError as error:
+        if error.code is not Code.NOT_A_REPOSITORY:
+            raise
+        return folder, Config()
+    return places.root, load(places.config, environ=os.environ, book=read_book(places.accounts))
+
+
+def _root(folder: Path) -> Path:
     """As git sees it; git itself is asked only where something is not plain."""
     root = root_of(folder)
     if root is None or not (root / ".git" / "HEAD").is_file() or root.stat().st_uid != os.geteuid():
