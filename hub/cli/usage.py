@@ -6,6 +6,7 @@ Must not: count them.
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from pathlib import Path
@@ -39,6 +40,7 @@ def usage(*, since_hours: int | None, as_json: bool) -> None:
     from hub.io.places import load_or_create_key  # as above
 
     since = 0 if since_hours is None else int((time.time() - since_hours * _HOUR) * 1e9)
+    gc.disable()  # what is counted stays to the end: looking for garbage among it is a twentieth of the time
     found = used(str(Path.home()), os.environ, since)
     document = plain_value({"usage": [row.to_json() for row in found.rows], "gaps": list(found.gaps)})
     document = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(document)
