@@ -30,11 +30,6 @@ _GATE = 8
 """Letters of a form that are enough to look closer."""
 _HEAD = 4
 _TAIL = 64
-_PUBLIC = (
-    *(f"sk-ant-{kind}-" for kind in ("api03", "oat01", "ort01", "admin01", "sid01")),
-    *("sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-", "github_pat_", "bedrock-api-key-"),
-)
-"""What all keys of a kind begin with, as their vendors' documentation says: at the end of a text it is no cut-off key."""
 _BREAKING = b"\\nr\r\n\t "
 _BREAK = re.compile(r"(?:\\[rn]|[\r\n])[ \t]*")
 
@@ -195,9 +190,7 @@ class KnownSecrets:
         rest = text[hold:]
         for end in (rest, _join(rest), rest.removesuffix("\\"), _join(rest.removesuffix("\\"))):
             place = bisect.bisect_left(self._sorted, end)
-            if len(end) < MIN_LENGTH or any(head.startswith(end) for head in _PUBLIC):
-                continue
-            if place < len(self._sorted) and self._sorted[place].startswith(end):
+            if len(end) >= MIN_LENGTH and place < len(self._sorted) and self._sorted[place].startswith(end):
                 known = self._forms[self._sorted[place]]
                 return [Span(hold, self.rank, len(text), hold, known.rule, known.secret)]
         return []

@@ -123,22 +123,12 @@ def test_touching_secrets_have_a_marker_each():
 
 def test_a_secret_that_is_cut_off_at_the_end_is_hidden():
     """An agent killed while it prints a key, or a text clipped before it was redacted."""
-    public = len("sk-ant-api03-")
-    for size in range(public + 1, len(ANTHROPIC)):
+    for size in range(MIN_LENGTH, len(ANTHROPIC)):
         for text in (f"key: {ANTHROPIC[:size]}", f"key: {ANTHROPIC[:5]}\n {ANTHROPIC[5:size]}"):
             assert not leaks(redactor().text(text), ANTHROPIC)
     for end in ("\\", "\n"):
         assert not leaks(redactor().text(f"key: {ANTHROPIC[:40]}{end}"), ANTHROPIC)
     assert redactor().text(f"key: {ANTHROPIC[:7]}") == f"key: {ANTHROPIC[:7]}"
-
-
-@pytest.mark.parametrize("said", ["sk-ant-a", "sk-ant-api03-", "sk-ant-api0"])
-def test_what_all_keys_of_a_kind_begin_with_is_no_secret(said):
-    """It is in every vendor's documentation; with one letter more it may be the user's own, and is hidden whole."""
-    for text in (f"a key begins with {said}", f"it is {said} and so on"):
-        assert redactor().text(text) == text
-        assert streamed(text, [len(text) - 4]) == text
-    assert "sk-ant-" not in redactor().text(f"a key begins with {ANTHROPIC[:14]}")
 
 
 def test_short_and_huge_values_are_left_out_and_no_value_is_shown():
