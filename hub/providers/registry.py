@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hub.domain.detection.processes import Signature
 from hub.errors import Code, HubError
@@ -55,20 +55,19 @@ _SPENT: Mapping[str, str] = {
 
 def spent(name: str) -> Spent | None:
     """What the agent's own sessions tell of its spending; None where nothing. Imported when asked for."""
-    module = _SPENT.get(name)
-    if module is None:
-        return None
-    found: Spent = import_module(module).SPENT
+    found: Spent | None = _found(_SPENT, name, "SPENT")
     return found
 
 
 def quota_client(name: str) -> QuotaClient | None:
     """Where the provider's quota can be read besides its stream; None where nowhere. Imported when asked for."""
-    module = _QUOTA.get(name)
-    if module is None:
-        return None
-    found: QuotaClient = import_module(module).CLIENT
+    found: QuotaClient | None = _found(_QUOTA, name, "CLIENT")
     return found
+
+
+def _found(modules: Mapping[str, str], name: str, what: str) -> Any:
+    module = modules.get(name)
+    return None if module is None else getattr(import_module(module), what)
 
 
 def signatures() -> Mapping[str, Signature]:
