@@ -38,6 +38,7 @@ from hub.domain.config.reader import Config
 from hub.domain.plain import plain_value
 from hub.domain.text import clean
 from hub.errors import Code, HubError
+from hub.io import garbage
 from hub.io.kingfisher import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.makers import Makers
@@ -243,6 +244,7 @@ class App:
             quota=self.ref("quota"),
             settings=self.ref("settings"),
             approvals=self.ref("approvals"),
+            knowledge=self.ref("knowledge"),
             providers=self.providers,
             keys=own_keys(),
             config=self.config,
@@ -289,6 +291,7 @@ class App:
         """Import what the start did without, and let the actors begin that nobody has asked yet."""
         self.settled.set()
         await trio.to_thread.run_sync(self._warm, limiter=self._one_import)
+        garbage.keep()
 
     def _warm(self) -> None:
         for module in (*_DISPATCH, _ROUTING):

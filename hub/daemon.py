@@ -154,14 +154,18 @@ async def _start(nursery: trio.Nursery, app: App, order: Order) -> Root:
 
 def _coded(error: BaseException) -> BaseException:
     """The coded error behind a failed start, else the failure itself."""
-    seen: list[BaseException] = [error]
-    while seen:
-        found = seen.pop()
+    seen: set[BaseException] = set()  # an error may be its own cause
+    due: list[BaseException] = [error]
+    while due:
+        found = due.pop()
         if isinstance(found, HubError):
             return found
+        if found in seen:
+            continue
+        seen.add(found)
         if isinstance(found, BaseExceptionGroup):
-            seen.extend(found.exceptions)
-        seen.extend(e for e in (found.__cause__, getattr(getattr(found, "exit", None), "error", None)) if e)
+            due.extend(found.exceptions)
+        due.extend(e for e in (found.__cause__, getattr(getattr(found, "exit", None), "error", None)) if e)
     return error
 
 

@@ -141,8 +141,18 @@ RULES: dict[Code, Rule] = {
     Code.NO_TERMINAL: Rule(409, 1, "No terminal could be opened", "Run the command in the detail by hand."),
     Code.UNAVAILABLE: Rule(503, 1, "A part of the daemon is restarting", "Try again in a second."),
     Code.TIMEOUT: Rule(504, 1, "A part of the daemon did not answer in time", "Try again; see hub doctor."),
-    Code.NO_SPACE: Rule(507, 1, "The disk is full", "Free some space; hub goes on by itself."),
-    Code.READ_ONLY: Rule(507, 1, "The disk cannot be written", "Remount it writable; hub goes on by itself."),
+    Code.NO_SPACE: Rule(
+        507,
+        1,
+        "The disk is full",
+        "Free some space, then try again; a session that waits for it goes on by itself.",
+    ),
+    Code.READ_ONLY: Rule(
+        507,
+        1,
+        "The disk cannot be written",
+        "Remount it writable, then try again; a session that waits for it goes on by itself.",
+    ),
     Code.DISK_FAILED: Rule(
         507, 74, "The disk failed", "Look at the disk (dmesg), then start hub again: it goes on where it was."
     ),

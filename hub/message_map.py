@@ -35,6 +35,7 @@ from hub.messages import (
     CancelPull,
     Detach,
     Detect,
+    DrawIntent,
     EventAppend,
     EventsHead,
     EventsOfSession,
@@ -163,7 +164,8 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "quota", GetWallet)
     blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
     blocking("adapter", "session", AgentBatch)
-    blocking("session", "events", EventAppend, EventsOfSession, EventsOnRecord)
+    blocking("session", "events", EventAppend, EventsHead, EventsOfSession, EventsOnRecord)
+    blocking("session", "knowledge", DrawIntent)
     blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
     blocking("session", "settings", GetConfig, GetLoggedOut)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)

@@ -51,6 +51,11 @@ class Context(Generic[M]):
         """How others speak to this actor, and how its own tasks do."""
         return self._slot.ref
 
+    @property
+    def waiting(self) -> int:
+        """How many messages wait behind the one being handled, for an actor that may take its time if nobody does."""
+        return self._box.depth
+
     def drain(self) -> list[M]:
         """Take all casts that wait, up to the first call, without blocking.
 

@@ -63,9 +63,9 @@ _BACKLOG = 512
 """Events that may wait for the session to take those before; then the agent's output waits too, in its spool."""
 _HEARD = 0.25
 """Seconds after which lines that made no event are told of as well: the agent is not silent."""
-_PACE = 0.001
-"""Seconds between two batches at least: a batch costs the same for one event as for ten, and the first of a quiet time
-waits for nothing."""
+_PACE = 0.0015
+"""Seconds between two reads of the agent's output at least: what is read together becomes one batch, which costs the same
+for one event as for ten, and the first line of a quiet time waits for nothing."""
 _CALL_TIMEOUT = 60.0
 _SETTLE = 0.2
 _AGAIN = 0.02
@@ -169,7 +169,7 @@ class Adapter(Actor[Any]):
 
     async def _attached(self) -> None:
         try:
-            async with RunnerClient(self._run_dir) as client:
+            async with RunnerClient(self._run_dir, pace=_PACE) as client:
                 hello = await client.attach(self._out.offset, self._err.offset)
                 self._spooled = hello.stdout_bytes
                 self._space(full=hello.status.no_space)
@@ -312,7 +312,6 @@ class Adapter(Actor[Any]):
             if end is not None:
                 self._exit = None
             self._taken_over.set()
-            await trio.sleep(_PACE)
 
     async def _send(self, end: AgentExit | None) -> None:
         """Hand the batch to the session; it may be restarting, and it takes a repeated batch for the same one."""

@@ -42,7 +42,7 @@ _REPLAY_PAGE = 100
 _AUDIT_PAGE = 500
 _AUDIT_TIMEOUT = 30.0
 _AUDIT_LINGER = 0.1
-"""Seconds between two groups of agents' events for the audit log: each group is a sync of the disk that the events
+"""Seconds from one group to the next of agents' events for the audit log: each group is a sync of the disk that the events
 themselves need. Nobody waits for these records; what is not there yet is taken up from the log at the next start."""
 _AUDIT_PATIENCE = 2.0
 """Seconds that whoever wants them there waits where the audit log takes nothing."""
@@ -222,14 +222,14 @@ class EventLog(Actor[Any]):
                 if cursor < 0:
                     cursor = self._offered(await self._audit.call(AuditLastEvent(), timeout=_AUDIT_TIMEOUT))
                 while page := await self._page(cursor):
-                    await (
-                        self._sync()
-                    )  # the audit log never tells of an event that a power cut could take back
+                    again = trio.current_time() + _AUDIT_LINGER
+                    # The audit log never tells of an event that a power cut could take back.
+                    await self._sync()
                     entries = [_entry(r) for r in page if _is_audited(r)]
                     if entries:
                         await self._audit.call(AuditAppend(entries), timeout=_AUDIT_TIMEOUT)
                     cursor = self._offered(page[-1].id)
-                    with trio.move_on_after(_AUDIT_LINGER):
+                    with trio.move_on_at(again):
                         await self._hurry.wait()
                     self._hurry = trio.Event()
             except (ActorDied, trio.TooSlowError):

@@ -8,6 +8,7 @@ Must not: judge what only a daemon can know (who is installed, logged in, or at 
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,19 @@ def last_run_of(project: Path) -> dict[str, Any]:
         return {}
 
 
+def insist_on_commit(project: Path) -> None:
+    """Refuse a repository that has nothing yet for a session to begin at.
+
+    Raises:
+        HubError: `not_a_repository`, `no_commit`.
+    """
+    root = find_project(project)
+    command = ["git", "-C", str(root), "rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
+    found = subprocess.run(command, capture_output=True, check=False)  # noqa: S603  # no shell
+    if found.returncode == 1:
+        raise HubError(Code.NO_COMMIT, f"{root} has no commit yet.")
+
+
 def insist_on_pipeline(project: Path, name: str) -> None:
     """Refuse a pipeline that is not there, or cannot run.
 
@@ -84,12 +98,16 @@ def insist_on_names(project: Path, config: Config, asked: Mapping[str, str]) -> 
         asked: What was asked for, by `provider`, `profile` and `kind`; what was not asked for is missing.
 
     Raises:
-        HubError: `invalid`, with what there is.
+        HubError: `invalid`, with what there is; `config_invalid` where the configuration's own chain names nobody.
     """
     known = load_all(lambda: config)
     if asked.get("provider", next(iter(known))) not in known:
         detail = f"There is no provider {asked['provider']!r}."
         raise HubError(Code.INVALID, detail, hint=f"Known: {', '.join(known)}.")
+    for name in config.session.chain:
+        if name not in known:
+            detail = f"[session] chain names {name!r}, and there is no such provider."
+            raise HubError(Code.CONFIG_INVALID, detail, hint=f"Known: {', '.join(known)}.")
     if "profile" in asked or "kind" in asked:
         profiles = all_profiles(config.profiles, stored_profiles(Places(find_project(project))))
         whole = attrs.evolve(config, profiles=profiles)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -16,10 +17,13 @@ import click
 
 from hub.cli.context import client, json_option, project_dir, show
 from hub.cli.table import ago, counted
+from hub.cli.width import columns, hung
 from hub.errors import Code, HubError
 
 _LOOK = 1.5
 _WIDE = 60
+_NAME = 8
+"""Columns of the names of what is known."""
 
 
 @click.command()
@@ -137,7 +141,9 @@ def _block(one: dict[str, Any]) -> list[str]:
         rows.append(("go on", f"hub adopt {one['id']} --for PROVIDER"))
     elif not one["alarm"]:
         rows.append(("id", one["id"]))
-    return [_heading(one), *(f"  {click.style(f'{name:<8}', dim=True)}  {text}" for name, text in rows)]
+    width = columns(sys.stdout)
+    lines = (f"  {click.style(f'{name:<{_NAME}}', dim=True)}  {text}" for name, text in rows)
+    return [_heading(one), *(hung(line, width, _NAME + 4) for line in lines)]
 
 
 def _heading(one: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ import click
 
 from hub.actors.settings.entries import Entries
 from hub.cli.context import json_option, project_dir
+from hub.cli.ending import several
 from hub.client.place import token_for
 from hub.domain.config.reader import Config
 from hub.domain.text import clean
@@ -65,8 +66,8 @@ def doctor(ctx: click.Context, *, as_json: bool) -> int:
             if found.warning and not found.ok:
                 mark = click.style("note", fg="yellow")
             click.echo(f"{mark} {found.check:<16} {found.detail}")
-            if found.hint and not found.ok:
-                click.echo(f"     {'':<16} {found.hint}")
+            for line in found.hint.splitlines() if not found.ok else ():
+                click.echo(f"     {'':<16} {line}")
     return 0 if all(f.ok or f.warning for f in findings) else 1
 
 
@@ -107,7 +108,9 @@ def _config(places: Places) -> Finding:
     try:
         load(places.config, environ=os.environ, flags={})
     except HubError as error:
-        return Finding("hub.toml", ok=False, detail=error.detail, hint=error.hint)
+        return Finding(
+            "hub.toml", ok=False, detail=error.detail, hint="\n".join([*several(error), error.hint])
+        )
     return Finding("hub.toml", ok=True, detail=str(places.config))
 
 

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -72,16 +73,21 @@ def _fail(error: HubError, *, as_json: bool) -> int:
         click.echo(json.dumps({"error": error.problem()}))
     else:
         click.echo(f"hub: {clean(error.detail)}", err=True)
-        for line in filter(None, (*_each(error), error.hint)):
+        for line in filter(None, (*several(error), error.hint)):
             click.echo(f"     {clean(line)}", err=True)
     return error.exit_status
 
 
-def _each(error: HubError) -> list[str]:
+def several(error: HubError) -> list[str]:
     """Where there are several problems: each with its place."""
     problems = [item for item in error.extra.get("errors", ()) if isinstance(item, dict)]
-    lines = [f"{item.get('path', '')}: {item.get('message', item.get('detail', ''))}" for item in problems]
-    return lines if len(lines) > 1 else []
+    return [_each(item) for item in problems] if len(problems) > 1 else []
+
+
+def _each(problem: dict[str, Any]) -> str:
+    """One of several problems: the line, where it is of a file, what it is about, and what is wrong."""
+    line = f"line {problem['line']}: " if problem.get("line") else ""
+    return f"{line}{problem.get('path', '')}: {problem.get('message', problem.get('detail', ''))}"
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

@@ -7,6 +7,7 @@ Must not: move anything but by asking the daemon for a new branch.
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import click
@@ -17,9 +18,12 @@ from hub.cli.records import Records
 from hub.cli.screen import for_people
 from hub.cli.table import instant
 from hub.cli.timeline import handoffs
+from hub.cli.width import columns, hung
 
 _ALL = 10_000
 _WIDTH = 160
+_HANG = 8
+"""Where a line goes on that is wider than the terminal."""
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -70,7 +74,8 @@ def _timeline(rows: list[dict[str, Any]]) -> str:
         f"{row['seq']:>6}  {instant(row['ts'])}  {row['event']:<16} {row['provider']:<{who}}  {_clipped(row['summary'])}"
         for row in rows
     )
-    return "\n".join(line.rstrip() for line in lines) or "nothing yet"
+    width = columns(sys.stdout)
+    return "\n".join(hung(line.rstrip(), width, _HANG) for line in lines) or "nothing yet"
 
 
 def _clipped(text: str) -> str:
@@ -79,11 +84,13 @@ def _clipped(text: str) -> str:
 
 
 def _handoffs(rows: list[dict[str, Any]]) -> str:
-    return "\n".join(handoffs(rows)).strip() or "no handoff yet"
+    return "\n".join(handoffs(rows, columns(sys.stdout))).strip() or "no handoff yet"
 
 
 def _commits(rows: list[dict[str, Any]]) -> str:
-    return "\n".join(f"{r['short']}  {instant(r['when'])}  {r['subject']}" for r in rows) or "no snapshot yet"
+    lines = (f"{r['short']}  {instant(r['when'])}  {r['subject']}" for r in rows)
+    width = columns(sys.stdout)
+    return "\n".join(hung(line, width, _HANG) for line in lines) or "no snapshot yet"
 
 
 @click.command()

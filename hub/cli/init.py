@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import click
 
 from hub.cli.context import json_option, project_dir
 from hub.errors import Code, HubError
+from hub.io.atomic import coded_errors
 from hub.io.places import Places, find_project
 from hub.providers.registry import names
 
@@ -56,8 +58,18 @@ def init(ctx: click.Context, *, as_json: bool) -> None:
         raise HubError(Code.USAGE, f"{places.config} is there already.", hint="Look at it: hub doctor")
     agents = [name for name in names() if not name.startswith("demo")]
     found = [name for name in agents if shutil.which(name)]
-    places.config.write_text(_TEXT.format(chain=", ".join(f'"{name}"' for name in found or agents)))
+    _write(places.config, _TEXT.format(chain=", ".join(f'"{name}"' for name in found or agents)))
     told = {"path": str(places.config), "agents": found}
     click.echo(
         json.dumps(told) if as_json else f'wrote {places.config}\nnext: hub doctor, then: hub run "task"'
     )
+
+
+def _write(path: Path, text: str) -> None:
+    """All of it or nothing, with the mode that the user's other files have."""
+    with coded_errors(path):
+        try:
+            path.write_text(text)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise

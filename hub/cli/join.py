@@ -31,7 +31,10 @@ STOP_TIMEOUT = 300.0
 """Seconds an ordered stop may take: the agent's grace, the snapshot, a last run of the acceptance commands."""
 
 
-_GOES_ON = "left at once; the agent works on for a while. Go on with its session: hub daemon"
+_GOES_ON = (
+    "left at once; every byte is kept, and an agent that has not stopped yet works on for a while. "
+    "Go on with its session: hub daemon"
+)
 _BESIDE = "left at once; the daemon goes on with the session. Watch it: hub logs -f   End it: hub stop"
 
 

@@ -18,7 +18,8 @@ import click
 
 from hub.cli.context import client, json_option
 from hub.cli.records import Records
-from hub.cli.screen import block, shown, whole
+from hub.cli.screen import HANG, Screen, block, whole
+from hub.cli.width import columns, hung
 from hub.client.quick import Api
 
 _PAGE = 1000
@@ -43,7 +44,7 @@ def logs(ctx: click.Context, *, follow: bool, since: int, full: bool, as_json: b
         click.echo(json.dumps(kept, ensure_ascii=False))
         return
     daemon = client(ctx)
-    out = _print_json if as_json else partial(_print, whole if full else block)
+    out = _print_json if as_json else partial(_print, Screen(), whole if full else block)
     for page in _pages(daemon if follow else Records(ctx), since):
         out(page)
         since = page[-1]["id"]
@@ -58,10 +59,11 @@ def _pages(daemon: Api | Records, since: int) -> Iterator[Batch]:
         since = page[-1]["id"]
 
 
-def _print(drawn: Callable[[dict[str, Any]], list[str]], records: Batch) -> None:
+def _print(screen: Screen, drawn: Callable[[dict[str, Any]], list[str]], records: Batch) -> None:
+    width = columns(sys.stdout)
     for record in records:
-        if shown(record):
-            click.echo("\n".join(drawn(record)))
+        if screen.shows(record):
+            click.echo("\n".join(hung(line, width, HANG) for line in drawn(record)))
 
 
 def _print_json(records: Batch) -> None:

@@ -24,6 +24,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(0)
     if arguments[:1] == ["detect"] and _shown(arguments):
         sys.exit(0)
+    if arguments == ["usage", "--json"]:
+        sys.exit(_summed())
     from hub.cli.group import run
 
     sys.exit(run(arguments))
@@ -48,6 +50,9 @@ def _looked(hours: int | None) -> bytes | None:
     if hours is None:
         return None
     try:
+        kept = _kept(hours)
+        if kept is not None:
+            return kept
         from hub.cli.looking import document
 
         return document(hours)
@@ -55,6 +60,31 @@ def _looked(hours: int | None) -> bytes | None:
         from hub.cli.ending import ended_by
 
         sys.exit(ended_by(error, as_json=True))
+
+
+def _summed() -> int:
+    """Shows what all sessions used; the exit status."""
+    try:
+        from hub.cli.summing import json_document
+
+        sys.stdout.buffer.write(json_document())
+        sys.stdout.buffer.flush()
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # as in `_looked`
+        from hub.cli.ending import ended_by
+
+        return ended_by(error, as_json=True)
+    return 0
+
+
+def _kept(hours: int) -> bytes | None:
+    """What the last look has shown, where a look at this moment would show the same."""
+    import time
+
+    from hub.client import shortcut
+    from hub.io import looks
+
+    root = shortcut.project_of(".")
+    return None if root is None else looks.recall(root, hours, time.time())
 
 
 if __name__ == "__main__":

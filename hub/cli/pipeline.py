@@ -94,9 +94,10 @@ def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, as_json: bo
     """
     import trio
 
-    from hub.cli.beforehand import insist_on_pipeline
+    from hub.cli.beforehand import insist_on_commit, insist_on_pipeline
 
     insist_on_pipeline(project_dir(ctx), name)
+    insist_on_commit(project_dir(ctx))
     return trio.run(_run, project_dir(ctx), ctx.obj["port"], {"name": name, "resume": resume}, quiet, as_json)
 
 

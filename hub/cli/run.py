@@ -55,11 +55,12 @@ def request(project: Path, options: dict[str, Any]) -> dict[str, Any]:
     """The body of `POST /api/run`: options over environment over `hub.toml`.
 
     Raises:
-        HubError: `not_a_repository`, `config_invalid`; `invalid`: what was named is not there.
+        HubError: `not_a_repository`, `no_commit`, `config_invalid`; `invalid`: what was named is not there.
     """
-    from hub.cli.beforehand import config_of, insist_on_names
+    from hub.cli.beforehand import config_of, insist_on_commit, insist_on_names
 
     config = config_of(project, {name: options[name] for name in ("threshold", "max_handoffs", "on_limit")})
+    insist_on_commit(project)
     session = config.session
     named = {name: options[name] for name in ("provider", "profile", "kind") if options[name]}
     insist_on_names(project, config, named)

@@ -34,6 +34,8 @@ _WIDTH = 160
 _PROVIDER = 12
 _INDENT = " " * (8 + 1 + _PROVIDER + 1 + 2)
 """What is below a line begins where the line's words do."""
+HANG = 4
+"""Where a line goes on that is wider than the terminal."""
 _LAST_WORDS = 12
 """Lines below an error."""
 
@@ -69,6 +71,27 @@ def whole(record: dict[str, Any]) -> list[str]:
         _who(record) + click.style(mark + first, fg=colour),
         *(_INDENT + each if each else "" for each in below),
     ]
+
+
+class Screen:
+    """What of a log is shown, one record after the other.
+
+    Pieces of streamed text are shown when they are whole; an agent's request for permission once, as what hub makes
+    of it; and so an agent's last words, which most repeat as the result of their run.
+    """
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+
+    def shows(self, record: dict[str, Any]) -> bool:
+        """Whether this record, the next of the log, is shown."""
+        meta = record.get("meta", {})
+        who, words = str(meta.get("sessionId", "")), " ".join(str(record["msg"]).split())
+        if not shown(record):
+            return False
+        if record["tag"] == "text" and meta.get("type") != "thinking":
+            self._said[who] = words
+        return meta.get("type") != "result" or self._said.get(who) != words
 
 
 def _who(record: dict[str, Any]) -> str:
@@ -145,10 +168,7 @@ def gauge(permille: int, cells: int = 10) -> str:
 
 
 def shown(record: dict[str, Any]) -> bool:
-    """Whether a live view shows it: pieces of streamed text are shown when they are whole.
-
-    An agent's request for permission is shown once, as what hub makes of it.
-    """
+    """Whether it is more than a piece of what comes whole, whatever was shown before."""
     meta = record.get("meta", {})
     request = meta.get("type") == "waiting" and meta.get("approvalId") and not meta.get("needsInput")
     return not (meta.get("delta") or request)

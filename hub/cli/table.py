@@ -6,23 +6,35 @@ Must not: know what is listed.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import click
 
+from hub.cli.width import columns
+
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _GAP = "  "
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]], colours: Sequence[str | None] = ()) -> str:
+def table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    colours: Sequence[str | None] = (),
+    width: int | None = None,
+) -> str:
     """Rows under headings, each column as wide as its widest cell; a column without any content is left out.
+
+    On a terminal that is narrower than that each row is a paragraph: its first cell, and the others by their headings.
 
     Args:
         headings: One for each column.
         rows: As many cells each; plain text.
         colours: One for each row, or none at all.
+        width: Columns there are, 0 = any number; None = as many as the terminal has.
     """
+    width = columns(sys.stdout) if width is None else width
     kept = [column for column in range(len(headings)) if any(row[column] for row in rows)]
     widths = [max(len(row[column]) for row in (headings, *rows)) for column in kept]
 
@@ -31,11 +43,25 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], colours: Seque
         return _GAP.join(each).rstrip()
 
     tints = colours or [None] * len(rows)
+    if width and sum(widths) + len(_GAP) * (len(kept) - 1) > width:
+        return "\n\n".join(
+            _paragraph([(headings[at], row[at]) for at in kept], tint)
+            for row, tint in zip(rows, tints, strict=True)
+        )
     body = (
         click.style(drawn(row), fg=tint) if tint else drawn(row)
         for row, tint in zip(rows, tints, strict=True)
     )
     return "\n".join([click.style(drawn(headings), bold=True), *body])
+
+
+def _paragraph(cells: Sequence[tuple[str, str]], tint: str | None) -> str:
+    (_, first), *rest = cells
+    wide = max((len(name) for name, _ in rest), default=0)
+    lines = (
+        f"{_GAP}{click.style(name.lower().ljust(wide), dim=True)}{_GAP}{text}" for name, text in rest if text
+    )
+    return "\n".join([click.style(first, fg=tint, bold=True), *lines])
 
 
 def counted(number: int, what: str) -> str:

@@ -16,6 +16,9 @@ import click
 from hub.cli.screen import for_people
 
 _CELLS = 36
+_FEWEST = 4
+_BESIDE = 30
+"""Columns beside the cells: the state and the milliseconds."""
 _HOME = "RUNNING"
 
 
@@ -28,9 +31,10 @@ class Move(NamedTuple):
     reason: str
 
 
-def handoffs(history: list[dict[str, Any]]) -> list[str]:
-    """One picture for each whole handoff in the rows, in lines."""
-    return [text for walk in _walks(history) for text in ("", *_picture(walk))]
+def handoffs(history: list[dict[str, Any]], width: int = 0) -> list[str]:
+    """One picture for each whole handoff in the rows, in lines of at most `width` columns; 0 = as they are best."""
+    cells = min(_CELLS, max(_FEWEST, width - _BESIDE)) if width else _CELLS
+    return [text for walk in _walks(history) for text in ("", *_picture(walk, cells))]
 
 
 def _walks(history: list[dict[str, Any]]) -> Iterator[list[Move]]:
@@ -52,16 +56,16 @@ def _move(row: dict[str, Any]) -> Move:
     return Move(datetime.fromisoformat(row["ts"]), source, target, reason)
 
 
-def _picture(walk: list[Move]) -> Iterator[str]:
+def _picture(walk: list[Move], cells: int) -> Iterator[str]:
     spans = [(here.target, _ms(here, after)) for here, after in pairwise(walk)]
     total = max(1, _ms(walk[0], walk[-1]))
     yield click.style(f"handed over in {total} ms: {for_people(walk[0].reason)}", bold=True)
     done = 0
     for state, spent in spans:
-        left = round(done * _CELLS / total)
-        width = max(1, round((done + spent) * _CELLS / total) - left)
-        left = min(left, _CELLS - width)
-        bar = " " * left + "#" * width + " " * (_CELLS - left - width)
+        left = round(done * cells / total)
+        width = max(1, round((done + spent) * cells / total) - left)
+        left = min(left, cells - width)
+        bar = " " * left + "#" * width + " " * (cells - left - width)
         yield f"  {state:<15} |{click.style(bar, fg='yellow')}| {spent:>6} ms"
         done += spent
     end = walk[-1].at.strftime("%H:%M:%S.%f")[:12]

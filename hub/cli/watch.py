@@ -7,6 +7,7 @@ Must not: know whether the daemon runs in this process.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from typing import Any
 import click
 import trio
 
-from hub.cli.screen import block, shown
+from hub.cli.screen import HANG, Screen, block
 from hub.cli.taking import see_and_take
+from hub.cli.width import columns, hung
 from hub.client.live import Link, follow
 from hub.client.quick import Api
 from hub.errors import RULES, Code
@@ -45,24 +47,26 @@ async def watch_until(
         if now is Link.LOST and not quiet:
             click.echo("the daemon is gone; the agent works on. Start it again: hub daemon", err=True)
 
+    screen = Screen()
     async with follow(
         api.port, since, patience=PATIENCE, notify=link, socket=api.socket, headers=api.headers
     ) as batches:
         async for batch in batches:
             if not quiet:
-                show_batch(batch)
+                show_batch(batch, screen)
             if any(ends(record.get("meta", {})) for record in batch):
                 break
 
 
-def show_batch(batch: list[dict[str, Any]]) -> None:
+def show_batch(batch: list[dict[str, Any]], screen: Screen) -> None:
     """Records on standard error; a question of the agent's with the way to answer it.
 
     Other agents of the machine, which the daemon tells of in between, are not the session's: `hub logs` has them.
     """
+    width = columns(sys.stderr)
     for record in batch:
-        if shown(record) and "detected" not in record.get("meta", {}):
-            click.echo("\n".join(block(record)), err=True)
+        if screen.shows(record) and "detected" not in record.get("meta", {}):
+            click.echo("\n".join(hung(line, width, HANG) for line in block(record)), err=True)
         if how := how_to_answer(record.get("meta", {})):
             click.echo(click.style(f"answer it from another terminal: {how}", bold=True), err=True)
 

@@ -86,7 +86,7 @@ class Api:
         except TimeoutError as error:
             raise HubError(Code.TIMEOUT, f"The daemon did not answer within {self._timeout:g} s") from error
         except (ConnectionRefusedError, FileNotFoundError) as error:
-            raise not_running(self.port) from error
+            raise not_running(self.port, outside=self._project is None) from error
         except OSError as error:
             detail = f"The connection to {self.url} broke: {str(error) or type(error).__name__}"
             raise HubError(Code.DAEMON_NOT_RUNNING, detail) from error
@@ -173,9 +173,12 @@ def error_of(document: Any) -> HubError | None:
     return HubError(code, detail, hint=hint, **extra)
 
 
-def not_running(port: int) -> HubError:
-    """Nothing listens on `port`."""
-    return HubError(Code.DAEMON_NOT_RUNNING, f"The daemon cannot be reached at http://127.0.0.1:{port}")
+def not_running(port: int, *, outside: bool = False) -> HubError:
+    """Nothing listens on `port`; outside of every project one is to be chosen first."""
+    hint = "Go to a project, or name it (hub --project DIR ...), and start it: hub daemon" if outside else ""
+    return HubError(
+        Code.DAEMON_NOT_RUNNING, f"The daemon cannot be reached at http://127.0.0.1:{port}", hint=hint
+    )
 
 
 def _stranger(port: int) -> HubError:

@@ -48,7 +48,7 @@ def answer(arguments: Sequence[str], environ: Mapping[str, str], folder: str = "
     if target is None or any(environ.get(name) for name in _MEANT):
         return None
     try:
-        root = _root(folder)
+        root = project_of(folder)
         return _asked(root, target) if root is not None else None
     except (FileNotFoundError, ConnectionRefusedError):
         return NOBODY
@@ -73,7 +73,7 @@ def hours_of(arguments: Sequence[str]) -> int | None:
     return None
 
 
-def _root(folder: str) -> str | None:
+def project_of(folder: str) -> str | None:
     """The project around the folder; None where there is none, in a session's worktree, or behind a strange name."""
     place = os.path.realpath(folder)
     if "/.hub/" in f"{place}/" or not _PLAIN.issuperset(place):

@@ -12,6 +12,9 @@ import attrs
 
 from hub.domain.value import Value
 
+DEFAULT_ACCOUNT = "default"
+"""The label of the account a provider has where no settings tell of one."""
+
 
 @attrs.frozen(eq=False, repr=False)
 class Account(Value):

@@ -14,9 +14,8 @@ from typing import Any
 
 import attrs
 
-from hub.domain.account import Account
+from hub.domain.account import DEFAULT_ACCOUNT, Account
 from hub.domain.config.model import account, provider_name_problem
-from hub.domain.config.reader import DEFAULT_ACCOUNT
 from hub.domain.config.schema import Problem, each, named, setting, string, table
 from hub.domain.value import Value
 from hub.errors import Code, HubError

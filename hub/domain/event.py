@@ -71,7 +71,8 @@ class Event(Value):
     `model`, `used` (per mille of a quota window, int), `window`, `resetsAt` (epoch seconds, int),
     `nativeSession`, `plan` (list of str), `tasksRemaining` (list of str), `skills`, `mcps` (lists of str),
     `failure` (a failure class), `delta` (true for a piece of streamed text), `needsInput` (true when the agent
-    waits for an answer), `approvalId`, `unknown` (true for a line nobody could read).
+    waits for an answer), `interrupted` (true of a result when somebody ended the turn), `approvalId`, `unknown` (true for
+    a line nobody could read).
     """
 
     type: EventType

@@ -196,6 +196,8 @@ class _Gathering:
                 self.add(Facet.ARTIFACTS, code(seen.path, seen.excerpt), seen.id, gold=False)
         elif seen.tag == Tag.TOOL_RESULT:
             self.result(self.calls.complete(seen))
+        elif seen.rests:
+            self.upcoming.rest()
 
     def words(self, seen: Activity) -> None:
         if seen.by_user and not self.goal:

@@ -130,7 +130,7 @@ class Effect(StrEnum):
 
     WORK = "the agent works"
     PAUSE_AND_SNAPSHOT = "reach the safe point, stop the agent, then make the snapshot commit"
-    BUILD_CONTRACT = "build, sign and write the contract"
+    BUILD_CONTRACT = "draw the intent from the graph, or from the log; build, sign and write the contract"
     CHOOSE_TARGET = "choose the target and allot a dispatch id"
     SPAWN = "claim the dispatch id and spawn the receiver"
     AWAIT_HEARTBEAT = "wait for the receiver's first heartbeat"

@@ -6,7 +6,6 @@ Must not: delete a directory, or look into one.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
@@ -51,6 +50,8 @@ def own_dir(places: Places, provider: str, label: str) -> Path:
 
     A label may be anything that prints; its directory is made of a few of its letters, and a hash of all.
     """
+    import hashlib  # noqa: PLC0415  # it loads OpenSSL, and this is asked where an account is added
+
     slug = re.sub(r"[^a-z0-9]+", "-", label.lower())[:_SLUG].strip("-")
     digest = hashlib.sha256(f"{provider}\0{label}".encode()).hexdigest()[:8]
     return places.state / "accounts" / provider / "-".join(filter(None, (slug, digest)))

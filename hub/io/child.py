@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import socket
 import sys
@@ -90,6 +91,8 @@ __all__ = [
 _TAKEN = 75
 _SHORT = frozenset({errno.EMFILE, errno.ENFILE})
 _RECEIVE = 256 * 1024
+_MUCH = 16 * 1024
+"""Bytes of one read behind which more is likely to wait: the next one is not put off."""
 _CONNECT_SECONDS = 10.0
 _CONNECT_AGAIN = 0.01
 
@@ -130,6 +133,8 @@ async def spawn_runner(run_dir: Path, launch: AgentLaunch) -> bool:
         raise _not_started(f"{error.strerror}.", retry=error.errno in _SHORT) from error
     if status in {0, _TAKEN}:
         return status == 0
+    if not isinstance(inspect(run_dir), NeverClaimed | ClaimedNotStarted):
+        return True  # the runner died behind the agent's start, before it could tell: what the agent did, nobody knows
     raise _not_started(_why(run_dir, said))
 
 
@@ -190,12 +195,18 @@ async def _when_accepted(connection: socket.socket, path: str) -> None:
 class RunnerClient:
     """One daemon's connection to one runner. Leaving the block closes it; the agent goes on.
 
+    Args:
+        run_dir: The run.
+        pace: Seconds between two reads at least, but where much waits: what comes meanwhile is read in one.
+
     Raises:
         RunnerLost: From every method: the runner is not there, is gone, or serves another daemon.
     """
 
-    def __init__(self, run_dir: Path) -> None:
+    def __init__(self, run_dir: Path, *, pace: float = 0.0) -> None:
         self._run_dir = run_dir
+        self._pace = pace
+        self._read_again = -math.inf
         self._decoder = runner_wire.Decoder(runner_wire.MAX_TO_CLIENT)
         self._arrived: list[tuple[int, bytes]] = []
         self._sending = trio.Lock()
@@ -295,12 +306,16 @@ class RunnerClient:
 
     async def _receive(self) -> tuple[int, bytes]:
         while not self._arrived:
+            if trio.current_time() < self._read_again:
+                await trio.sleep_until(self._read_again)
             try:
                 data = await self._connected().receive_some(_RECEIVE)
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 raise RunnerLost("The runner is gone.") from error
             if not data:
                 raise RunnerLost("The runner is gone.")
+            if self._pace and len(data) < _MUCH:
+                self._read_again = trio.current_time() + self._pace
             try:
                 self._arrived = self._decoder.feed(bytes(data))
             except runner_wire.WireError as error:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import platformdirs
 
 from hub.domain.accounts import Book, laid_over
 from hub.domain.config.reader import OPT_IN, Config, parse_config, parse_toml, read_config
 from hub.domain.value import Value
 from hub.errors import Code, HubError
+from hub.io import userdirs
 from hub.io.atomic import read_bounded
 
 MAX_BYTES = 1 << 20
@@ -99,11 +99,7 @@ class Settings(Value):
 
 def user_config(environ: Mapping[str, str]) -> Path:
     """The user's own configuration, for all projects."""
-    override = environ.get("HUB_CONFIG_DIR", "")
-    folder = (
-        Path(override).absolute() if override else Path(platformdirs.user_config_dir("hub", appauthor=False))
-    )
-    return folder / "config.toml"
+    return Path(userdirs.config_dir(environ)) / "config.toml"
 
 
 def load(

@@ -22,7 +22,7 @@ import attrs
 VARIABLE = "HUB_FAILPOINTS"
 
 _ERRNO = {"enospc": errno.ENOSPC, "eio": errno.EIO, "erofs": errno.EROFS, "emfile": errno.EMFILE}
-_POINT = re.compile(
+_SYNTAX = (
     r"(?P<name>\*|[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*)"
     r"=(?P<action>kill9|enospc|eio|erofs|emfile|exit:\d{1,3}|sleep:\d+(?:\.\d+)?)"
     r"(?:@(?P<nth>[1-9]\d*))?"
@@ -50,7 +50,7 @@ def arm(text: str) -> None:
     """
     points: dict[str, list[_Point]] = {}
     for entry in filter(None, (part.strip() for part in text.split(";"))):
-        match = _POINT.fullmatch(entry)
+        match = re.fullmatch(_SYNTAX, entry)
         if match is None:
             raise ValueError(f"{VARIABLE}: {entry!r} is not name=action or name=action@N")
         points.setdefault(match["name"], []).append(_Point(match["action"], int(match["nth"] or 0)))

@@ -7,13 +7,16 @@ Must not: run git, or follow a pointer that an agent may have changed without ch
 
 from __future__ import annotations
 
+import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
 
 from hub.domain.value import Value
 from hub.errors import Code, HubError
+from hub.io import trees
 from hub.io.atomic import read_bounded
 
 _LIMIT = 8192
@@ -41,11 +44,7 @@ def common_dir(root: Path) -> Path:
     Raises:
         HubError: NOT_A_REPOSITORY.
     """
-    git_dir = own_git_dir(root)
-    pointer = git_dir / "commondir"
-    if pointer.is_file():
-        return (git_dir / _pointer(pointer)).resolve()
-    return git_dir.resolve()
+    return _asked(trees.common_dir, root)
 
 
 def own_git_dir(root: Path) -> Path:
@@ -54,14 +53,16 @@ def own_git_dir(root: Path) -> Path:
     Raises:
         HubError: NOT_A_REPOSITORY.
     """
-    dot_git = root / ".git"
-    if dot_git.is_dir():
-        return dot_git
-    if dot_git.is_file():
-        text = _pointer(dot_git)
-        if text.startswith("gitdir: "):
-            return (root / text.removeprefix("gitdir: ")).resolve()
-    raise HubError(Code.NOT_A_REPOSITORY, f"{root} is not a git repository with a working tree.")
+    return _asked(trees.own_git_dir, root)
+
+
+def _asked(find: Callable[[str], str], root: Path) -> Path:
+    try:
+        return Path(find(os.fspath(root)))
+    except (OSError, ValueError):
+        raise HubError(
+            Code.NOT_A_REPOSITORY, f"{root} is not a git repository with a working tree."
+        ) from None
 
 
 def project_of(worktree: Path) -> Path:

@@ -4,8 +4,8 @@ Owns: `audit.jsonl` and `audit.head`: appending with group commit, the mending o
 the start, reading back.
 Must not: repair anything before the tail, change a record, or know what the events mean.
 
-Durability. A group of records is one write() and one fdatasync(); when `append_many` returns, the group survives
-a power cut. Then the head is written over in place: it is one sector, so it is the old one or the new one. The
+Durability. A group of records is one write() and one fdatasync(); when `commit` returns, the group survives a
+power cut. Then the head is written over in place: it is one sector, so it is the old one or the new one. The
 head itself is synced at most every `HEAD_SYNC` records and when the log is closed. So after a kill the log may
 be one group ahead of its head, after a power cut up to `HEAD_SYNC` records and a group: such records are judged
 like all others, taken in, and reported by an `audit.recovered` record. A log *behind* its head was cut.
@@ -18,7 +18,7 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -37,12 +37,10 @@ from hub.io.places import Places
 HEAD_SYNC = 4096
 """At most this many records are appended between two syncs of the head."""
 MAX_GROUP = 1024
-"""Most records of one write; larger lists are split."""
+"""Most records of one write."""
 _SECTOR = 512
 _CHUNK = 1 << 20
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-
-Entry = tuple[str, Mapping[str, Any]]
 
 
 @attrs.define
@@ -111,21 +109,6 @@ class AuditJournal:
             raise
         return journal
 
-    def append_many(self, entries: Sequence[Entry]) -> list[Record]:
-        """Appends records in order; when it returns they are durable. All of a group or none of it.
-
-        Raises:
-            HubError: AUDIT_BROKEN for a log that was tampered with, also while it was open; NO_SPACE, READ_ONLY
-                (nothing was written, and a later append may succeed); TOO_LARGE for a record over 1 MiB;
-                DISK_FAILED: nobody knows what the disk holds, and the journal takes no more records until it is
-                opened again.
-            NotCanonicalError: An entry's data has no canonical form; nothing was written.
-        """
-        records: list[Record] = []
-        for start in range(0, len(entries), MAX_GROUP):
-            records += self._append_group(entries[start : start + MAX_GROUP])
-        return records
-
     def draft(self) -> Draft:
         """An empty group. Nothing else may be appended before it is committed or dropped.
 
@@ -137,14 +120,16 @@ class AuditJournal:
         return Draft(self._tip.seq, self._tip.hash, _timestamp(self._clock()))
 
     def commit(self, draft: Draft) -> None:
-        """Writes a group, of at most `MAX_GROUP` records; raises as `append_many` does, which is this in one call."""
+        """Writes a group, of at most `MAX_GROUP` records; when it returns they are durable. All of it or nothing.
+
+        Raises:
+            HubError: AUDIT_BROKEN for a log that was tampered with while it was open; NO_SPACE, READ_ONLY (nothing
+                was written, and a later group may succeed); DISK_FAILED: nobody knows what the disk holds, and the
+                journal takes no more records until it is opened again.
+        """
         self._write([record.line for record in draft.records])
         self._tip = Head(draft.seq, draft.hash, self._ends[-1])
         self._write_head(len(draft.records))
-
-    def append(self, event: str, data: Mapping[str, Any]) -> Record:
-        """Appends one record."""
-        return self.append_many([(event, data)])[0]
 
     def head(self) -> Head:
         """Where the log ends, sealed."""
@@ -189,13 +174,6 @@ class AuditJournal:
                 finally:
                     os.close(fd)
         self._fd = self._head_fd = -1
-
-    def _append_group(self, entries: Sequence[Entry]) -> list[Record]:
-        draft = self.draft()
-        for event, data in entries:
-            draft.add(event, data)
-        self.commit(draft)
-        return draft.records
 
     def _write(self, lines: list[bytes]) -> None:
         size = self._tip.size
@@ -273,7 +251,9 @@ class AuditJournal:
                 os.ftruncate(self._fd, self._tip.size)
                 os.fsync(self._fd)
             found |= {"bytes": len(tail), "sha256": digest, "keptAs": aside.name}
-        self._append_group([("audit.recovered", found)])
+        draft = self.draft()
+        draft.add("audit.recovered", found)
+        self.commit(draft)
 
     def _break(self, seq: int, reason: str) -> None:
         self.broken = _broken_error(Verdict(State.BROKEN, seq, self._tip, seq, reason))

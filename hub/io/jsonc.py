@@ -6,6 +6,7 @@ Must not: read or write files, or reformat what it does not change.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,15 @@ class _Member(NamedTuple):
     end: int
 
 
+class _Style(NamedTuple):
+    """How a file is written."""
+
+    indent: str
+    """Of one level; "" = all on one line."""
+    gap: str
+    """Behind a colon, and on one line behind a comma."""
+
+
 def put(text: str, path: Sequence[str], value: Any) -> str:
     """The text with `value` at `path`; objects on the way are made where they are missing.
 
@@ -36,12 +46,14 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
     if not text.strip():
         text = "{}\n"
     at, depth = _root(text), 1
+    style = _style_of(text, at)
     for index, key in enumerate(path):
         found = next((member for member in _members(text, at) if member.key == key), None)
         if found is None:
-            return _insert(text, at, key, _nested(path[index + 1 :], value), depth)
+            new = (key, _nested(path[index + 1 :], value))
+            return _insert(text, at, new, depth, style)
         if index == len(path) - 1:
-            return text[: found.value] + _dumped(value, depth) + text[found.end :]
+            return _replaced(text, found, value, depth, style)
         at, depth = _object(text, found.value), depth + 1
     raise ValueError("a path has a step at least")
 
@@ -80,17 +92,49 @@ def _nested(path: Sequence[str], value: Any) -> Any:
     return value
 
 
-def _dumped(value: Any, depth: int) -> str:
-    return json.dumps(value, indent=_INDENT, ensure_ascii=False).replace("\n", "\n" + _INDENT * depth)
+def _style_of(text: str, root: int) -> _Style:
+    """How the file writes its members, as its first one tells; of an empty object, as people do."""
+    first = next(_members(text, root), None)
+    if first is None:
+        return _Style(_INDENT, " ")
+    gap = "" if text[first.value - 1] == ":" else " "
+    before = text[root + 1 : first.start]
+    if "\n" not in before:
+        return _Style("", gap)
+    indent = before.rpartition("\n")[2]
+    return _Style(_INDENT if indent.strip() or not indent else indent, gap)
 
 
-def _insert(text: str, at: int, key: str, value: Any, depth: int) -> str:
+def _dumped(value: Any, depth: int, style: _Style) -> str:
+    if not style.indent:
+        separators = ("," + style.gap, ":" + style.gap)
+        return json.dumps(value, separators=separators, ensure_ascii=False)
+    text = json.dumps(value, indent=style.indent, ensure_ascii=False)
+    return text.replace("\n", "\n" + style.indent * depth)
+
+
+def _replaced(text: str, found: _Member, value: Any, depth: int, style: _Style) -> str:
+    """As it was where it holds the value already, however that is written."""
+    with contextlib.suppress(ValueError):
+        if json.loads(text[found.value : found.end]) == value:
+            return text
+    return text[: found.value] + _dumped(value, depth, style) + text[found.end :]
+
+
+def _insert(text: str, at: int, new: tuple[str, Any], depth: int, style: _Style) -> str:
     """As the first member: that needs no look at what comments and commas stand at the end."""
-    member = f"\n{_INDENT * depth}{json.dumps(key)}: {_dumped(value, depth)}"
+    first = next(_members(text, at), None)
+    if first is not None and "\n" not in text[at : first.start]:
+        style = style._replace(indent="")
+    member = f"{json.dumps(new[0])}:{style.gap}{_dumped(new[1], depth, style)}"
+    if not style.indent:
+        place = first.start if first else at + 1
+        return text[:place] + member + ("," + style.gap if first else "") + text[place:]
+    member = "\n" + style.indent * depth + member
     rest = text[at + 1 :]
-    if any(_members(text, at)):
+    if first is not None:
         return text[: at + 1] + member + "," + rest
-    closing = "" if rest.lstrip(" \t").startswith("\n") else "\n" + _INDENT * (depth - 1)
+    closing = "" if rest.lstrip(" \t").startswith("\n") else "\n" + style.indent * (depth - 1)
     return text[: at + 1] + member + closing + rest
 
 

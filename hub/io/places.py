@@ -10,16 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import stat
-import subprocess
 from pathlib import Path
 
 import attrs
-import platformdirs
 
 from hub.domain.value import Value
 from hub.errors import Code, HubError
+from hub.io import userdirs
 from hub.io.atomic import coded_errors, create_atomic, read_bounded, write_atomic
 
 KEY_BYTES = 32
@@ -34,10 +32,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 def state_dir() -> Path:
     """The directory for what belongs to the user, not to a project; `HUB_STATE_DIR` overrides the platform's."""
-    override = os.environ.get("HUB_STATE_DIR", "")
-    return (
-        Path(override).absolute() if override else Path(platformdirs.user_state_dir("hub", appauthor=False))
-    )
+    return Path(userdirs.state_dir())
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -275,6 +270,8 @@ def load_or_create_key(purpose: str, state: Path | None = None) -> bytes:
         keys.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         make_private_dir(keys)
         if not path.exists():
+            import secrets  # noqa: PLC0415  # once for ever
+
             create_atomic(path, secrets.token_hex(KEY_BYTES).encode() + b"\n")
     return _read_key(path)
 
@@ -296,6 +293,8 @@ def _read_key(path: Path) -> bytes:
 
 def _rev_parse(where: Path, *what: str) -> list[bytes]:
     """One `git rev-parse`, synchronous: it is asked once, before there is a daemon."""
+    import subprocess  # noqa: PLC0415  # a look at the machine does without
+
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(  # noqa: S603  # argv is constant

@@ -1,33 +1,31 @@
 """What the machine tells of one process, for the census.
 
-Owns: the reading of `/proc/<pid>`, and psutil in its place where there is none.
+Owns: `Process`es made of what `/proc` tells (`hub.io.process_raw` reads it), or psutil where there is none.
 Must not: judge what it reads, or read of another user's process.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from hub.domain.detection.processes import Process, script_of
+from hub.io import process_raw
 from hub.io.processes import RUN_ID, identity_of
 from hub.io.runner import proc
 
-_ARGUMENTS = 64 * 1024
-_ENVIRONMENT = 256 * 1024
+if TYPE_CHECKING:
+    from hub.io.process_raw import Raw
+
 _FILES = 512
 """Open files of one process that are looked at."""
-_DELETED = " (deleted)"
-"""What Linux adds to the path of an executable that was replaced: an agent that has updated itself meanwhile."""
 
 
 def pids() -> set[str]:
     """Every process, by its number as text."""
     if proc.LINUX:
-        return {name for name in os.listdir("/proc") if name[0] in "123456789"}  # noqa: PTH208  # the hot path
+        return process_raw.pids()
     import psutil  # noqa: PLC0415  # not needed where there is `/proc`
 
     return {str(pid) for pid in psutil.pids()}
@@ -48,79 +46,44 @@ def read(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
         pid: Its number.
         wanted: Whether its executable and its script (links resolved) are worth while to read on.
     """
+    if not proc.LINUX:
+        return _from_psutil(pid, wanted)
     try:
-        return _from_proc(pid, wanted) if proc.LINUX else _from_psutil(pid, wanted)
+        raw = process_raw.read(pid, wanted)
     except (OSError, ValueError):
         return None
-
-
-def _from_proc(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
-    place = f"/proc/{pid}"
-    executable = _link(f"{place}/exe")  # a kernel's thread has none, and ends here
-    if os.stat(place).st_uid != os.geteuid():  # noqa: PTH116  # the hot path
+    if raw is None:
         return None
-    argv = _words(f"{place}/cmdline", _ARGUMENTS) if script_of(executable, ("", "x")) else ()
-    script = _script(script_of(executable, argv), place)
-    if not wanted(executable, script):
-        return None
-    started, parent = proc.starttime(pid), proc.parent(pid)
-    if started is None or parent is None:
-        return None
-    env = dict(_pairs(_words(f"{place}/environ", _ENVIRONMENT)))
+    number, parent, started, began, executable, argv, script, cwd, env, open_files = raw
     return Process(
-        pid=pid,
+        pid=number,
         parent=parent,
         starttime=started,
-        began=_booted() + started / os.sysconf("SC_CLK_TCK"),
+        began=began,
         executable=executable,
-        argv=argv or _words(f"{place}/cmdline", _ARGUMENTS),
+        argv=argv,
         script=script,
-        cwd=_link(f"{place}/cwd"),
+        cwd=cwd,
         env=env,
-        open_files=tuple(_open_files(place)),
+        open_files=open_files,
         run_id=env.get(RUN_ID, ""),
     )
 
 
-def _script(named: str, place: str) -> str:
-    """The file that the interpreter runs; its name where there is no such file."""
-    if not named or "/" not in named:
-        return named
-    path = Path(named) if named.startswith("/") else Path(_link(f"{place}/cwd"), named)
-    return os.path.realpath(path)
-
-
-def _link(path: str) -> str:
-    return os.readlink(path).removesuffix(_DELETED)  # noqa: PTH115  # the hot path
-
-
-def _words(path: str, most: int) -> tuple[str, ...]:
-    with open(path, "rb") as file:  # noqa: PTH123  # the hot path
-        data = file.read(most)
-    return tuple(word.decode("utf-8", "replace") for word in data.rstrip(b"\0").split(b"\0"))
-
-
-def _pairs(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    for word in words:
-        name, equals, value = word.partition("=")
-        if equals:
-            yield name, value
-
-
-def _open_files(place: str) -> Iterator[str]:
-    with contextlib.suppress(OSError):
-        for name in os.listdir(f"{place}/fd")[:_FILES]:  # noqa: PTH208  # as above
-            with contextlib.suppress(OSError):
-                path = _link(f"{place}/fd/{name}")
-                if path.startswith("/") and not path.startswith("/dev/"):
-                    yield path
-
-
-@functools.cache
-def _booted() -> float:
-    """When the machine was started, epoch seconds."""
-    with open("/proc/stat", encoding="ascii") as file:  # noqa: PTH123  # as above
-        return float(next(line for line in file if line.startswith("btime ")).split()[1])
+def raw_of(process: Process) -> Raw:
+    """What `hub.io.process_raw` has read of it."""
+    return (
+        process.pid,
+        process.parent,
+        process.starttime,
+        process.began,
+        process.executable,
+        process.argv,
+        process.script,
+        process.cwd,
+        dict(process.env),
+        process.open_files,
+    )
 
 
 def _from_psutil(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:

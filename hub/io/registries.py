@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
@@ -26,6 +26,8 @@ _FILES = 1024
 class Registries:
     """The registries of every agent that has one."""
 
+    PATTERN: ClassVar[str] = "*.json"
+    """The files of a folder that may be read."""
     signatures: Mapping[str, Signature]
     env: Mapping[str, str] = attrs.field(factory=lambda: dict(os.environ))
     _folders: dict[tuple[str, str], tuple[int, tuple[Entry, ...]]] = attrs.field(factory=dict)
@@ -43,6 +45,15 @@ class Registries:
             return False
         self._folders[name] = (-1, ())
         return True
+
+    def folders(self) -> tuple[str, ...]:
+        """Every folder that is looked into."""
+        return tuple(dict.fromkeys(folder for _, folder in self._folders))
+
+    def registered(self) -> tuple[tuple[int, int], ...]:
+        """Pid and start time of every process that was on record when the folders were last read."""
+        found = {(one.pid, one.starttime) for _, read in self._folders.values() for one in read}
+        return tuple(sorted(found))
 
     def entries(self, *, deep: bool = False) -> dict[int, dict[str, Entry]]:
         """What is on record: pid -> provider -> entry.

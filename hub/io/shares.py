@@ -1,22 +1,29 @@
 """Work that is shared out among processes of this machine's processors.
 
-Owns: the processes, who takes what, and that all of it was done.
+Owns: the processes, who takes what, what they are asked, and that all of it was done.
 Must not: know what the work is, or be used where threads run: a fork has none of them, and what they hold it holds for
 ever.
 
-Nothing is sent to a process, which has all there is from its birth; it takes the next part when it is done with one, so
-a processor that others use as well takes less.
+Nothing is sent to a process to work on: it has all there is from its birth, and takes the next part when it is done with
+one, so a processor that others use as well takes less. Who made the processes is free meanwhile.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+import signal
 
-_T = TypeVar("_T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # whatever is imported is time in which no process works
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Self, TypeVar
+
+    _T = TypeVar("_T")
+
 _PARTS = 256
 """As many as a byte can name; and so many bytes any pipe holds."""
+_SIZE = 8
+"""Bytes before a message that tell its length."""
 
 
 class BrokenShareError(Exception):
@@ -31,62 +38,113 @@ def processors(most: int) -> int:
         return min(most, os.cpu_count() or 1)
 
 
-def shared(
-    work: Sequence[_T], act: Callable[[Iterator[_T]], None], told: Callable[[], bytes], processes: int
-) -> list[bytes]:
-    """Do the work in this process and in others, and tell what they have to say.
+class Crew:
+    """Processes that have begun to work. To be used as a context, or closed: none of them is left behind.
 
     Args:
         work: Each piece of it is taken once.
         act: Called once in each process with the pieces it takes, in no order.
-        told: Called after it in the others: what they leave behind is gone with them but for this.
-        processes: How many, this one included.
-
-    Raises:
-        BrokenShareError: Another process failed.
+        answer: Called there after it, for each question: what a process has found is gone with it but for this.
+        processes: How many; fewer for less work, none for none.
     """
-    parts = min(_PARTS, len(work))
-    taking, giving = os.pipe()
-    os.write(giving, bytes(range(parts)))
-    os.close(giving)
 
-    def taken() -> Iterator[_T]:
-        while part := os.read(taking, 1):
-            yield from work[part[0] :: parts]
+    def __init__(
+        self,
+        work: Sequence[_T],
+        act: Callable[[Iterator[_T]], None],
+        answer: Callable[[bytes], bytes],
+        processes: int,
+    ) -> None:
+        parts = min(_PARTS, len(work))
+        taking, giving = os.pipe()
+        os.write(giving, bytes(range(parts)))
+        os.close(giving)
 
-    others: list[tuple[int, int]] = []
-    try:
-        for _ in range(min(processes, parts) - 1):
-            others.append(_other(lambda: act(taken()), told))  # noqa: PERF401  # those there are must be ended
-        act(taken())
-    finally:
-        os.close(taking)
-        ended = [_ended(*other) for other in others]
-    answers = [one for one in ended if one is not None]
-    if len(answers) < len(ended):
-        raise BrokenShareError
-    return answers
+        def taken() -> Iterator[_T]:
+            while part := os.read(taking, 1):
+                yield from work[part[0] :: parts]
 
+        self._others: list[tuple[int, int, int]] = []
+        try:
+            for _ in range(min(processes, parts)):
+                self._others.append(
+                    self._other(lambda: act(taken()), answer)
+                )  # one by one: those there are must be ended
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            os.close(taking)
 
-def _other(act: Callable[[], None], told: Callable[[], bytes]) -> tuple[int, int]:
-    """A process, and where its answer is read."""
-    answer, telling = os.pipe()
-    process = os.fork()
-    if process:
-        os.close(telling)
-        return process, answer
-    status = 1
-    try:
-        with os.fdopen(telling, "wb") as file:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End them: nothing they still do is wanted."""
+        for process, asking, hearing in self._others:
+            os.close(asking)
+            os.close(hearing)
+            os.kill(process, signal.SIGKILL)
+        for process, _, _ in self._others:
+            os.waitpid(process, 0)
+        self._others.clear()
+
+    def ask(self, question: bytes) -> list[bytes]:
+        """What each process says to this. Waits until all work is done.
+
+        Raises:
+            BrokenShareError: A process failed.
+        """
+        try:
+            for _, asking, _ in self._others:
+                _send(asking, question)
+        except BrokenPipeError as error:
+            raise BrokenShareError from error
+        found = [_received(hearing) for _, _, hearing in self._others]
+        answers = [one for one in found if one is not None]
+        if len(answers) < len(found):
+            raise BrokenShareError
+        return answers
+
+    def _other(self, act: Callable[[], None], answer: Callable[[bytes], bytes]) -> tuple[int, int, int]:
+        """A process, where it is asked, and where it is heard."""
+        asked, asking = os.pipe()
+        hearing, telling = os.pipe()
+        process = os.fork()
+        if process:
+            os.close(asked)
+            os.close(telling)
+            return process, asking, hearing
+        status = 1
+        try:
+            # Were it still open here, nobody would see it closed.
+            for end in (asking, hearing, *(end for _, *ends in self._others for end in ends)):
+                os.close(end)
             act()
-            file.write(told())
-        status = 0
-    finally:
-        os._exit(status)
+            while (question := _received(asked)) is not None:
+                _send(telling, answer(question))
+            status = 0
+        finally:
+            os._exit(status)
 
 
-def _ended(process: int, answer: int) -> bytes | None:
-    """All it answered; None where it failed."""
-    with os.fdopen(answer, "rb") as file:
-        found = file.read()
-    return None if os.waitpid(process, 0)[1] else found
+def _send(to: int, message: bytes) -> None:
+    data = memoryview(len(message).to_bytes(_SIZE, "little") + message)
+    while data:
+        data = data[os.write(to, data) :]
+
+
+def _received(source: int) -> bytes | None:
+    """The next message; None where there is no whole one."""
+    size = _exactly(source, _SIZE)
+    return None if size is None else _exactly(source, int.from_bytes(size, "little"))
+
+
+def _exactly(source: int, count: int) -> bytes | None:
+    found = bytearray()
+    while len(found) < count and (data := os.read(source, count - len(found))):
+        found += data
+    return bytes(found) if len(found) == count else None

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import attrs
 import msgspec
@@ -68,6 +68,8 @@ _CODES = {
     sqlite3.SQLITE_CANTOPEN: (Code.NO_PERMISSION, "it cannot be opened"),
     sqlite3.SQLITE_PERM: (Code.NO_PERMISSION, "the system does not allow it"),
 }
+_BESIDE = 64 * 1024
+"""Bytes: the index of a WAL, in its smallest form, and a page or two."""
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 _fdatasync = getattr(os, "fdatasync", os.fsync)
@@ -123,7 +125,7 @@ class EventStore:
         except sqlite3.DatabaseError as error:
             if not _is_corrupt(error):
                 store._let_go()
-                raise _coded(path, error) from error
+                _raise_coded(path, error)
             store._start_anew(error)
         return store
 
@@ -145,7 +147,7 @@ class EventStore:
             return self._append(events)
         except sqlite3.DatabaseError as error:
             if not _is_corrupt(error):
-                raise _coded(self._path, error) from error
+                _raise_coded(self._path, error)
             self._start_anew(error)
             return self._append(events)
 
@@ -263,7 +265,7 @@ class EventStore:
         except sqlite3.DatabaseError as error:
             if _is_corrupt(error):
                 raise HubError(Code.STATE_CORRUPT, f"{self._path} is damaged: {error}.") from error
-            raise _coded(self._path, error) from error
+            _raise_coded(self._path, error)
 
     def _start_anew(self, error: sqlite3.DatabaseError) -> None:
         """Puts the damaged database aside and goes on in a new one, above every id it still tells."""
@@ -352,9 +354,20 @@ def _is_corrupt(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT
 
 
-def _coded(path: Path, error: sqlite3.Error) -> Exception:
-    """The coded form of a disk error; the error itself when it is none of a user's."""
-    code = _CODES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+def _raise_coded(path: Path, error: sqlite3.Error) -> NoReturn:
+    """Raises the coded form of a disk error; the error itself when it is none of a user's."""
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if kind == sqlite3.SQLITE_IOERR and _full(path):
+        kind = sqlite3.SQLITE_FULL
+    code = _CODES.get(kind)
     if code is None:
-        return error
-    return HubError(code[0], f"Cannot write {path}: {code[1]}.")
+        raise error
+    raise HubError(code[0], f"Cannot write {path}: {code[1]}.") from error
+
+
+def _full(path: Path) -> bool:
+    """Whether the disk has no room for what SQLite keeps beside a database: it calls that an I/O error."""
+    with contextlib.suppress(OSError):
+        disk = os.statvfs(path.parent)
+        return disk.f_bavail * disk.f_frsize < _BESIDE
+    return False

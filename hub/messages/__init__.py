@@ -76,6 +76,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "GetGraphDetail",
         "Retrieve",
         "IndexCode",
+        "DrawIntent",
     ),
     "models": (
         "ListModels",

@@ -43,3 +43,14 @@ class Retrieve(Value):
 @attrs.frozen(eq=False, repr=False)
 class IndexCode(Value):
     """Bring the index of the code up to date, unless that is under way. Answers as `GetGraph`, at once."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class DrawIntent(Value):
+    """Answers the session's `Intent` out of the graph's nodes, as of that event or a later one.
+
+    Answers None where the graph has not read the session from its task on, or does not come so far in time.
+    """
+
+    session_id: str
+    upto: int

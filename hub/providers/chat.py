@@ -22,18 +22,12 @@ _SILENT = frozenset(
         "redactedThinking",
         "reasoning",
         "think",
-        "tool_result",
-        "toolResult",
-        "tool-result",
-        "toolResponse",
         "toolConfirmationRequest",
         "actionRequired",
         "systemNotification",
         "contextLengthExceeded",
         "summarizationRequested",
         "conversationCompacted",
-        "function_call_output",
-        "custom_tool_call_output",
         "server_tool_use",
         "web_search_tool_result",
         "image",
@@ -47,6 +41,19 @@ _SILENT = frozenset(
         "snapshot",
     }
 )
+_RESULTS = frozenset(
+    {
+        "tool_result",
+        "toolResult",
+        "tool-result",
+        "toolResponse",
+        "function_call_output",
+        "custom_tool_call_output",
+    }
+)
+_OF_CALL = ("tool_use_id", "toolUseID", "toolCallId", "tool_call_id", "call_id", "id")
+"""Where a result names its call."""
+_FAILED = frozenset({"error", "failed", "cancelled", "canceled", "rejected", "rejected-by-user"})
 _OTHERS = frozenset({"tool", "toolResult", "tool_result", "system", "developer", "info"})
 """Roles of what neither the user nor the model has said."""
 _GIVEN = ("input", "arguments", "args")
@@ -64,9 +71,13 @@ def message(
         user: What of a block of words is the user's own; "" where nothing is.
     """
     role = text(value.get("role"))
-    if role not in ("user", "assistant"):
-        return None if role in _OTHERS else f"role/{role}"
     content = value.get("content")
+    if role in _OTHERS:
+        for block in (value, *map(mapping, items(content))):
+            settled(draft, block)
+        return None
+    if role not in ("user", "assistant"):
+        return f"role/{role}"
     blocks = [{"text": content}] if isinstance(content, str) else [*map(mapping, items(content))]
     words, strange = [], None
     for block in blocks:
@@ -75,17 +86,30 @@ def message(
             said = text(block.get("text"))
             words.append(user(said) if user is not None and role == "user" else said)
         elif kind in _CALLS:
-            called(draft, block)
+            called(draft, block, text(block.get("id")))
+        elif kind in _RESULTS:
+            settled(draft, block)
         elif kind not in _SILENT:
             strange = f"block/{kind}"
     draft.said(role, "\n\n".join(word for word in words if word.strip()), key=key)
     return strange
 
 
-def called(draft: Draft, block: Mapping[str, Any]) -> None:
-    """A block that calls a tool."""
+def called(draft: Draft, block: Mapping[str, Any], key: str = "") -> None:
+    """A block that calls a tool; with its key, what it changes counts once `settled` has told that it went well."""
     given = next((block[name] for name in _GIVEN if block.get(name) is not None), None)
-    records.called(draft, text(block.get("name")), given)
+    records.called(draft, text(block.get("name")), given, key)
+
+
+def settled(draft: Draft, block: Mapping[str, Any]) -> None:
+    """A block, or a message, that is a call's result."""
+    key = next((text(block[name]) for name in _OF_CALL if block.get(name)), "")
+    inner = (block, *(mapping(block.get(name)) for name in ("run", "toolResult", "result", "return_value")))
+    failed = any(
+        one.get("is_error") is True or one.get("isError") is True or one.get("status") in _FAILED
+        for one in inner
+    )
+    draft.settled(key, well=not failed)
 
 
 def used(draft: Draft, key: str, value: Any, into: Sequence[str], out: Sequence[str]) -> None:

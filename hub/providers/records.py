@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 
 from hub.domain.detection.intel_fold import Draft, mcp_of
+from hub.providers.homes import data_home as data_home  # noqa: PLC0414  # part of the API
+from hub.providers.homes import home_of as home_of  # noqa: PLC0414  # as above
 from hub.providers.jsonline import items, mapping, text
 
 _STEP = ("content", "step", "description", "subject", "title", "text", "task")
@@ -84,7 +86,8 @@ def called(draft: Draft, tool: str, given: Any, key: str = "") -> None:
         draft: What is told.
         tool: Its name.
         given: Its arguments: an object, the JSON of one, or a patch.
-        key: The call's, where `Draft.ended` will tell how it went: a plan counts only then. "" = it went well.
+        key: The call's, where `Draft.ended` or `settled` will tell how it went: files and a plan count only then.
+            "" = it went well.
     """
     name = text(tool)
     server = mcp_of(name)
@@ -93,8 +96,7 @@ def called(draft: Draft, tool: str, given: Any, key: str = "") -> None:
         return
     given = _arguments(given)
     if isinstance(given, str):
-        for path in patched(given):
-            draft.touched(path)
+        _changes(draft, key, patched(given))
         return
     if name.lower() in ("skill", "activate_skill", "use_skill"):
         draft.skill(next((text(given[key]) for key in ("skill", "name", "command") if given.get(key)), ""))
@@ -103,8 +105,15 @@ def called(draft: Draft, tool: str, given: Any, key: str = "") -> None:
         if steps is not None:
             draft.plans(key, steps) if key else draft.planned(steps)
     elif writes(name):
-        for path in _paths(given):
-            draft.touched(path)
+        _changes(draft, key, _paths(given))
+
+
+def _changes(draft: Draft, key: str, paths: Iterable[str]) -> None:
+    if key:
+        draft.touches(key, paths)
+        return
+    for path in paths:
+        draft.touched(path)
 
 
 def began(draft: Draft, key: str, tool: Any, given: Any) -> None:
@@ -168,14 +177,3 @@ def _paths(given: Mapping[str, Any]) -> Iterator[str]:
     for change in items(given.get("edits") or given.get("files")):
         inner = mapping(change)
         yield next((text(inner[name]) for name in _PATH if isinstance(inner.get(name), str)), "")
-
-
-def home_of(home: str, env: Mapping[str, str], name: str, usual: str) -> str:
-    """The folder that an environment variable names where it is set to an absolute path, else the usual one."""
-    moved = env.get(name, "")
-    return moved.rstrip("/") if moved.startswith("/") else f"{home}/{usual}"
-
-
-def data_home(home: str, env: Mapping[str, str]) -> str:
-    """Where programs keep their data, by the XDG rules."""
-    return home_of(home, env, "XDG_DATA_HOME", ".local/share")

@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import attrs
 
@@ -25,9 +25,6 @@ from hub.domain.detection.intel import Found, Limits, Place, SessionIntel, Store
 from hub.domain.detection.intel_fold import Draft
 from hub.domain.value import Value
 from hub.providers import lines
-
-if TYPE_CHECKING:
-    from hub.domain.cost import Tokens
 
 _LIST = Limits(seconds=1.0)
 """For the list of sessions in a database."""
@@ -124,45 +121,9 @@ class Store(Protocol):
         """What the session tells. Never raises: what went wrong is its alarm."""
 
 
-class Totals(Protocol):
-    """What takes whole sessions, and sums up what they used: an answer that several hold counts once."""
-
-    @property
-    def unreadable(self) -> int:
-        """Records that should tell of a usage and could not be read."""
-
-    def feed(self, data: bytes) -> None:
-        """The next bytes of a session's file."""
-
-    def end(self) -> None:
-        """The file is over."""
-
-    def by_model(self) -> Mapping[str, Tokens]:
-        """Tokens, by model."""
-
-    def seen(self) -> bytes:
-        """All that was counted, for `merge` in another process."""
-
-    def merge(self, seen: bytes) -> None:
-        """Count what another has seen as well."""
-
-
 Where = Callable[[str, Mapping[str, str]], Sequence[Place]]
 Name = Callable[[Found, Place], StoreHit | None]
 """From a file's path to the hit; None for a file that is no session."""
-
-
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class Summed(Value):
-    """How all that an agent's sessions used is summed up, where they hold copies of each other's answers.
-
-    Attributes:
-        where: Every file that counts, of subagents too.
-        totals: Makes what takes them.
-    """
-
-    where: Where
-    totals: Callable[[], Totals]
 
 
 class Fold(Protocol):
@@ -206,7 +167,6 @@ class LineStore(_FileStore):
     """A store with one file of JSON lines for each session."""
 
     fold: Callable[[StoreHit], Fold]
-    summed: Summed | None = None
 
     def read(self, hit: StoreHit, files: Files, limits: Limits) -> SessionIntel:
         """Head and tail, or all of it."""

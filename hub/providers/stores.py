@@ -15,7 +15,7 @@ import attrs
 
 from hub.domain.detection.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
 from hub.domain.value import Value
-from hub.providers.store import Files, Store, Summed
+from hub.providers.store import Files, Store
 
 DRIVEN: Mapping[str, str] = {
     "claude": "Claude Code",
@@ -143,12 +143,6 @@ def search(
                 skipped.append(Skipped(store.name, place.root, str(why)))
     ordered = sorted(found.values(), key=lambda hit: hit.mtime_ns, reverse=True)
     return Search(tuple(ordered), tuple(skipped))
-
-
-def summed(name: str) -> Summed | None:
-    """How all that this agent's sessions used is summed up; None where each sums itself up, and `read` tells it."""
-    found: Summed | None = getattr(load(name), "summed", None)
-    return found
 
 
 def read(hit: StoreHit, files: Files, limits: Limits = GLANCE) -> SessionIntel:

@@ -1,7 +1,9 @@
 """Detection and usage over 2,000 Claude Code sessions of one gigabyte, 15 of them active: whole processes, in turns.
 
 Detection is measured as a user meets it: `hub detect --json` while the project's daemon runs, which looks at everything
-anew but knows what has not changed. Beside it the same in a project without a daemon, where importing is most of it; a look of the daemon's; and the re-poll of its ambient mode. `hub usage` sums the totals in as many processes
+anew but knows what has not changed. Beside it the same in a project without a daemon: its first look, where importing is
+most of it; one after a session has grown, which is as long; and one where nothing has changed since the last, which asks
+only that. Then a look of the daemon's, and the re-poll of its ambient mode. `hub usage` sums the totals in as many processes
 as there are processors, the peer in as many threads.
 
 Peer: ccusage (pinned, offline), of the same corpus: `--since` today for the detection, everything for the totals. The
@@ -33,6 +35,11 @@ DAY = 86_400
 ROUNDS = 5
 CCUSAGE = "ccusage@20.0.24"
 
+_ALONE = {
+    "nothing kept": "the same without a daemon, first look",
+    "grown": "the same, a session has grown",
+    "unchanged": "the same, nothing has changed",
+}
 _SCRIPT = "from hub.cli.main import main; main()"
 """What the installed command does."""
 _WARM = """
@@ -176,6 +183,41 @@ def timed(command: list[object], env: dict[str, str], where: Path | None = None)
     return (time.perf_counter() - start) * 1000, done.stdout
 
 
+def active(said: str) -> int:
+    """How many of Claude's sessions were found that nobody works on."""
+    return sum(one["provider"] == "claude" and not one["running"] for one in json.loads(said))
+
+
+def prepare(how: str, home: Path, state: Path) -> None:
+    """What has happened since the last look; it has to be over for a moment, or the next look is not kept."""
+    if how == "nothing kept":
+        shutil.rmtree(state / "looks", ignore_errors=True)
+    elif how == "grown":
+        log = max(home.glob(".claude/projects/*/*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
+        with log.open("a") as file:
+            file.write('{"type":"mode","cwd":"/home/dev/repo"}\n')
+        past = time.time() - 1
+        os.utime(log, (past, past))
+
+
+def usages(env: dict[str, str], peer: Path | None) -> tuple[list[float], list[float]]:
+    """The rounds of `hub usage` and of the peer, whose totals are the same."""
+    totals: list[float] = []
+    peers: list[float] = []
+    for _ in range(ROUNDS):
+        spent, said = timed([sys.executable, "-c", _SCRIPT, "usage", "--json"], env)
+        totals.append(spent)
+        if peer is not None:
+            spent, theirs = timed([peer, "claude", "daily", "--json", "--offline"], env)
+            peers.append(spent)
+            their = json.loads(theirs)["totals"]
+            spent_in = their["inputTokens"] + their["cacheCreationTokens"] + their["cacheReadTokens"]
+            claude = [row for row in json.loads(said)["usage"] if row["provider"] == "claude"]
+            told = [sum(row[name] for row in claude) for name in ("tokensIn", "tokensOut")]
+            assert told == [spent_in, their["outputTokens"]], (said, their)
+    return totals, peers
+
+
 def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
     """The sessions of the last day, and the tokens of all."""
     written = corpus(folder, scale)
@@ -186,9 +228,8 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
     today = datetime.now(UTC).strftime("%Y%m%d")
     peer = ccusage()
     detect: list[float] = []
-    alone: list[float] = []
-    totals: list[float] = []
-    peers: tuple[list[float], list[float]] = ([], [])
+    alone: dict[str, list[float]] = {"nothing kept": [], "grown": [], "unchanged": []}
+    peers: list[float] = []
     with project(folder) as made:
         made.configure()
         made.start(**env, PYTHONDONTWRITEBYTECODE="")
@@ -199,32 +240,26 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
         subprocess.run(["git", "init", "-q", lone], check=True)
         timed(ask, mine, lone)
         for _ in range(ROUNDS):
-            for place, kept in ((made.root, detect), (lone, alone)):
-                spent, said = timed(ask, mine, place)
-                left = [one for one in json.loads(said) if one["provider"] == "claude" and not one["running"]]
-                assert len(left) == ACTIVE, said
+            spent, said = timed(ask, mine, made.root)
+            detect.append(spent)
+            assert active(said) == ACTIVE, said
+            for how, kept in alone.items():
+                prepare(how, folder, Path(mine["HUB_STATE_DIR"]))
+                spent, said = timed(ask, mine, lone)
                 kept.append(spent)
+                assert active(said) == ACTIVE, said
             if peer is not None:
                 spent, _ = timed([peer, "claude", "daily", "--json", "--offline", "--since", today], env)
-                peers[0].append(spent)
+                peers.append(spent)
         _, said = timed([sys.executable, "-c", _WARM, made.root, since], env)
         warm, glance = json.loads(said)
-    for _ in range(ROUNDS):
-        spent, said = timed([sys.executable, "-c", _SCRIPT, "usage", "--json"], env)
-        totals.append(spent)
-        if peer is not None:
-            spent, theirs = timed([peer, "claude", "daily", "--json", "--offline"], env)
-            peers[1].append(spent)
-            their = json.loads(theirs)["totals"]
-            spent_in = their["inputTokens"] + their["cacheCreationTokens"] + their["cacheReadTokens"]
-            claude = [row for row in json.loads(said)["usage"] if row["provider"] == "claude"]
-            told = [sum(row[name] for row in claude) for name in ("tokensIn", "tokensOut")]
-            assert told == [spent_in, their["outputTokens"]], (said, their)
+    totals, peers_total = usages(env, peer)
     name = "ccusage" if peer is not None else ""
-    since_peer, total_peer = (min(kept, default=0.0) for kept in peers)
+    since_peer, total_peer = min(peers, default=0.0), min(peers_total, default=0.0)
     since_name = name and f"{name} --since"
     yield Row("`hub detect --json`, daemon running", min(detect), "ms", "<= 60", since_name, since_peer)
-    yield Row("the same without a daemon", min(alone), "ms", "<= 60", since_name, since_peer)
+    for how, name_of in _ALONE.items():
+        yield Row(name_of, min(alone[how]), "ms", "<= 60", since_name, since_peer)
     yield Row("the daemon's look at all", warm, "ms", "<= 10")
     yield Row("re-poll, nothing changed", glance, "ms", "<= 0.5")
     yield Row("`hub usage --json`, all sessions", min(totals), "ms", "<= 0.5 of the peer", name, total_peer)

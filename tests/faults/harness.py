@@ -111,7 +111,8 @@ class Project:
                 stderr=out,
             )
         self.port = until(self._announced, "the daemon says where it listens")
-        return Api(self.port)
+        # The first session of a machine compiles the detection engine's rules.
+        return Api(self.port, PATIENCE)
 
     def _announced(self) -> int:
         assert self.daemon is not None

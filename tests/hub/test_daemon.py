@@ -41,6 +41,19 @@ hub.daemon._CALL_TIMEOUT = 0.0
 sys.exit(run(["daemon", "--port", "0"]))
 """
 
+FAULTY = """
+import sys
+from hub.cli.group import run
+from hub.io.sqlite import EventStore
+
+def odd(path):
+    error = ValueError("an odd fault")
+    raise error from error
+
+EventStore.open = odd
+sys.exit(run(["daemon", "--port", "0"]))
+"""
+
 
 @pytest.fixture
 def made(tmp_path):
@@ -65,6 +78,13 @@ def test_a_disk_that_is_too_slow_for_the_first_record_is_told(made):
     assert done.returncode == RULES[Code.TIMEOUT].exit
     assert "The audit log has not taken its first record within 0 s." in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_start_that_fails_by_an_unforeseen_error_ends(made):
+    """One that was its own cause: the search for a coded error behind it went round for ever."""
+    done = made.python(FAULTY)
+    assert done.returncode == RULES[Code.INTERNAL].exit
+    assert "an odd fault" in done.stderr
 
 
 def test_a_thread_that_stands_in_a_read_does_not_keep_the_daemon_or_make_it_abort(made):

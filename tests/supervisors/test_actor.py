@@ -282,6 +282,24 @@ async def test_drain_takes_casts_up_to_the_next_call(log) -> None:
         assert log[-3:] == ["drain", "hello", "x"]
 
 
+async def test_an_actor_sees_how_many_wait_behind_what_it_does(log) -> None:
+    """Calls and casts alike: whoever may take its time does so only while there are none."""
+    _, slot = tree(log)
+    probe = Probe(log)
+    async with running(SupervisorSpec(children=[actor_spec("probe", lambda: probe, slot)])):
+        assert probe.ctx.waiting == 0
+        async with trio.open_nursery() as nursery:
+            slot.ref.try_cast("wait")
+            await wait_all_tasks_blocked()
+            assert probe.ctx.waiting == 0
+            slot.ref.try_cast("a")
+            nursery.start_soon(slot.ref.call, "b", 5)
+            await wait_all_tasks_blocked()
+            assert probe.ctx.waiting == 2
+            probe.gate.set()
+        assert probe.ctx.waiting == 0
+
+
 async def test_stop_has_priority_over_queued_messages(log) -> None:
     """ractor test_stop_higher_priority_over_messages: the message at hand is finished, the queue is not."""
     spec, slot = tree(log)

@@ -15,19 +15,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
 from hub.domain.account import Account
-from hub.domain.config.reader import Config
 from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine
 from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
 from hub.domain.detection.lineup import SLACK, Agent
 from hub.domain.detection.processes import Signature
-from hub.errors import HubError
+from hub.io import trees
 from hub.io.census import Census
-from hub.io.git_dirs import common_dir
 from hub.io.processes import Identity
 from hub.io.repoll import Repoll, database, watched
 from hub.io.runner.proc import boot_id
@@ -36,12 +34,16 @@ from hub.providers import stores
 from hub.providers.registry import signatures
 
 if TYPE_CHECKING:
+    from hub.domain.config.reader import Config  # as below
+    from hub.io.notes import Notes
+    from hub.io.questions import Question
     from hub.providers.base import Provider  # which a look at the machine does without
 
 _WALK = 30.0
 """Seconds after which the stores are walked although no stamp has changed."""
 
 Env = tuple[tuple[str, str], ...]
+T = TypeVar("T")
 
 
 @attrs.define
@@ -60,6 +62,8 @@ class Scout:
     census: Census = attrs.field(
         default=attrs.Factory(lambda self: Census(self.signatures, clock=self.clock), takes_self=True)
     )
+    notes: Notes | None = None
+    """Where it is noted down what a scan asks besides its files."""
     newest: tuple[Detected, ...] = ()
     """The last scan."""
     _gaps: tuple[Gap, ...] = ()
@@ -75,7 +79,7 @@ class Scout:
     def scan(self, since: float) -> tuple[Detected, ...]:
         """Every agent that runs, and every session written since then (epoch seconds)."""
         self.census.look(deep=True)
-        running = self.census.agents()
+        running = self.census.agents(self.notes)
         hits, places = self._search(running, since)
         kept = [Kept(self._located(hit), self._read(hit)) for hit in hits]
         alive = {(hit.provider, hit.path, hit.session_id) for hit in hits}
@@ -85,7 +89,7 @@ class Scout:
         found = combine(
             running,
             kept,
-            lambda provider, folder: account_label(homes.get(provider, ()), _real(folder)),
+            lambda provider, folder: account_label(homes.get(provider, ()), self._real(folder)),
             self._gaps,
         )
         self._repoll.watch(watched(places, hits), self._awaited(found))
@@ -108,7 +112,8 @@ class Scout:
 
     def inside(self, folder: str) -> bool:
         """Whether a folder is in this project: its tree, or another worktree of the same repository."""
-        return bool(folder) and _inside(str(self.root), folder)
+        root = str(self.root)
+        return bool(folder) and self._noted(("inside", folder, root), trees.same_repository(folder, root))
 
     def to_json(self, found: Detected) -> dict[str, object]:
         """As it is served, but not redacted."""
@@ -182,7 +187,7 @@ class Scout:
         return known[1]
 
     def _located(self, hit: StoreHit) -> StoreHit:
-        return attrs.evolve(hit, root=_real(hit.root))
+        return attrs.evolve(hit, root=self._real(hit.root))
 
     def _homes(self) -> dict[str, list[tuple[str, str]]]:
         """Home and label of every account, by the provider's name."""
@@ -191,8 +196,17 @@ class Scout:
             found[name] = []
             for account in self._accounts(name):
                 own = self._account_env(name, account) if account.config_dir else self.env
-                found[name].append((_real(signature.home_of({"HOME": self.home, **own})), account.label))
+                found[name].append((self._real(signature.home_of({"HOME": self.home, **own})), account.label))
         return found
+
+    def _real(self, folder: str) -> str:
+        found = _real(folder)
+        return self._noted(("real", folder), found) if folder else found
+
+    def _noted(self, question: Question, answer: T) -> T:
+        if self.notes is not None:
+            self.notes.note(question, answer)
+        return answer
 
     def _accounts(self, name: str) -> Sequence[Account]:
         return self.config.accounts(name) if name in self.providers else ()
@@ -210,13 +224,5 @@ def _real(folder: str) -> str:
 
 def tree_of(folder: str) -> Path | None:
     """The root of the working tree that a folder lies in; None when in none."""
-    place = Path(folder)
-    return next((one for one in (place, *place.parents) if (one / ".git").exists()), None)
-
-
-def _inside(root: str, folder: str) -> bool:
-    tree = tree_of(folder)
-    try:
-        return tree is not None and common_dir(tree) == common_dir(Path(root))
-    except (OSError, HubError):
-        return False
+    tree = trees.tree_of(folder)
+    return Path(tree) if tree else None

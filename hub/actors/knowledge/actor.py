@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -18,18 +19,28 @@ import attrs
 import trio
 
 from hub.actors.clock import iso
-from hub.actors.knowledge.follower import Follower
+from hub.actors.knowledge.follower import CURSOR, Follower
 from hub.actors.knowledge.indexer import Indexer
 from hub.domain.event import Record, Tag
+from hub.domain.graph.drawn import DRAWN_FROM, drawn
+from hub.domain.intent.fold import Intent
 from hub.errors import Code, HubError
-from hub.io.graph.facts import Counts, counts, detail
+from hub.io.graph.facts import Counts, counts, detail, note, of_session
 from hub.io.graph.search import search
 from hub.io.graph.stale import with_staleness
 from hub.io.graph.store import GraphStore
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
-from hub.messages import EventAppend, GetGraph, GetGraphDetail, GetGraphNodes, IndexCode, Retrieve
-from supervisors import Actor, ActorDied, Exit, Ref
+from hub.messages import (
+    DrawIntent,
+    EventAppend,
+    GetGraph,
+    GetGraphDetail,
+    GetGraphNodes,
+    IndexCode,
+    Retrieve,
+)
+from supervisors import DEFER, Actor, ActorDied, Exit, Ref, Reply
 
 _SAY_TIMEOUT = 10.0
 _OPEN_PATIENCE = 5.0
@@ -37,6 +48,8 @@ _OPEN_PATIENCE = 5.0
 _AGAIN = 30.0
 """Seconds after which a disk that failed is tried again."""
 _SOON = 1.0
+_DRAW_PATIENCE = 1.0
+"""Seconds after which nobody waits any longer for an intent."""
 
 
 class Knowledge(Actor[Any]):
@@ -94,6 +107,9 @@ class Knowledge(Actor[Any]):
                 return await self._read(detail, limit, node_type, session_id)
             case Retrieve(question=question, limit=limit):
                 return await self._read(self._retrieved, question, limit)
+            case DrawIntent():
+                self.ctx.nursery.start_soon(self._draw, message, self.ctx.current_reply)
+                return DEFER
             case IndexCode():
                 await self._open_store()
                 self._index(eager=True)
@@ -171,6 +187,21 @@ class Knowledge(Actor[Any]):
     def _retrieved(self, db: Any, question: str, limit: int) -> Any:
         return with_staleness(self._places.root, search(db, question, limit))
 
+    async def _draw(self, message: DrawIntent, reply: Reply | None) -> None:
+        """Beside the inbox: other questions need not wait until the log is caught up with."""
+        found: Intent | None = None
+        try:
+            with trio.move_on_after(_DRAW_PATIENCE):
+                await self._open_store()
+                await self._follower.reach(message.upto)
+                found = await self._read(_drawn, message)
+        except HubError as error:
+            if reply is not None:
+                reply.fail(error)
+            return
+        if reply is not None:
+            reply.answer(found)
+
     async def _summary(self) -> dict[str, Any]:
         await self._open_store()
         await self._recount()
@@ -199,3 +230,10 @@ class Knowledge(Actor[Any]):
         event = NewEvent(str(tag), text, {"part": "graph"}, int(self._clock() * 1000))
         with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
             await self._events.call(EventAppend([event]), timeout=_SAY_TIMEOUT)
+
+
+def _drawn(db: sqlite3.Connection, message: DrawIntent) -> Intent | None:
+    """None also of a database that was made anew meanwhile, and is not that far again."""
+    if int(note(db, CURSOR) or 0) < message.upto:
+        return None
+    return drawn(of_session(db, message.session_id, DRAWN_FROM), message.session_id)

@@ -1,17 +1,22 @@
 """What the event log proves about a session: the intent block, the facts and the gate's results.
 
-Owns: reading a session's events back and folding them.
+Owns: where a contract's intent comes from, and reading a session's events back and folding them.
 Must not: write anything but the acceptance commands' results.
+
+The intent is drawn from the graph's nodes. Where the graph does not give it at once, for whatever reason, it is folded from
+the log: both are the same, and a handoff neither waits for an index nor fails because a database is damaged or locked.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 import attrs
 import trio
 
+from hub.actors.insist import insist
 from hub.actors.session.kit import Kit
 from hub.domain.acceptance import orders_of
 from hub.domain.contract import Evidence as ContractEvidence
@@ -19,13 +24,27 @@ from hub.domain.contract import EvidenceKind
 from hub.domain.event import Record, Tag
 from hub.domain.intent.fold import Intent, IntentFold
 from hub.domain.session import SessionRecord
+from hub.errors import HubError
 from hub.io import git
 from hub.io.commands import run_command
 from hub.io.git.since import changed_since_start
+from hub.messages import DrawIntent, EventsHead
+from supervisors import ActorDied
 
 _SHOWN = 4000
 """Characters of an acceptance command's output that are kept."""
 _SCRUBBED = 80_000
+_GRAPH_PATIENCE = 0.1
+"""Seconds that a handoff waits for the graph, at most."""
+
+
+class Source(StrEnum):
+    """Where a contract's intent was found."""
+
+    GRAPH = "graph"
+    """Its nodes, which hold all that the log tells."""
+    LOG = "log"
+    """The events themselves: the graph did not answer, or has not read the session from its task on."""
 
 
 @attrs.frozen
@@ -84,8 +103,26 @@ class Evidence:
         await self.kit.each(record.session_id, found.extend)
         return found
 
-    async def intent(self, record: SessionRecord) -> Intent:
-        """The intent block, from the user's task and the agents' own events."""
+    async def intent(self, record: SessionRecord) -> tuple[Intent, Source]:
+        """The intent block as of the log's last event, and where it was found."""
+        drawn = await self._drawn(record)
+        if drawn is not None:
+            return drawn, Source.GRAPH
+        return await self._folded(record), Source.LOG
+
+    async def _drawn(self, record: SessionRecord) -> Intent | None:
+        """Out of the graph's nodes; None where they are not to be had, or are of a task that is told otherwise by now."""
+        upto = await insist(self.kit.events, EventsHead())
+        try:
+            question = DrawIntent(record.session_id, upto)
+            found: Intent | None = await self.kit.knowledge.call(question, timeout=_GRAPH_PATIENCE)
+        except (HubError, ActorDied, trio.TooSlowError):
+            return None
+        task = self.kit.task(record)
+        return found if found is not None and found.initial_prompt == (task or found.initial_prompt) else None
+
+    async def _folded(self, record: SessionRecord) -> Intent:
+        """From the user's task and the agents' own events."""
         fold = IntentFold(self.kit.task(record), record.worktree)
 
         def feed(page: list[Record]) -> None:

@@ -25,6 +25,7 @@ from hub.domain.event import Record
 from hub.domain.plain import plain_value
 from hub.domain.session import SessionRecord
 from hub.domain.text import clean
+from hub.io import garbage
 from hub.io.kingfisher import Detection
 from hub.io.places import Places
 from hub.messages import EventsOfSession
@@ -48,6 +49,7 @@ class Kit:
     quota: Ref[Any]
     settings: Ref[Any]
     approvals: Ref[Any]
+    knowledge: Ref[Any]
     providers: Mapping[str, Provider]
     keys: Keys
     config: Config
@@ -76,6 +78,7 @@ class Kit:
         await trio.to_thread.run_sync(
             self.scrub, ""
         )  # imports and compiles for a tenth of a second, the first time
+        garbage.keep()
 
     async def each(self, session_id: str, take: Callable[[list[Record]], object]) -> None:
         """Give every event of a session, oldest first, in pages: a long session's log does not fit in memory."""

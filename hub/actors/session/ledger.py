@@ -31,7 +31,7 @@ from hub.messages import AuditAppend, AuditEntry, EventAppend, EventsOnRecord
 from supervisors import Ref
 
 _RECORD_LIMIT = 4 * 1024 * 1024
-_TASK = 4000
+_TASK = 32_000
 """Characters of the task that the event log tells."""
 _ENDED = {
     SessionState.COMPLETED: "completed",

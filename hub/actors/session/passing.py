@@ -34,7 +34,7 @@ from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.intent.fold import draft
+from hub.domain.intent.fold import Intent, draft
 from hub.domain.profile import Target
 from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
@@ -145,7 +145,8 @@ class Passing:
 
     async def _write_contract(self, record: SessionRecord, target: Target, gate: Gate | None) -> str:
         """Build, sign and write the contract; it is on the audit log when its SHA-256 is returned."""
-        contract = sign(await self._contract(record, target, gate), self.kit.keys.contract)
+        intent, source = await self.evidence.intent(record)
+        contract = sign(await self._contract(record, target, gate, intent), self.kit.keys.contract)
         effect(State.SNAPSHOTTED, "mid")
         data, text = encode(contract), render_envelope(contract)
         refuse_known_secrets(self.kit, data.decode(), text)
@@ -153,13 +154,18 @@ class Passing:
         write_atomic(self.kit.places.envelope_json, data)
         digest = hashlib.sha256(data).hexdigest()
         await self.kit.ledger.note(
-            "contract", f"contract:{contract.contract_id}", contractId=contract.contract_id, sha256=digest
+            "contract",
+            f"contract:{contract.contract_id}",
+            contractId=contract.contract_id,
+            sha256=digest,
+            intent=str(source),
         )
         return digest
 
-    async def _contract(self, record: SessionRecord, target: Target, gate: Gate | None) -> Contract:
+    async def _contract(
+        self, record: SessionRecord, target: Target, gate: Gate | None, intent: Intent
+    ) -> Contract:
         """The contract, derived from what is on record; the outgoing agent is never asked."""
-        intent = await self.evidence.intent(record)
         head = await insist(self.kit.audit, AuditHead())
         files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
         hide = self.kit.redactor().text

@@ -240,9 +240,10 @@ class Work:
                     Tag.SYSTEM, f"{record.provider} was stopped while hub was away; it goes on"
                 )
             case Ending.FAILED | Ending.INTERRUPTED:
-                failure = outcome.failure or Failure(
-                    FailureClass.UNKNOWN, outcome.text or "It stopped by itself."
+                how = (
+                    "It was interrupted." if outcome.ending is Ending.INTERRUPTED else "It stopped by itself."
                 )
+                failure = outcome.failure or Failure(FailureClass.UNKNOWN, outcome.text or how)
                 await self._failed(record, failure)
 
     async def _orphaned(self, record: SessionRecord) -> bool:
@@ -284,6 +285,9 @@ class Work:
             case Wait():
                 await self._begin_wait(record, decision, failure.kind)
             case Surface(code=code, reason=reason):
+                reason = reason.removesuffix(failure.text[:200]).rstrip(
+                    ": "
+                )  # some end with these words already
                 raise HubError(code, f"{reason}: {failure.text}" if reason else failure.text)
 
     async def _begin_wait(self, record: SessionRecord, wait: Wait, failure: FailureClass) -> None:

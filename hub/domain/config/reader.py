@@ -7,13 +7,12 @@ Must not: open a file, look at the environment, or decide which layer wins (`hub
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import attrs
 
-from hub.domain.account import Account
+from hub.domain.account import DEFAULT_ACCOUNT, Account
 from hub.domain.config import schema
 from hub.domain.config.model import (
     OWN_AGENT,
@@ -33,7 +32,6 @@ from hub.domain.config.schema import Problem, each, named, setting, table
 from hub.domain.value import Value
 from hub.errors import Code, HubError
 
-DEFAULT_ACCOUNT = "default"
 AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "demo-first", "demo-second")
 """The names of the agents that ship with hub; no other may have one of them."""
 OPT_IN = ("demo-first", "demo-second")
@@ -161,6 +159,10 @@ def parse_toml(text: str, name: str = "hub.toml") -> dict[str, Any]:
     Raises:
         HubError: CONFIG_INVALID with `line` and `column`.
     """
+    if not text:
+        return {}
+    import tomllib  # noqa: PLC0415  # its patterns cost a short command more than most settings
+
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -226,9 +228,16 @@ def _own_agent(name: str, provider: ProviderSettings) -> Iterable[Problem]:
     if provider.kind:
         return
     fields = attrs.fields_dict(ProviderSettings)
-    for field in OWN_AGENT:
-        if getattr(provider, field):
-            yield Problem((*path, schema.key_of(fields[field])), 'is only for an agent with kind = "acp"')
+    strange = [field for field in OWN_AGENT if getattr(provider, field)]
+    for field in strange:
+        yield Problem((*path, schema.key_of(fields[field])), 'is only for an agent with kind = "acp"')
+    if name not in AGENTS and not strange and not _only_accounts(provider):
+        yield Problem(path, f'{schema.unknown(name, AGENTS)}, or one of your own with kind = "acp"')
+
+
+def _only_accounts(provider: ProviderSettings) -> bool:
+    """Whether nothing but accounts is known: those that hub keeps outlive an agent that has left `hub.toml`."""
+    return bool(provider.accounts) and attrs.evolve(provider, accounts=()) == ProviderSettings()
 
 
 def _doubles(path: schema.Path, key: str, names: list[str]) -> Iterable[Problem]:

@@ -10,11 +10,9 @@ in camel case.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
@@ -25,6 +23,22 @@ Path = tuple[str | int, ...]
 Reader = Callable[[Any, Path, "list[Problem]"], Any]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_SYNTAX = (
+    ("Invalid value", 'Allowed: "text" in quotes, a number, true, false, or a list in [ ]'),
+    ("Invalid initial character", "Allowed: letters, digits, - and _, anything else in quotes"),
+    ("Invalid statement", "Allowed: key = value, a [table], or a # comment"),
+    ("Expected '='", "Allowed: key = value"),
+    ("Expected ']'", "Allowed: [table] or [[table]], on a line of its own"),
+    ("Expected newline", "Allowed: one key = value a line; a fraction is written with a point, as in 0.9"),
+    ("Unclosed array", "Allowed: [ ], with commas between the values"),
+    ("Unclosed inline table", "Allowed: { }, with commas between each key = value, on one line"),
+    ("Unterminated string", "Allowed: a text ends with the quote that it began with"),
+    ("Found invalid character", "Allowed: a text ends with the quote that it began with, on the same line"),
+    ("Unescaped", "Allowed: a backslash doubled, or the text in 'single quotes'"),
+    ("Cannot overwrite", "Allowed: each key once"),
+    ("Cannot declare", "Allowed: each [table] once"),
+)
+"""How the parser's words begin, and what may stand there instead."""
 _AT = re.compile(r"line (\d+), column (\d+)\)")
 
 
@@ -130,7 +144,7 @@ def table(kind: type[Any]) -> Reader:
             problems.append(Problem(path, f"must be a table, not {_kind(value)}"))
             return None
         before = len(problems)
-        problems.extend(Problem((*path, key), _unknown(key, fields)) for key in value if key not in fields)
+        problems.extend(Problem((*path, key), unknown(key, fields)) for key in value if key not in fields)
         problems.extend(
             Problem(path, f'needs the key "{key}"')
             for key, field in fields.items()
@@ -146,8 +160,20 @@ def table(kind: type[Any]) -> Reader:
     return read
 
 
+def unknown(key: str, known: Iterable[str]) -> str:
+    """What to tell of a key that is none: the one it is near to, and all there are."""
+    import difflib  # noqa: PLC0415  # only for a mistake
+
+    names = list(known)
+    near = difflib.get_close_matches(key, names, n=1, cutoff=0.6)
+    hint = f'; did you mean "{near[0]}"?' if near else "."
+    return f"is not a known key{hint} Allowed: {', '.join(sorted(names))}"
+
+
 def syntax_problem(error: Exception, text: str) -> tuple[int, int, str]:
     """Line, column and words of what `tomllib` raised for `text`; 1, 1 where it does not say."""
+    import tomllib  # noqa: PLC0415  # as in `hub.domain.config.reader`
+
     if not isinstance(error, tomllib.TOMLDecodeError):
         return (
             1,
@@ -155,6 +181,7 @@ def syntax_problem(error: Exception, text: str) -> tuple[int, int, str]:
             "it is nested too deeply" if isinstance(error, RecursionError) else "a number is too long",
         )
     words, _, place = str(error).partition(" (at ")
+    words = ". ".join([words, *(allowed for begin, allowed in _SYNTAX if words.startswith(begin))])
     if found := _AT.fullmatch(place):
         return int(found[1]), int(found[2]), words
     lines = text.split("\n")
@@ -241,17 +268,13 @@ def _continued(lines: list[str], first: int) -> int:
 
 
 def _is_toml(text: str) -> bool:
+    import tomllib  # noqa: PLC0415  # as above
+
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return False
     return True
-
-
-def _unknown(key: str, known: Mapping[str, Any]) -> str:
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.6)
-    hint = f'; did you mean "{near[0]}"?' if near else "."
-    return f"is not a known key{hint} Allowed: {', '.join(sorted(known))}"
 
 
 def _kind(value: Any) -> str:

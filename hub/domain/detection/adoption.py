@@ -22,7 +22,8 @@ from hub.domain.contract import Sourced
 from hub.domain.detection.intel import SessionIntel, Turn
 from hub.domain.event import Event, EventType
 from hub.domain.intent.activity import below
-from hub.domain.intent.fold import NO_INTENT, ORDER, Intent, IntentFold, Touched
+from hub.domain.intent.fold import NO_INTENT, ORDER, Intent, IntentFold
+from hub.domain.intent.memory import Touched
 from hub.domain.text import clean, clip
 
 MAX_FILES = 200

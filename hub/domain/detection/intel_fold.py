@@ -63,7 +63,7 @@ class Draft:
         self._mcps: dict[str, None] = {}
         self._plan: dict[str, tuple[str, bool]] = {}
         self._intent: IntentFold | None = None
-        self._redirects: dict[str, tuple[str, ...]] = {}
+        self._writing: dict[str, tuple[str, ...]] = {}
         self._proposed: dict[str, tuple[tuple[str, str], ...]] = {}
         self._events = 0
         self._replanned = False
@@ -147,6 +147,11 @@ class Draft:
         """The agent changed this file."""
         _keep(self._files, path)
 
+    def touches(self, key: str, paths: Iterable[str]) -> None:
+        """A call of a tool, by its key, would change these files: they count once the call has ended well."""
+        if key in self._writing or len(self._writing) < MAX_ITEMS:
+            self._writing[key] = (*self._writing.get(key, ()), *paths)
+
     def skill(self, name: str) -> None:
         """A skill was offered to it or used by it."""
         _keep(self._skills, name)
@@ -181,8 +186,8 @@ class Draft:
 
     def began(self, key: str, tool: str, *, command: str = "", path: str = "") -> None:
         """A call of a tool, by its key: of a shell with its command, of a tool that writes with the file."""
-        if len(self._redirects) < MAX_ITEMS and (paths := written(command)):
-            self._redirects[key] = paths
+        if paths := written(command):
+            self.touches(key, paths)
         self._feed(EventType.TOOL_USE, "", tool=tool, toolId=key, command=command, path=path)
 
     def ended(self, key: str, text: str = "", *, exit_code: int | None = None, failed: bool = False) -> None:
@@ -194,13 +199,17 @@ class Draft:
             exit_code: The command's; None = not told.
             failed: Whether the tool says that it failed, whatever the status.
         """
-        well = not (failed or exit_code)
-        for path in self._redirects.pop(key, ()) if well else ():
-            self.touched(path)
-        plan = self._proposed.pop(key, None)
-        if plan is not None and well:
-            self.planned(plan)
+        self.settled(key, well=not (failed or exit_code))
         self._feed(EventType.TOOL_RESULT, text, toolId=key, exitCode=exit_code, isError=failed)
+
+    def settled(self, key: str, *, well: bool) -> None:
+        """Whether the call of this key did what it was to do: what it would have changed or planned counts then."""
+        paths, plan = self._writing.pop(key, ()), self._proposed.pop(key, None)
+        if well:
+            for path in paths:
+                self.touched(path)
+            if plan is not None:
+                self.planned(plan)
 
     def _feed(self, kind: EventType, text: str, **meta: Any) -> None:
         """What is told also goes to the fold of a session that hub runs: one reading of prose and calls for both."""

@@ -1,6 +1,7 @@
 """Which of the machine's processes belong to AI coding agents.
 
-Owns: the process signature of an agent (`Signature`), and the rules by which a process is recognised.
+Owns: the process signature of an agent (`Signature`), and the rules by which a process is recognised; what it is called
+is compared by `hub.domain.detection.naming`.
 Must not: read `/proc` or a store, or know any one agent (each agent's signature stands in its folder).
 
 Rules:
@@ -19,13 +20,11 @@ from enum import StrEnum
 
 import attrs
 
+from hub.domain.detection import naming
+from hub.domain.detection.naming import Looks, arguments_of
+from hub.domain.detection.naming import script_of as script_of  # noqa: PLC0414  # part of the API
 from hub.domain.value import Value
 
-_INTERPRETER = re.compile(r"^(?:node|nodejs|bun|deno|python[\d.]*|pypy[\d.]*)$")
-_TAKES_VALUE = frozenset(
-    {"-r", "--require", "--import", "--loader", "-C", "-X", "-W", "-c", "--config", "--cwd"}
-)
-"""Options, of interpreters and of agents, whose value is the next argument."""
 _SESSION_ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$")
 COMMAND_LINE = "command-line"
 
@@ -35,9 +34,9 @@ class Evidence(StrEnum):
 
     REGISTRY = "registry"
     OPEN_FILE = "open_file"
-    EXECUTABLE = "executable"
-    SCRIPT = "script"
-    NAME = "name"
+    EXECUTABLE = naming.EXECUTABLE
+    SCRIPT = naming.SCRIPT
+    NAME = naming.NAME
 
 
 def _words(given: str | frozenset[str]) -> frozenset[str]:
@@ -76,6 +75,11 @@ class Signature(Value):
     session_options: tuple[str, ...] = ()
     helpers: frozenset[str] = attrs.field(default=frozenset(), converter=_words)
     surfaces: Mapping[str, str] = attrs.field(factory=dict)
+
+    @property
+    def looks(self) -> Looks:
+        """What its processes are known by."""
+        return (self.executables, self.packages, self.program, self.title)
 
     def home_of(self, env: Mapping[str, str]) -> str:
         """The folder in which a process with this environment keeps its sessions; "" where nobody knows."""
@@ -132,31 +136,10 @@ class Recognised(Value):
     surface: str = COMMAND_LINE
 
 
-def script_of(executable: str, argv: Sequence[str]) -> str:
-    """What an interpreter runs, as it was told to: a path, or a module's name after `-m`; "" of anything else.
-
-    A script may have written a name over its arguments: it is what is left of them.
-    """
-    if not _INTERPRETER.match(_name(executable)):
-        return ""
-    if argv and not any(argv[1:]):
-        return "" if "/" in argv[0] or _INTERPRETER.match(argv[0]) else argv[0]
-    arguments = _arguments(argv[1:], skip_all=True)
-    return arguments[0] if arguments else ""
-
-
 def named(executable: str, script: str, signature: Signature) -> Evidence | None:
-    """Whether executable or script are the agent's; for every new process, so it is cheap."""
-    if _is_of(executable, signature) and not script:
-        return Evidence.EXECUTABLE
-    if script and any(_within(script, package) for package in signature.packages):
-        return Evidence.SCRIPT
-    if script and (
-        script == signature.title
-        or (signature.program and _name(script).partition(".")[0] == signature.program)
-    ):
-        return Evidence.NAME
-    return None
+    """Whether executable or script are the agent's."""
+    found = naming.named(executable, script, signature.looks)
+    return Evidence(found) if found else None
 
 
 def recognise(
@@ -213,19 +196,6 @@ def _joined(folder: str, below: str) -> str:
     return f"{folder.rstrip('/')}/{below}".rstrip("/")
 
 
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
-def _is_of(executable: str, signature: Signature) -> bool:
-    ends = (executable == end or executable.endswith(f"/{end}") for end in signature.executables)
-    return any(ends) or any(_within(executable, package) for package in signature.packages)
-
-
-def _within(path: str, package: str) -> bool:
-    return f"/{package}/" in path
-
-
 def _held(open_files: Iterable[str], signature: Signature) -> tuple[str, str]:
     """Home and session id that the open files tell; "" for what they do not."""
     home = session_id = ""
@@ -238,21 +208,11 @@ def _held(open_files: Iterable[str], signature: Signature) -> tuple[str, str]:
     return home, session_id
 
 
-def _arguments(argv: Sequence[str], *, skip_all: bool = False) -> list[str]:
-    """What follows the leading options; with `skip_all` a module's name counts as what follows."""
-    rest = list(argv)
-    while rest and rest[0].startswith("-"):
-        if skip_all and rest[0] == "-m":
-            return rest[1:]
-        rest = rest[2:] if rest[0] in _TAKES_VALUE else rest[1:]
-    return rest
-
-
 def _helps(process: Process, signature: Signature) -> bool:
     own = process.argv[1:]
     if script_of(process.executable, process.argv):
-        own = tuple(_arguments(own, skip_all=True)[1:])
-    after = _arguments(own)
+        own = tuple(arguments_of(own, skip_all=True)[1:])
+    after = arguments_of(own)
     return any(words and words[0] in signature.helpers for words in (own, after))
 
 

@@ -2,7 +2,7 @@
 
 Owns: which event makes which nodes and edges, and what must be remembered between two events.
 Must not: store anything, or judge by rules of its own: what counts as a statement, a failure or a finished step is
-what counts in a contract (`statements`, `activity`, `plan`), so graph and contract say the same.
+what the fold of a session's intent says (`IntentFold`), each item of which is a node.
 
 The fold's whole memory is one value, `Pending`. Who keeps it together with the id of the last event can go on after
 any end as if there had been none: no event is missed and none counts twice.
@@ -16,19 +16,22 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from hub.domain.event import Record, Tag
+from hub.domain.graph.drawn import DONE_ORDER, ORDER, Outline, outline_payload
 from hub.domain.graph.vocabulary import Edge, EdgeType, Node, NodeType, Part, fact_id, file_id, task_id
-from hub.domain.intent.activity import MAX_TEXT, Activity, Calls, failure_text, read
-from hub.domain.intent.fold import order_text
-from hub.domain.intent.plan import Plan
-from hub.domain.intent.statements import Kind, statements
+from hub.domain.intent.activity import Activity, read
+from hub.domain.intent.fold import IntentFold
+from hub.domain.intent.memory import Change, Fate, Memory, Shelf
 
+_NOTHING = Part()
+_WORDS = Activity(id=0, tag=Tag.TEXT)
+"""What a session said last, when it is over."""
 MAX_MENTIONS = 20
 """Files that one statement is taken to mention, at most."""
 
-_KINDS = {
-    Kind.DECISION: NodeType.DECISION,
-    Kind.CONSTRAINT: NodeType.CONSTRAINT,
-    Kind.DO_NOT_REDO: NodeType.DO_NOT_REDO,
+_SAID = {
+    Shelf.DECISION: NodeType.DECISION,
+    Shelf.CONSTRAINT: NodeType.CONSTRAINT,
+    Shelf.DO_NOT_REDO: NodeType.DO_NOT_REDO,
 }
 _PATH = re.compile(
     r"(?<![\w./:-])(?:[\w.-]+/)+[\w-]+(?:\.\w+)*\.\w{1,8}|(?<![\w./:-])[\w-]+\.(?:py|rs|go|ts|tsx|js|jsx|rb|java|toml|json|md|sql|sh|c|h|cpp|css|html|ya?ml)\b"
@@ -40,12 +43,11 @@ class Pending:
     """What the events so far leave open: the fold's whole memory."""
 
     session_id: str = ""
-    calls: tuple[Activity, ...] = ()
-    """Tool calls without a result, oldest first."""
-    streamed: str = ""
-    """Text that comes in pieces, as far as it has come."""
-    streamed_id: int = 0
-    plan: Plan = attrs.field(factory=Plan)
+    whole: bool = False
+    """Whether all of the session was read, from the task on."""
+    memory: Memory = attrs.field(factory=Memory)
+    done: dict[str, int] = attrs.field(factory=dict)
+    """The plan's finished steps that are in the graph."""
 
 
 class ActivityFold:
@@ -58,21 +60,18 @@ class ActivityFold:
 
     def __init__(self, worktree_of: Callable[[str], str], pending: Pending | None = None) -> None:
         self._worktree_of = worktree_of
-        self._begin(pending or Pending())
+        before = pending or Pending()
+        intent = IntentFold(memory=before.memory, watched=True)
+        self._begin(before.session_id, intent, before.done, whole=before.whole)
 
-    def _begin(self, pending: Pending) -> None:
-        self._session = pending.session_id
-        self._root = self._worktree_of(pending.session_id) if pending.session_id else ""
-        self._calls = Calls()
-        for call in pending.calls:
-            self._calls.begin(call)
-        self._streamed, self._streamed_id = pending.streamed, pending.streamed_id
-        self._plan = pending.plan
+    def _begin(self, session: str, intent: IntentFold, done: dict[str, int], *, whole: bool) -> None:
+        self._session, self._intent, self._done, self._whole = session, intent, done, whole
+        self._outline: Outline | None = None
 
     @property
     def pending(self) -> Pending:
         """What the next fold must be given to go on here."""
-        return Pending(self._session, self._calls.unfinished, self._streamed, self._streamed_id, self._plan)
+        return Pending(self._session, self._whole, self._intent.memory, self._done)
 
     def feed(self, record: Record) -> Part:
         """Take in one event; each once, in the order of the log."""
@@ -81,84 +80,61 @@ class ActivityFold:
             return Part()
         told: list[Part] = []
         if session != self._session:
-            told += self._flush()
-            self._begin(Pending(session))
+            told += self._ended()
+            self._start(session, record)
             told.append(Part((Node(task_id(session), NodeType.TASK, {}, session, 0.0),)))
-        seen = read(record.id, record, self._root)
-        if not seen.delta:
-            told += self._flush()
-        told += (
-            self._hub_says(record, seen)
-            if seen.by_hub and not seen.by_user
-            else self._agent_does(record, seen)
-        )
-        return Part(
-            tuple(node for part in told for node in part.nodes),
-            tuple(edge for part in told for edge in part.edges),
-            tuple(name for part in told for name in part.gone),
-        )
+        seen = read(record.id, record, self._intent.memory.root)
+        done = self._intent.take(seen)
+        if seen.by_hub and not seen.by_user:
+            told += self._hub_says(record, seen)
+        else:
+            told += self._agent_does(record, seen, done)
+        if self._intent.changed or self._intent.memory.plan.done != self._done:
+            told += self._changed(done, self._tool_id(record, done, done.call or done.id))
+        return _joined(told)
+
+    def outline(self) -> Part:
+        """What of the intent is about the session as a whole, where that has changed since it was asked last."""
+        if not self._session:
+            return Part()
+        found = Outline.of(self._intent.intent(), whole=self._whole)
+        if found == self._outline:
+            return Part()
+        self._outline = found
+        payload = outline_payload(found)
+        return Part((Node(task_id(self._session), NodeType.TASK, payload, self._session, 0.0),))
+
+    def _start(self, session: str, record: Record) -> None:
+        """A session that begins here is read whole; of one that goes on, or was carried in, something is missing."""
+        task = record.meta.get("task", "")
+        whole = "taskId" in record.meta and "type" not in record.meta and isinstance(task, str)
+        intent = IntentFold(task if whole else "", self._worktree_of(session), watched=True)
+        self._begin(session, intent, {}, whole=whole)
+
+    def _ended(self) -> list[Part]:
+        """The session before: what was being said is said, and how it stands is kept."""
+        if not self._session:
+            return []
+        self._intent.flush()
+        return [*self._changed(_WORDS, ""), self.outline()]
 
     def _hub_says(self, record: Record, seen: Activity) -> Iterator[Part]:
         task = record.meta.get("task")
         if isinstance(task, str) and task and record.meta.get("taskId"):
             payload = {"goal": task, "taskId": record.meta["taskId"], "source": seen.id}
             yield Part((Node(task_id(self._session), NodeType.TASK, payload, self._session),))
-            yield from self._statements(task, seen.id, by_user=True)
         if "ended" in record.meta:
             payload = {"state": record.meta["ended"], "verified": record.meta.get("verified")}
             yield Part((Node(task_id(self._session), NodeType.TASK, payload, self._session, 0.0),))
 
-    def _agent_does(self, record: Record, seen: Activity) -> Iterator[Part]:
-        if seen.plan is not None or seen.remaining is not None:
-            yield from self._planned(seen)
-        if seen.tag == Tag.TEXT and not seen.thinking:
-            yield from self._says(seen)
-        elif seen.tag == Tag.TOOL_USE:
-            self._calls.begin(seen)
+    def _agent_does(self, record: Record, seen: Activity, done: Activity) -> Iterator[Part]:
+        if seen.tag == Tag.TOOL_USE:
             yield self._called(record, seen)
         elif seen.tag == Tag.TOOL_RESULT:
-            result = self._calls.complete(seen)
-            yield self._ended(record, result)
-        if seen.path:
-            yield self._touched(seen.path, task_id(self._session))
-
-    def _planned(self, seen: Activity) -> Iterator[Part]:
-        before = set(self._plan.done)
-        self._plan.take(seen.id, seen.plan, seen.remaining)
-        for step in self._plan.done.keys() - before:
-            yield self._fact(NodeType.DO_NOT_REDO, step, seen.id)
-        gone = sorted(before - self._plan.done.keys())
-        yield Part(gone=tuple(fact_id(NodeType.DO_NOT_REDO, self._session, step) for step in gone))
-
-    def _says(self, seen: Activity) -> Iterator[Part]:
-        if seen.by_user:
-            yield self._fact(NodeType.CONSTRAINT, order_text(seen), seen.id)
-        elif seen.delta:
-            self._streamed = (self._streamed + seen.text)[:MAX_TEXT]
-            self._streamed_id = seen.id
-        else:
-            yield from self._statements(seen.text, seen.id, by_user=False)
-
-    def _flush(self) -> tuple[Part, ...]:
-        """Streamed text is read when complete: a piece may be half a sentence, or inside a code block."""
-        text, self._streamed = self._streamed, ""
-        return tuple(self._statements(text, self._streamed_id, by_user=False))
-
-    def _statements(self, text: str, source: int, *, by_user: bool) -> Iterator[Part]:
-        for found in statements(text, by_user=by_user):
-            if found.kind in _KINDS:
-                yield self._fact(_KINDS[found.kind], found.text, source)
-
-    def _fact(self, kind: NodeType, text: str, source: int, **more: object) -> Part:
-        task, number = task_id(self._session), fact_id(kind, self._session, text)
-        nodes = [Node(number, kind, {"text": text, "source": source, **more}, self._session)]
-        edges = [Edge(task, number, EdgeType.HAS_FACT)]
-        if kind is NodeType.CONSTRAINT:
-            edges.append(Edge(number, task, EdgeType.SCOPE))
-        for path in list(dict.fromkeys(_PATH.findall(text)))[:MAX_MENTIONS]:
-            nodes.append(Node(file_id(path), NodeType.FILE, {"path": path}, self._session, 0.0))
-            edges.append(Edge(number, file_id(path), EdgeType.MENTIONS))
-        return Part(tuple(nodes), tuple(edges))
+            number = self._tool_id(record, done, done.call or done.id)
+            payload = {"exitCode": done.exit_code, "failed": done.failed, "result": done.id}
+            weight = 0.0 if done.call else 1.0
+            yield Part((Node(number, NodeType.TOOL_USE, payload, self._session, weight),))
 
     def _called(self, record: Record, seen: Activity) -> Part:
         number = self._tool_id(record, seen, seen.id)
@@ -175,34 +151,114 @@ class ActivityFold:
             edges.append(Edge(number, file_id(seen.path), EdgeType.TOUCHES))
         return Part((node,), tuple(edges))
 
-    def _ended(self, record: Record, result: Activity) -> Part:
-        """The call's node learns how it ended; a failure is a fact until the same thing works."""
-        number = self._tool_id(record, result, result.call or result.id)
-        payload = {"exitCode": result.exit_code, "failed": result.failed, "result": result.id}
-        node = Node(number, NodeType.TOOL_USE, payload, self._session, 0.0 if result.call else 1.0)
-        what = result.command or f"{result.tool} {result.path}"
-        failure = fact_id(NodeType.FAILURE, self._session, what)
-        text = failure_text(result) if result.failed else ""
-        if not text:
-            return Part((node,), gone=(failure,))
-        told = {
-            "text": text,
+    def _changed(self, by: Activity, number: str) -> Iterator[Part]:
+        """The intent's items that have changed, as nodes.
+
+        Args:
+            by: What has changed them, with all that its call told.
+            number: The node of that call.
+        """
+        for change in self._intent.changes():
+            if change.shelf is Shelf.FILE:
+                yield self._file(change)
+            elif change.shelf in _SAID:
+                yield self._said(_SAID[change.shelf], change)
+            else:
+                yield self._outcome(change, by, number)
+        yield from self._finished()
+
+    def _said(self, kind: NodeType, change: Change) -> Part:
+        if change.fate is Fate.KEPT:
+            source = self._intent.memory.said[change.shelf][change.key]
+            return self._fact(kind, change.key, {"source": source, ORDER: change.order})
+        return self._lapsed(kind, change.key)
+
+    def _finished(self) -> Iterator[Part]:
+        """The plan's finished steps, where they have changed: they are not to be redone."""
+        memory, before = self._intent.memory, self._done
+        done, said = memory.plan.done, memory.said[Shelf.DO_NOT_REDO]
+        if done == before:
+            return
+        self._done = dict(done)
+        for step, source in done.items():
+            if before.get(step) != source:
+                memory.count += 1
+                yield self._fact(NodeType.DO_NOT_REDO, step, {"done": source, DONE_ORDER: memory.count})
+        for step in before.keys() - done.keys():
+            if step in said:
+                yield Part((self._node(NodeType.DO_NOT_REDO, step, {"done": None, DONE_ORDER: None}, 0.0),))
+            else:
+                yield Part(gone=(fact_id(NodeType.DO_NOT_REDO, self._session, step),))
+
+    def _outcome(self, change: Change, result: Activity, number: str) -> Part:
+        """A command's newest run, and a failure until the same thing works."""
+        memory = self._intent.memory
+        kind = NodeType.COMMAND if change.shelf is Shelf.COMMAND else NodeType.FAILURE
+        if change.fate is not Fate.KEPT:
+            return self._lapsed(kind, change.key, undone=change.fate is Fate.GONE)
+        payload: dict[str, object] = {
             "command": result.command,
-            "tool": result.tool,
             "exitCode": result.exit_code,
             "source": result.id,
+            ORDER: change.order,
         }
-        nodes = (node, Node(failure, NodeType.FAILURE, told, self._session))
+        if kind is NodeType.COMMAND:
+            payload["failed"] = result.failed
+        else:
+            payload |= {"text": memory.failures[change.key].text, "tool": result.tool}
+        node = Node(fact_id(kind, self._session, change.key), kind, payload, self._session)
         edges = (
-            Edge(task_id(self._session), failure, EdgeType.HAS_FACT),
-            Edge(number, failure, EdgeType.EXTRACTED),
+            Edge(task_id(self._session), node.id, EdgeType.HAS_FACT),
+            Edge(number, node.id, EdgeType.EXTRACTED),
         )
-        return Part(nodes, edges)
+        return Part((node,), edges)
+
+    def _file(self, change: Change) -> Part:
+        number = file_id(change.key)
+        if change.fate is not Fate.KEPT:
+            return Part((Node(number, NodeType.FILE, {ORDER: None}, self._session, 0.0),))
+        touched = self._intent.memory.files[change.key]
+        payload = {
+            "path": change.key,
+            "touched": True,
+            "written": touched.written,
+            "source": touched.source,
+            "by": self._session,
+            ORDER: change.order,
+        }
+        node = Node(number, NodeType.FILE, payload, self._session)
+        return Part((node,), (Edge(task_id(self._session), number, EdgeType.TOUCHES),))
+
+    def _fact(self, kind: NodeType, text: str, more: dict[str, object]) -> Part:
+        task, node = task_id(self._session), self._node(kind, text, {"text": text, **more}, 1.0)
+        nodes, edges = [node], [Edge(task, node.id, EdgeType.HAS_FACT)]
+        if kind is NodeType.CONSTRAINT:
+            edges.append(Edge(node.id, task, EdgeType.SCOPE))
+        for path in list(dict.fromkeys(_PATH.findall(text)))[:MAX_MENTIONS]:
+            nodes.append(Node(file_id(path), NodeType.FILE, {"path": path}, self._session, 0.0))
+            edges.append(Edge(node.id, file_id(path), EdgeType.MENTIONS))
+        return Part(tuple(nodes), tuple(edges))
+
+    def _lapsed(self, kind: NodeType, key: str, *, undone: bool = False) -> Part:
+        """What gave way is still known; what was undone is not."""
+        if undone:
+            return Part(gone=(fact_id(kind, self._session, key),))
+        return Part((self._node(kind, key, {ORDER: None}, 0.0),))
+
+    def _node(self, kind: NodeType, key: str, payload: dict[str, object], weight: float) -> Node:
+        return Node(fact_id(kind, self._session, key), kind, payload, self._session, weight)
 
     def _tool_id(self, record: Record, seen: Activity, source: int) -> str:
         dispatch = record.meta.get("dispatchId")
         return f"{NodeType.TOOL_USE}:{dispatch or self._session}:{seen.tool_id or source}"
 
-    def _touched(self, path: str, by: str) -> Part:
-        node = Node(file_id(path), NodeType.FILE, {"path": path, "touched": True}, self._session)
-        return Part((node,), (Edge(by, node.id, EdgeType.TOUCHES),))
+
+def _joined(told: list[Part]) -> Part:
+    """Several parts as one, which takes out first what no longer holds."""
+    if len(told) < 2:  # noqa: PLR2004  # most events tell nothing, or one thing
+        return told[0] if told else _NOTHING
+    return Part(
+        tuple(node for part in told for node in part.nodes),
+        tuple(edge for part in told for edge in part.edges),
+        tuple(name for part in told for name in part.gone),
+    )

@@ -30,6 +30,7 @@ class NodeType(StrEnum):
     DO_NOT_REDO = "do_not_redo"
     TOOL_USE = "tool_use"
     FAILURE = "failure"
+    COMMAND = "command"
 
 
 class EdgeType(StrEnum):

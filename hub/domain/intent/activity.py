@@ -69,6 +69,8 @@ class Activity:
     to_state: str = ""
     """The state a handoff moves to."""
     handoff_id: str = ""
+    rests: bool = False
+    """The agent's turn has ended by itself and well: it says that it is done."""
 
     @property
     def writes(self) -> bool:
@@ -94,9 +96,18 @@ def read(id: int, event: Event | Record, root: str = "") -> Activity:  # noqa: A
         by_hub=isinstance(event, Record) and "type" not in meta,
         by_user=meta.get("role") == "user",
         delta=meta.get("delta") is True,
+        rests=_rests(event),
         # Most events are words and nothing else.
         **({} if _DOINGS.isdisjoint(meta) else _doings(meta, tag, root)),
     )
+
+
+def _rests(event: Event | Record) -> bool:
+    if event.tag != Tag.SYSTEM:
+        return False
+    kind = event.type if isinstance(event, Event) else event.meta.get("type")
+    aside = ("isError", "interrupted", "needsInput")
+    return kind == EventType.RESULT and not any(event.meta.get(name) for name in aside)
 
 
 def _doings(meta: Mapping[str, Any], tag: str, root: str) -> dict[str, Any]:
@@ -124,27 +135,27 @@ def _doings(meta: Mapping[str, Any], tag: str, root: str) -> dict[str, Any]:
     }
 
 
+@attrs.define
 class Calls:
     """Pairs tool results with their calls: agents name command and path in the call, status in the result."""
 
-    def __init__(self) -> None:
-        self._open: dict[str, Activity] = {}
+    by_id: dict[str, Activity] = attrs.field(factory=dict)
 
     @property
     def unfinished(self) -> tuple[Activity, ...]:
         """Calls without a result, oldest first."""
-        return tuple(self._open.values())
+        return tuple(self.by_id.values())
 
     def begin(self, call: Activity) -> None:
         """A call has begun. One without id replaces the last one without id."""
-        self._open.pop(call.tool_id, None)
-        self._open[call.tool_id] = call
-        if len(self._open) > MAX_OPEN:
-            del self._open[next(iter(self._open))]
+        self.by_id.pop(call.tool_id, None)
+        self.by_id[call.tool_id] = call
+        if len(self.by_id) > MAX_OPEN:
+            del self.by_id[next(iter(self.by_id))]
 
     def complete(self, result: Activity) -> Activity:
         """The result with what only its call told; as it is when there is no such call."""
-        call = self._open.pop(result.tool_id, None)
+        call = self.by_id.pop(result.tool_id, None)
         if call is None:
             return result
         return attrs.evolve(

@@ -13,9 +13,6 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import attrs
 
 from hub.domain.contract import (
@@ -28,11 +25,12 @@ from hub.domain.contract import (
     Sourced,
 )
 from hub.domain.event import Event, Record, Tag
-from hub.domain.intent.activity import MAX_TEXT, Activity, Calls, failure_text, read
-from hub.domain.intent.plan import MAX_ITEMS, Plan
+from hub.domain.intent.activity import MAX_TEXT, Activity, failure_text, read
+from hub.domain.intent.memory import SHELF_OF, Change, Changes, Command, InFlight, Memory, Shelf, Touched
+from hub.domain.intent.plan import MAX_ITEMS
 from hub.domain.intent.shell import proven, same
 from hub.domain.intent.statements import Kind, alike, statements
-from hub.domain.intent.upcoming import Upcoming, is_check
+from hub.domain.intent.upcoming import is_check
 from hub.domain.text import clip
 
 MAX_FILES = 2000
@@ -41,38 +39,6 @@ MAX_SNIPPET = 2000
 MAX_ORDER = 2000
 ORDER = "The user said: "
 """How a constraint begins that is a later order of the user's."""
-
-_T = TypeVar("_T")
-
-
-@attrs.frozen
-class Command:
-    """A command the agent ran, as its newest run ended."""
-
-    command: str
-    exit_code: int | None
-    """None when the agent does not tell it."""
-    failed: bool
-    source: int
-
-
-@attrs.frozen
-class Touched:
-    """A file the agent named in a tool call."""
-
-    path: str
-    written: bool
-    source: int
-
-
-@attrs.frozen
-class InFlight:
-    """Code of a newest edit; unfinished where its tool call has not ended."""
-
-    path: str
-    snippet: str
-    finished: bool
-    source: int
 
 
 @attrs.frozen
@@ -124,86 +90,96 @@ class IntentFold:
     Args:
         initial_prompt: The user's task; where it is empty, the first words of the user in the log are taken.
         root: The worktree; files below it are named relative to it.
+        memory: What an earlier fold remembered: this one goes on there, and the other arguments are not looked at.
+        watched: Somebody takes `changes` after each event.
     """
 
-    def __init__(self, initial_prompt: str = "", root: str = "") -> None:
-        self._prompt = initial_prompt
-        self._root = root
-        self._last_id = 0
-        self._calls = Calls()
-        self._plan = Plan()
-        self._next = Upcoming()
-        self._said: dict[Kind, dict[str, int]] = {kind: {} for kind in Kind}
-        self._loaded: dict[str, int] = {}
-        self._used: dict[str, int] = {}
-        self._mcps: dict[str, int] = {}
-        self._model: Sourced | None = None
-        self._files: dict[str, Touched] = {}
-        self._edits: dict[int, InFlight] = {}
-        self._commands: dict[str, Command] = {}
-        self._failures: dict[str, Sourced] = {}
-        self._streamed = ""
-        self._streamed_id = 0
-        if initial_prompt:
+    def __init__(
+        self, initial_prompt: str = "", root: str = "", memory: Memory | None = None, *, watched: bool = False
+    ) -> None:
+        self.memory = memory or Memory(initial_prompt, root)
+        self._items = Changes(self.memory, watched=watched)
+        if initial_prompt and memory is None:
             self._mine(initial_prompt, 0, by_user=True)
 
     def feed(self, id: int, event: Event | Record) -> None:  # noqa: A002 - it is the event's id
         """Take in one event. Ids rise; an id not above the last one was fed before and is passed over."""
-        if id <= self._last_id:
-            return
-        self._last_id = id
-        seen = read(id, event, self._root)
+        if id > self.memory.last_id:
+            self.take(read(id, event, self.memory.root))
+
+    def take(self, seen: Activity) -> Activity:
+        """The same for an event that was read, and is new; it comes back with what only its call told."""
+        self.memory.last_id = seen.id
         if not seen.delta:
-            self._flush()
+            self.flush()
         if not seen.by_hub:
             self._take_lists(seen)
-        takers: dict[str, Callable[[Activity], None]] = {
-            Tag.TEXT: self._take_text,
-            Tag.TOOL_USE: self._take_call,
-            Tag.TOOL_RESULT: self._take_result,
-        }
-        if seen.tag in takers:
-            takers[seen.tag](seen)
+        if seen.tag == Tag.TEXT:
+            self._take_text(seen)
+        elif seen.tag == Tag.TOOL_USE:
+            self._take_call(seen)
+        elif seen.tag == Tag.TOOL_RESULT:
+            return self._take_result(seen)
+        elif seen.rests:
+            self.memory.next.rest()
+        return seen
+
+    def flush(self) -> None:
+        """Streamed text is read when complete: a piece may be half a sentence, or inside a code block."""
+        if text := self.memory.streamed:
+            self.memory.streamed = ""
+            self._mine(text, self.memory.streamed_id, by_user=False)
+
+    @property
+    def changed(self) -> bool:
+        """Whether there are changes to take."""
+        return self._items.found
+
+    def changes(self) -> tuple[Change, ...]:
+        """What became of items since this was asked last; nothing where nobody said that he would ask."""
+        return self._items.take()
 
     def intent(self) -> Intent:
         """The intent as of the last event."""
-        remaining = self._plan.remaining
+        memory, remaining = self.memory, self.memory.plan.remaining
         return Intent(
-            initial_prompt=self._prompt,
-            plan=_sourced(self._plan.steps),
+            initial_prompt=memory.prompt,
+            plan=_sourced(memory.plan.steps),
             tasks_remaining=_sourced(remaining),
-            do_not_redo=self._do_not_redo(),
-            decisions=_sourced(self._said[Kind.DECISION]),
-            constraints=_sourced(self._said[Kind.CONSTRAINT]),
-            skills_loaded=_sourced(self._loaded),
-            skills_in_use=_sourced(self._used),
+            do_not_redo=not_again(_sourced(memory.plan.done), _sourced(memory.said[Shelf.DO_NOT_REDO])),
+            decisions=_sourced(memory.said[Shelf.DECISION]),
+            constraints=_sourced(memory.said[Shelf.CONSTRAINT]),
+            skills_loaded=_sourced(memory.loaded),
+            skills_in_use=_sourced(memory.used),
             skills_to_use=self._skills_to_use(remaining),
-            mcps=_sourced(self._mcps),
-            model=self._model,
-            in_flight_code=self._in_flight(),
-            files=tuple(self._files.values()),
-            commands=tuple(self._commands.values()),
-            failed_attempts=tuple(self._failures.values()),
+            mcps=_sourced(memory.mcps),
+            model=memory.model,
+            in_flight_code=tuple(sorted(memory.edits.values(), key=_urgency)),
+            files=tuple(memory.files.values()),
+            commands=tuple(memory.commands.values()),
+            failed_attempts=tuple(memory.failures.values()),
             next_action=self._next_action(remaining),
         )
 
     def _take_lists(self, seen: Activity) -> None:
         """What any event may carry besides its own matter."""
+        memory = self.memory
         if seen.plan is not None or seen.remaining is not None:
-            self._plan.take(seen.id, seen.plan, seen.remaining)
+            memory.plan.take(seen.id, seen.plan, seen.remaining)
         for skill in seen.skills:
-            _keep(self._used if seen.tag == Tag.TOOL_USE else self._loaded, skill, seen.id)
+            _keep(memory.used if seen.tag == Tag.TOOL_USE else memory.loaded, skill, seen.id)
         for server in seen.mcps:
-            _keep(self._mcps, server, seen.id)
+            _keep(memory.mcps, server, seen.id)
         if seen.model:
-            self._model = Sourced(seen.model, seen.id)
+            memory.model = Sourced(seen.model, seen.id)
         if seen.path:
             self._touch(seen)
 
     def _touch(self, seen: Activity) -> None:
-        before = self._files.pop(seen.path, None)
+        files = self.memory.files
+        before = files.get(seen.path)
         written = seen.writes or (before is not None and before.written)
-        _keep(self._files, seen.path, Touched(seen.path, written, seen.id), MAX_FILES)
+        self._items.keep(Shelf.FILE, files, seen.path, Touched(seen.path, written, seen.id), MAX_FILES)
 
     def _take_text(self, seen: Activity) -> None:
         if seen.thinking:  # thoughts weigh what is then dropped; what counts is what the agent says
@@ -214,95 +190,90 @@ class IntentFold:
         if not seen.delta:
             self._mine(seen.text, seen.id, by_user=False)
             return
-        self._streamed = (self._streamed + seen.text)[:MAX_TEXT]
-        self._streamed_id = seen.id
+        self.memory.streamed = (self.memory.streamed + seen.text)[:MAX_TEXT]
+        self.memory.streamed_id = seen.id
 
     def _take_order(self, seen: Activity) -> None:
         """The user's first words are the task; whatever the user said later binds as a whole."""
-        if self._prompt:
-            _keep(self._said[Kind.CONSTRAINT], order_text(seen), seen.id)
+        if self.memory.prompt:
+            said = self.memory.said[Shelf.CONSTRAINT]
+            self._items.keep(Shelf.CONSTRAINT, said, order_text(seen), seen.id)
             return
-        self._prompt = seen.text
+        self.memory.prompt = seen.text
         self._mine(seen.text, seen.id, by_user=True)
 
-    def _flush(self) -> None:
-        """Streamed text is read when complete: a piece may be half a sentence, or inside a code block."""
-        text, self._streamed = self._streamed, ""
-        self._mine(text, self._streamed_id, by_user=False)
-
     def _mine(self, text: str, source: int, *, by_user: bool) -> None:
+        memory = self.memory
         if not by_user:
-            self._plan.read(source, text)
+            memory.plan.read(source, text)
         for found in statements(text, by_user=by_user):
             if found.kind is Kind.NEXT:
-                self._next.say(found.text, source)
+                memory.next.say(found.text, source)
                 continue
             if found.kind is Kind.DO_NOT_REDO:
-                self._next.done(found.text)
-                self._plan.said_done(source, found.text)
-            said = self._said[found.kind]
+                memory.next.done(found.text)
+                memory.plan.said_done(source, found.text)
+            shelf = SHELF_OF[found.kind]
+            said = memory.said[shelf]
             # Said again counts as said where it was first.
-            _keep(said, found.text, said.pop(found.text, source))
+            self._items.keep(shelf, said, found.text, said.get(found.text, source))
 
     def _take_call(self, seen: Activity) -> None:
-        self._calls.begin(seen)
+        memory = self.memory
+        memory.calls.begin(seen)
         if seen.writes and seen.excerpt:
             # A finished edit gives way to a newer one of its file; of unfinished ones there may be several.
-            edits = [edit for edit in self._edits.values() if edit.path != seen.path or not edit.finished]
+            edits = [edit for edit in memory.edits.values() if edit.path != seen.path or not edit.finished]
             edits.append(InFlight(seen.path, seen.excerpt[:MAX_SNIPPET], finished=False, source=seen.id))
             kept = sorted(edits, key=_urgency)[-MAX_SNIPPETS:]
-            self._edits = {edit.source: edit for edit in kept}
+            memory.edits = {edit.source: edit for edit in kept}
 
-    def _take_result(self, seen: Activity) -> None:
-        result = self._calls.complete(seen)
-        if result.call in self._edits:
-            self._edits[result.call] = attrs.evolve(self._edits[result.call], finished=True)
-        self._next.ended(result)
+    def _take_result(self, seen: Activity) -> Activity:
+        memory = self.memory
+        result = memory.calls.complete(seen)
+        if result.call in memory.edits:
+            memory.edits[result.call] = attrs.evolve(memory.edits[result.call], finished=True)
+        memory.next.ended(result)
         for path in result.redirected if not result.failed else ():
             self._touch(attrs.evolve(result, path=path, tool="write"))
         if result.command:
             self._ran(result)
-        what = result.command or f"{result.tool} {result.path}"
-        self._failures.pop(what, None)  # what worked at last is no failed attempt
+        what = attempted(result)
+        self._items.drop(Shelf.FAILURE, memory.failures, what)  # what worked at last is no failed attempt
         if result.failed and (text := failure_text(result)):
-            _keep(self._failures, what, Sourced(text, result.id))
+            self._items.keep(Shelf.FAILURE, memory.failures, what, Sourced(text, result.id))
+        return result
 
     def _ran(self, result: Activity) -> None:
-        self._commands.pop(result.command, None)
+        memory, keep, drop = self.memory, self._items.keep, self._items.drop
         command = Command(result.command, result.exit_code, result.failed, result.id)
-        _keep(self._commands, result.command, command)
+        keep(Shelf.COMMAND, memory.commands, result.command, command)
         if result.failed or result.exit_code is None:
             return
         passed = proven(result.command)
-        for older in [one for one in self._commands.values() if one.failed and same(one.command) in passed]:
+        for older in [one for one in memory.commands.values() if one.failed and same(one.command) in passed]:
             # It works as a part of the newer line, which stands for both.
-            del self._commands[older.command]
-            self._failures.pop(older.command, None)
-
-    def _do_not_redo(self) -> tuple[Sourced, ...]:
-        said, planned = _sourced(self._said[Kind.DO_NOT_REDO]), set(map(alike, self._plan.done))
-        return (*_sourced(self._plan.done), *(item for item in said if alike(item.text) not in planned))
+            drop(Shelf.COMMAND, memory.commands, older.command)
+            drop(Shelf.FAILURE, memory.failures, older.command)
 
     def _skills_to_use(self, remaining: dict[str, int]) -> tuple[Sourced, ...]:
         """Loaded skills that a remaining task names and that were not used yet."""
         text = "\n".join(remaining).casefold()
-        loaded = _sourced(self._loaded)
-        return tuple(s for s in loaded if s.text not in self._used and s.text.casefold() in text)
-
-    def _in_flight(self) -> tuple[InFlight, ...]:
-        """Unfinished edits last: they are what the next agent must look at first."""
-        return tuple(sorted(self._edits.values(), key=_urgency))
+        loaded = _sourced(self.memory.loaded)
+        return tuple(s for s in loaded if s.text not in self.memory.used and s.text.casefold() in text)
 
     def _finished(self, said: int) -> bool:
         """Whether the last step of a plan was done after that: what was to come next was among the steps."""
-        return bool(self._plan.steps) and self._plan.rest == {} and self._plan.told > said
+        plan = self.memory.plan
+        return bool(plan.steps) and plan.rest == {} and plan.told > said
 
     def _next_action(self, remaining: dict[str, int]) -> Sourced | None:
-        said, planned = self._next.said, _sourced(remaining)[:1]
+        memory = self.memory
+        said, planned = memory.next.said, _sourced(remaining)[:1]
         # The plan's first open task, unless the agent said something more exact since the plan last changed.
         if said and (not planned or said.source > planned[0].source):
             return None if self._finished(said.source) else said
-        failing = (c for c in self._commands.values() if c.failed and is_check(c.command, self._prompt))
+        failing = (c for c in memory.commands.values() if c.failed and is_check(c.command, memory.prompt))
         failures = tuple(Sourced(mend_text(c.command), c.source) for c in failing)
         return next(iter((*planned, *failures[-1:])), None)
 
@@ -353,6 +324,17 @@ def draft(
     )
 
 
+def not_again(done: tuple[Sourced, ...], said: tuple[Sourced, ...]) -> tuple[Sourced, ...]:
+    """What is not to be redone: finished steps of the plan, and what was said to be done beside them."""
+    planned = {alike(item.text) for item in done}
+    return (*done, *(item for item in said if alike(item.text) not in planned))
+
+
+def attempted(result: Activity) -> str:
+    """What a failure is known by: the same thing that works later undoes it."""
+    return result.command or f"{result.tool} {result.path}"
+
+
 def _urgency(edit: InFlight) -> tuple[bool, int]:
     return (not edit.finished, edit.source)
 
@@ -376,9 +358,9 @@ def _evidence(intent: Intent) -> tuple[Evidence, ...]:
     )
 
 
-def _keep(items: dict[str, _T], key: str, value: _T, limit: int = MAX_ITEMS) -> None:
+def _keep(items: dict[str, int], key: str, value: int) -> None:
     items[key] = value
-    if len(items) > limit:
+    if len(items) > MAX_ITEMS:
         del items[next(iter(items))]
 
 

@@ -6,7 +6,8 @@ Must not: find the words (`statements` does).
 Rules: words lapse when
  1. newer ones are said, or the same are said to be done;
  2. they tell what comes at once ("Now let me run the tests"), and a call of a tool after them has ended well;
- 3. a file they name was written after them; where they name none, a file was written in a later answer than theirs.
+ 3. a file they name was written after them; where they name none, a file was written in a later answer than theirs;
+ 4. the agent has gone on after them and come to the end of its turn without saying them again.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ class Upcoming:
     """The newest words, as of the last event."""
 
     said: Sourced | None = None
-    _answered: int = 0
+    answered: int = 0
     """The end of a call after the words: what is begun after it is of a later answer."""
 
     def say(self, text: str, source: int) -> None:
         """Rule 1."""
-        self.said, self._answered = Sourced(text, source), 0
+        self.said, self.answered = Sourced(text, source), 0
 
     def done(self, text: str) -> None:
         """Rule 1."""
@@ -65,9 +66,14 @@ class Upcoming:
         began = result.call or result.id
         if self.said is None or began <= self.said.source:
             return
-        if not result.failed and self._fulfils(self.said.text, result, later=0 < self._answered < began):
+        if not result.failed and self._fulfils(self.said.text, result, later=0 < self.answered < began):
             self.said = None
-        self._answered = self._answered or result.id
+        self.answered = self.answered or result.id
+
+    def rest(self) -> None:
+        """Rule 4: the turn has ended by itself and well. What its last words say is to come stays."""
+        if self.answered:
+            self.said = None
 
     def _fulfils(self, text: str, result: Activity, *, later: bool) -> bool:
         if imminent(text):

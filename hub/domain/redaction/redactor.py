@@ -17,8 +17,6 @@ bounded.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
@@ -138,7 +136,9 @@ class Redactor:
         found = self._marks.get((span.rule, span.secret))
         if found is None:
             secret = span.secret if isinstance(span.secret, bytes) else span.secret.encode("utf-8", "replace")
-            digest = hmac.new(self._key, secret, hashlib.sha256).hexdigest()[:8]
+            import hmac  # noqa: PLC0415  # it loads OpenSSL, and most texts have no secret
+
+            digest = hmac.digest(self._key, secret, "sha256").hex()[:8]
             found = f"[REDACTED:{span.rule}:{digest}]"
             if len(self._marks) < 1024:  # noqa: PLR2004  # a bound, so that hostile text cannot fill memory
                 self._marks[span.rule, span.secret] = found

@@ -22,16 +22,23 @@ from hub.io.graph.bulk import insert
 MAX_TOLD = 20_000
 """Nodes of agents' doings that are kept; the oldest give way, a tenth at a time."""
 _UPSERT = """
-INSERT INTO nodes VALUES {} ON CONFLICT (id) DO UPDATE SET
+INSERT INTO nodes {} ON CONFLICT (id) DO UPDATE SET
     payload = json_patch(payload, excluded.payload),
     weight = weight + excluded.weight,
     session_id = excluded.session_id,
     updated_at = excluded.updated_at
 """
 _LINK = """
-INSERT INTO edges VALUES {} ON CONFLICT (from_id, edge_type, to_id) DO UPDATE SET weight = weight + excluded.weight
+INSERT INTO edges {} ON CONFLICT (from_id, edge_type, to_id) DO UPDATE SET weight = weight + excluded.weight
 """
-_OLDEST = "SELECT id FROM nodes WHERE session_id <> '' ORDER BY updated_at, rowid LIMIT ?"
+_OLDEST = """
+SELECT id FROM nodes WHERE session_id <> '' AND (session_id <> ?1 OR node_type = 'tool_use')
+ORDER BY updated_at, rowid LIMIT ?2
+"""
+_OF_SESSION = """
+SELECT node_type, payload FROM nodes WHERE session_id = ?1 AND session_id <> ''
+    AND node_type IN (SELECT value FROM json_each(?2))
+"""
 _TOLD = "SELECT count(*) FROM nodes WHERE session_id <> ''"
 _COUNTS = """
 SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM edges),
@@ -58,8 +65,17 @@ def absorb(
     parts: Iterable[tuple[str, Part]],
     notes: Iterable[tuple[str, str]],
     keep: int = MAX_TOLD,
+    session_id: str = "",
 ) -> None:
-    """Puts parts in, each with its time, and notes beside them: how far the log was read stands or falls with it."""
+    """Puts parts in, each with its time, and notes beside them: how far the log was read stands or falls with it.
+
+    Args:
+        db: The database.
+        parts: Each with its time.
+        notes: Values and their names.
+        keep: Nodes of agents' doings, at most; but of the session under way only tool calls give way.
+        session_id: That session.
+    """
     for at, part in parts:
         if part.gone:
             _remove(db, part.gone)
@@ -69,7 +85,8 @@ def absorb(
         set_note(db, name, value)
     told = db.execute(_TOLD).fetchone()[0]
     if told > keep:
-        _remove(db, [row[0] for row in db.execute(_OLDEST, (told - keep + keep // 10,)).fetchall()])
+        oldest = db.execute(_OLDEST, (session_id, told - keep + keep // 10)).fetchall()
+        _remove(db, [row[0] for row in oldest])
 
 
 def put(db: sqlite3.Connection, part: Part, at: str) -> None:
@@ -145,6 +162,14 @@ def detail(db: sqlite3.Connection, limit: int, node_type: str = "", session_id: 
         "nodes": [_node(row) for row in rows],
         "edges": [dict(zip(_EDGE, row, strict=True)) for row in edges],
     }
+
+
+def of_session(
+    db: sqlite3.Connection, session_id: str, types: Iterable[str]
+) -> list[tuple[str, dict[str, Any]]]:
+    """Type and payload of a session's nodes of these types, in no order."""
+    rows = db.execute(_OF_SESSION, (session_id, _encode([*types]).decode())).fetchall()
+    return [(kind, _decode(payload)) for kind, payload in rows]
 
 
 def _node(row: tuple[Any, ...]) -> dict[str, Any]:

@@ -21,11 +21,11 @@ MAX_CHUNKS = 250_000
 """Chunks that are kept, of all files: some 450 MB of code."""
 LINKED = "linked"
 """The note of what the `imports` edges hold for (`links`); "" = the files have changed since."""
-_FILES = "INSERT INTO files VALUES {}"
-_IMPORTS = "INSERT INTO imports VALUES {}"
-_CHUNKS = "INSERT INTO chunks VALUES {}"
-_TEXT = "INSERT INTO chunks_text (rowid, body, path, defines) VALUES {}"
-_NAMES = "INSERT INTO chunks_names (rowid, path, defines) VALUES {}"
+_FILES = "INSERT INTO files {}"
+_IMPORTS = "INSERT INTO imports {}"
+_CHUNKS = "INSERT INTO chunks {}"
+_TEXT = "INSERT INTO chunks_text (rowid, body, path, defines) {}"
+_NAMES = "INSERT INTO chunks_names (rowid, path, defines) {}"
 _NO_TEXT = "INSERT INTO chunks_text (chunks_text, rowid, body, path, defines) VALUES ('delete', ?, ?, ?, ?)"
 _NO_NAMES = "INSERT INTO chunks_names (chunks_names, rowid, path, defines) VALUES ('delete', ?, ?, ?)"
 _NUMBERS = "SELECT path, number FROM files WHERE path IN (SELECT value FROM json_each(?))"
@@ -46,13 +46,13 @@ def take(db: sqlite3.Connection, changed: Rows, gone: Sequence[str]) -> None:
     for path, number in db.execute(_NUMBERS, (json.dumps([*changed.paths, *gone]),)).fetchall():
         _forget(db, path, number)
     # First what SQLite is longest at: meanwhile another thread may end its work, and the rest need not wait for it.
-    insert(db, _TEXT, 4, changed.words)
+    insert(db, _TEXT, 4, changed.words, indexed=True)
     insert(db, _CHUNKS, 11, changed.chunks)
     insert(db, _FILES, 5, changed.files)
     put_rows(db, changed.nodes, changed.edges)
     insert(db, _IMPORTS, 2, changed.imports)
     set_note(db, LINKED, "")
-    insert(db, _NAMES, 3, changed.names)
+    insert(db, _NAMES, 3, changed.names, indexed=True)
 
 
 def is_full(db: sqlite3.Connection, limit: int = MAX_CHUNKS) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
+from typing import NoReturn
 
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors
@@ -99,7 +100,32 @@ WITHOUT_CODE = _WITHOUT_CODE + "INSERT INTO chunks_names (chunks_names) VALUES (
 """A step for each time that text is cut into words another way (`hub.domain.graph.terms.spaced`): a full-text index
 without a copy forgets a chunk only by the very words it was told. The next scan reads the code again."""
 
-STEPS: tuple[str, ...] = (_FIRST, _WITHOUT_CODE, _IMPORTS + _WITHOUT_CODE, _NAMES + WITHOUT_CODE)
+_SESSIONS = """
+CREATE INDEX nodes_of_session ON nodes (session_id, node_type) WHERE session_id <> '';
+"""
+"""A session's intent is drawn from its nodes while a handoff waits."""
+_WITHOUT_DOINGS = """
+DELETE FROM edges WHERE edge_type NOT IN ('defines', 'imports');
+DELETE FROM nodes WHERE session_id <> '';
+DELETE FROM notes WHERE name IN ('cursor', 'pending');
+"""
+"""A step for each time that agents' doings become other nodes, or are remembered otherwise: the log is read again."""
+
+_MERGES = """
+INSERT INTO chunks_text (chunks_text, rank) VALUES ('automerge', 32), ('crisismerge', 32);
+INSERT INTO chunks_names (chunks_names, rank) VALUES ('automerge', 32), ('crisismerge', 32);
+"""
+"""So many pieces of an index are merged at once, each of some 2 MB of code. With 16 all but a little project's were written
+twice while it was built."""
+
+STEPS: tuple[str, ...] = (
+    _FIRST,
+    _WITHOUT_CODE,
+    _IMPORTS + _WITHOUT_CODE,
+    _NAMES + WITHOUT_CODE,
+    _SESSIONS + _WITHOUT_DOINGS,
+    _MERGES,
+)
 """Step n brings a database of version n to version n + 1."""
 VERSION = len(STEPS)
 _PRAGMAS = (
@@ -117,6 +143,7 @@ _PRAGMAS = (
 _CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _CODES = {
     sqlite3.SQLITE_FULL: (Code.NO_SPACE, "the disk is full"),
+    sqlite3.SQLITE_IOERR_SHMSIZE: (Code.NO_SPACE, "the disk is full"),
     sqlite3.SQLITE_READONLY: (Code.READ_ONLY, "it cannot be written"),
     sqlite3.SQLITE_IOERR: (Code.DISK_FAILED, "the disk failed"),
     sqlite3.SQLITE_CANTOPEN: (Code.NO_PERMISSION, "it cannot be opened"),
@@ -135,7 +162,7 @@ def connect(path: Path) -> sqlite3.Connection:
     The connection may be used by one thread after the other, by one at a time.
 
     Raises:
-        sqlite3.DatabaseError: It is damaged, newer, or cannot be used: see `is_unusable` and `coded`.
+        sqlite3.DatabaseError: It is damaged, newer, or cannot be used: see `is_unusable` and `raise_coded`.
         HubError: NO_PERMISSION, NO_SPACE, READ_ONLY.
     """
     try:
@@ -172,9 +199,10 @@ def is_unusable(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT
 
 
-def coded(path: Path, error: sqlite3.Error) -> Exception:
-    """The coded form of a disk error; the error itself when it is none of a user's."""
-    code = _CODES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+def raise_coded(path: Path, error: sqlite3.Error) -> NoReturn:
+    """Raises the coded form of a disk error; the error itself when it is none of a user's."""
+    number = getattr(error, "sqlite_errorcode", 0)
+    code = _CODES.get(number) or _CODES.get(number & 0xFF)
     if code is None:
-        return error
-    return HubError(code[0], f"Cannot use {path}: {code[1]}.")
+        raise error
+    raise HubError(code[0], f"Cannot use {path}: {code[1]}.") from error

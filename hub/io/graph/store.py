@@ -18,7 +18,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors
-from hub.io.graph.schema import coded, connect, is_unusable
+from hub.io.graph.schema import connect, is_unusable, raise_coded
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -109,7 +109,7 @@ class GraphStore:
         Of those whose connections failed on one database, the first does so: the others find a new one in its place.
         """
         if not is_unusable(error):
-            raise coded(self._path, error) from error
+            raise_coded(self._path, error)
         if failed not in (self._writer, self._reader):
             _opened(self._writer)
             return HubError(Code.STATE_CORRUPT, "The knowledge graph was made anew meanwhile.")

@@ -10,9 +10,7 @@ the runner then reaches the agent's process group only, and says so in its first
 
 from __future__ import annotations
 
-import ctypes
 import os
-import signal
 import sys
 import time
 
@@ -33,6 +31,8 @@ def prctl(option: int, argument: int | bytes) -> None:
     Raises:
         OSError: The kernel refused.
     """
+    import ctypes  # noqa: PLC0415  # whoever only reads `/proc` does without
+
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(option, argument, 0, 0, 0) != 0:
         number = ctypes.get_errno()
@@ -155,6 +155,8 @@ def send(pid: int, started: int, number: int) -> bool:
     Raises:
         PermissionError: The process belongs to somebody else.
     """
+    import signal  # noqa: PLC0415  # as above
+
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -229,6 +231,8 @@ def exterminate(limit: float, reaped: Callable[[int, int], object] | None = None
     Killing a parent hands its children to this process (a subreaper), so each round sees what the last one
     hid.
     """
+    import signal  # noqa: PLC0415  # as above
+
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:

@@ -217,7 +217,9 @@ def inspect(run_dir: Path) -> RunState:
     verdict = _read(run_dir / runner_files.VERDICT)
     if verdict is not None:
         return Ended(verdict_from(verdict))
-    if _read(run_dir / runner_files.AGENT) is None:
+    if not (
+        run_dir / runner_files.AGENT
+    ).is_file():  # anything else in its place is no record the runner wrote
         return ClaimedNotStarted()
     settled = not is_alive(_identity(claim, "guardianPid", "guardianStarttime"))
     return Dead(started=True, spool_bytes=_size(run_dir / runner_files.STDOUT), settled=settled)

@@ -318,7 +318,8 @@ class AcpStream(Fold):
         self._tools.clear()
         stop = jsonline.text(answered.result.get("stopReason"))
         if stop == "cancelled":
-            events.append(Event(EventType.RESULT, "The turn was interrupted", {"isError": False}))
+            meta = {"isError": False, "interrupted": True}
+            events.append(Event(EventType.RESULT, "The turn was interrupted", meta))
             return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
         if stop == "end_turn" and denied and not self._replies:
             return Step([*events, Event(EventType.SYSTEM, _WITHOUT)], [self._prompt([_WITHOUT])])

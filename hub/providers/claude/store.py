@@ -21,7 +21,7 @@ from hub.domain.detection.intel_fold import Draft, mcp_of
 from hub.domain.detection.processes import Signature
 from hub.providers import records
 from hub.providers.jsonline import count, items, mapping, text, texts
-from hub.providers.store import Files, LineStore, Summed, Totals, document, stem
+from hub.providers.store import Files, LineStore, document, stem
 
 SIGNATURE = Signature(
     executables=("claude", "claude.exe"),
@@ -87,8 +87,6 @@ _SYNTHETIC = (
     "<task-notification>",
     "Caveat: ",
 )
-_DEEP = 6
-"""Folders below each other in which records are looked for; a subagent's subagent lies in the fifth."""
 _INTERRUPTED = "[Request interrupted by user"
 
 
@@ -196,7 +194,7 @@ class Fold:
 
     def _call(self, tool: str, given: Mapping[str, Any], key: str) -> None:
         if tool in _CHANGING:
-            self.draft.touched(text(given.get("file_path")) or text(given.get("notebook_path")))
+            self.draft.touches(key, [text(given.get("file_path")) or text(given.get("notebook_path"))])
         elif tool == "TaskUpdate":
             self._updates[key] = given
         elif tool != "TaskCreate":
@@ -248,27 +246,4 @@ def _tasks(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
         draft.task(text(value.get("id")), text(value.get("subject")), text(value.get("status")))
 
 
-def _everywhere(home: str, env: Mapping[str, str]) -> Sequence[Place]:
-    """Every file of records: a subagent's lies below its session's, and for some months all were below `.config`."""
-    roots = [place.root for place in _where(home, env)]
-    if not env.get("CLAUDE_CONFIG_DIR"):
-        roots.append(records.home_of(home, env, "XDG_CONFIG_HOME", ".config") + "/claude")
-    return [
-        Place(root, ("projects", *["*"] * depth, "*.jsonl")) for root in roots for depth in range(1, _DEEP)
-    ]
-
-
-def _totals() -> Totals:
-    from hub.providers.claude.totals import Totals as Sums  # noqa: PLC0415  # a list of sessions does without
-
-    return Sums()
-
-
-STORE = LineStore(
-    name="claude",
-    where=_where,
-    named=_named,
-    fold=Fold,
-    after=_tasks,
-    summed=Summed(where=_everywhere, totals=_totals),
-)
+STORE = LineStore(name="claude", where=_where, named=_named, fold=Fold, after=_tasks)

@@ -321,6 +321,7 @@ class ClaudeStream(Fold):
         meta: dict[str, Any] = {"isError": message.get("is_error") is True}
         if outcome is not None and outcome.ending is Ending.INTERRUPTED:
             said = "The turn was interrupted"  # Claude Code says something about its own diagnostics here
+            meta["interrupted"] = True
         if outcome is not None and outcome.failure is not None:
             meta["failure"] = outcome.failure.kind.value
             if not self._signs.text:

@@ -1,32 +1,36 @@
 """What Claude Code's sessions used, from all their bytes.
 
-Owns: the sum over whole files, each message of a request counted once.
+Owns: where every file of records lies, and the sum over whole files, each message of a request counted once.
 Must not: open a file, or read any record but those with a usage.
 
 Three records of a message repeat one usage, and a forked session's file begins with a copy of the other's records; so
 what is counted is a pair of message and request, in whichever file it stands. Older versions wrote what was known when
 each record was written, so the largest counts. Of a record only what is needed is decoded, and most bytes are not even
 looked at: they are results of tools, whose records say at their beginning that they are no answer. Reading every record
-whole takes ten times as long. The files may be shared out among processes: what each has seen is merged, not added, for
-one answer may stand in the files of two.
+whole takes ten times as long.
+
+The files may be shared out among processes, and an answer may then stand in those of two. So each process tells its sum
+and eight bytes for each of its answers; of the few that two processes seem to have it is asked for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
 
-from hub.domain.cost import Tokens
+from hub.providers.homes import home_of
+from hub.providers.summed import Sum, Summed, Tree
 
 _MARK = b'"usage":{'
 _KIND = b'"type":"'
 _ANSWER = b'"type":"assistant"'
-_NOTHING = (0, 0, 0, 0)
-"""Output, fresh input, written to the cache, read from it."""
 _LONG = 2048
 """Bytes of a record above which it costs less to see what it is than to look through it."""
+_DEEP = 5
+"""Folders below each other in which records are looked for; a subagent's subagent lies in the last of them."""
 
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
@@ -55,24 +59,40 @@ _Name = tuple[str, str | None]
 """Message and request."""
 _Used = tuple[int, str, int, int, int]
 """Output, model, fresh input, written to the cache, read from it."""
+_Sums = dict[str, list[int]]
+"""The same by model."""
 
 
-class _Seen(msgspec.Struct, array_like=True, gc=False):
-    """What was counted, in columns: they are read three times as fast as as many rows."""
+class _Told(msgspec.Struct, array_like=True):
+    """What one process has counted.
 
-    names: list[_Name]
-    used: tuple[list[int], list[str], list[int], list[int], list[int]]
-    sums: dict[str, list[int]]
+    Attributes:
+        sums: Of all its answers.
+        marks: The hash of each answer's name, eight bytes; the same in all children of one process.
+        unreadable: As `Totals.unreadable`.
+    """
+
+    sums: _Sums
+    marks: bytes
     unreadable: int
 
 
 _decode = msgspec.json.Decoder(_Record).decode
 _pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(_Seen).decode
+_told = msgspec.msgpack.Decoder(_Told).decode
+_rows = msgspec.msgpack.Decoder(list[tuple[_Name, _Used]]).decode
+
+
+def everywhere(home: str, env: Mapping[str, str]) -> list[Tree]:
+    """Every file of records: a subagent's lies below its session's, and for some months all were below `.config`."""
+    roots = [home_of(home, env, "CLAUDE_CONFIG_DIR", ".claude")]
+    if not env.get("CLAUDE_CONFIG_DIR"):
+        roots.append(home_of(home, env, "XDG_CONFIG_HOME", ".config") + "/claude")
+    return [Tree(root, "projects", ".jsonl", _DEEP) for root in roots]
 
 
 class Totals:
-    """The sums of everything that was fed.
+    """All answers that were fed.
 
     Attributes:
         unreadable: Lines that tell of a usage, or seem to, and could not be read.
@@ -80,16 +100,9 @@ class Totals:
 
     def __init__(self) -> None:
         self.unreadable = 0
-        self._requests: dict[_Name, _Used] = {}
-        self._sums: dict[str, list[int]] = {}
+        self._answers: dict[_Name, _Used] = {}
+        self._sums: _Sums = {}
         self._rest: list[bytes] = []
-
-    def by_model(self) -> dict[str, Tokens]:
-        """Tokens, by model."""
-        return {
-            model: Tokens(fresh + written + cached, out, cached, written)
-            for model, (out, fresh, written, cached) in self._sums.items()
-        }
 
     def feed(self, data: bytes) -> None:
         """The next bytes of a file; what follows the last newline waits for more, or for `end`."""
@@ -112,30 +125,19 @@ class Totals:
             self._rest.clear()
             self._scan(rest, 0, len(rest))
 
-    def seen(self) -> bytes:
-        """All that was counted, for `merge` in another process."""
-        columns = zip(*self._requests.values(), strict=True) if self._requests else [()] * 5
-        return _pack((list(self._requests), list(columns), self._sums, self.unreadable))
-
-    def merge(self, seen: bytes) -> None:
-        """Count what another has seen as well."""
-        found = _unpack(seen)
-        theirs = dict(zip(found.names, zip(*found.used, strict=True), strict=True))
-        for model, figures in found.sums.items():
-            known = self._sums.get(model, _NOTHING)
-            self._sums[model] = [a + b for a, b in zip(known, figures, strict=True)]
-        for name in self._requests.keys() & theirs.keys():
-            mine, other = self._requests[name], theirs[name]
-            theirs[name] = max(mine, other)
-            self._tally(min(mine, other), -1)
-        self._requests |= theirs
-        self.unreadable += found.unreadable
+    def answer(self, question: bytes) -> bytes:
+        """What `merged` asks each process: the sums, and a mark of each answer; or all of the answers so marked."""
+        if question:
+            asked = set(_marks(question))
+            return _pack([row for row in self._answers.items() if hash(row[0]) in asked])
+        return _pack(_Told(self._sums, array("q", map(hash, self._answers)).tobytes(), self.unreadable))
 
     def _scan(self, data: bytes, at: int, end: int) -> None:
         """The lines of a part of `data`, which begins with one."""
         find, before = data.find, data.rfind
+        message, request, most = "", None, -1
         while at < end:
-            start, at = at, find(b"\n", at, end) + 1 or end
+            start, at = at, find(b"\n", at) + 1 or end
             if at - start > _LONG and _no_answer(data, start, at):
                 continue
             # It stands near the end of its record.
@@ -146,15 +148,16 @@ class Totals:
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 self.unreadable += 1
                 continue
-            message = record.message
-            if record.type == "assistant" and message is not None and message.usage is not None:
-                self._count(message, message.usage, record.requestId)
+            told = record.message
+            if told is None or (usage := told.usage) is None or record.type != "assistant":
+                continue
+            # Most records repeat the one before.
+            if told.id == message and record.requestId == request and usage.output_tokens <= most:
+                continue
+            message, request, most = told.id, record.requestId, usage.output_tokens if told.id else -1
+            self._count(told, usage, request)
 
     def _count(self, message: _Message, usage: _Usage, request: str | None) -> None:
-        name = (message.id, request)
-        known = self._requests.get(name)
-        if known is not None and known[0] >= usage.output_tokens:
-            return
         used = (
             usage.output_tokens,
             message.model,
@@ -163,18 +166,13 @@ class Totals:
             usage.cache_read_input_tokens,
         )
         if message.id:  # without one it counts by itself
-            self._requests[name] = used
-        if known is not None:
-            self._tally(known, -1)
-        self._tally(used, 1)
-
-    def _tally(self, used: _Used, times: int) -> None:
-        out, model, fresh, written, cached = used
-        sum_ = self._sums.get(model) or self._sums.setdefault(model, [*_NOTHING])
-        sum_[0] += times * out
-        sum_[1] += times * fresh
-        sum_[2] += times * written
-        sum_[3] += times * cached
+            known = self._answers.setdefault((message.id, request), used)
+            if known is not used:
+                if known[0] >= used[0]:
+                    return
+                _add(self._sums, known, -1)
+                self._answers[message.id, request] = used
+        _add(self._sums, used, 1)
 
 
 def _no_answer(data: bytes, start: int, end: int) -> bool:
@@ -190,11 +188,46 @@ def _no_answer(data: bytes, start: int, end: int) -> bool:
     return kind >= 0 and not data.startswith(_ANSWER, kind) and data.find(b"\\", start, nested) < 0
 
 
-def total(files: Iterable[Iterable[bytes]]) -> Totals:
-    """The sums over files, each given as its pieces in their order."""
-    sums = Totals()
-    for pieces in files:
-        for piece in pieces:
-            sums.feed(piece)
-        sums.end()
-    return sums
+def _add(sums: _Sums, used: _Used, times: int) -> None:
+    out, model, fresh, written, cached = used
+    known = sums.get(model) or sums.setdefault(model, [0, 0, 0, 0])
+    known[0] += times * out
+    known[1] += times * fresh
+    known[2] += times * written
+    known[3] += times * cached
+
+
+def _marks(data: bytes) -> array[int]:
+    found = array("q")
+    found.frombytes(data)
+    return found
+
+
+def merged(ask: Callable[[bytes], Sequence[bytes]]) -> Sum:
+    """What several have counted, an answer that more than one of them has once.
+
+    Args:
+        ask: What `Totals.answer` of each says to a question. All are children of this process, or it itself.
+    """
+    told = [_told(one) for one in ask(b"")]
+    sums: _Sums = {}
+    seen: set[int] = set()
+    twice: set[int] = set()
+    for one in told:
+        for model, figures in one.sums.items():
+            out, fresh, written, cached = figures
+            _add(sums, (out, model, fresh, written, cached), 1)
+        marks = _marks(one.marks)
+        twice.update(seen.intersection(marks))
+        seen.update(marks)
+    largest: dict[_Name, _Used] = {}
+    for rows in map(_rows, ask(array("q", twice).tobytes())) if twice else ():
+        for name, used in rows:
+            known = largest.get(name)
+            if known is not None:
+                _add(sums, min(known, used), -1)
+            largest[name] = used if known is None else max(known, used)
+    return Sum(sums, sum(one.unreadable for one in told))
+
+
+SUMMED = Summed(everywhere, Totals, merged)

@@ -214,7 +214,8 @@ class CodexStream(Fold):
                 events.append(Event(EventType.RESULT, self._last_text, {"isError": False}))
                 return self._end(events, Outcome(Ending.DONE, text=self._last_text))
             case "interrupted":
-                events.append(Event(EventType.RESULT, "The turn was interrupted", {"isError": False}))
+                meta = {"isError": False, "interrupted": True}
+                events.append(Event(EventType.RESULT, "The turn was interrupted", meta))
                 return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
         told = jsonline.mapping(turn.get("error"))
         if not told and self._failure is not None:

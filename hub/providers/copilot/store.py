@@ -18,7 +18,6 @@ from hub.domain.detection.intel import Found, Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
 from hub.domain.detection.processes import Signature
 from hub.providers import records
-from hub.providers.copilot.todos import Todos
 from hub.providers.jsonline import count, integer, items, mapping, text
 from hub.providers.store import LineStore, parent, stem
 
@@ -93,6 +92,8 @@ class Fold:
             "tool.execution_complete": self._changed,
         }
         self._metered = False
+        from hub.providers.copilot.todos import Todos  # noqa: PLC0415  # SQLite, for sessions of Copilot's alone
+
         self._todos = Todos()
 
     def gap(self) -> None:

@@ -77,6 +77,10 @@ def conversation(database: Database, hit: StoreHit, draft: Draft) -> None:
         draft.damaged()
 
 
+_WELL = ("completed", "success", None)
+"""How a call has ended that did what it was to do; older versions say nothing."""
+
+
 def _bubble(draft: Draft, name: str, value: Mapping[str, Any]) -> None:
     if not value:
         draft.damaged()
@@ -88,7 +92,7 @@ def _bubble(draft: Draft, name: str, value: Mapping[str, Any]) -> None:
     draft.said(role, text(value.get("text")), key=name)
     chat.used(draft, name, value.get("tokenCount"), ("inputTokens",), ("outputTokens",))
     call = mapping(value.get("toolFormerData"))
-    if call and call.get("status") != "error":
+    if call and call.get("status") in _WELL:
         records.called(draft, text(call.get("name")), call.get("rawArgs") or call.get("params"))
     draft.took()
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 from hub.domain.detection.intel import Found, Limits, Place, StoreHit, Unreadable
@@ -159,6 +158,8 @@ def _project(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
 
 
 def _hashed(path: str) -> str:
+    from hashlib import sha256  # noqa: PLC0415  # it loads OpenSSL, for sessions of Gemini's alone
+
     return sha256(path.encode("utf-8", "replace")).hexdigest()
 
 

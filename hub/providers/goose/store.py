@@ -111,7 +111,7 @@ def _block(draft: Draft, block: Mapping[str, Any]) -> Mapping[str, Any]:
         draft.mcp(server)
     given = mapping(call.get("arguments"))
     looks = given.get("command") in _LOOKS
-    return {"type": "tool_use", "name": "" if looks else tool, "input": given}
+    return {"type": "tool_use", "id": block.get("id"), "name": "" if looks else tool, "input": given}
 
 
 def _kind(value: Mapping[str, Any]) -> str:

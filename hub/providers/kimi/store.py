@@ -12,7 +12,6 @@ a request says; what the program tells the model comes as the user.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import md5
 from typing import Any
 
 from hub.domain.detection.intel import Limits, StoreHit
@@ -93,7 +92,9 @@ def _event(draft: Draft, value: Mapping[str, Any]) -> None:
         part = mapping(event.get("part"))
         draft.said("assistant", said([part]), key=text(event.get("stepUuid")), join=True)
     elif event.get("type") == "tool.call":
-        chat.called(draft, event)
+        chat.called(draft, event, text(event.get("toolCallId")))
+    elif event.get("type") == "tool.result":
+        chat.settled(draft, event)
 
 
 _TAKES = {
@@ -123,7 +124,12 @@ def _part(draft: Draft, value: Mapping[str, Any]) -> None:
 
 
 def _call(draft: Draft, value: Mapping[str, Any]) -> None:
-    chat.called(draft, mapping(_payload(value).get("function")))
+    told = _payload(value)
+    chat.called(draft, mapping(told.get("function")), text(told.get("id")))
+
+
+def _result(draft: Draft, value: Mapping[str, Any]) -> None:
+    chat.settled(draft, _payload(value))
 
 
 def _status(draft: Draft, value: Mapping[str, Any]) -> None:
@@ -138,6 +144,7 @@ _OLD = Grammar(
         "SteerInput": _turn,
         "ContentPart": _part,
         "ToolCall": _call,
+        "ToolResult": _result,
         "StatusUpdate": _status,
     },
     silent=frozenset(
@@ -149,7 +156,6 @@ _OLD = Grammar(
                 "StepInterrupted",
                 "StepRetry",
                 "ToolCallPart",
-                "ToolResult",
             ),
             *("CompactionBegin", "CompactionEnd", "SubagentEvent", "ApprovalRequest", "ApprovalResponse"),
             *(
@@ -178,6 +184,8 @@ def _folder(hit: StoreHit, draft: Draft, files: Files, limits: Limits) -> None:
 
 
 def _md5(path: str) -> str:
+    from hashlib import md5  # noqa: PLC0415  # it loads OpenSSL, for sessions of Kimi's alone
+
     return md5(path.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 

@@ -261,7 +261,8 @@ class OpenCodeStream(Fold):
         if self._doomed is not None:
             return self._fail(events, self._doomed)
         if jsonline.mapping(last.get("error")).get("name") == failures.ABORTED:
-            events.append(Event(EventType.RESULT, "The turn was interrupted", {"isError": False}))
+            meta = {"isError": False, "interrupted": True}
+            events.append(Event(EventType.RESULT, "The turn was interrupted", meta))
             return self._end(events, Outcome(Ending.INTERRUPTED, text=self._last_text))
         failure = self._error or _unfinished(jsonline.text(last.get("finish")))
         if failure is not None:

@@ -30,6 +30,8 @@ class HistoryEntry(Answer, frozen=True, kw_only=True):
     event: str
     provider: str
     summary: str
+    exitCode: int | None = None  # noqa: N815  # the API's name
+    """Of an acceptance command; null where none ended."""
 
 
 class Commit(Answer, frozen=True, kw_only=True):

@@ -7,6 +7,8 @@ import subprocess
 from contextlib import asynccontextmanager
 
 import pytest
+import trio
+import trio.testing
 
 from hub.actors import audit as audit_module
 from hub.actors.audit import AuditWriter
@@ -68,6 +70,22 @@ async def test_the_newest_keys_are_known_and_memory_is_bounded(places, monkeypat
         assert (await ask(AuditAppend([entry("0")])))["seq"] == 5
 
 
+async def test_a_group_takes_its_time_only_while_nobody_waits_behind_it(places, mock_clock):
+    """Hashed in one go, an agent's events of a tenth of a second made each of its lines two milliseconds late."""
+    many = [entry(str(number)) for number in range(100)]
+    async with writer(places) as ask:
+        before = trio.current_time()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask, AuditAppend(many))
+            await trio.testing.wait_all_tasks_blocked(0.001)
+            assert (places.audit.stat().st_size, trio.current_time()) == (0, before)
+            nursery.start_soon(ask, AuditAppend([entry("mine")]))
+            await trio.testing.wait_all_tasks_blocked(0.001)
+            mock_clock.jump(audit_module._BREATH)
+        assert trio.current_time() == before + audit_module._BREATH
+        assert (await ask(AuditHead()))["seq"] == 100
+
+
 async def test_the_head_is_the_newest_record(places):
     async with writer(places) as ask:
         assert (await ask(AuditHead()))["seq"] == -1
@@ -94,6 +112,19 @@ async def test_the_history_has_the_specifications_shape(places):
     ]
     assert both[1]["sessionId"] == "s-1"
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", e["ts"]) for e in both)
+
+
+async def test_the_history_tells_how_an_acceptance_command_ended(places):
+    """That it ran was there, and not whether it passed."""
+    ends = [{"exitCode": 0}, {"exitCode": 2, "timedOut": False}, {"exitCode": None, "timedOut": True}]
+    async with writer(places) as ask:
+        await ask(AuditAppend([entry(str(n), "verify", command="make", **end) for n, end in enumerate(ends)]))
+        found = await ask(AuditHistory())
+    assert [(e["summary"], e["exitCode"]) for e in found] == [
+        ("make, exit 0", 0),
+        ("make, exit 2", 2),
+        ("make, timed out", None),
+    ]
 
 
 async def test_a_long_list_goes_in_in_order_and_in_groups(places):

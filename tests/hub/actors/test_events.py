@@ -65,6 +65,12 @@ class Logs:
         await slot.ref.wait_alive()
 
 
+@pytest.fixture(autouse=True)
+def _disarmed():
+    yield
+    failpoints.disarm()
+
+
 @asynccontextmanager
 async def logs_of(folder):
     places = Places(folder)
@@ -225,7 +231,7 @@ async def test_who_asks_is_answered_where_the_audit_log_takes_nothing(folder, mo
     """A log that was tampered with keeps no session from ending."""
     monkeypatch.setattr(events, "_AUDIT_PATIENCE", 0.01)
     async with logs_of(folder) as logs:
-        failpoints.arm("audit.append=enospc@1")
+        failpoints.arm("audit.append=enospc")
         await logs.append(said(1))
         await logs.events.ref.call(EventsOnRecord(), timeout=CALL)
         assert await logs.audited() == []

@@ -43,6 +43,7 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
         register(home, pid, SESSION)
         transcript(home, SESSION, made.root, "Write a.py")
         alone = agents(hub("detect", "--json", cwd=made.root, env=env), tmp_path)
+        again = agents(hub("detect", "--json", cwd=made.root, env=env), tmp_path)
         elsewhere = agents(hub("detect", "--json", cwd=tmp_path / "home", env=env), tmp_path)
         people = hub("detect", "--since-hours", "2", cwd=made.root, env=env).stdout
         made.start(HOME=env["HOME"])
@@ -57,7 +58,7 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
     assert (running_on.returncode, both.returncode) == (1, 2)
     assert f"It still runs, as process {pid}." in running_on.stderr
     assert [one["id"] for one in alone] == [f"claude:{SESSION}"]
-    assert alone == served
+    assert alone == again == served
     assert elsewhere == [{**alone[0], "adoptable": False}], "agents run outside of every project, too"
     assert [one["id"] for one in json.loads(short) if one["workDir"].startswith(str(tmp_path))] == [
         alone[0]["id"]

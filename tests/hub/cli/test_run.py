@@ -64,6 +64,26 @@ def test_run_does_not_join_another_projects_daemon(ready, repo):
     assert api.get("/api/status")["sessionState"] == "idle"
 
 
+def test_a_repository_without_a_commit_is_refused_before_a_daemon_is_started(tmp_path):
+    """It started one, which made all its files, only to be told so."""
+    git(tmp_path, "init", "-q")
+    done = hub("run", "x", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"hub: {tmp_path} has no commit yet.\n     Run: git commit --allow-empty -m start\n"
+    assert not (tmp_path / ".hub").exists()
+
+
+def test_a_chain_that_names_nobody_is_refused_before_a_daemon_is_started(repo):
+    """A misspelt name was passed by, and what was said is that no agent is installed."""
+    (repo / "hub.toml").write_text('[session]\nchain = ["claude", "cluade"]\n')
+    done = hub("run", "x", "--json", cwd=repo)
+    error = json.loads(done.stdout)["error"]
+    assert (done.returncode, error["code"]) == (2, "config_invalid")
+    assert "'cluade'" in error["detail"]
+    assert "claude, codex" in error["hint"]
+    assert not (repo / ".hub").exists()
+
+
 def test_settings_hold_in_their_order(work):
     """Option over environment over hub.toml: with no handoff allowed, the limit ends the run with 6."""
     work.script("demo-first", {"limit": {"resetsIn": 3600}})
@@ -171,7 +191,7 @@ def test_leaving_at_once_says_who_goes_on(work, watched):
     assert "Go on with its session: hub daemon" in watched.said
     session = work.fsm()["sessionId"]
     refused = run_json(work, "run", "another task", status=1)["error"]
-    assert refused["code"] == "session_already_running"
+    assert refused["code"] == "session_already_running", refused
     assert session in refused["detail"]
     assert "hub daemon" in refused["hint"]
     assert work.fsm()["sessionState"] == "running"

@@ -4,7 +4,7 @@ import click
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.cli.screen import block, gauge, line, shown, whole
+from hub.cli.screen import Screen, block, gauge, line, shown, whole
 from hub.cli.timeline import handoffs
 from hub.cli.watch import show_batch
 from hub.domain.event import Tag
@@ -103,10 +103,26 @@ def test_why_is_said_once_a_handoff():
 
 def test_a_session_is_watched_without_the_machines_other_agents(capsys):
     """Ambient mode tells of them in the same log; between the lines of a session they looked like hub's own."""
-    show_batch([record("system", "Codex runs in /elsewhere", detected="codex:1"), record(msg="mine")])
+    show_batch(
+        [record("system", "Codex runs in /elsewhere", detected="codex:1"), record(msg="mine")], Screen()
+    )
     assert "mine" in capsys.readouterr().err.removesuffix("\n")
-    show_batch([record("system", "Codex runs in /elsewhere", detected="codex:1")])
+    show_batch([record("system", "Codex runs in /elsewhere", detected="codex:1")], Screen())
     assert not capsys.readouterr().err
+
+
+def test_the_last_words_are_shown_once():
+    """Claude Code, Codex and others say them as text, and again as the result of their run."""
+    screen = Screen()
+    words = record("text", "It is done.\nAll tests pass.", type="text", sessionId="s-1")
+    result = record("system", "It is done. All tests pass.\n", type="result", sessionId="s-1")
+    assert screen.shows(words)
+    assert not screen.shows(result)
+    assert screen.shows({**result, "msg": "It is done in another way."})
+    assert screen.shows({**result, "meta": {"type": "result", "sessionId": "s-2"}}), (
+        "another session said nothing"
+    )
+    assert Screen().shows(result), "an agent that says it only as its result is heard"
 
 
 def test_pieces_of_text_wait_for_their_whole():

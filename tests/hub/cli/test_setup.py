@@ -1,6 +1,8 @@
 """`hub init` and `hub doctor`: from a bare repository to one that is ready, each finding with its next step."""
 
 import json
+import subprocess
+import sys
 import tomllib
 
 from click.testing import CliRunner
@@ -60,6 +62,23 @@ def test_init_with_all_comments_taken_away_is_valid_too(repo):
     path.write_text("\n".join(keys))
     assert tomllib.loads(path.read_text())["providers"]["claude"]["accounts"][0]["label"] == "work"
     assert findings(repo)[0]["hub.toml"]["ok"] is True
+
+
+def test_init_leaves_nothing_half_written(repo):
+    """On a full disk an empty hub.toml stayed behind, which the next `hub init` then refused to overwrite."""
+    hub("init", cwd=repo)
+    size = (repo / "hub.toml").stat().st_size
+    (repo / "hub.toml").unlink()
+    done = subprocess.run(
+        ["prlimit", f"--fsize={size - 1}", sys.executable, "-m", "hub", "init"],
+        cwd=repo,
+        env=environ(repo.parent),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert not (repo / "hub.toml").exists()
 
 
 def test_init_overwrites_nothing(repo):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 
 import click
 import pytest
@@ -58,6 +60,67 @@ def test_other_agents_sum_themselves_up(used, tmp_path):
     row = json.loads(used(home, "--json"))["usage"][0]
     assert (row["provider"], row["cachedIn"], row["exact"]) == ("codex", None, True)
     assert row["tokensIn"] > row["tokensOut"] > 0
+
+
+def nameless(out):
+    """An answer that counts wherever it stands: nothing but its file tells a copy."""
+    return answer("", "r", out, "", "assistant")
+
+
+def test_sessions_of_accounts_count_wherever_an_account_is_named(used, tmp_path):
+    """They were left out: an account's own folder is no place that the environment tells of."""
+    home = tmp_path / "home"
+    (tmp_path / ".git").mkdir()
+    written(home, ".claude", "projects", "-a", "s.jsonl", lines=[nameless(1)])
+    written(home, "work", "projects", "-a", "s.jsonl", lines=[nameless(20)])
+    written(tmp_path, "book", "projects", "-a", "s.jsonl", lines=[nameless(300)])
+    written(
+        tmp_path, "state", "accounts", "claude", "mine", "projects", "-a", "s.jsonl", lines=[nameless(4000)]
+    )
+    written(
+        tmp_path, "hub.toml", lines=[b"[[providers.claude.accounts]]", b'label = "w"\nconfigDir = "~/work"']
+    )
+    book = f'[[claude.accounts]]\nlabel = "b"\nconfigDir = "{tmp_path}/book"'
+    written(tmp_path, ".hub", "accounts.toml", lines=[book.encode()])
+    found = json.loads(used(home, "--json", CLAUDE_CONFIG_DIR="", XDG_CONFIG_HOME=""))
+    assert ([row["tokensOut"] for row in found["usage"]], found["gaps"]) == ([4321], [])
+    env = environ(tmp_path, HOME=str(home), CLAUDE_CONFIG_DIR="", XDG_CONFIG_HOME="")
+    assert "4,321" in hub("--project", str(tmp_path), "usage", cwd=home, env=env).stdout
+    (tmp_path / ".git").rmdir()
+    assert "4,001" in hub("usage", cwd=home, env=env).stdout
+
+
+def test_a_file_that_two_paths_lead_to_counts_once(used, tmp_path):
+    """An account's folder may be a link to the user's own, or share its sessions with it."""
+    home = home_of("codex", "rich", tmp_path)
+    alone = json.loads(used(home, "--json", CLAUDE_CONFIG_DIR="", CODEX_HOME=""))["usage"]
+    written(home, ".claude", "projects", "-a", "s.jsonl", lines=[nameless(7)])
+    (home / "link").symlink_to(home / ".claude")
+    shutil.copytree(home / ".codex", home / "same", copy_function=os.link)
+    shutil.copytree(home / ".codex", home / "other")
+    accounts = {"claude": ("link", ".claude"), "codex": ("same", "other")}
+    tables = [
+        f'[[providers.{name}.accounts]]\nlabel = "{each}"\nconfigDir = "{home}/{each}"'.encode()
+        for name, folders in accounts.items()
+        for each in folders
+    ]
+    (tmp_path / ".git").mkdir()
+    written(tmp_path, "hub.toml", lines=tables)
+    found = json.loads(used(home, "--json", CLAUDE_CONFIG_DIR="", CODEX_HOME=""))["usage"]
+    assert [row["tokensOut"] for row in found] == [7, 2 * alone[0]["tokensOut"]]
+
+
+def test_settings_that_cannot_be_read_are_a_gap_and_no_end(used, tmp_path):
+    """Whoever wants his tokens counted needs no project, and no whole one either."""
+    home = tmp_path / "home"
+    (tmp_path / ".git").mkdir()
+    written(tmp_path, "hub.toml", lines=[b"[[providers.claude.accounts]"])
+    written(home, ".claude", "projects", "-a", "s.jsonl", lines=[nameless(7)])
+    found = json.loads(used(home, "--json", CLAUDE_CONFIG_DIR=""))
+    assert [row["tokensOut"] for row in found["usage"]] == [7]
+    (gap,) = found["gaps"]
+    assert gap.startswith("Accounts are not known")
+    assert "hub.toml:1:" in gap
 
 
 def test_what_is_missing_and_what_is_damaged_is_said(used, tmp_path):

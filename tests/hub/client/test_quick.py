@@ -61,11 +61,19 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def test_nobody_there():
+@pytest.mark.parametrize(
+    ("project", "hint"),
+    [
+        (None, "Go to a project, or name it (hub --project DIR ...), and start it: hub daemon"),
+        (Path("/a/project"), "Start it: hub daemon"),
+    ],
+)
+def test_nobody_there(project, hint):
+    """Who is in no project is not told to start a daemon where it would be refused."""
     with pytest.raises(HubError) as error:
-        Api(free_port()).get("/api/status")
+        Api(free_port(), project=project).get("/api/status")
     assert error.value.code is Code.DAEMON_NOT_RUNNING
-    assert error.value.hint == "Start it: hub daemon"
+    assert error.value.hint == hint
     assert error.value.exit_status == 69
 
 

@@ -432,3 +432,20 @@ def test_the_score_is_a_whole_number_from_0_to_100_and_the_facets_are_shares(log
     assert isinstance(found.hfs, int)
     assert 0 <= found.hfs <= 100
     assert all(0 <= share <= 1 for share in found.per_class.values())
+
+
+def test_what_lapsed_when_the_turn_ended_is_not_missed():
+    """The score and the contract know by one rule that a turn has ended: words of before it are not asked for."""
+    log = numbered(
+        [
+            agent(EventType.TEXT, "Next I document it in README.md."),
+            agent(EventType.TOOL_USE, "", tool="Bash", toolId="1", command="git diff"),
+            agent(EventType.TOOL_RESULT, "", toolId="1", exitCode=0),
+            agent(EventType.RESULT, "It is done.", isError=False),
+        ]
+    )
+    assert contract_of(log).next_action == ""
+    assert "next" not in " ".join(score(log, contract_of(log)).missing)
+    assert contract_of(log[:3]).next_action
+    stale = attrs.evolve(contract_of(log), next_action="")
+    assert score(log[:3], stale).missing

@@ -85,9 +85,17 @@ def transcript(
     }
     answer = {"id": "m-1", "role": "assistant", "model": "claude-sonnet-5-5", "usage": usage}
     answer["content"] = [{"type": "text", "text": said}, call]
+    ended = [{"type": "tool_result", "tool_use_id": "t-1", "content": "File created successfully"}]
     records = [
         {"type": "user", "uuid": "u-1", "message": {"role": "user", "content": prompt}, **common},
         {"type": "assistant", "uuid": "u-2", "parentUuid": "u-1", "message": answer, **common},
+        {
+            "type": "user",
+            "uuid": "u-r",
+            "parentUuid": "u-2",
+            "message": {"role": "user", "content": ended},
+            **common,
+        },
     ]
     folder = home / "projects" / "".join(char if char.isalnum() else "-" for char in str(cwd))
     folder.mkdir(parents=True, exist_ok=True)

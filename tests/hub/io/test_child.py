@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 import trio
+import trio.testing
 
+from hub.io import child
 from hub.io.child import (
+    Dead,
     Ended,
     Output,
     RunnerClient,
@@ -540,3 +543,62 @@ async def test_a_write_that_was_cut_off_spoils_the_connection_and_not_the_agent(
         await client.attach()
         await client.write("after", b"hi\n")
         assert await lines(client, 2) == ["up", "got hi"]
+
+
+async def test_a_runner_that_dies_before_it_could_tell_has_started_its_agent(run_dir, monkeypatch):
+    """X11: it was told as an agent that never ran, and the next one was started beside what this one had done."""
+    real = child.launch_runner
+
+    async def killed(folder: Path) -> tuple[int, bytes]:
+        assert (await real(folder))[0] == 0
+        os.kill(claim_of(folder)["pid"], signal.SIGKILL)
+        return 1, b""
+
+    monkeypatch.setattr(child, "launch_runner", killed)
+    assert await spawn_runner(run_dir, script("import time; time.sleep(600)"))
+    await eventually(lambda: isinstance(inspect(run_dir), Dead))
+
+
+@pytest.fixture
+async def paced(run_dir, mock_clock):
+    """A client that reads every two milliseconds, and the runner's end of its connection."""
+    ours, theirs = socket.socketpair()
+    with theirs, ours:
+        ours.setblocking(False)
+        client = RunnerClient(run_dir, pace=0.002)
+        client._stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+        yield client, theirs
+
+
+async def test_what_an_agent_says_in_a_row_is_read_together(paced, mock_clock):
+    """A wakeup for every line is two thirds of what a daemon does at a thousand lines a second; the first waits for none."""
+    client, runner = paced
+    runner.sendall(chunk(0, b"one\n"))
+    assert (await anext(client)).data == b"one\n"
+    async with trio.open_nursery() as nursery:
+        got: list[object] = []
+        nursery.start_soon(_next, client, got)
+        runner.sendall(chunk(4, b"two\n"))
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        assert not got
+        runner.sendall(chunk(8, b"three\n"))
+        mock_clock.jump(0.002)
+    assert [one.data for one in (*got, await anext(client))] == [b"two\n", b"three\n"]
+    assert not client._arrived
+
+
+async def test_a_flood_is_not_held_back(paced):
+    """At one read in two milliseconds a gigabyte to catch up with would take longer than it has to."""
+    client, runner = paced
+    much = b"x" * (20 * 1024)
+    for offset in (0, len(much)):
+        runner.sendall(chunk(offset, much))
+        assert (await anext(client)).offset == offset
+
+
+def chunk(offset: int, data: bytes) -> bytes:
+    return runner_wire.encode_chunk(runner_wire.OUT, offset, 0, data)
+
+
+async def _next(client: RunnerClient, got: list[object]) -> None:
+    got.append(await anext(client))

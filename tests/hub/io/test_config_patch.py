@@ -156,7 +156,7 @@ texts = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(
     st.dictionaries(st.sampled_from(["model", "program", "script"]), texts | st.none(), min_size=1),
-    st.sampled_from(["claude", "codex", "new"]),
+    st.sampled_from(["claude", "codex", "qwen"]),
 )
 def test_whatever_is_patched_is_read_back_and_the_rest_is_as_it_was(place, changes, name):
     place.write_text(WRITTEN)

@@ -41,6 +41,11 @@ def test_what_went_in_comes_out():
     assert "/* " in take(put(EDITED, PATH, ENTRY), PATH)
 
 
+@pytest.mark.parametrize("text", ['{"mcpServers": {"a": 1}}', '{\n\t"mcpServers": {\n\t\t"a": 1\n\t}\n}\n'])
+def test_what_went_in_beside_others_leaves_no_trace(text):
+    assert take(put(text, PATH, ENTRY), PATH) == text
+
+
 def test_again_changes_nothing():
     once = put(EDITED, PATH, ENTRY)
     assert put(once, PATH, ENTRY) == once
@@ -71,6 +76,35 @@ def test_a_file_that_is_broken_is_left_to_its_owner(text):
         put(text, PATH, ENTRY)
     assert caught.value.code is Code.CONFIG_INVALID
     assert caught.value.detail.startswith("Line ")
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        (
+            '{"mcpServers": {"other": {"command": "x"}}, "a": 1}\n',
+            '{"mcpServers": {"hub": {"command": "hub", "args": ["mcp"]}, "other": {"command": "x"}}, "a": 1}\n',
+        ),
+        (
+            '{"mcpServers":{"other":{"command":"x"}}}',
+            '{"mcpServers":{"hub":{"command":"hub","args":["mcp"]},"other":{"command":"x"}}}',
+        ),
+        ('{ "a": 1 }', '{ "mcpServers": {"hub": {"command": "hub", "args": ["mcp"]}}, "a": 1 }'),
+        (
+            '{\n\t"mcpServers": {}\n}',
+            '{\n\t"mcpServers": {\n\t\t"hub": {\n\t\t\t"command": "hub",\n\t\t\t"args": [\n\t\t\t\t"mcp"\n\t\t\t]\n\t\t}\n\t}\n}',
+        ),
+        (
+            '{\n    "mcpServers": {"a": 1}\n}',
+            '{\n    "mcpServers": {"hub": {"command": "hub", "args": ["mcp"]}, "a": 1}\n}',
+        ),
+    ],
+    ids=["one line", "no spaces", "spaced braces", "tabs", "one line of several"],
+)
+def test_an_entry_is_written_as_the_file_is(text, made):
+    """A file on one line became `{`, five lines and `},"other"` glued to them; tabs became spaces."""
+    assert put(text, PATH, ENTRY) == made
+    assert put(made, PATH, ENTRY) == made
 
 
 def test_taking_out_what_is_not_there_changes_nothing():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import sqlite3
 import stat
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -147,6 +149,43 @@ def test_a_full_disk_is_said_and_mended(path, store):
     assert store.last_id == 1
     store._db.execute("PRAGMA max_page_count=1000000").fetchall()
     assert store.append([event("x" * 100_000)])[0].id == 2
+
+
+@pytest.mark.parametrize(("room", "found"), [(0, HubError), (1 << 30, sqlite3.OperationalError)])
+def test_a_disk_without_room_for_the_index_beside_the_log_is_full(path, monkeypatch, room, found):
+    """F6: SQLite calls that an I/O error, and a start said to report it as a fault of hub."""
+    EventStore.open(path).close()
+    here = os.statvfs(path.parent)
+    monkeypatch.setattr(
+        os, "statvfs", lambda _: types.SimpleNamespace(f_bavail=room // here.f_frsize, f_frsize=here.f_frsize)
+    )
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, limits[1]))
+    try:
+        with pytest.raises(found) as caught:
+            EventStore.open(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert getattr(caught.value, "code", Code.NO_SPACE) is Code.NO_SPACE
+    EventStore.open(path).close()
+
+
+class Failing(sqlite3.Connection):
+    """A connection whose every statement fails as on a disk in trouble."""
+
+    def execute(self, *_):
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+        raise error
+
+
+def test_an_error_of_the_disk_is_not_its_own_cause(monkeypatch, path):
+    """Whoever followed the causes of a failed start never came to an end: `hub run` on a full disk hung, at 100 %."""
+    plain = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda at, **options: plain(at, factory=Failing, **options))
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        EventStore.open(path)
+    assert caught.value.__cause__ is None
 
 
 def test_durable_settings(store):

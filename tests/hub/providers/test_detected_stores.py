@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
 
+import tests.hub.providers.stores
 from hub.domain.detection.intel import GLANCE
 from hub.providers import stores
 from tests.hub.providers.stores import CAPTURES, FILES, hits_of, home_of, only
@@ -47,6 +49,36 @@ def test_every_field_is_told(run, tmp_path):
     assert [path.rpartition("/")[2] for path in intel.files_touched] == ["hello.txt"]
     assert intel.cwd in ("/home/dev/repo", str(tmp_path / "home" / "repo"))
     assert {name: getattr(intel, name) for name in TOLD[run]} == TOLD[run]
+
+
+WELL = {
+    "amp/rich": ('"status": "done"', '"status": "error"'),
+    "amp/rich ": ('"status": "done"', '"status": "rejected-by-user"'),
+    "cline/rich": ('"tool_use_id": ', '"is_error": true, "tool_use_id": '),
+    "cursor/rich_editor": ('"status": "completed", "name"', '"status": "cancelled", "name"'),
+    "droid/rich": ('"is_error":false', '"is_error":true'),
+    "goose/rich_lines": ('"toolResult":{"status":"success"', '"toolResult":{"status":"error"'),
+    "kimi/rich": ('"result":{', '"result":{"isError":true,'),
+    "kimi/rich_cli": ('"is_error":false', '"is_error":true'),
+    "pi/rich": ('"isError":false', '"isError":true'),
+}
+"""How a call's result says that all went well, and how that it did not."""
+
+
+@pytest.mark.parametrize("run", WELL)
+def test_a_call_that_failed_has_changed_nothing(run, tmp_path, monkeypatch):
+    """A file that was to be written, and a plan that was to be set, counted as soon as the tool was called."""
+    provider, form = run.strip().split("/")
+    captures = Path(shutil.copytree(CAPTURES / provider / form, tmp_path / "captures" / provider / form))
+    changed = 0
+    for path in filter(Path.is_file, captures.rglob("*")):
+        text = path.read_text()
+        changed += text.count(WELL[run][0])
+        path.write_text(text.replace(*WELL[run]))
+    assert changed
+    monkeypatch.setattr(tests.hub.providers.stores, "CAPTURES", tmp_path / "captures")
+    intel = only(home_of(provider, form, tmp_path), provider)
+    assert (intel.files_touched, intel.plan) == ((), ())
 
 
 def lines_of(home: Path) -> tuple[Path, list[dict]]:

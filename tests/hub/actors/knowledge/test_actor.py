@@ -19,6 +19,7 @@ from hub.errors import Code, HubError
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
 from hub.messages import (
+    DrawIntent,
     EventAppend,
     EventsSince,
     GetGraph,
@@ -233,6 +234,30 @@ async def test_a_death_misses_nothing_and_doubles_nothing(tmp_path):
         assert (file["weight"], found["eventId"]) == (1, 3), await it.told()
 
 
+async def test_an_intent_is_drawn_as_of_an_event_without_the_readers_linger(tmp_path, monkeypatch):
+    """A handoff asks as soon as the last word is on the log: what came by then is in, in one go or several."""
+    monkeypatch.setattr("hub.actors.knowledge.follower._LINGER", 3600)
+    monkeypatch.setattr("hub.actors.knowledge.follower._PAGE", 3)
+    async with bench(tmp_path) as it:
+        assert await it.ask(DrawIntent("s-1", 0)) is None
+        await it.began()
+        for number in range(1, 9):
+            last = await it.says(f"Decision: take {number}.")
+            if number % 4 == 0:
+                found = await it.ask(DrawIntent("s-1", last))
+                assert [item.text for item in found.decisions] == [f"take {n}." for n in range(1, number + 1)]
+        assert found.constraints[0].text == "Never touch b."
+        assert await it.ask(DrawIntent("s-2", last)) is None, "nobody knows it"
+
+
+async def test_an_intent_that_cannot_be_drawn_in_time_is_none(tmp_path, monkeypatch):
+    """Whoever asked has the log."""
+    monkeypatch.setattr("hub.actors.knowledge.actor._DRAW_PATIENCE", 0.01)
+    async with bench(tmp_path) as it:
+        last = await it.began()
+        assert await it.ask(DrawIntent("s-1", last + 1)) is None
+
+
 async def test_a_log_that_begins_anew_is_read_from_its_beginning(tmp_path):
     async with bench(tmp_path) as it:
         await it.began()
@@ -291,9 +316,10 @@ async def test_without_its_database_it_answers_why_and_comes_back(tmp_path, monk
     places.graph_db.mkdir()
     async with bench(tmp_path) as it:
         assert await it.ask(GetGraphNodes()) == 0
-        with pytest.raises(HubError) as caught:
-            await it.ask(GetGraph())
-        assert str(places.graph_db) in caught.value.detail
+        for question in (GetGraph(), DrawIntent("s-1", 0)):
+            with pytest.raises(HubError) as caught:
+                await it.ask(question)
+            assert str(places.graph_db) in caught.value.detail
         places.graph_db.rmdir()
 
         async def state():

@@ -117,15 +117,6 @@ async def test_nothing_the_gate_does_moves_the_users_head(two, monkeypatch):
         assert git(two.root, "status", "--porcelain", "-uno") == ""
 
 
-async def test_the_intent_is_read_from_the_users_task_and_the_log(two, monkeypatch):
-    """The same log gives the same block."""
-    async with parts_of(two, monkeypatch) as parts:
-        record = await parts.begin()
-        first = await parts.evidence.intent(record)
-        assert await parts.evidence.intent(record) == first
-        assert "write the files" in str(first)
-
-
 async def test_a_long_log_is_read_in_pages(two, monkeypatch):
     """A session of days has more events than fit in memory; the contract's intent is a fold over pages of them."""
     count = 2 * PAGE + 10

@@ -34,3 +34,13 @@ def test_an_agent_that_was_stopped_for_want_of_a_daemon_goes_on(made):
     api.post("/api/session/reply", {"reply": "yes"})
     record = until(made.ended, "the session ends")
     assert (record["sessionState"], record["verified"], record["handoffsDone"]) == ("completed", True, 0)
+
+
+def test_an_agent_that_somebody_else_interrupted_is_told_in_words_that_stand_once(made):
+    """It said `for a reason that hub does not know: It stopped by itself.: It stopped by itself.`"""
+    made.script("demo-first", {"raw": '{"type": "interrupted"}'})
+    made.configure()
+    made.start().post("/api/run", {"task": "write"})
+    error = until(made.ended, "the session ends")["error"]
+    assert error["code"] == "agent_exited"
+    assert error["detail"].endswith("for a reason that hub does not know: It was interrupted.")

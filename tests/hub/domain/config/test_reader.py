@@ -420,6 +420,36 @@ def test_any_text_is_read_or_refused_with_a_place(text):
         assert isinstance(config, Config)
 
 
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("[session]\nthreshold =", "a number, true, false, or a list"),
+        ("[session]\nthreshold = 0,9", "a point, as in 0.9"),
+        ("[session\nretries = 1", "[table] or [[table]]"),
+        ("[session]\nretries: 1", "key = value"),
+        ('[session]\nverify = ["a" "b"]', "commas between the values"),
+        ("[session]\nretries = 1\nretries = 2", "each key once"),
+    ],
+)
+def test_a_syntax_error_tells_what_is_allowed(text, allowed):
+    """`Invalid value` alone sent people to a manual of TOML."""
+    assert allowed in refused(text).detail
+
+
+def test_an_agent_that_nobody_knows_is_a_mistake():
+    """A table of a misspelt agent was ignored: its settings did nothing, in silence."""
+    error = refused("[providers.clade]\nenabled = false")
+    assert (error.extra["line"], error.extra["column"]) == (1, 1)
+    assert 'providers.clade is not a known key; did you mean "claude"?' in error.detail
+    assert 'kind = "acp"' in error.detail
+
+
+def test_accounts_outlive_the_agent_they_are_of():
+    """hub keeps them in a file of its own; taking the agent's table out of `hub.toml` is no mistake."""
+    kept = parse_config('[[providers.gone.accounts]]\nlabel = "work"\nconfigDir = "/d"')
+    assert [account.label for account in kept.accounts("gone")] == ["work"]
+
+
 def test_accounts_can_be_taken_from_a_newer_configuration():
     """All else stays as the session began with; where nothing changed it is the very same configuration."""
     old = parse_config('[session]\nmaxHandoffs = 1\n[providers.claude]\nmodel = "x"\n')

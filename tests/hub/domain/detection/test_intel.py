@@ -207,6 +207,24 @@ def test_a_plan_counts_once_its_call_has_ended_well():
     assert draft.finish(HIT).plan == ("well",)
 
 
+def test_files_count_once_their_call_has_ended_well():
+    """A call that failed has changed nothing, whoever says so; and calls that never end take no room for ever."""
+    draft = Draft()
+    for key in ("well", "failed", "status", "open"):
+        draft.touches(key, [f"{key}.py"])
+    draft.touches("well", ["more.py"])
+    draft.ended("well", exit_code=0)
+    draft.ended("failed", failed=True)
+    draft.ended("status", exit_code=1)
+    draft.settled("nobody's", well=True)
+    for number in range(2 * MAX_ITEMS):
+        draft.touches(str(number), ["x.py"])
+    draft.touches("open", ["open.py"])
+    draft.settled("open", well=True)
+    draft.settled(str(2 * MAX_ITEMS - 1), well=True)
+    assert draft.finish(HIT).files_touched == ("well.py", "more.py", "open.py")
+
+
 def test_what_was_said_run_and_planned_is_an_intent():
     """An adopted session is told like one of hub's own: one reading of prose and of calls."""
     draft = Draft()

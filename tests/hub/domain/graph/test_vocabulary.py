@@ -1,14 +1,12 @@
-"""What code and agents' doings are as parts of the graph, and that the graph says what a contract says."""
+"""What code and agents' doings are as parts of the graph."""
 
-import attrs
-import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.domain.code import Symbol
 from hub.domain.code.resolve import project
 from hub.domain.event import Record
-from hub.domain.graph.activity import ActivityFold, Pending
+from hub.domain.graph.activity import ActivityFold
 from hub.domain.graph.vocabulary import (
     EdgeType,
     NodeType,
@@ -20,77 +18,7 @@ from hub.domain.graph.vocabulary import (
     outside_id,
     task_id,
 )
-from hub.domain.intent.fold import IntentFold
-
-SESSION = "s-1"
-ROOT = "/w/s-1"
-TASK = "Fix the parser. Do not touch the schema."
-
-
-@attrs.define
-class Log:
-    """Events in order, as the log has them."""
-
-    records: list[Record] = attrs.field(factory=list)
-
-    def add(self, tag: str, msg: str, session: str = SESSION, **meta: object) -> "Log":
-        at = "2026-01-01T00:00:00.000Z"
-        self.records.append(
-            Record(len(self.records) + 1, "", tag, msg, {"at": at, "sessionId": session, **meta})
-        )
-        return self
-
-    def began(self, task: str = TASK, session: str = SESSION) -> "Log":
-        return self.add("system", "session started", session, taskId="t-1", task=task)
-
-    def says(self, text: str, **meta: object) -> "Log":
-        return self.add("text", text, type="text", dispatchId="d-1", **meta)
-
-    def calls(self, tool: str, number: str = "c", **meta: object) -> "Log":
-        return self.add("tool_use", tool, type="tool_use", dispatchId="d-1", tool=tool, toolId=number, **meta)
-
-    def answers(self, text: str = "", number: str = "c", **meta: object) -> "Log":
-        return self.add("tool_result", text, type="tool_result", dispatchId="d-1", toolId=number, **meta)
-
-    def plans(self, plan: list[str] | None, remaining: list[str] | None) -> "Log":
-        lists = {"plan": plan, "tasksRemaining": remaining}
-        return self.add("system", "plan", type="system", **{k: v for k, v in lists.items() if v is not None})
-
-
-@attrs.define
-class Known:
-    """What a graph that was given these parts holds."""
-
-    nodes: dict[str, dict] = attrs.field(factory=dict)
-    edges: set[tuple[str, str, str]] = attrs.field(factory=set)
-    weights: dict[str, float] = attrs.field(factory=dict)
-
-    def take(self, part):
-        for name in part.gone:
-            self.nodes.pop(name, None)
-            self.weights.pop(name, None)
-            self.edges = {edge for edge in self.edges if name not in edge[::2]}
-        for node in part.nodes:
-            self.nodes.setdefault(node.id, {"type": node.type}).update(node.payload)
-            self.weights[node.id] = self.weights.get(node.id, 0) + node.weight
-        self.edges |= {(edge.from_id, str(edge.type), edge.to_id) for edge in part.edges}
-
-    def texts(self, kind: NodeType) -> set[str]:
-        return {node["text"] for node in self.nodes.values() if node["type"] is kind}
-
-    def of(self, kind: NodeType) -> list[dict]:
-        return [node for node in self.nodes.values() if node["type"] is kind]
-
-
-def known(log: Log, cuts: frozenset[int] = frozenset()) -> Known:
-    """The graph of a log that was read in one go, or with ends of the reader between some events."""
-    found, fold = Known(), ActivityFold(lambda session: f"/w/{session}")
-    for record in log.records:
-        found.take(fold.feed(record))
-        if record.id in cuts:
-            kept = msgspec.json.encode(fold.pending)
-            fold = ActivityFold(lambda session: f"/w/{session}", msgspec.json.decode(kept, type=Pending))
-    return found
+from tests.hub.domain.graph.logs import LOGS, ROOT, SESSION, TASK, Known, Log, known, logged
 
 
 def test_a_module_defines_its_symbols_each_name_once():
@@ -209,61 +137,6 @@ def test_a_finished_step_is_not_to_be_redone_unless_it_comes_back():
     log = Log().began().plans(["a", "b"], ["b"])
     assert known(log).texts(NodeType.DO_NOT_REDO) == {"a"}
     assert known(log.plans(None, ["a", "b"])).texts(NodeType.DO_NOT_REDO) == set()
-
-
-WORDS = st.sampled_from(
-    ["Decision: use x.", "Done: y.", "We must not z.", "Next: w.", "plain", "Decision: a.py it is."]
-)
-STEPS = st.lists(st.sampled_from("abc"), max_size=3, unique=True)
-LOGS = st.lists(
-    st.one_of(
-        st.tuples(st.just("says"), WORDS, st.booleans()),
-        st.tuples(st.just("user"), WORDS),
-        st.tuples(
-            st.just("calls"),
-            st.sampled_from(["Edit", "Bash"]),
-            st.sampled_from("cd"),
-            st.sampled_from(["make", ""]),
-        ),
-        st.tuples(st.just("answers"), st.sampled_from("cd"), st.sampled_from([0, 1, None])),
-        st.tuples(st.just("plans"), STEPS | st.none(), STEPS | st.none()),
-    ),
-    max_size=14,
-)
-
-
-def logged(steps) -> Log:
-    log = Log().began()
-    for step in steps:
-        match step:
-            case ("says", words, delta):
-                log.says(words, **({"delta": True} if delta else {}))
-            case ("user", words):
-                log.add("text", words, role="user")
-            case ("calls", tool, number, command):
-                log.calls(tool, number, command=command, path=f"{ROOT}/{tool}.py")
-            case ("answers", number, code):
-                log.answers("out", number, **({} if code is None else {"exitCode": code}))
-            case ("plans", plan, remaining):
-                log.plans(plan, remaining)
-    return log.says("that is all")
-
-
-@settings(max_examples=60)
-@given(LOGS)
-def test_the_graph_says_what_the_contract_says(steps):
-    """Specification: the intent block is filled from graph nodes. Both are folds by the same rules over the same log."""
-    log = logged(steps)
-    found, fold = known(log), IntentFold(TASK, ROOT)
-    for record in log.records:
-        fold.feed(record.id, record)
-    intent = fold.intent()
-    assert found.texts(NodeType.DECISION) == {item.text for item in intent.decisions}
-    assert found.texts(NodeType.CONSTRAINT) == {item.text for item in intent.constraints}
-    assert found.texts(NodeType.DO_NOT_REDO) >= {item.text for item in intent.do_not_redo}
-    assert found.texts(NodeType.FAILURE) == {item.text for item in intent.failed_attempts}
-    touched = {node["path"] for node in found.of(NodeType.FILE) if node.get("touched")}
-    assert touched == {file.path for file in intent.files}
 
 
 @settings(max_examples=60)

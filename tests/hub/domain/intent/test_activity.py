@@ -102,3 +102,14 @@ def test_a_rule_of_marks_says_nothing_of_a_failure():
     """Test runners begin with one."""
     result = Activity(id=1, tag="tool_result", command="make", failed=True, text="=====\n\nERROR: no\n-----")
     assert failure_text(result) == "make ended with an error: ERROR: no"
+
+
+@pytest.mark.parametrize("aside", ["isError", "interrupted", "needsInput", ""])
+def test_an_agent_rests_where_its_turn_has_ended_by_itself_and_well(aside):
+    """An end that somebody else brought about says nothing of the work."""
+    meta = {aside: True} if aside else {"isError": False}
+    logged = Record(1, "", "system", "done", {**meta, "type": "result"})
+    for event in (Event(EventType.RESULT, "done", meta), logged):
+        assert read(1, event).rests is (aside == "")
+    assert not read(1, Event(EventType.SYSTEM, "init", meta)).rests
+    assert not read(1, Event(EventType.TEXT, "done", meta)).rests

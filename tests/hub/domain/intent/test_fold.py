@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from hub.domain.contract import Anchor, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
 from hub.domain.event import Event, EventType, Record
 from hub.domain.intent import fold as intents
-from hub.domain.intent.fold import Command, InFlight, Intent, IntentFold, Touched, draft
+from hub.domain.intent.fold import Intent, IntentFold, draft
+from hub.domain.intent.memory import Command, InFlight, Touched
+from hub.domain.intent.plan import MAX_ITEMS
 
 
 def fold(*events: Event | Record, prompt: str = "", root: str = "") -> Intent:
@@ -479,3 +481,11 @@ def test_the_draft_of_an_empty_intent_has_no_next_action():
 @pytest.mark.parametrize("meta", [{"exitCode": True}, {"exitCode": "1"}, {"isError": 1}, {"exitCode": 0}])
 def test_only_a_plain_sign_of_failure_is_one(meta):
     assert fold(call("Bash", command="x"), result("", **meta)).failed_attempts == ()
+
+
+def test_what_an_agent_has_loaded_is_bounded():
+    """Rule 4: a harness that names skills without end fills no contract."""
+    folded = IntentFold("task")
+    skills = [f"skill {number}" for number in range(MAX_ITEMS + 2)]
+    folded.feed(1, Event(EventType.SYSTEM, "init", {"skills": skills}))
+    assert [item.text for item in folded.intent().skills_loaded] == skills[2:]

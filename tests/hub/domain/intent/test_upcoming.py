@@ -44,6 +44,17 @@ def test_what_names_none_lapses_with_a_change_of_a_later_answer():
     assert after("Next: the docs.", ended(13, 11, **EDITED), ended(15, 14, **RAN))
 
 
+def test_what_was_not_said_again_at_the_end_of_a_turn_lapses():
+    """ "Next I document it in README.md", and it stood in NOTES.md when the agent was done."""
+    for results, stays in (((), True), ((ended(12, 11, **RAN),), False), ((ended(12, 9, **RAN),), True)):
+        upcoming = Upcoming()
+        upcoming.say("Next: mention it in docs/guide.md.", 10)
+        for result in results:
+            upcoming.ended(result)
+        upcoming.rest()
+        assert (upcoming.said is not None) is stays, results
+
+
 def test_newer_words_take_the_place_and_what_is_said_to_be_done_lapses():
     upcoming = Upcoming()
     upcoming.done("nothing")

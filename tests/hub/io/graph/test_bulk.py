@@ -15,6 +15,6 @@ def test_every_row_is_written_once_and_in_order_however_many_a_statement_holds(r
     db = sqlite3.connect(":memory:")
     db.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 5)
     db.execute("CREATE TABLE t (number INTEGER PRIMARY KEY, name TEXT)")
-    wanted = [(number, f"n{number}") for number in range(rows)]
-    insert(db, "INSERT INTO t VALUES {}", 2, [value for row in wanted for value in row])
+    wanted = [(number, f"n{number}" if number % 2 else None) for number in range(rows)]
+    insert(db, "INSERT INTO t {}", 2, [value for row in wanted for value in row])
     assert db.execute("SELECT * FROM t ORDER BY rowid").fetchall() == wanted

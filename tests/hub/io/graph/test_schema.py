@@ -23,7 +23,7 @@ def test_what_cuts_text_into_words_changes_only_with_the_version():
     """A full-text index without a copy of its text forgets by the words it was told: others stay in it for ever."""
     texts = ("".join(chars) for length in range(6) for chars in product("aZ1_ é", repeat=length))
     digest = hashlib.sha256("\n".join(map(spaced, texts)).encode()).hexdigest()
-    assert (schema.VERSION, digest[:16]) == (4, "fc4294964fa593ec"), (
+    assert (schema.VERSION, digest[:16]) == (6, "fc4294964fa593ec"), (
         "`spaced` cuts otherwise than the index of existing databases was cut: raise VERSION "
         "(add WITHOUT_CODE to hub.io.graph.schema.STEPS once more), then change this line"
     )
@@ -77,4 +77,24 @@ def test_a_database_of_each_earlier_version_takes_code_again(tmp_path, monkeypat
     index(store, root)
     found = store.read(counts)
     assert (found.nodes, found.edges, found.files, found.chunks) == (2, 1, 1, 1)
+    store.close()
+
+
+def test_what_agents_did_is_read_again_where_it_became_other_nodes(tmp_path, monkeypatch):
+    """Before a session's intent was drawn from nodes, they did not say enough for it: the log has them all."""
+    root, path = tmp_path / "code", tmp_path / "graph.db"
+    root.mkdir()
+    (root / "a.py").write_text("import os\n")
+    with monkeypatch.context() as old:
+        old.setattr(schema, "STEPS", schema.STEPS[:4])
+        old.setattr(schema, "VERSION", 4)
+        store = GraphStore.open(path)
+        index(store, root)
+        told = Part((Node("decision:1", NodeType.DECISION, {"text": "keep"}, "s-1"),))
+        store.write(absorb, [(AT, told)], [("cursor", "7"), ("pending", "{}")])
+        store.close()
+    store = GraphStore.open(path)
+    assert (store.read(note, "cursor"), store.read(note, "pending")) == ("", "")
+    found = store.read(counts)
+    assert (found.nodes, found.edges, found.files) == (2, 1, 1), "the code's are still there"
     store.close()

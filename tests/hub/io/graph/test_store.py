@@ -11,7 +11,7 @@ import pytest
 
 from hub.domain.graph.vocabulary import Edge, EdgeType, Node, NodeType, Part
 from hub.errors import Code, HubError
-from hub.io.graph.facts import Counts, absorb, counts, detail, note, put, set_note
+from hub.io.graph.facts import Counts, absorb, counts, detail, note, of_session, put, set_note
 from hub.io.graph.schema import VERSION
 from hub.io.graph.store import GraphStore
 
@@ -77,6 +77,19 @@ def test_it_keeps_so_many_and_the_oldest_give_way(store):
     assert told[:2] == ["decision:39", "task:s-1"]
     assert len(found) - len(told) == 30
     assert store.read(counts).edges == len(told) - 1
+
+
+def test_of_the_session_under_way_only_tool_calls_give_way(store):
+    """A decision of the first minute is in the contract of the last one, however many calls were made in between."""
+    call = Part((Node("tool_use:1", NodeType.TOOL_USE, {"tool": "Edit"}, "s-1"),))
+    old = Part((Node("decision:old", NodeType.DECISION, {"text": "old"}, "s-0"),))
+    store.write(absorb, [("0", old), ("1", call), *(fact(n, f"{n:04}") for n in range(10))], [])
+    store.write(absorb, [], [], keep=5, session_id="s-1")
+    kept = {kind for kind, _ in store.read(of_session, "s-1", ("decision", "tool_use", "task"))}
+    assert kept == {"decision", "task"}
+    assert len(store.read(of_session, "s-1", ("decision",))) == 10
+    assert store.read(of_session, "s-0", ("decision",)) == []
+    assert store.read(of_session, "", ("decision",)) == []
 
 
 def test_a_transaction_is_whole_or_nothing(store):

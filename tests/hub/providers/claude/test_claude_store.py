@@ -157,11 +157,20 @@ def test_a_record_that_is_there_twice_counts_once():
     assert (intel.message_count, intel.accounting.repeated) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("ends", "touched"), [([_result()], ("a.py",)), ([_result(is_error=True)], ()), ([], ())]
+)
+def test_a_file_is_touched_once_its_edit_has_succeeded(ends, touched):
+    """An Edit whose old text was not found, or that nobody allowed, counted like any other."""
+    assert _fold(_tool("Edit", {"file_path": "a.py"}), *ends).files_touched == touched
+
+
 def test_servers_and_skills_are_lifted_from_their_use():
     intel = _fold(
         _tool("mcp__github__list", {}),
         _tool("Skill", {"skill": "review"}),
         _tool("NotebookEdit", {"notebook_path": "n.ipynb"}),
+        _result(),
     )
     assert (intel.mcps, intel.skills, intel.files_touched) == (("github",), ("review",), ("n.ipynb",))
 

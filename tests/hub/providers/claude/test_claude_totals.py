@@ -10,8 +10,35 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.domain.cost import Tokens
-from hub.providers.claude.totals import total
+from hub.providers.claude.totals import Totals, merged
 from tests.hub.providers.claude.summed import by_every_record, odd_lines
+
+
+def counted(files):
+    """What one process finds in files, each given as its pieces in their order."""
+    totals = Totals()
+    for pieces in files:
+        for piece in pieces:
+            totals.feed(piece)
+        totals.end()
+    return totals
+
+
+def together(*shares):
+    """Tokens by model, of what several processes have counted."""
+    found = merged(lambda question: [one.answer(question) for one in shares])
+    return {
+        model: Tokens(fresh + written + cached, out, cached, written)
+        for model, (out, fresh, written, cached) in found.models.items()
+    }
+
+
+def total(files):
+    return together(counted(files))
+
+
+def unreadable(files):
+    return merged(lambda question: [counted(files).answer(question)]).unreadable
 
 
 def record(name, request, out, *, model="m", fresh=10, read=5, written=2):
@@ -44,16 +71,16 @@ def test_however_the_bytes_are_cut_the_sum_is_the_same(cuts):
     data = b"".join(ROWS)
     edges = sorted({0, *cuts, len(data)})
     pieces = [data[a:b] for a, b in itertools.pairwise(edges)]
-    assert total([pieces]).by_model() == SUMS
+    assert total([pieces]) == SUMS
 
 
 def test_a_copy_in_another_file_counts_once():
     """A forked session begins with a copy of the other's records."""
-    assert total([ROWS, ROWS[:3]]).by_model() == SUMS
+    assert total([ROWS, ROWS[:3]]) == SUMS
 
 
 def test_a_last_line_without_its_end_counts():
-    assert total([[ROWS[0].rstrip()]]).by_model() == {"m": Tokens(17, 1, 5, 2)}
+    assert total([[ROWS[0].rstrip()]]) == {"m": Tokens(17, 1, 5, 2)}
 
 
 @pytest.mark.parametrize(
@@ -61,27 +88,43 @@ def test_a_last_line_without_its_end_counts():
     [b'{"type":"assistant","message":{"usage":{', b'x"usage":{\n', b'{"a":{"usage":{"input_tokens":"x"}}\n'],
 )
 def test_a_line_that_cannot_be_read_is_counted(line):
-    assert total([[line]]).unreadable == 1
-    assert total([[line]]).by_model() == {}
+    assert unreadable([[line]]) == 1
+    assert total([[line]]) == {}
 
 
 def test_a_message_without_a_name_counts_each_time():
     row = record("", None, 4)
-    assert total([[row, row]]).by_model() == {"m": Tokens(34, 8, 10, 4)}
+    assert total([[row, row]]) == {"m": Tokens(34, 8, 10, 4)}
 
 
 @given(st.integers(0, len(ROWS)))
 def test_shared_out_among_processes_the_sum_is_the_same(cut):
     """One answer may stand in the files of two."""
-    here, there = total([ROWS[:cut]]), total([ROWS[max(0, cut - 2) :]])
-    here.merge(there.seen())
-    assert here.by_model() == SUMS
+    assert together(counted([ROWS[:cut]]), counted([ROWS[max(0, cut - 2) :]])) == SUMS
 
 
-def test_a_message_without_a_name_is_merged_as_one_of_its_own():
-    here, row = total([[record("", None, 4)]]), record("", None, 4)
-    here.merge(total([[row, row]]).seen())
-    assert here.by_model() == {"m": Tokens(51, 12, 15, 6)}
+def test_of_three_processes_with_one_answer_the_largest_figure_counts():
+    rows = (record("m", "r", out) for out in (3, 9, 9))
+    assert together(*(counted([[row]]) for row in rows)) == {"m": Tokens(17, 9, 5, 2)}
+
+
+def test_a_message_without_a_name_is_one_of_its_own_in_each_process():
+    row = record("", None, 4)
+    assert together(counted([[row]]), counted([[row, row]])) == {"m": Tokens(51, 12, 15, 6)}
+
+
+def test_only_of_what_two_may_have_all_is_told():
+    """Nearly every answer stands in the files of one process: its name need not be told to another."""
+    asked = []
+    shares = [counted([[record(f"message-{each}", "r", 1)]]) for each in range(2)]
+
+    def ask(question):
+        asked.append(question)
+        return [one.answer(question) for one in shares]
+
+    assert merged(ask).models == {"m": [2, 20, 4, 10]}
+    assert asked == [b""]
+    assert all(b"message-" not in one for one in ask(b""))
 
 
 @given(st.lists(odd_lines(), max_size=8), st.booleans(), st.integers(100, 9000))
@@ -90,23 +133,20 @@ def test_odd_lines_count_as_if_every_record_was_read_whole(lines, ended, step):
     """Most bytes are not looked at: results of tools that hold a usage, glued and torn lines, escapes, bad UTF-8."""
     data = b"\n".join(lines) + (b"\n" if ended else b"")
     pieces = [data[at : at + step] for at in range(0, len(data), step)]
-    assert total([pieces]).by_model() == by_every_record(data)
+    assert total([pieces]) == by_every_record(data)
 
 
 @given(st.lists(odd_lines(), max_size=8), st.integers(0, 8), st.integers(0, 8))
 @settings(max_examples=50)
 def test_shared_out_in_any_way_odd_lines_count_the_same(lines, first, second):
     shares = [lines[:first], lines[first:second], lines[max(first, second) :], lines[:second]]
-    here, *others = [total([[line] for line in share]) for share in shares]
-    for other in others:
-        here.merge(other.seen())
-    counted = b"\n".join(line for share in shares for line in share)
-    assert here.by_model() == by_every_record(counted)
+    found = together(*(counted([[line] for line in share]) for share in shares))
+    assert found == by_every_record(b"\n".join(line for share in shares for line in share))
 
 
 def test_a_long_record_of_another_kind_is_not_looked_at():
     """Results of tools are most of the bytes; what one quotes is no usage, and no damage either."""
     quoted = b'{"type":"user","message":{"content":"' + b"r" * 5000 + b'"},"toolUseResult":{"usage":{'
     answer = record("m1", "r1", 3).replace(b'"content":[]', b'"content":["' + b"r" * 5000 + b'"]')
-    sums = total([[quoted + b"\n" + answer]])
-    assert (sums.unreadable, sums.by_model()) == (0, {"m": Tokens(17, 3, 5, 2)})
+    lines = [[quoted + b"\n" + answer]]
+    assert (unreadable(lines), total(lines)) == (0, {"m": Tokens(17, 3, 5, 2)})

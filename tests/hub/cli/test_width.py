@@ -1,0 +1,68 @@
+"""Lines that are wider than the terminal, and where none is broken."""
+
+from itertools import pairwise
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.cli.table import table
+from hub.cli.timeline import handoffs
+from hub.cli.width import columns, hung, visible
+
+
+def test_a_line_goes_on_below_its_words():
+    """On 40 columns `hub detect` and `hub logs` ran on at the left edge, in the middle of words."""
+    line = f"  {click.style('folder', dim=True)}  a folder with a long name and more of it"
+    assert click.unstyle(hung(line, 30, 10)).splitlines() == [
+        "  folder  a folder with a long",
+        "          name and more of it",
+    ]
+
+
+def test_what_is_to_be_copied_stays_whole():
+    """A path wider than the terminal is broken by the terminal, which copies it in one piece."""
+    path = "/home/somebody/projects/a-long-name"
+    assert hung(f"folder  {path} here", 20, 4).splitlines() == ["folder", f"    {path}", "    here"]
+
+
+def test_without_a_terminal_nothing_is_broken(tmp_path):
+    """What a program reads has its lines."""
+    with (tmp_path / "out").open("w") as out:
+        assert columns(out) == 0
+    assert hung("a b " * 100, 0, 4) == "a b " * 100
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=9), min_size=1), st.integers(20, 60), st.integers(0, 8))
+def test_every_word_is_there_and_no_line_is_too_wide(words, width, hang):
+    broken = hung(" ".join(words), width, hang)
+    assert broken.split() == words
+    assert all(visible(line) <= width for line in broken.splitlines())
+
+
+def test_a_table_that_is_too_wide_is_told_row_by_row():
+    """Its columns stood anywhere once the terminal had broken them."""
+    rows = [("claude", "not installed", ""), ("codex", "ready", "hub install codex")]
+    drawn = click.unstyle(table(("AGENT", "STATE", "NEXT"), rows, ("red", None), width=24))
+    assert drawn.splitlines() == [
+        "claude",
+        "  state  not installed",
+        "",
+        "codex",
+        "  state  ready",
+        "  next   hub install codex",
+    ]
+    assert len(click.unstyle(table(("AGENT", "STATE", "NEXT"), rows, width=200)).splitlines()) == 3
+
+
+@pytest.mark.parametrize("width", [40, 60, 200])
+def test_a_handoffs_picture_fits(width):
+    states = ["RUNNING", "PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING", "RUNNING"]
+    rows = [
+        {"event": "handoff", "ts": f"2026-01-02T03:04:0{at}.000Z", "summary": f"{one} -> {two}, limit"}
+        for at, (one, two) in enumerate(pairwise(states))
+    ]
+    bars = [line for line in map(click.unstyle, handoffs(rows, width)) if "|" in line]
+    assert len(bars) == 5
+    assert {len(bar) for bar in bars} == {min(width, 66)}
