@@ -6,7 +6,7 @@ Must not: know supervisors' rules; keep anything for the next incarnation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, ClassVar, Generic, TypeVar
 
 import trio
@@ -18,7 +18,7 @@ from supervisors.events import At, EventKind
 from supervisors.exits import Exit
 from supervisors.mailbox import Envelope, Mailbox
 from supervisors.ref import Ref, Slot
-from supervisors.reply import DEFER, Reply
+from supervisors.reply import DEFER, Deferred, Reply
 from supervisors.spec import Brutal, ChildSpec, Restart
 
 M = TypeVar("M")
@@ -106,6 +106,14 @@ class Actor(Generic[M]):
         or a kill they
         are gone. The mailbox is closed: callers already have ActorDied.
         """
+
+    def answer_later(self, work: Awaitable[Any]) -> Deferred:
+        """Answer the message at hand with what `work` comes to, and go on with the next one meanwhile.
+
+        `return self.answer_later(self._look(message))` in `handle`. Its errors count as if `handle` had raised them.
+        """
+        self.ctx.nursery.start_soon(_answer, work, self.ctx.current_reply, self.answers)
+        return DEFER
 
 
 class _Runner:
@@ -195,10 +203,9 @@ class _Runner:
                 return  # dropped
             result = await self.actor.handle(envelope.message)
         except Exception as error:
-            if reply is None or not exits.all_leaves(error, self.actor.answers):
+            if not _told(reply, error, self.actor.answers):
                 self.slot.refuse(self.box, exits.from_error(error))
                 raise
-            reply.fail(next(exits.leaves(error)))
         else:
             if reply is not None:
                 if result is DEFER:
@@ -231,6 +238,25 @@ class _Runner:
                 EventKind.CLEANUP_FAILED, self.life.path, self.life.generation, detail=detail
             )
         return end
+
+
+async def _answer(work: Awaitable[Any], reply: Reply | None, answers: tuple[type[Exception], ...]) -> None:
+    try:
+        found = await work
+    except Exception as error:
+        if not _told(reply, error, answers):
+            raise
+    else:
+        if reply is not None:
+            reply.answer(found)
+
+
+def _told(reply: Reply | None, error: Exception, answers: tuple[type[Exception], ...]) -> bool:
+    """Give the caller an error that is an answer; False where it is none, or nobody asked."""
+    if reply is None or not exits.all_leaves(error, answers):
+        return False
+    reply.fail(next(exits.leaves(error)))
+    return True
 
 
 def actor_spec(

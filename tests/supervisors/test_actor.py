@@ -75,6 +75,8 @@ class Probe(Actor[Any]):
                     raise DomainError("from a nursery")
             case ("task", function):
                 self.ctx.nursery.start_soon(function)
+            case ("later", function):
+                return self.answer_later(function())
         return message
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002
@@ -135,6 +137,49 @@ async def test_a_domain_error_in_a_cast_kills(log) -> None:
     async with running(spec):
         await restarted(slot.ref, lambda: slot.ref.try_cast(DomainError("no")))
         assert slot.life.generation == 2
+
+
+async def test_what_is_answered_later_keeps_nobody_waiting(log) -> None:
+    """Row 26: five actors each had their own way of it, three of which forgot an error."""
+    spec, slot = tree(log)
+    gate = trio.Event()
+
+    async def slow() -> str:
+        await gate.wait()
+        return "done"
+
+    async with running(spec), trio.open_nursery() as nursery:
+        got: list[Any] = []
+        nursery.start_soon(_keep, slot.ref, ("later", slow), got)
+        await slot.ref.cast(("later", slow))
+        assert await slot.ref.call("hello", 5) == "hello"
+        assert not got
+        gate.set()
+        await wait_all_tasks_blocked()
+        assert got == ["done"]
+
+
+async def _keep(ref: Ref[Any], message: Any, got: list[Any]) -> None:
+    got.append(await ref.call(message, 5))
+
+
+@pytest.mark.parametrize("cast", [False, True])
+@pytest.mark.parametrize("error", [DomainError, KeyError])
+async def test_an_error_of_what_is_answered_later_counts_as_the_handlers(log, error, cast) -> None:
+    """A domain error is the caller's, any other one the actor's; nobody is told of a cast."""
+    spec, slot = tree(log)
+
+    async def failing() -> None:
+        raise error("no")
+
+    async with running(spec):
+        if cast:
+            await restarted(slot.ref, lambda: slot.ref.try_cast(("later", failing)))
+        else:
+            with pytest.raises(DomainError if error is DomainError else ActorDied, match="no"):
+                await slot.ref.call(("later", failing), 5)
+            await slot.ref.wait_alive()
+        assert slot.life.generation == (1 if error is DomainError and not cast else 2)
 
 
 async def test_any_other_error_kills_and_the_caller_is_told(log) -> None:

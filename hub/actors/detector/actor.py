@@ -23,7 +23,7 @@ from hub.domain.detection.detected import Detected
 from hub.domain.event import Record
 from hub.errors import Code, HubError
 from hub.messages import Adopt, Detect, EventAppend, EventsSince, GetConfig, SpentElsewhere
-from supervisors import DEFER, Actor, ActorDied, Ref, Reply
+from supervisors import Actor, ActorDied, Ref
 
 _TIMEOUT = 30.0
 _FIRST_LOOK = 2.0
@@ -72,31 +72,21 @@ class Detector(Actor[Any]):
         """Look now, and answer."""
         match message:
             case Adopt():
-                self.ctx.nursery.start_soon(self._adopt, message, self.ctx.current_reply)
-                return DEFER
+                return self.answer_later(self._adopt(message))
             case Detect(since_hours=hours):
-                self.ctx.nursery.start_soon(self._detect, hours, self.ctx.current_reply)
-                return DEFER
+                return self.answer_later(self._detect(hours))
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the detector")
 
-    async def _detect(self, hours: int, reply: Reply | None) -> None:
+    async def _detect(self, hours: int) -> list[Any]:
         self._hours = max(self._hours, hours)  # what was ever shown may be adopted
         found = await self._scan(hours)
-        if reply is not None:
-            reply.answer(await trio.to_thread.run_sync(lambda: [self._scout.to_json(one) for one in found]))
+        return await trio.to_thread.run_sync(lambda: [self._scout.to_json(one) for one in found])
 
-    async def _adopt(self, order: Adopt, reply: Reply | None) -> None:
+    async def _adopt(self, order: Adopt) -> Any:
         """One at a time: two orders for the same agent are one start and one refusal."""
         async with self._adoption:
-            try:
-                answer = await self._adopting.adopt(order, await self._found(order.id))
-            except HubError as error:
-                if reply is not None:
-                    reply.fail(error)
-                return
-        if reply is not None:
-            reply.answer(answer)
+            return await self._adopting.adopt(order, await self._found(order.id))
 
     async def _found(self, number: str) -> Detected:
         """The agent of this id, as it is now; an id is only ever a key of a scan.

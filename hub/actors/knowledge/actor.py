@@ -40,7 +40,7 @@ from hub.messages import (
     IndexCode,
     Retrieve,
 )
-from supervisors import DEFER, Actor, ActorDied, Exit, Ref, Reply
+from supervisors import Actor, ActorDied, Exit, Ref
 
 _SAY_TIMEOUT = 10.0
 _OPEN_PATIENCE = 5.0
@@ -108,8 +108,7 @@ class Knowledge(Actor[Any]):
             case Retrieve(question=question, limit=limit):
                 return await self._read(self._retrieved, question, limit)
             case DrawIntent():
-                self.ctx.nursery.start_soon(self._draw, message, self.ctx.current_reply)
-                return DEFER
+                return self.answer_later(self._draw(message))
             case IndexCode():
                 await self._open_store()
                 self._index(eager=True)
@@ -187,20 +186,14 @@ class Knowledge(Actor[Any]):
     def _retrieved(self, db: Any, question: str, limit: int) -> Any:
         return with_staleness(self._places.root, search(db, question, limit))
 
-    async def _draw(self, message: DrawIntent, reply: Reply | None) -> None:
+    async def _draw(self, message: DrawIntent) -> Intent | None:
         """Beside the inbox: other questions need not wait until the log is caught up with."""
-        found: Intent | None = None
-        try:
-            with trio.move_on_after(_DRAW_PATIENCE):
-                await self._open_store()
-                await self._follower.reach(message.upto)
-                found = await self._read(_drawn, message)
-        except HubError as error:
-            if reply is not None:
-                reply.fail(error)
-            return
-        if reply is not None:
-            reply.answer(found)
+        with trio.move_on_after(_DRAW_PATIENCE):
+            await self._open_store()
+            await self._follower.reach(message.upto)
+            found: Intent | None = await self._read(_drawn, message)
+            return found
+        return None
 
     async def _summary(self) -> dict[str, Any]:
         await self._open_store()

@@ -25,7 +25,7 @@ from hub.io.places import Places
 from hub.io.probe import which
 from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, Look, PullModel
 from hub.providers.base import Provider
-from supervisors import DEFER, Actor, ActorDied, Ref, Reply
+from supervisors import Actor, ActorDied, Ref
 
 _TIMEOUT = 10.0
 _PROGRAM = "ollama"
@@ -34,7 +34,7 @@ _PROGRAM = "ollama"
 class Models(Actor[Any]):
     """Everything it does takes its time, so every answer is given later."""
 
-    answers = (HubError,)
+    answers = (HubError, ActorDied, trio.TooSlowError)
 
     def __init__(
         self,
@@ -65,8 +65,7 @@ class Models(Actor[Any]):
                 work = self._look(message)
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the models")
-        self.ctx.nursery.start_soon(_answer, work, self.ctx.current_reply)
-        return DEFER
+        return self.answer_later(work)
 
     async def _list(self, base: str) -> Mapping[str, Any]:
         models, trouble = await reachable(base)
@@ -133,14 +132,3 @@ def _left(title: str) -> Callable[[int], Awaitable[str]]:
         return f"{title} has ended with status {code}"
 
     return ended
-
-
-async def _answer(work: Awaitable[Any], reply: Reply | None) -> None:
-    try:
-        answer = await work
-    except (HubError, ActorDied, trio.TooSlowError) as error:
-        if reply is not None:
-            reply.fail(error)
-        return
-    if reply is not None:
-        reply.answer(answer)

@@ -111,19 +111,12 @@ class Pipelines(Actor[Any]):
         if earlier is not None and earlier.pipeline.name != pipeline.name:
             earlier = None
         self._beginning, self._unwanted = True, False
-        self.ctx.nursery.start_soon(self._begin, pipeline, earlier, self.ctx.current_reply)
-        return DEFER
+        return self.answer_later(self._begin(pipeline, earlier))
 
-    async def _begin(self, pipeline: Pipeline, earlier: PipelineRun | None, reply: Reply | None) -> None:
+    async def _begin(self, pipeline: Pipeline, earlier: PipelineRun | None) -> Any:
         """Beside the inbox: the user's uncommitted work may be large. Answered once the first session is accepted."""
         try:
-            answer = told(await self._started_run(pipeline, earlier))
-        except HubError as error:
-            if reply is not None:
-                reply.fail(error)
-        else:
-            if reply is not None:
-                reply.answer(answer)
+            return told(await self._started_run(pipeline, earlier))
         finally:
             self._beginning = False
 

@@ -131,15 +131,13 @@ class Session(Actor[Any]):
             case GetProviders():
                 return await (await self._hired()).work.targets.statuses()
             case GetCost():
-                self.ctx.nursery.start_soon(self._cost, self.ctx.current_reply)
-                return DEFER
+                return self.answer_later(views.cost(self._kit))  # a list of prices takes its time to load
             case GetRedactions():
                 return views.redactions(self._kit)
             case GetSessionFacts():
                 return views.facts(self._kit)
             case StartRun():
-                self.ctx.nursery.start_soon(self._begin, message, self.ctx.current_reply)
-                return DEFER
+                return self.answer_later(self._begin(message))
             case RequestHandoff():
                 return await self._handoff()
             case RequestPause(pause=pause):
@@ -159,25 +157,12 @@ class Session(Actor[Any]):
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the session")
 
-    async def _cost(self, reply: Reply | None) -> None:
-        """Beside the inbox: a list of prices takes its time to load."""
-        found = await views.cost(self._kit)
-        if reply is not None:
-            reply.answer(found)
-
     # --- orders ---------------------------------------------------------------------------------------
 
-    async def _begin(self, order: StartRun, reply: Reply | None) -> None:
+    async def _begin(self, order: StartRun) -> Any:
         """Beside the inbox, one at a time: the detection engine is made ready first, some seconds on a new machine."""
         async with self._beginning:
-            try:
-                found = await (await self._hired()).starting.accept(order)
-            except HubError as error:
-                if reply is not None:
-                    reply.fail(error)
-                return
-        if reply is not None:
-            reply.answer(found)
+            return await (await self._hired()).starting.accept(order)
 
     def _active(self) -> SessionRecord:
         record = self._kit.ledger.record

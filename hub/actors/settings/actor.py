@@ -6,7 +6,7 @@ Must not: act on it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ from hub.messages import (
     SwitchAccount,
 )
 from hub.providers.base import Provider
-from supervisors import DEFER, Actor, Ref, Reply
+from supervisors import Actor, Ref
 
 _PATIENCE = 5.0
 """Seconds a question waits for programs that have not told their version yet: some take two."""
@@ -85,26 +85,29 @@ class Settings(Actor[Any]):
         self._writing = trio.Lock()
 
     async def handle(self, message: Any) -> Any:
-        """Answer with the configuration, or with what it means for each provider; or change it."""
+        """Answer with the configuration, or with what it means for each provider; or change it.
+
+        What takes programs and disks is answered later: the configuration in force is asked for often.
+        """
         match message:
             case GetConfig():
                 return self._current()
             case ProvidersConfigured():
-                return self._beside(self._describe())
+                return self.answer_later(self._describe())
             case GetLoggedOut():
-                return self._beside(self._logged_out())
+                return self.answer_later(self._logged_out())
             case GetProfiles():
-                return self._beside(trio.to_thread.run_sync(self._profiles.listed))
+                return self.answer_later(trio.to_thread.run_sync(self._profiles.listed))
             case GetVision():
                 return vision(self._current())
             case PatchProvider() | SetKey() | PatchVision() | PutProfile() | RemoveProfile():
-                return self._beside(self._change(message))
+                return self.answer_later(self._change(message))
             case AddAccount() | SwitchAccount() | RemoveAccount():
-                return self._beside(self._change(message))
+                return self.answer_later(self._change(message))
             case Install():
-                return self._beside(self._writer.install(message))
+                return self.answer_later(self._writer.install(message))
             case LogIn():
-                return self._beside(self._writer.log_in(message))
+                return self.answer_later(self._writer.log_in(message))
             case ProviderChanged(name=name):
                 return self._probes.forget(name)
             case _:
@@ -121,11 +124,6 @@ class Settings(Actor[Any]):
     def _configured_profiles(self) -> tuple[Profile, ...]:
         self._current()
         return self._loaded.profiles
-
-    def _beside(self, work: Awaitable[Any]) -> Any:
-        """Answer later: programs and disks take their time, and the configuration in force is asked for often."""
-        self.ctx.nursery.start_soon(_answer, work, self.ctx.current_reply)
-        return DEFER
 
     async def _change(self, order: Any) -> Any:
         async with self._writing:
@@ -156,17 +154,6 @@ class Settings(Actor[Any]):
         return await trio.to_thread.run_sync(
             lambda: [self._entries.entry(config, p, found.get(p.name), now) for p in providers]
         )
-
-
-async def _answer(work: Awaitable[Any], reply: Reply | None) -> None:
-    try:
-        answer = await work
-    except HubError as error:
-        if reply is not None:
-            reply.fail(error)
-        return
-    if reply is not None:
-        reply.answer(answer)
 
 
 def _stamp(file: Path) -> object:
