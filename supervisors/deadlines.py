@@ -37,6 +37,7 @@ class Deadlines:
         due = math.ceil(deadline * PER_SECOND)
         filed = self._filed.get(due)
         if filed is None:
+            self._forget_answered()
             filed = self._filed[due] = {}
             heapq.heappush(self._due, due)
             self._scope.deadline = min(self._scope.deadline, due / PER_SECOND)
@@ -57,7 +58,13 @@ class Deadlines:
         self._closed = True
         self._scope.cancel(reason="the tree is gone")
 
+    def _forget_answered(self) -> None:
+        """The first of them, where all their replies have come: thousands at once held everybody up for 5 ms."""
+        while self._due and not self._filed[self._due[0]]:
+            del self._filed[heapq.heappop(self._due)]
+
     def _expire(self, now: float) -> None:
-        while self._due and (self._due[0] / PER_SECOND <= now or not self._filed[self._due[0]]):
+        while self._due and self._due[0] / PER_SECOND <= now:
             for reply, name in list(self._filed.pop(heapq.heappop(self._due)).items()):
                 reply.fail(trio.TooSlowError(f"{name} did not answer in time"))
+        self._forget_answered()

@@ -1,7 +1,9 @@
 """An agent's line -> parsed -> redacted -> in the log -> ten WebSocket clients, through a real daemon.
 
 The agent is a real child process that writes lines at a set rate under its runner; each line carries the moment it
-was written. The clients live in this process and look at the bytes they receive.
+was written. The clients live in this process and look at the bytes they receive. The daemon notes when it has read a line
+from the runner's socket, so that its own part (parse, redact, log, send) stands beside the whole way, on which the runner
+syncs the line to its spool.
 Peer: the floor: the same lines from a pipe, synced to disk once (as the runner does with its spool), and sent on, with
 nothing else in between.
 """
@@ -13,17 +15,23 @@ import os
 import re
 import selectors
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from functools import partial
+from operator import sub
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import trio
 
+from hub.cli.main import main
+from hub.io.runner.wire import Decoder
 from tests.bench.bench_events import SERVE, handshake
 from tests.bench.table import Row, percentile, run
 from tests.faults.harness import Project, project, until
@@ -32,6 +40,7 @@ RATE, SECONDS, CLIENTS = 1000, 6.0, 10
 WARM_UP = 1.0
 MEMORY = Path("/dev/shm")  # where Linux keeps files in memory
 PEER = "pipe, one sync, socket"
+NOTED = "--noted"
 
 EMITTER = """
 import json, sys, time
@@ -52,13 +61,16 @@ out.flush()
 time.sleep(600)
 """
 _AT = re.compile(rb"at=(\d+) ")
+_NOTE = struct.Struct("qq")
+"""When the first line of one read was written, and when it was read."""
 
 
 class Watch:
     """Clients as cheap as can be, all in one loop: they look for moments in the bytes they receive."""
 
     def __init__(self, port: int, clients: int, greeting: bytes = b"") -> None:
-        self.delays: list[int] = []
+        self._written: list[int] = []
+        self._came: list[int] = []  # numbers only: pairs would be looked through for garbage, 20 ms at a time
         self._ready = selectors.DefaultSelector()
         self._begun = 0
         for _ in range(clients):
@@ -92,17 +104,30 @@ class Watch:
         found = [int(at) for at in _AT.findall(data)]
         if not self._begun and found:
             self._begun = found[0] + int(WARM_UP * 1e9)
-        self.delays += [now - at for at in found if at > self._begun]
+        counted = [at for at in found if at > self._begun]
+        self._written += counted
+        self._came += [now] * len(counted)
         state[1] += len(found)
         return int(state[1])
 
     def percentiles(self) -> dict[str, float]:
         """From the agent's write to the client's read, in milliseconds."""
-        return {
-            "p50_ms": round(percentile(self.delays, 0.5) / 1e6, 2),
-            "p99_ms": round(percentile(self.delays, 0.99) / 1e6, 2),
-            "max_ms": round(max(self.delays) / 1e6, 1),
-        }
+        return _percentiles(map(sub, self._came, self._written))
+
+    def percentiles_since(self, notes: Path) -> dict[str, float]:
+        """From the daemon's reading of the line to the client's."""
+        first, read = zip(*sorted(_NOTE.iter_unpack(notes.read_bytes())), strict=True)
+        taken = (read[bisect_right(first, at) - 1] for at in self._written)
+        return _percentiles(map(sub, self._came, taken))
+
+
+def _percentiles(nanoseconds: Iterable[int]) -> dict[str, float]:
+    delays = list(nanoseconds)
+    return {
+        "p50_ms": round(percentile(delays, 0.5) / 1e6, 2),
+        "p99_ms": round(percentile(delays, 0.99) / 1e6, 2),
+        "max_ms": round(max(delays) / 1e6, 1),
+    }
 
 
 def agent(made: Project, rate: float, seconds: float) -> Path:
@@ -125,7 +150,9 @@ def measure(
 ) -> dict[str, Any]:
     """Percentiles from the agent's write to the client's read, and the rate that got through."""
     folder.mkdir(exist_ok=True)
-    with project(folder) as made:
+    notes = folder / "notes"
+    command = [sys.executable, "-m", "tests.bench.bench_pipeline", NOTED, str(notes)]
+    with patch("tests.faults.harness.HUB", command), project(folder) as made:
         program = agent(made, rate, seconds)
         text = f'[providers.demo-first]\nenabled = true\nprogram = "{program}"\n[session]\nchain = ["demo-first"]\n'
         (made.root / "hub.toml").write_text(text)
@@ -143,6 +170,7 @@ def measure(
         "rate": rate,
         "clients": clients,
         **watch.percentiles(),
+        "daemon": watch.percentiles_since(notes),
         "through_per_s": round(expected / took),
         "daemon_core": round(used / took, 2),
         "cpu_us_per_event": round(used / expected * 1e6),
@@ -153,6 +181,20 @@ def cpu(pid: int) -> float:
     """Seconds of processor time."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def noted(path: str) -> None:
+    """The daemon's process: hub as it is, but for a note of each read."""
+    feed, notes = Decoder.feed, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def noting(self: Decoder, data: bytes) -> Any:
+        now = time.monotonic_ns()
+        if first := _AT.search(data):
+            os.write(notes, _NOTE.pack(int(first[1]), now))
+        return feed(self, data)
+
+    with patch.object(Decoder, "feed", noting):
+        main()
 
 
 def floor(
@@ -208,6 +250,9 @@ def _cases(folder: Path, scale: float, where: str) -> Iterator[Row]:
         what = f"agent's line to {clients} client(s), {rate}/s{', in batches' * batch}{where}"
         yield Row(f"{what}: p50", ours["p50_ms"], "ms", "", PEER, peer["p50_ms"])
         yield Row(f"{what}: p99", ours["p99_ms"], "ms", "< 5", PEER, peer["p99_ms"])
+        theirs = ours["daemon"]
+        yield Row(f"{what}: of it parse, redact, log, send: p50", theirs["p50_ms"], "ms")
+        yield Row(f"{what}: of it parse, redact, log, send: p99", theirs["p99_ms"], "ms", "< 5")
         yield Row(f"{what}: got through", ours["through_per_s"], "/s")
         yield Row(f"{what}: processor an event", ours["cpu_us_per_event"], "us")
 
@@ -215,5 +260,9 @@ def _cases(folder: Path, scale: float, where: str) -> Iterator[Row]:
 if __name__ == "__main__":
     if sys.argv[1:2] == [SERVE]:
         trio.run(serve_floor, *sys.argv[2:])
+    elif sys.argv[1:2] == [NOTED]:
+        path = sys.argv[2]
+        sys.argv[1:3] = []
+        noted(path)
     else:
         run(rows)

@@ -74,6 +74,16 @@ async def test_what_was_answered_is_not_kept(autojump_clock) -> None:
         deadlines.close()
 
 
+async def test_what_was_answered_is_not_kept_until_the_timer_rings() -> None:
+    """A busy tree filed five thousand milliseconds before the first was due, and cleared them in one turn of the loop."""
+    deadlines = Deadlines()
+    for number in range(100):
+        reply = Reply()
+        deadlines.add(reply, 1.0 + number, "actor")
+        reply.answer(number)
+    assert len(deadlines._filed) == 1
+
+
 async def test_what_needs_no_deadline_is_not_filed() -> None:
     deadlines, answered = Deadlines(), Reply()
     answered.answer(1)
