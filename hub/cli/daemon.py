@@ -15,7 +15,7 @@ import click
 from hub.cli.context import json_option, project_dir
 from hub.io import garbage
 
-_SWITCH = 0.0005
+_SWITCH = 0.0002
 """Seconds for which a thread that reads or seals a log may keep the event loop waiting; Python's own are 5 ms."""
 
 
