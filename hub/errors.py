@@ -120,7 +120,7 @@ RULES: dict[Code, Rule] = {
         "Start this project's own: hub daemon --port 0   (and unset HUB_PORT, if it is set)",
     ),
     Code.HEADERS_TOO_LARGE: Rule(431, 2, "The header block is too large", "Keep headers under 16 KiB."),
-    Code.INVALID: Rule(422, 2, "A field does not validate", "Correct the fields named in errors."),
+    Code.INVALID: Rule(422, 2, "A field does not validate", "Correct what is named, then try again."),
     Code.SESSION_ALREADY_RUNNING: Rule(
         409, 1, "A session is already running", "Wait for it, or stop it: hub stop"
     ),

@@ -1,13 +1,14 @@
 """What a task or a pipeline asks for, looked at before a daemon is started for it.
 
-Owns: the refusals that need nothing but the project's files (a name that nothing has), and what these files tell of
-pipelines.
-Must not: judge what only a daemon can know (who is installed, logged in, or at a limit), or change anything.
+Owns: the refusals that need nothing but the project's files (a name that nothing has) and, where the daemon would be
+one of this process, its PATH; and what these files tell of pipelines.
+Must not: judge what only a daemon can know (who is logged in, or at a limit), or change anything.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -28,6 +29,7 @@ from hub.io.config_file import load
 from hub.io.pipelines import read_stored as stored_pipelines
 from hub.io.places import Places, find_project
 from hub.io.profiles import read_stored as stored_profiles
+from hub.providers.base import INSTALL_ANY, install_hint
 from hub.providers.registry import load_all, names
 
 _LARGEST = 1 << 24
@@ -78,6 +80,23 @@ def insist_on_commit(project: Path) -> None:
     found = subprocess.run(command, capture_output=True, check=False)  # noqa: S603  # no shell
     if found.returncode == 1:
         raise HubError(Code.NO_COMMIT, f"{root} has no commit yet.")
+
+
+def insist_on_agent(config: Config, wanted: str = "") -> None:
+    """Refuse a task for which no agent's program is there; a daemon with another PATH may know of one.
+
+    Raises:
+        HubError: `agent_missing`.
+    """
+    known = load_all(lambda: config)
+
+    def installed(name: str) -> bool:
+        return shutil.which(config.provider(name).program or known[name].program) is not None
+
+    if wanted and not installed(wanted):
+        raise HubError(Code.AGENT_MISSING, f"{wanted} is not installed.", hint=install_hint(known[wanted]))
+    if not wanted and not any(map(installed, config.enabled_providers(known))):
+        raise HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint=INSTALL_ANY)
 
 
 def insist_on_pipeline(project: Path, name: str) -> None:

@@ -115,6 +115,10 @@ def _config(places: Places) -> Finding:
 
 
 def _writable(places: Places) -> Finding:
+    if os.statvfs(places.root).f_flag & os.ST_RDONLY:
+        return Finding(
+            "permissions", ok=False, detail="the file system is read-only", hint="Remount it writable."
+        )
     ok = os.access(places.root, os.W_OK) and os.access(places.root / ".git", os.W_OK)
     return Finding("permissions", ok, "writable" if ok else "not writable", "Correct the owner or mode.")
 

@@ -124,6 +124,8 @@ def _shown(body: dict[str, Any]) -> str:
     for node in nodes:
         rows.append(f"{instant(node['updated_at'])}  {node['node_type']:<12} {labels[node['id']]}")
         rows += [f"    imports {label}" for label in imported.get(node["id"], [])]
+    if "detail" in body and not nodes:
+        rows.append("no such node")
     return "\n".join([_summary(body), *rows])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -33,9 +33,9 @@ STOP_TIMEOUT = 300.0
 
 _GOES_ON = (
     "left at once; every byte is kept, and an agent that has not stopped yet works on for a while. "
-    "Go on with its session: hub daemon"
+    "See to the end of its session: hub daemon"
 )
-_BESIDE = "left at once; the daemon goes on with the session. Watch it: hub logs -f   End it: hub stop"
+_BESIDE = "left at once; the daemon ends the session in order. Make sure: hub status"
 
 
 @attrs.define
@@ -72,6 +72,13 @@ class Joined:
             await self.stop_session()
         return started
 
+    async def end_of_old(self) -> None:
+        """Wait for the end of a session whose stop an earlier daemon was asked for, and did not live to see."""
+        status = await trio.to_thread.run_sync(self.api.get, "/api/status")
+        if status["stopping"]:
+            click.echo(f"the earlier session {status['sessionId']} is being stopped in order first", err=True)
+            await self.stop_session()
+
     async def stop_session(self) -> None:
         """Ask for an ordered end of the session, if there is one."""
         if self._api is None:
@@ -85,16 +92,28 @@ class Joined:
 
 
 @asynccontextmanager
-async def daemon_for(project: Path, port: int | None, *, quiet: bool) -> AsyncIterator[Joined]:
-    """The project's daemon for as long as the block lasts; one of our own ends in order when the block does."""
+async def daemon_for(
+    project: Path, port: int | None, *, quiet: bool, alone: Callable[[], None] = lambda: None
+) -> AsyncIterator[Joined]:
+    """The project's daemon for as long as the block lasts; one of our own ends in order when the block does.
+
+    Args:
+        project: A folder of the project.
+        port: Where the daemon listens; None = wherever it does.
+        quiet: Whether nothing is said about it.
+        alone: Asked before one of our own is started, which it may refuse.
+    """
     async with _listening() as joined:
         running = await trio.to_thread.run_sync(_running, project, port)
         if running is not None:
             yield joined.found(running, _BESIDE)
             return
+        alone()
         async with _serving(project, port, quiet=quiet) as daemon:
             try:
-                yield joined.found(_own(project, daemon), _GOES_ON)
+                joined.found(_own(project, daemon), _GOES_ON)
+                await joined.end_of_old()
+                yield joined
             except HubError as error:
                 if error.code is not Code.SESSION_ALREADY_RUNNING:
                     raise

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hub.io.places import Places
 
 _ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT})
+_BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
 _LARGEST = 1 << 20
 """Bytes of the session's record."""
 
@@ -29,14 +30,14 @@ class Records:
     """Answers a GET as the daemon does; from the files where none runs and no port was named.
 
     Raises:
-        HubError: As `Api`: `daemon_not_running` also where there are no records.
+        HubError: As `Api`; `no_active_session` where there are no records, because nothing has run yet.
     """
 
     def __init__(self, ctx: click.Context, timeout: float = 30.0) -> None:
         self._api = client(ctx, timeout)
         root = root_of(project_dir(ctx))
         named = ctx.obj["port"] is not None or os.environ.get("HUB_PORT")
-        self._root = root if root and not named and (root / ".hub" / "events.db").is_file() else None
+        self._root = root if not named else None
         self._alone = False
 
     def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
@@ -56,6 +57,8 @@ class Records:
 
         assert self._root is not None  # noqa: S101  # looked at before the daemon was given up
         places = Places(self._root)
+        if not places.events_db.is_file():
+            raise HubError(Code.NO_ACTIVE_SESSION, "Nothing has run in this project yet.", hint=_BEGIN)
         with project_lock(places.lock):
             return _ANSWERS[path](places, query)
 

@@ -76,10 +76,14 @@ def request(project: Path, options: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _run(project: Path, port: int | None, body: dict[str, Any], quiet: bool, as_json: bool) -> int:  # noqa: FBT001  # trio.run passes by place
+    from hub.cli.beforehand import config_of, insist_on_agent
     from hub.cli.join import daemon_for
     from hub.cli.watch import last_event, outcome, watch
 
-    async with daemon_for(project, port, quiet=quiet) as joined:
+    def somebody() -> None:
+        insist_on_agent(config_of(project), body.get("provider", ""))
+
+    async with daemon_for(project, port, quiet=quiet, alone=somebody) as joined:
         since = await last_event(joined.api)
         started = await joined.start_session(body)
         if not quiet:

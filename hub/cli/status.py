@@ -47,7 +47,8 @@ def picture(state: dict[str, Any]) -> str:
         return 'idle - start a session: hub run "task"'
     account = f"/{state['account']}" if state["account"] not in ("", "default") else ""
     lines = [
-        f"{state['sessionState']}  {state['activeProvider']}{account}{_handing_over(state['fsmState'])}",
+        f"{state['sessionState']}  {state['activeProvider']}{account}{_handing_over(state['fsmState'])}"
+        + ("  stopping" if state["stopping"] else ""),
         f"task      {state['taskGoal'].splitlines()[0][:100]}",
         f"session   {state['sessionId']}  on {state['branch']}",
         f"handoffs  {state['handoffsDone']}"

@@ -159,6 +159,8 @@ class SessionRecord(Value):
     """The agent's own session id, as soon as it is known."""
     paused: bool = False
     needs_input: bool = False
+    stopping: str = ""
+    """Who asked for the end of the session: `user`, `daemon` or `pipeline`; "" = nobody has."""
 
     trigger: str = ""
     """What began the handoff under way."""

@@ -260,6 +260,10 @@ def install_hint(provider: Provider) -> str:
     return f"Install {provider.program}, or correct providers.{provider.name}.command in hub.toml."
 
 
+INSTALL_ANY = "Install one, for example: hub install claude (all there are: hub providers). See hub at work first: hub demo"
+"""What to do where no agent's program is there at all."""
+
+
 def login_hint(provider: Provider) -> str:
     """What brings an agent without a login into the default chain."""
     ways = [f"Log in: {' '.join(provider.login_command)}"] if provider.login_command else []

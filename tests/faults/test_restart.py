@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -16,7 +17,7 @@ import pytest
 
 from hub.domain.canonical import canonical
 from hub.errors import Code, HubError
-from tests.faults.harness import HUB, Project, git, until
+from tests.faults.harness import HUB, Project, git, try_post, until
 from tests.faults.invariants import check_invariants
 from tests.faults.test_agent_faults import gate, made, oracle, process
 from tests.faults.test_daemon_killed import STATES, TASK, run_with_fault, work, write
@@ -316,8 +317,48 @@ def test_a_record_of_an_older_hub_still_reads(work, state):
     check_invariants(made, oracle)
 
 
+@pytest.mark.parametrize(("point", "again"), [("asked", ""), ("told", "asked"), ("gone", "told")])
+def test_a_stop_outlives_the_daemon_that_was_asked_for_it(made, oracle, point, again):
+    """X1: killed before the agent was told, after, or after its end: that end was told as `failed`, `agent_exited`."""
+    hanging(made, oracle)
+    api = made.start(HUB_FAILPOINTS=f"stop.{point}=kill9")
+    api.post("/api/run", {"task": "write"})
+    made.says("ready")
+    try_post(api, "/api/session/stop", {})
+    assert made.wait_dead() == -9
+    assert (made.fsm()["sessionState"], made.fsm()["stopping"]) == ("running", "user")
+    if again:
+        with contextlib.suppress(AssertionError):  # it may be dead before it says where it listens
+            made.start(HUB_FAILPOINTS=f"stop.{again}=kill9")
+        assert made.wait_dead() == -9
+    made.start()
+    record = until(made.ended, "the session ends by itself")
+    made.stop()
+    assert (record["sessionState"], record["error"]) == ("stopped", None)
+    assert made.show(f"{record['snapshotSha']}:a.txt") == b"one\n"
+    assert len(made.starts()) == 1
+    check_invariants(made, oracle)
+
+
+def test_a_stop_within_a_handoff_starts_nobody_else(work):
+    """The daemon dies while it waits for the agent's safe point: the next one gives the work to nobody."""
+    made, oracle = work
+    hanging(made, oracle, run="tail -f /dev/null")
+    api = made.start(HUB_FAILPOINTS="act.PAUSING.mid=kill9")
+    api.post("/api/run", {"task": "write"})
+    made.says("ready")
+    api.post("/api/handoff")
+    try_post(api, "/api/session/stop", {})
+    assert made.wait_dead() == -9
+    made.start()
+    assert until(made.ended, "the session ends by itself")["sessionState"] == "stopped"
+    made.stop()
+    assert len(made.starts()) == 1
+    check_invariants(made, oracle)
+
+
 def test_the_second_signal_ends_the_daemon_at_once(made, oracle):
-    """X1: whoever cannot wait for the order asks twice; the session is taken up by the next daemon."""
+    """X1: whoever cannot wait for the order asks twice; the next daemon ends the session."""
     hanging(made, oracle, hang={"stubborn": True})
     api = made.start()
     api.post("/api/run", {"task": "write"})

@@ -17,6 +17,7 @@ from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.ends import Ends, withdraw_all
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner, unknown_agent
+from hub.actors.trouble import PASSING
 from hub.domain.event import Event, EventType, Tag
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
@@ -78,6 +79,10 @@ class Session(Actor[Any]):
         if self.ctx.generation > 1:
             await (await self._hired()).desk.sweep_adapters()  # those of an earlier incarnation
         if record is not None and record.session_state.active:
+            if record.stopping:
+                self._kit.board.ask(
+                    Wish.STOP
+                )  # it was asked of an earlier incarnation, or of an earlier daemon
             await self._hired()  # whoever asks something of the agent finds it attached to, or nearly so
             await self._kit.arm()
         elif record is not None:
@@ -144,8 +149,8 @@ class Session(Actor[Any]):
                 return await self._pause(on=pause)
             case RequestReply(text=text):
                 return await self._reply(text)
-            case RequestStop():
-                return self._stop()
+            case RequestStop(reason=who):
+                return await self._stop(who)
             case SessionEnd(session_id=session_id):
                 return self._ends.end(session_id, self.ctx.current_reply)
             case ReleaseRun(run_id=run_id):
@@ -246,9 +251,18 @@ class Session(Actor[Any]):
             await self._kit.ledger.update(needs_input=False)
         return {"sessionId": record.session_id}
 
-    def _stop(self) -> Any:
-        if not self._kit.ledger.owes:  # an end that is not told yet is still to be waited for
+    async def _stop(self, who: str) -> Any:
+        """A wish that outlives the daemon: it is on record before anybody acts upon it."""
+        ledger = self._kit.ledger
+        if not ledger.owes:  # an end that is not told yet is still to be waited for
             self._active()
+        if ledger.active and not ledger.now.stopping:
+            try:
+                await ledger.update(stopping=who)
+            except HubError as error:
+                if error.code not in PASSING:
+                    raise
+                # A full disk keeps nobody from stopping an agent; then this daemon alone knows of it.
         self._kit.board.ask(Wish.STOP)
         return self._ends.stop(self.ctx.current_reply)
 

@@ -22,6 +22,7 @@ from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
+from hub.io import failpoints
 
 
 @attrs.frozen
@@ -67,8 +68,11 @@ class Ending:
 
     async def stopped(self, record: SessionRecord, reason: str) -> None:
         """The user, or the end of the daemon, ends the session: agent stopped in order, bytes kept."""
+        failpoints.hit("stop.asked")
         await self.desk.safe_point(self.kit.config.session.stop_grace)
+        failpoints.hit("stop.told")
         await self.desk.stop(reason)
+        failpoints.hit("stop.gone")
         await self.desk.release()
         await self.finish(record, SessionState.STOPPED, verified=record.verified)
 

@@ -29,7 +29,7 @@ from hub.domain.quota.window import FULL, QuotaReading
 from hub.domain.session import LeftOut, SessionRecord
 from hub.errors import Code, HubError
 from hub.messages import BreakerClosed, GetConfig, GetLoggedOut, GetProspects, Shut
-from hub.providers.base import install_hint, login_hint
+from hub.providers.base import INSTALL_ANY, install_hint, login_hint
 from supervisors import ActorDied
 
 _PATIENCE = 5.0
@@ -143,7 +143,7 @@ class Targets:
 
     def _nobody(self, left_out: Sequence[LeftOut]) -> HubError:
         if not left_out:
-            return HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint="See: hub doctor")
+            return HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint=INSTALL_ANY)
         names = ", ".join(out.provider for out in left_out)
         detail = f"No agent that is enabled and installed is logged in: {names}."
         return HubError(Code.AUTH_NEEDED, detail, hint=left_out[0].hint)

@@ -49,6 +49,7 @@ def status(kit: Kit) -> dict[str, Any]:
         "needsInput": record.needs_input,
         "needsApproval": kit.board.held or bool(kit.board.agent and kit.board.agent.asks),
         "paused": record.paused,
+        "stopping": record.session_state.active and bool(record.stopping),
         "verified": record.verified,
         "runId": record.run_id,
         "leftOut": [attrs.asdict(out) for out in record.left_out],

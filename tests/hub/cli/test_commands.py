@@ -157,6 +157,12 @@ def test_logs_into_head_end_quietly(idle):
     assert child.wait(timeout=60) == 0
 
 
+def test_an_empty_log_is_said_to_be(idle):
+    """It said nothing at all; for programs it is an empty list."""
+    assert hub("logs", cwd=idle.root, env=idle.environ()).stdout == "nothing yet\n"
+    assert hub("logs", "--json", cwd=idle.root, env=idle.environ()).stdout == "[]\n"
+
+
 def test_no_colour_without_a_terminal_and_with_one_when_forced(idle):
     """NO_COLOR wins over FORCE_COLOR; a pipe gets none by itself."""
     api = Api(idle.port)

@@ -70,6 +70,14 @@ def test_a_summary_says_what_is_missing():
     assert "as of 2026-01-02 03:04:05Z; what agents did: nothing yet" in ready
 
 
+def test_where_no_node_is_of_the_type_that_is_said():
+    """`hub graph show --type nope` showed the summary, as if nothing had been asked."""
+    body = {"nodes": 1, "edges": 2, "files": 3, "chunks": 4, "truncated": False, "state": "ready", "scannedAt": AT,
+            "eventId": 5}  # fmt: skip
+    assert _shown({**body, "detail": {"nodes": [], "edges": []}}).splitlines()[-1] == "no such node"
+    assert _shown(body) == _summary(body)
+
+
 def test_a_module_is_shown_with_what_it_imports():
     nodes = [
         {"id": "module:a.py", "node_type": "module", "updated_at": AT, "payload": {"path": "a.py"}},

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.faults.harness import git
 from tests.hub.cli.kit import hub
 
@@ -57,8 +59,14 @@ def test_a_key_that_hub_holds_is_hidden_as_with_a_daemon(work):
     assert "[REDACTED:anthropic-api-key" in said
 
 
-def test_where_nothing_was_run_there_is_nothing_to_tell(repo):
-    """A project without records has no daemon either: that is said, and nothing is made."""
-    assert hub("logs", cwd=repo).returncode == 69
-    assert hub("history", cwd=repo).returncode == 69
+@pytest.mark.parametrize("command", ["logs", "history", "diff"])
+def test_where_nothing_was_run_that_is_said(repo, command):
+    """They said to start the daemon, which would have had nothing to tell either. Nothing is made."""
+    done = hub(command, cwd=repo)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        'hub: Nothing has run in this project yet.\n     Start something: hub run "task"'
+    )
+    assert json.loads(hub(command, "--json", cwd=repo).stdout)["error"]["code"] == "no_active_session"
+    assert hub("--port", "1", command, cwd=repo).returncode == 69, "a daemon that was named is meant"
     assert not (repo / ".hub").exists()

@@ -59,6 +59,7 @@ def test_run_joins_the_daemon_that_runs(ready):
 def test_run_does_not_join_another_projects_daemon(ready, repo):
     """HUB_PORT names a port, not a project: a daemon that serves another one is left alone."""
     api = ready.start()
+    (repo / "hub.toml").write_text("[providers.demo-first]\nenabled = true\n")
     done = hub("run", "x", "--json", cwd=repo, env=ready.environ(HUB_PORT=str(ready.port)))
     assert done.returncode == 76
     assert api.get("/api/status")["sessionState"] == "idle"
@@ -71,6 +72,36 @@ def test_a_repository_without_a_commit_is_refused_before_a_daemon_is_started(tmp
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"hub: {tmp_path} has no commit yet.\n     Run: git commit --allow-empty -m start\n"
     assert not (tmp_path / ".hub").exists()
+
+
+NOBODY = "".join(
+    f"[providers.{name}]\nprogram = '/nowhere'\n"
+    for name in ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider")
+)
+
+
+@pytest.mark.parametrize(("more", "says"), [((), "hub demo"), (("--provider", "codex"), "npm install")])
+def test_where_no_agent_is_installed_no_daemon_is_started_to_say_so(repo, more, says):
+    """It was started, and told its address, for nothing."""
+    (repo / "hub.toml").write_text(NOBODY)
+    done = hub("run", *more, "x", cwd=repo)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "installed." in done.stderr
+    assert says in done.stderr
+    assert "hub serves" not in done.stderr
+    assert not (repo / ".hub").exists()
+
+
+def test_a_daemon_that_runs_may_have_an_agent_that_is_not_on_the_path(work, tmp_path):
+    """Its PATH is not the user's: only where the daemon would be one's own is it sure that nobody is there."""
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    plain = "/usr/bin:/bin"
+    work.start(PATH=f"{program.parent}:{plain}", HOME=str(tmp_path))
+    refused = run_json(work, "run", "x", status=4, PATH=plain)["error"]
+    assert (refused["code"], "claude" in refused["detail"]) == ("auth_needed", True)
 
 
 def test_a_chain_that_names_nobody_is_refused_before_a_daemon_is_started(repo):
@@ -103,11 +134,11 @@ def test_settings_hold_in_their_order(work):
 class Watched:
     """A running `hub run` in a process group of its own, with what it has said so far."""
 
-    def __init__(self, work):
+    def __init__(self, work, **env):
         self.child = subprocess.Popen(
             [sys.executable, "-m", "hub", "run", "long work"],
             cwd=work.root,
-            env=work.environ(),
+            env=work.environ(**env),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -188,7 +219,7 @@ def test_leaving_at_once_says_who_goes_on(work, watched):
     os.kill(watched.child.pid, signal.SIGCONT)
     status, _ = watched.end()
     assert status in (130, 143)
-    assert "Go on with its session: hub daemon" in watched.said
+    assert "See to the end of its session: hub daemon" in watched.said
     session = work.fsm()["sessionId"]
     refused = run_json(work, "run", "another task", status=1)["error"]
     assert refused["code"] == "session_already_running", refused
@@ -198,6 +229,28 @@ def test_leaving_at_once_says_who_goes_on(work, watched):
     api = work.start()
     assert api.get("/api/status")["sessionId"] == session
     api.post("/api/session/stop")
+
+
+def test_a_stop_that_was_left_at_once_is_seen_through_by_the_next_run(work):
+    """The agent had obeyed the first Ctrl-C: its session was told as `failed`, and another task was refused."""
+    work.script(
+        "demo-first", {"write": {"path": "half.txt", "text": "half"}}, {"say": "HALF"}, {"sleep": 600}
+    )
+    work.configure()
+    watched = Watched(work, HUB_FAILPOINTS="stop.gone=exit:130")  # the second Ctrl-C, at that very moment
+    watched.has_said("HALF")
+    os.kill(watched.child.pid, signal.SIGINT)
+    assert watched.end()[0] == 130
+    left = work.fsm()
+    assert (left["sessionState"], left["stopping"]) == ("running", "user")
+    work.script("demo-first", *DONE)
+    done = hub(*TASK, cwd=work.root, env=work.environ())
+    assert done.returncode == 0, done.stderr
+    assert f"the earlier session {left['sessionId']} is being stopped in order first" in done.stderr
+    assert git(work.root, "show", f"{left['branch']}:half.txt") == "half"
+    timeline = json.loads(hub("history", "--json", cwd=work.root, env=work.environ()).stdout)
+    ends = [row["summary"] for row in timeline if row["event"] == "session_ended"]
+    assert ends == ["stopped", "completed"]
 
 
 async def test_ctrl_c_while_the_daemon_starts(work, monkeypatch):

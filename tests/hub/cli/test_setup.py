@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 
+import pytest
 from click.testing import CliRunner
 
 from hub.cli import doctor
@@ -105,6 +106,20 @@ def test_the_doctor_finds_what_keeps_hub_from_working(repo, tmp_path):
     assert "hub.toml:2:" in checks["hub.toml"]["detail"]
     assert checks["keys"]["hint"] == f"Run: chmod 600 {hidden / '.env'}"
     assert all(found["hint"] for found in checks.values() if not found["ok"])
+
+
+def test_a_read_only_file_system_is_told_as_such(repo):
+    """`Correct the owner or mode.` was said of it, which mends nothing."""
+    if subprocess.run(["mount", "--bind", str(repo), str(repo)], capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(repo)], check=True)
+        checks, status = findings(repo)
+    finally:
+        subprocess.run(["umount", "-l", str(repo)], check=True)
+    assert status == 1
+    assert checks["permissions"]["detail"] == "the file system is read-only"
+    assert checks["permissions"]["hint"] == "Remount it writable."
 
 
 def test_a_missing_agent_is_a_note_and_none_at_all_a_fault(repo, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from hub.actors.session.actor import Session
+from hub.actors.session.desk import Desk
 from hub.errors import Code, HubError
 from hub.messages import (
     AgentBatch,
@@ -167,6 +168,33 @@ async def test_every_one_who_asks_for_a_stop_is_answered(made, monkeypatch):
             for _ in range(3):
                 nursery.start_soon(stop)
     assert answers == ["stopped"] * 3
+
+
+async def test_a_stop_on_record_is_a_stop_to_whoever_reads_it(made, monkeypatch):
+    """What an earlier daemon was asked for is done by the next one, before it does anything else."""
+    async with parts_of(made, monkeypatch) as parts:
+        await parts.begin(dispatch_id="", stopping="user")
+    async with daemon_of(made, monkeypatch) as live:
+        ended = await live.until_ended()
+    assert (ended["sessionState"], ended["stopping"]) == ("stopped", False)
+    assert made.starts() == []
+
+
+async def test_a_stop_is_on_record_with_who_asked(made, monkeypatch):
+    """On record before the agent hears of it: what comes after it finds the mark."""
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write"))
+        await live.until(lambda s: s["needsInput"], "it asks")
+        seen = []
+        safe_point = Desk.safe_point
+
+        async def watched(desk, grace):
+            seen.append((made.fsm()["stopping"], (await live.status())["stopping"]))
+            return await safe_point(desk, grace)
+
+        monkeypatch.setattr(Desk, "safe_point", watched)
+        await live.ask("session", RequestStop("daemon"))
+    assert seen == [("daemon", True)]
 
 
 async def test_an_order_that_comes_before_the_crew_is_told_so_and_hires_none(made, monkeypatch):
