@@ -35,7 +35,7 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     """
     from hub.cli.offline import described
 
-    entries = [entry for entry in described(ctx) if entry["enabled"]]
+    entries = [entry for entry in described(ctx, versions=False) if entry["enabled"]]
     rows = [{"provider": entry["name"], **account} for entry in entries for account in entry["accounts"]]
     open_to_all = {entry["name"] for entry in entries if not entry["auth"]["loginCommand"]}
     show(rows, as_json=as_json, text=lambda found: _table(found, open_to_all))

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import attrs
@@ -220,16 +221,19 @@ def _read_config(places: Places) -> Config:
 def _agents(places: Places, config: Config) -> Iterator[Finding]:
     """Each agent: one that is not installed or not logged in is a note, none that can work a fault."""
     providers = [p for p in load_all(lambda: config).values() if not p.name.startswith("demo")]
-    paths = {p.name: shutil.which(config.provider(p.name).program or p.program) for p in providers}
-    installed = [p for p in providers if paths[p.name] is not None]
+    found = {p.name: shutil.which(config.provider(p.name).program or p.program) for p in providers}
+    programs = {name: path for name, path in found.items() if path is not None}
+    installed = [p for p in providers if p.name in programs]
     logged_out = Entries(places.dotenv, Path.home()).logged_out(config, installed, time.time())
+    with ThreadPoolExecutor() as pool:  # some take seconds to tell it
+        asked = [[programs[p.name], *p.version_args] for p in installed]
+        versions = dict(zip(programs, pool.map(_output, asked), strict=True))
     for provider in providers:
-        path = paths[provider.name]
-        if path is None:
+        if provider.name not in programs:
             detail, hint = "not installed", install_hint(provider)
             yield Finding(provider.name, ok=False, detail=detail, hint=hint, warning=True)
         else:
-            version = _output([path, *provider.version_args]) or "installed, version unknown"
+            version = versions[provider.name] or "installed, version unknown"
             yield _agent(provider, version, config, logged_out)
     if not installed:
         yield Finding("agents", ok=False, detail="none is installed", hint="Install one of the agents above.")

@@ -45,11 +45,10 @@ def logs(ctx: click.Context, *, follow: bool, since: int, full: bool, as_json: b
         return
     daemon = client(ctx)
     out = _print_json if as_json else partial(_print, Screen(), whole if full else block)
-    page: Batch = []
     for page in _pages(daemon if follow else Records(ctx), since):
         out(page)
         since = page[-1]["id"]
-    if not (page or follow):
+    if not (since or follow):
         click.echo("nothing yet")
     if follow:
         _follow(daemon, since, out)

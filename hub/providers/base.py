@@ -23,6 +23,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
+from hub.domain.account import DEFAULT_ACCOUNT
 from hub.domain.account import Account as Account  # noqa: PLC0414  # part of the contract
 from hub.domain.event import Event
 from hub.domain.failure import Failure
@@ -270,3 +271,12 @@ def login_hint(provider: Provider) -> str:
     if provider.key_names:
         ways.append(f"{'or give' if ways else 'Give'} it a key: hub key set {provider.name}")
     return "; ".join([*ways, "or name it in [session] chain"])
+
+
+def refused_login_hint(provider: Provider, account: str) -> str:
+    """What to do when its maker does not take the login or the key it has; "" = hub knows of no way."""
+    who = provider.name if account == DEFAULT_ACCOUNT else f"{provider.name} {account}"
+    ways = [f"Log in again: hub account login {who}"] if provider.login_command else []
+    if provider.key_names:
+        ways.append(f"{'or give' if ways else 'Give'} it another key: hub key set {provider.name}")
+    return "; ".join(ways)

@@ -152,6 +152,8 @@ def used(
 def _split(provider: str, found: Sum) -> Iterator[Row]:
     for model, (out, fresh, written, cached) in found.models.items():
         tokens = Tokens(fresh + written + cached, out, cached, written)
+        if tokens == Tokens():
+            continue  # the program's own words, under the name of a model that is none
         yield Row(provider=provider, model=model, tokens=tokens, split=True, exact=not found.unreadable)
 
 

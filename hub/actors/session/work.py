@@ -36,7 +36,7 @@ from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.git.env import together
 from hub.messages import BreakerFailure
-from hub.providers.base import Ending, Outcome
+from hub.providers.base import Ending, Outcome, refused_login_hint
 
 NOBODY = "No other account or provider may take the work now."
 _LEAVES = 5.0
@@ -288,7 +288,10 @@ class Work:
                 reason = reason.removesuffix(failure.text[:200]).rstrip(
                     ": "
                 )  # some end with these words already
-                raise HubError(code, f"{reason}: {failure.text}" if reason else failure.text)
+                hint = ""
+                if code is Code.AUTH_NEEDED:
+                    hint = refused_login_hint(self.kit.providers[record.provider], record.account)
+                raise HubError(code, f"{reason}: {failure.text}" if reason else failure.text, hint=hint)
 
     async def _begin_wait(self, record: SessionRecord, wait: Wait, failure: FailureClass) -> None:
         await self.desk.stop("waiting")

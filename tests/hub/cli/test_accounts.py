@@ -66,6 +66,13 @@ def test_a_login_is_added_made_switched_to_and_forgotten_without_a_daemon(repo, 
     assert Path(made["configDir"], ".credentials.json").exists()
 
 
+def test_a_list_of_accounts_asks_no_program_for_its_version(repo, env):
+    """Some take seconds to tell it, and nothing of it is shown."""
+    program(repo, "claude", f"#!/bin/sh\ntouch {repo.parent}/asked\n")
+    assert rows(repo, env) == [("default", True, False)]
+    assert not (repo.parent / "asked").exists()
+
+
 def test_a_login_that_comes_to_nothing_is_an_error_of_its_own(repo, env):
     program(repo, "claude", LOGS_IN)
     done = hub("account", "login", "claude", "--json", cwd=repo, env={**env, "REFUSES": "1"})

@@ -55,6 +55,18 @@ def test_every_answer_counts_once_wherever_it_stands(used, tmp_path):
     assert [row["tokensOut"] for row in moved["usage"]] == [1]
 
 
+def test_a_model_that_is_none_is_not_listed(used, tmp_path):
+    """Claude Code writes its own words down as an answer of `<synthetic>`, without a token: a row of zeros was told."""
+    own = json.loads(answer("m1", "r", 0, "", "assistant"))
+    own["message"] |= {"model": "<synthetic>", "usage": {"input_tokens": 0, "output_tokens": 0}}
+    said = json.dumps(own, separators=(",", ":")).encode()
+    written(
+        tmp_path / "home", ".claude", "projects", "-a", "s.jsonl",
+        lines=[said, answer("m2", "r", 1, "", "assistant")],
+    )  # fmt: skip
+    assert [row["model"] for row in json.loads(used(tmp_path / "home", "--json"))["usage"]] == ["model-2"]
+
+
 def test_other_agents_sum_themselves_up(used, tmp_path):
     home = home_of("codex", "rich", tmp_path)
     row = json.loads(used(home, "--json"))["usage"][0]

@@ -11,7 +11,7 @@ import pytest
 from hub.domain.config.reader import AGENTS, Config, parse_config
 from hub.errors import Code, HubError
 from hub.providers import registry
-from hub.providers.base import Account, Assignment, Provider, Stdin, Stream, install_hint
+from hub.providers.base import Account, Assignment, Provider, Stdin, Stream, install_hint, refused_login_hint
 
 _MEMBERS = [member for member in vars(Provider) if not member.startswith("_")]
 """All that hub asks of an adapter; the registry imports by name, so no type checker sees one that is missing."""
@@ -117,3 +117,24 @@ def test_the_registry_alone_imports_no_agent() -> None:
 def _assignment(tmp_path: Path, **more: str) -> Assignment:
     fields = {"dispatch_id": "d-1", "session_id": "s-1", "prompt": "Do it.", **more}
     return Assignment(worktree=tmp_path, run_dir=tmp_path / "run", **fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "account", "says"),
+    [
+        (
+            "claude",
+            "default",
+            "Log in again: hub account login claude; or give it another key: hub key set claude",
+        ),
+        (
+            "codex",
+            "work",
+            "Log in again: hub account login codex work; or give it another key: hub key set codex",
+        ),
+        ("demo-first", "default", ""),
+    ],
+)
+def test_a_refused_login_is_told_with_what_mends_it(name, account, says):
+    """`hub doctor` was named, and finds nothing wrong with a key whose maker refuses it."""
+    assert refused_login_hint(registry.load(name), account) == says
