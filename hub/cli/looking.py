@@ -8,32 +8,32 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 import time
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from hub.actors.detector.scout import Scout
 from hub.client import shortcut
-from hub.client.place import root_of
 from hub.domain.account import DEFAULT_ACCOUNT, Account
-from hub.domain.detection.detected import Detected
 from hub.domain.detection.lineup import SLACK
 from hub.domain.plain import plain_value
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
-from hub.errors import Code, HubError
 from hub.io import looks, userdirs
+from hub.io.below import RefusedError, open_below
 from hub.io.notes import NotedFiles, Notes
-from hub.io.places import Places, find_project, load_or_create_key
 from hub.io.questions import ask, environment, stamp_of
 from hub.io.runner import proc
 from hub.providers import stores
 from hub.providers.registry import load_all
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+    from types import ModuleType
+
     from hub.domain.config.reader import Config
+    from hub.domain.detection.detected import Detected
     from hub.providers.base import Provider
 
 _MADE_OF = frozenset({"hub", "attr", "attrs", "msgspec", "re2"})
@@ -52,6 +52,8 @@ class _NoSettings:
 
 _NOTHING_SET = cast("Config", _NoSettings())
 """A look asks of the settings only for accounts."""
+_KEY_TEXT = 65
+"""64 hexadecimal digits and the end of the line."""
 
 
 def detected(folder: Path, hours: int) -> list[dict[str, Any]]:
@@ -71,23 +73,24 @@ def document(hours: int) -> bytes:
     Raises:
         HubError: As `detected`.
     """
-    folder = Path.cwd()
-    if not proc.LINUX or shortcut.project_of(".") is None:
-        return _encoded(detected(folder, hours))
+    root = shortcut.project_of(".")
+    if not proc.LINUX or root is None:
+        from pathlib import Path  # as long in coming as a session is read
+
+        return _encoded(detected(Path.cwd(), hours))
     since = time.time() - hours * 3600
     notes = Notes(int(since * 1e9))
-    scout = Scout(*_project(folder), files=NotedFiles(notes=notes), notes=notes)
+    scout = Scout(*_project(root), files=NotedFiles(notes=notes), notes=notes)
     found = scout.scan(since)
     shown = _shown(scout, found)
-    if str(scout.root) == shortcut.project_of("."):
+    if scout.root == root:
         _keep(scout, notes, hours, list(zip(found, map(_encoded_one, shown), strict=True)))
     return _encoded(shown)
 
 
 def _keep(scout: Scout, notes: Notes, hours: int, shown: list[tuple[Detected, bytes]]) -> None:
     """Keep the look with all that it depends on: what it asked, its settings, its variables, and hub itself."""
-    places = Places(scout.root)
-    for path in (*map(str, _settings_of(places)), str(places.key_path("redaction"))):
+    for path in (*_settings_of(scout.root), _key_path()):
         notes.note(("target", path), stamp_of(path, follow=True))
     for name in (f"{scout.root}{below}" for below in ("", "/.git", "/.git/HEAD")):
         notes.note(("whose", name), ask(("whose", name), 0))
@@ -102,7 +105,7 @@ def _keep(scout: Scout, notes: Notes, hours: int, shown: list[tuple[Detected, by
     if asked is None or any(one.gap for one, _ in shown) or (began and until_ns < notes.since_ns):
         return
     entries = [(one.last_active, bool(one.agent or one.contenders), text) for one, text in shown]
-    looks.keep(str(scout.root), hours, begun=notes.since_ns, until_ns=until_ns, asked=asked, entries=entries)
+    looks.keep(scout.root, hours, begun=notes.since_ns, until_ns=until_ns, asked=asked, entries=entries)
 
 
 def _code(module: ModuleType) -> str:
@@ -112,7 +115,7 @@ def _code(module: ModuleType) -> str:
 
 
 def _shown(scout: Scout, found: Iterable[Detected]) -> list[dict[str, Any]]:
-    redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
+    redactor = Redactor(KnownSecrets(), _key())
     shown: list[dict[str, Any]] = redactor.value(plain_value([scout.to_json(one) for one in found]))
     return shown
 
@@ -125,32 +128,72 @@ def _encoded_one(shown: Any) -> bytes:
     return json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _project(folder: Path) -> tuple[Path, Mapping[str, Provider], Config]:
+def _project(folder: str | Path) -> tuple[str, Mapping[str, Provider], Config]:
     """The project's root, the agents and the settings; the folder itself where it is in none: agents run elsewhere, too."""
+    root = _root(folder)
+    if root is None:
+        return str(folder), load_all(), _NOTHING_SET
+    variables = {name for name in os.environ if name.startswith("HUB_")}
+    if variables <= _PLACES and not any(map(os.path.lexists, _settings_of(root))):
+        return root, load_all(), _NOTHING_SET
+    from pathlib import Path  # as above
+
+    from hub.io.accounts import read_book  # as above
+    from hub.io.config_file import load  # as above
+
+    _, own, accounts = _settings_of(root)
+    config = load(Path(own), environ=os.environ, book=read_book(Path(accounts)))
+    return root, load_all(lambda: config), config
+
+
+def _settings_of(root: str) -> tuple[str, str, str]:
+    """Every file that settings are read from: the user's, the project's, and its accounts'."""
+    return f"{userdirs.config_dir()}/config.toml", f"{root}/hub.toml", f"{root}/.hub/accounts.toml"
+
+
+def _root(folder: str | Path) -> str | None:
+    """As git sees it; git itself is asked only where something is not plain. None where there is no project."""
+    root = shortcut.project_of(str(folder))
+    if root is not None and os.path.isfile(f"{root}/.git/HEAD") and os.stat(root).st_uid == os.geteuid():  # noqa: PTH113, PTH116  # as above
+        return root
+    from pathlib import Path  # as above
+
+    from hub.client.place import root_of  # as above
+    from hub.errors import Code, HubError  # as above
+    from hub.io.places import find_project  # as above
+
     try:
-        places = Places(_root(folder))
+        found = root_of(Path(folder))
+        if found is None or not (found / ".git" / "HEAD").is_file() or found.stat().st_uid != os.geteuid():
+            found = find_project(Path(folder))
+        return os.path.realpath(found)
     except HubError as error:
         if error.code is not Code.NOT_A_REPOSITORY:
             raise
-        return folder, load_all(), _NOTHING_SET
-    variables = {name for name in os.environ if name.startswith("HUB_")}
-    if variables <= _PLACES and not any(map(os.path.lexists, _settings_of(places))):
-        return places.root, load_all(), _NOTHING_SET
-    from hub.io.accounts import read_book
-    from hub.io.config_file import load
-
-    config = load(places.config, environ=os.environ, book=read_book(places.accounts))
-    return places.root, load_all(lambda: config), config
+        return None
 
 
-def _settings_of(places: Places) -> tuple[Path, ...]:
-    """Every file that settings are read from."""
-    return Path(userdirs.config_dir()) / "config.toml", places.config, places.accounts
+def _key_path() -> str:
+    return f"{userdirs.state_dir()}/keys/redaction.key"
 
 
-def _root(folder: Path) -> Path:
-    """As git sees it; git itself is asked only where something is not plain."""
-    root = root_of(folder)
-    if root is None or not (root / ".git" / "HEAD").is_file() or root.stat().st_uid != os.geteuid():
-        return find_project(folder)
-    return Path(os.path.realpath(root))
+def _key() -> bytes:
+    """The key of the markers, read where it lies as hub has put it; all else is `hub.io.places`' to mend or to refuse."""
+    path = _key_path()
+    folder = os.path.dirname(path)  # noqa: PTH120  # as above
+    try:
+        kept = os.lstat(folder)
+        fd = open_below(folder, path)
+        try:
+            held = os.fstat(fd)
+            text = os.read(fd, _KEY_TEXT + 1)
+        finally:
+            os.close(fd)
+        private = kept.st_mode == stat.S_IFDIR | 0o700 and kept.st_uid == os.geteuid()
+        if private and not held.st_mode & 0o077 and len(text) == _KEY_TEXT and text.endswith(b"\n"):
+            return bytes.fromhex(text.decode())
+    except (OSError, ValueError, RefusedError):
+        pass
+    from hub.io.places import load_or_create_key  # once for ever
+
+    return load_or_create_key("redaction")

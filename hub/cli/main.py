@@ -53,9 +53,15 @@ def _looked(hours: int | None) -> bytes | None:
         kept = _kept(hours)
         if kept is not None:
             return kept
-        from hub.cli.looking import document
+        from hub.io import garbage
 
-        return document(hours)
+        garbage.begin()  # nor is there any to look for when it ends: both are a tenth of a look
+        try:
+            from hub.cli.looking import document
+
+            return document(hours)
+        finally:
+            garbage.begun()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # as in `hub.cli.group.run`
         from hub.cli.ending import ended_by
 

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import attrs
-
-from hub.domain.value import Value
+from hub.domain.struct import NOTHING, Struct
 
 DEFAULT_ACCOUNT = "default"
 """The label of the account a provider has where no settings tell of one."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Account(Value):
+class Account(Struct, hidden=("env",)):
     """One login: a label and the configuration directory it lives in ("" = the agent's own default)."""
 
     label: str
     config_dir: str = ""
-    env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    env: Mapping[str, str] = NOTHING
     """Keys that belong to this account only."""
     active: bool = False
     """Whether the user chose it; see `hub.domain.config.reader.Config.accounts`."""

@@ -84,6 +84,10 @@ class Event(Value):
         """The tag under which this event enters the log."""
         return TAG_OF[self.type]
 
+    def but(self, content: str, meta: Mapping[str, Any]) -> Event:
+        """The same with other words and other meta."""
+        return Event(self.type, content, meta)
+
     def to_json(self) -> dict[str, Any]:
         """The `{Type, Content, Meta}` of the specification."""
         return {"Type": self.type.value, "Content": self.content, "Meta": dict(self.meta)}

@@ -6,12 +6,12 @@ Must not: know what a character does (`hub.domain.text` does), or redact.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import attrs
-
-from hub.domain.event import Event
 from hub.domain.text import clean
+
+if TYPE_CHECKING:
+    from hub.domain.event import Event  # a list of sessions has none
 
 
 def plain(event: Event) -> Event:
@@ -20,7 +20,7 @@ def plain(event: Event) -> Event:
     To be done before redaction: a secret that was cut up by such characters is one again.
     """
     meta = {key: plain_value(value) for key, value in event.meta.items()}
-    return attrs.evolve(event, content=clean(event.content), meta=meta)
+    return event.but(clean(event.content), meta)
 
 
 def plain_value(value: Any) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from hub.domain.late import late
+
 MAX_LABEL = 64
 MARK = "\u2026"
 """What `clip` puts where it cut."""
@@ -21,8 +23,8 @@ _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e"
     "\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
 )
-_BREAKS = re.compile("\r\n?|\u2028|\u2029|\u0085")
-_SEQUENCE = re.compile(
+_BREAKS = late("\r\n?|\u2028|\u2029|\u0085")
+_SEQUENCE = late(
     # OSC, DCS, SOS, PM, APC: up to their terminator; one that is not closed ends with its line.
     "(?:\x1b[\\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\\\|\x9c)?"
     # CSI: parameters, intermediates, one final byte.
@@ -30,7 +32,7 @@ _SEQUENCE = re.compile(
     # Two-byte and longer escapes.
     "|\x1b[ -/]*[0-~]?"
 )
-_CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{_INVISIBLE}]")
+_CONTROL = late(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{_INVISIBLE}]")
 _SUSPECT = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029{_INVISIBLE}]")
 
 
@@ -43,9 +45,9 @@ def clean(text: str) -> str:
     """
     if not _SUSPECT.search(text):
         return text
-    text = _BREAKS.sub("\n", text)
-    text = _SEQUENCE.sub("", text)
-    return _CONTROL.sub("", text)
+    text = _BREAKS().sub("\n", text)
+    text = _SEQUENCE().sub("", text)
+    return _CONTROL().sub("", text)
 
 
 def clip(text: str, limit: int) -> str:

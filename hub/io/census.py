@@ -18,8 +18,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-import attrs
-
 from hub.domain.detection.lineup import Agent, agents
 from hub.domain.detection.processes import Entry, Recognised, Signature, named, recognise
 from hub.io import process_facts as facts
@@ -39,20 +37,26 @@ _PATIENCE = 2.0
 """Seconds for a registry's folder."""
 
 
-@attrs.define
 class Census:
-    """What is known of the machine's processes."""
+    """What is known of the machine's processes.
 
-    signatures: Mapping[str, Signature]
-    registries: Registries = attrs.field(
-        default=attrs.Factory(lambda self: Registries(self.signatures), takes_self=True)
-    )
-    clock: Callable[[], float] = time.time
-    found: dict[int, Recognised] = attrs.field(factory=dict)
-    """Every process of an agent, by its pid."""
-    _seen: set[str] = attrs.field(factory=set)
-    _young: dict[str, float] = attrs.field(factory=dict)
-    _looked: float = float("-inf")
+    Attributes:
+        found: Every process of an agent, by its pid.
+    """
+
+    def __init__(
+        self,
+        signatures: Mapping[str, Signature],
+        registries: Registries | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.signatures = signatures
+        self.registries = registries or Registries(signatures)
+        self.clock = clock
+        self.found: dict[int, Recognised] = {}
+        self._seen: set[str] = set()
+        self._young: dict[str, float] = {}
+        self._looked = float("-inf")
 
     def look(self, *, deep: bool = False) -> bool:
         """Look once; whether an agent's process has come, gone, or tells something else.

@@ -15,8 +15,6 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import attrs
-
 from hub.domain.detection.intel import Found, Limits, Place, Unreadable
 from hub.io.questions import stamp_of, written
 from hub.io.stores import Source, StoreFiles
@@ -31,15 +29,19 @@ _MTIME = 3
 _BESIDE = ("-wal", "-journal")
 
 
-@attrs.define
 class Notes:
-    """The questions of one look, and their answers."""
+    """The questions of one look, and their answers.
 
-    since_ns: int
-    """Where its window begins."""
-    began_ns: int = attrs.field(factory=time.time_ns)
-    _told: dict[Question, Answer] = attrs.field(factory=dict)
-    _spoilt: bool = False
+    Args:
+        since_ns: Where its window begins.
+        began_ns: When the look began; None = it begins.
+    """
+
+    def __init__(self, since_ns: int, began_ns: int | None = None) -> None:
+        self.since_ns = since_ns
+        self.began_ns = time.time_ns() if began_ns is None else began_ns
+        self._told: dict[Question, Answer] = {}
+        self._spoilt = False
 
     def note(self, question: Question, answer: Answer) -> None:
         """A question was answered like this; a second answer that is another makes the look worth nothing."""
@@ -65,11 +67,10 @@ class Notes:
                 yield from (written for _, written, _ in answer)
 
 
-@attrs.frozen(eq=False, repr=False)
-class NotedFiles(StoreFiles):
+class NotedFiles(StoreFiles, kw_only=True):
     """The files of this machine, with notes of what was found and read."""
 
-    notes: Notes = attrs.field(kw_only=True)
+    notes: Notes
 
     def walk(self, place: Place, since_ns: int) -> Iterator[Found]:
         """As `StoreFiles.walk`, whole."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from hub.domain.detection.processes import Process, script_of
 from hub.io import process_raw
-from hub.io.processes import RUN_ID, identity_of
 from hub.io.runner import proc
 
 if TYPE_CHECKING:
@@ -35,6 +34,8 @@ def starttime(pid: int) -> int | None:
     """When the process started, in ticks since boot; None when it is gone."""
     if proc.LINUX:
         return proc.starttime(pid)
+    from hub.io.processes import identity_of  # noqa: PLC0415  # as above
+
     found = identity_of(pid)
     return found.starttime if found is not None else None
 
@@ -66,7 +67,7 @@ def read(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
         cwd=cwd,
         env=env,
         open_files=open_files,
-        run_id=env.get(RUN_ID, ""),
+        run_id=env.get(process_raw.RUN_ID, ""),
     )
 
 
@@ -88,6 +89,8 @@ def raw_of(process: Process) -> Raw:
 
 def _from_psutil(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
     import psutil  # noqa: PLC0415  # as above
+
+    from hub.io.processes import identity_of  # noqa: PLC0415  # as above
 
     try:
         process = psutil.Process(pid)
@@ -111,7 +114,7 @@ def _from_psutil(pid: int, wanted: Callable[[str, str], bool]) -> Process | None
             cwd=process.cwd(),
             env=env,
             open_files=tuple(file.path for file in process.open_files()[:_FILES]),
-            run_id=env.get(RUN_ID, ""),
+            run_id=env.get(process_raw.RUN_ID, ""),
         )
     except psutil.Error:
         return None

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Raw = tuple[int, int, int, float, str, tuple[str, ...], str, str, dict[str, str], tuple[str, ...]]
     """The first fields of `hub.domain.detection.processes.Process`, in their order."""
 
+RUN_ID = "HUB_RUN_ID"
+"""The variable by which hub knows the processes of a run."""
 _ARGUMENTS = 64 * 1024
 _ENVIRONMENT = 256 * 1024
 _FILES = 512

@@ -15,17 +15,15 @@ import signal
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-import attrs
-
+from hub.domain.struct import Struct
+from hub.io.process_raw import RUN_ID as RUN_ID  # noqa: PLC0414  # part of the API
 from hub.io.runner import proc as runner_proc
 
-RUN_ID = "HUB_RUN_ID"
 _SWEEP_SECONDS = 2.0
 _ROUND = 0.01
 
 
-@attrs.frozen
-class Identity:
+class Identity(Struct):
     """One process for ever: its number may be given to another, these three together are not."""
 
     pid: int
@@ -34,8 +32,7 @@ class Identity:
     boot_id: str
 
 
-@attrs.frozen
-class Swept:
+class Swept(Struct):
     """A process that the sweep has ended."""
 
     run_id: str

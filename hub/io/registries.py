@@ -9,37 +9,36 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, ClassVar
-
-import attrs
+from typing import Any
 
 from hub.domain.detection.processes import Entry, Signature
-from hub.errors import HubError
-from hub.io.atomic import read_bounded
+from hub.io.below import RefusedError, open_below
 
 _FILE = 64 * 1024
 _FILES = 1024
 
 
-@attrs.define
 class Registries:
-    """The registries of every agent that has one."""
+    """The registries of every agent that has one.
 
-    PATTERN: ClassVar[str] = "*.json"
+    Args:
+        signatures: By the provider's name.
+        env: The environment that says where the first of them are.
+    """
+
+    PATTERN = "*.json"
     """The files of a folder that may be read."""
-    signatures: Mapping[str, Signature]
-    env: Mapping[str, str] = attrs.field(factory=lambda: dict(os.environ))
-    _folders: dict[tuple[str, str], tuple[int, tuple[Entry, ...]]] = attrs.field(factory=dict)
-    """Provider and folder -> its stamp, and what was read."""
 
-    def __attrs_post_init__(self) -> None:
-        for provider, signature in self.signatures.items():
-            self.add(provider, signature.home_of(self.env))
+    def __init__(self, signatures: Mapping[str, Signature], env: Mapping[str, str] = os.environ) -> None:
+        self._signatures = signatures
+        self._folders: dict[tuple[str, str], tuple[int, tuple[Entry, ...]]] = {}
+        """Provider and folder -> its stamp, and what was read."""
+        for provider, signature in signatures.items():
+            self.add(provider, signature.home_of(env))
 
     def add(self, provider: str, home: str) -> bool:
         """Look into this folder of the agent too, from here on; whether that is new."""
-        registry = self.signatures[provider].registry
+        registry = self._signatures[provider].registry
         name = (provider, os.path.join(home, registry))  # noqa: PTH118  # the hot path
         if not home or not registry or name in self._folders:
             return False
@@ -88,9 +87,28 @@ def _read(folder: str) -> Iterator[Entry]:
     for name in names:
         if name.endswith(".json") and name[:-5].isdigit():
             try:
-                yield _entry(int(name[:-5]), json.loads(read_bounded(Path(folder, name), _FILE)))
-            except (OSError, HubError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                yield _entry(int(name[:-5]), json.loads(_bytes(folder, name)))
+            except (
+                OSError,
+                RefusedError,
+                ValueError,
+                LookupError,
+                TypeError,
+                AttributeError,
+                RecursionError,
+            ):
                 continue  # half written, or not what it was
+
+
+def _bytes(folder: str, name: str) -> bytes:
+    fd = open_below(folder, f"{folder}/{name}")
+    try:
+        data = os.read(fd, _FILE + 1)
+    finally:
+        os.close(fd)
+    if len(data) > _FILE:
+        raise ValueError("too large for an entry")
+    return data
 
 
 def _entry(pid: int, told: Mapping[str, Any]) -> Entry:

@@ -19,8 +19,6 @@ import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-import attrs
-
 from hub.domain.detection.intel import Place, StoreHit
 
 MOST = 64
@@ -33,11 +31,11 @@ _TICK_NS = 50_000_000
 _UNKNOWN = (-1, -1)
 
 
-@attrs.define
 class Repoll:
     """Stamps of paths, as they were at the last look."""
 
-    _stamps: dict[str, tuple[int, int] | None] = attrs.field(factory=dict)
+    def __init__(self) -> None:
+        self._stamps: dict[str, tuple[int, int] | None] = {}
 
     def watch(self, paths: Iterable[str], awaited: Iterable[str] = ()) -> None:
         """Look at these from here on, the first ones where there are too many; what is known of a path stays.

@@ -13,11 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-import attrs
-
 from hub.domain.detection.intel import StoreHit
 from hub.domain.detection.intel_fold import Draft
-from hub.domain.value import Value
+from hub.domain.struct import Struct
 from hub.providers.jsonline import text
 
 Take = Callable[[Draft, Mapping[str, Any]], str | None]
@@ -29,8 +27,7 @@ def by_type(value: Mapping[str, Any]) -> str:
     return text(value.get("type"))
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class Grammar(Value):
+class Grammar(Struct, kw_only=True):
     """The kinds of records a store has.
 
     Attributes:

@@ -13,11 +13,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from hub.domain.event import Event, EventType
+if TYPE_CHECKING:
+    from hub.domain.event import Event  # a store has none
 
 MAX_INT = 2**53
 _EXCERPT_TEXT = 400
@@ -33,6 +32,8 @@ def read(line: bytes) -> dict[str, Any] | None:
     Invalid UTF-8 and lone surrogates inside an object are replaced, so that a torn character costs itself
     and not the line. Numbers that no double holds come out as what `integer` and `number` refuse.
     """
+    import msgspec  # noqa: PLC0415  # whoever only takes values apart does without
+
     value: Any
     try:
         value = msgspec.json.decode(line)
@@ -51,6 +52,8 @@ def _lenient(line: bytes) -> Any:
 
 def unknown(line: bytes) -> Event:
     """The event for a line that could not be read: kept, cut and marked."""
+    from hub.domain.event import Event, EventType  # noqa: PLC0415  # as above
+
     text = clean(line[: 4 * _UNKNOWN_TEXT].decode("utf-8", "replace"))[:_UNKNOWN_TEXT]
     return Event(EventType.SYSTEM, text, {"unknown": True, "bytes": len(line)})
 

@@ -10,18 +10,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from hub.domain.detection.intel_fold import Draft, mcp_of
+from hub.domain.late import late
 from hub.providers.homes import data_home as data_home  # noqa: PLC0414  # part of the API
 from hub.providers.homes import home_of as home_of  # noqa: PLC0414  # as above
 from hub.providers.jsonline import items, mapping, text
 
 _STEP = ("content", "step", "description", "subject", "title", "text", "task")
-_WRITES = re.compile(
+_WRITES = late(
     r"write|edit|create|patch|replace|append|delete|remove|rename|move|insert|save|multiedit", re.IGNORECASE
 )
-_READS = re.compile(r"read|todo|memory|task|plan|list|view|search|grep|glob|shell|bash|exec", re.IGNORECASE)
+_READS = late(r"read|todo|memory|task|plan|list|view|search|grep|glob|shell|bash|exec", re.IGNORECASE)
 _PATH = (
     "file_path",
     "filePath",
@@ -36,11 +35,9 @@ _PATH = (
     "relativeWorkspacePath",
 )
 _TODOS = ("todos", "plan", "tasks", "items", "todo_list")
-_EXITED = re.compile(r"^(?:Process exited with code|Exit code:?) (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
-_CHECKED = re.compile(
-    r"^\s*(?:[-*]|\d+[.)])\s*\[([ xX~/-]|completed|in_progress|pending)\]\s*(.+)$", re.MULTILINE
-)
+_EXITED = late(r"^(?:Process exited with code|Exit code:?) (\d{1,3})\b", re.IGNORECASE | re.MULTILINE)
+_PATCHED = late(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.MULTILINE)
+_CHECKED = late(r"^\s*(?:[-*]|\d+[.)])\s*\[([ xX~/-]|completed|in_progress|pending)\]\s*(.+)$", re.MULTILINE)
 
 
 def said(content: Any, kinds: Iterable[str] = ("text", "input_text", "output_text")) -> str:
@@ -75,7 +72,7 @@ def checklist(words: str) -> list[tuple[str, str]]:
     """The steps of a Markdown checklist with their states; a state may stand there as a word."""
     return [
         (found[2].strip(), "completed" if found[1] in ("x", "X", "completed") else "pending")
-        for found in _CHECKED.finditer(words)
+        for found in _CHECKED().finditer(words)
     ]
 
 
@@ -136,24 +133,26 @@ def _command(given: Any) -> str:
 
 def exit_code(head: str) -> int | None:
     """The exit status that a tool's own words before a command's output tell; None where they tell none."""
-    found = _EXITED.search(head)
+    found = _EXITED().search(head)
     return int(found[1]) if found else None
 
 
 def writes(tool: str) -> bool:
     """Whether a tool of this name changes the file it is given."""
-    return bool(_WRITES.search(tool)) and not _READS.search(tool)
+    return bool(_WRITES().search(tool)) and not _READS().search(tool)
 
 
 def patched(patch: str) -> Iterator[str]:
     """The files that a patch in Codex's form names."""
-    return ((found[1] or found[2]).strip() for found in _PATCHED.finditer(patch))
+    return ((found[1] or found[2]).strip() for found in _PATCHED().finditer(patch))
 
 
 def decoded(value: Any) -> Any:
     """What a string holds as JSON; every other value as it is, and a string that is none too."""
     if not isinstance(value, str):
         return value
+    import msgspec  # noqa: PLC0415  # few agents write so
+
     try:
         return msgspec.json.decode(value.encode("utf-8", "replace"))
     except (msgspec.DecodeError, RecursionError):

@@ -19,11 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-import attrs
-
 from hub.domain.detection.intel import Found, Limits, Place, SessionIntel, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import Draft
-from hub.domain.value import Value
+from hub.domain.struct import Struct
 from hub.providers import lines
 
 _LIST = Limits(seconds=1.0)
@@ -138,8 +136,7 @@ class Fold(Protocol):
         """Records between the last one and the next were not read."""
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class _FileStore(Value):
+class _FileStore(Struct, kw_only=True):
     """A store with one file for each session."""
 
     name: str
@@ -162,8 +159,7 @@ class _FileStore(Value):
         return hits(self.named, files, place, since_ns)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class LineStore(_FileStore):
+class LineStore(_FileStore, kw_only=True):
     """A store with one file of JSON lines for each session."""
 
     fold: Callable[[StoreHit], Fold]
@@ -182,8 +178,7 @@ class LineStore(_FileStore):
         return guarded(act, hit, fold.draft)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class DocumentStore(_FileStore):
+class DocumentStore(_FileStore, kw_only=True):
     """A store with one JSON document for each session."""
 
     fold: Callable[[Mapping[str, Any], Draft, StoreHit], None]
@@ -205,8 +200,7 @@ class DocumentStore(_FileStore):
         return guarded(act, hit, draft)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class DatabaseStore(Value):
+class DatabaseStore(Struct, kw_only=True):
     """A store with all sessions in one SQLite database.
 
     The file's own time says nothing: what is new may be in the log beside it, so the sessions' own times tell.
@@ -242,8 +236,7 @@ class DatabaseStore(Value):
         return guarded(act, hit, draft)
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class KindStore(Value):
+class KindStore(Struct, kw_only=True):
     """A store whose format changed: each place says in which one its sessions are."""
 
     name: str
@@ -281,7 +274,7 @@ def guarded(act: Callable[[], None], hit: StoreHit, draft: Draft) -> SessionInte
     try:
         act()
     except Unreadable as why:
-        return attrs.evolve(draft.finish(hit), alarm=str(why), tokens_exact=False)
+        return draft.finish(hit).but(alarm=str(why), tokens_exact=False)
     return draft.finish(hit)
 
 

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 
-import attrs
-
 from hub.domain.detection.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
-from hub.domain.value import Value
+from hub.domain.struct import Struct
 from hub.providers.store import Files, Store
 
 DRIVEN: Mapping[str, str] = {
@@ -43,8 +41,7 @@ DETECTED: Mapping[str, str] = {
 """Agents that hub only detects, with the names people know them by."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Skipped(Value):
+class Skipped(Struct):
     """A place that could not be searched to its end."""
 
     provider: str
@@ -52,8 +49,7 @@ class Skipped(Value):
     why: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class Search(Value):
+class Search(Struct):
     """What a search has found.
 
     Attributes:

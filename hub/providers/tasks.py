@@ -10,12 +10,12 @@ the folder is in a file beside it, in the extension's list of tasks, or in the w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.detection.intel import Limits, Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.late import late
 from hub.providers import chat, records
 from hub.providers.jsonline import items, mapping, text
 from hub.providers.places import named
@@ -23,7 +23,7 @@ from hub.providers.store import DocumentStore, Files, beside
 
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 _INPUT, _OUTPUT = ("tokensIn", "cacheWrites", "cacheReads"), ("tokensOut",)
-_CWD = re.compile(r"Current (?:Working|Workspace) Directory \((/[^)\n]+)\)")
+_CWD = late(r"Current (?:Working|Workspace) Directory \((/[^)\n]+)\)")
 _USER = frozenset({"task", "user_feedback", "user_feedback_diff"})
 _SAID = frozenset({"text", "completion_result", "followup", "plan_mode_respond", "act_mode_respond"})
 _CHANGES = frozenset(
@@ -117,7 +117,7 @@ def _task(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  # noq
 
 def _request(draft: Draft, name: str, request: Mapping[str, Any]) -> None:
     chat.used(draft, name, request, _INPUT, _OUTPUT)
-    found = _CWD.search(text(request.get("request"))) if not draft.cwd else None
+    found = _CWD().search(text(request.get("request"))) if not draft.cwd else None
     if found:
         draft.cwd = found[1]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -20,7 +21,7 @@ import trio
 
 from hub.actors.clock import iso
 from hub.actors.detector.carrying import Carrying
-from hub.actors.detector.scout import Scout, tree_of
+from hub.actors.detector.scout import Scout
 from hub.actors.insist import insist
 from hub.domain.brief import render_envelope
 from hub.domain.contract import Contract, ManifestEntry, encode, sign
@@ -38,6 +39,7 @@ from hub.io.git.worktree import carry
 from hub.io.places import Places
 from hub.io.processes import Identity
 from hub.io.sqlite import NewEvent
+from hub.io.trees import tree_of
 from hub.messages import Adopt, AuditAppend, AuditEntry, EventAppend, GetSessionFacts
 from supervisors import Ref
 
@@ -82,7 +84,7 @@ class Adopting:
         intel = await self._told(found)
         work = await self._work(found)
         name = self.new_id("s")
-        intent = lifted(intel, str(tree_of(found.work_dir) or found.work_dir))
+        intent = lifted(intel, tree_of(found.work_dir) or found.work_dir)
         contract = self._contract(name, order, found, intent, work)
         await self._write(contract, found)
         if order.start:
@@ -161,7 +163,7 @@ class Adopting:
 
     async def _work(self, found: Detected) -> Work:
         """The files as they are now, what is not committed included; the tree and its index are only read."""
-        tree = tree_of(found.work_dir) if self.scout.inside(found.work_dir) else None
+        tree = Path(tree_of(found.work_dir)) if self.scout.inside(found.work_dir) else None
         if tree is None:
             return Work()
         base = (await git.repo_state(tree)).head_sha

@@ -14,19 +14,13 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import attrs
-
-from hub.domain.account import Account
 from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine
 from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
 from hub.domain.detection.lineup import SLACK, Agent
-from hub.domain.detection.processes import Signature
 from hub.io import trees
 from hub.io.census import Census
-from hub.io.processes import Identity
 from hub.io.repoll import Repoll, database, watched
 from hub.io.runner.proc import boot_id
 from hub.io.stores import StoreFiles
@@ -34,8 +28,10 @@ from hub.providers import stores
 from hub.providers.registry import signatures
 
 if TYPE_CHECKING:
+    from hub.domain.account import Account
     from hub.domain.config.reader import Config  # as below
     from hub.io.notes import Notes
+    from hub.io.processes import Identity
     from hub.io.questions import Question
     from hub.providers.base import Provider  # which a look at the machine does without
 
@@ -46,30 +42,50 @@ Env = tuple[tuple[str, str], ...]
 T = TypeVar("T")
 
 
-@attrs.define
 class Scout:
-    """What is known of the machine."""
+    """What is known of the machine.
 
-    root: Path
-    """The project."""
-    providers: Mapping[str, Provider]
-    config: Config
-    clock: Callable[[], float] = time.time
-    env: Mapping[str, str] = attrs.field(factory=lambda: dict(os.environ))
-    home: str = attrs.field(factory=lambda: str(Path.home()))
-    files: StoreFiles = attrs.field(factory=StoreFiles)
-    signatures: Mapping[str, Signature] = attrs.field(factory=signatures)
-    census: Census = attrs.field(
-        default=attrs.Factory(lambda self: Census(self.signatures, clock=self.clock), takes_self=True)
-    )
-    notes: Notes | None = None
-    """Where it is noted down what a scan asks besides its files."""
-    newest: tuple[Detected, ...] = ()
-    """The last scan."""
-    _gaps: tuple[Gap, ...] = ()
-    _repoll: Repoll = attrs.field(factory=Repoll)
-    _intel: dict[tuple[str, str, str], tuple[int, SessionIntel]] = attrs.field(factory=dict)
-    _walked: float = float("-inf")
+    Args:
+        root: The project.
+        providers: Agents that hub can run, by name.
+        config: The settings.
+        clock: Epoch seconds.
+        env: The user's environment.
+        home: His home directory.
+        files: The stores' files.
+        notes: Where it is noted down what a scan asks besides its files.
+
+    Attributes:
+        newest: The last scan.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        providers: Mapping[str, Provider],
+        config: Config,
+        *,
+        clock: Callable[[], float] = time.time,
+        env: Mapping[str, str] | None = None,
+        home: str = "",
+        files: StoreFiles | None = None,
+        notes: Notes | None = None,
+    ) -> None:
+        self.root = os.fspath(root)
+        self.providers = providers
+        self.config = config
+        self.clock = clock
+        self.env = dict(os.environ) if env is None else env
+        self.home = home or os.path.expanduser("~")  # noqa: PTH111  # pathlib is as long in coming as the look
+        self.files = files or StoreFiles()
+        self.notes = notes
+        self.signatures = signatures()
+        self.census = Census(self.signatures, clock=clock)
+        self.newest: tuple[Detected, ...] = ()
+        self._gaps: tuple[Gap, ...] = ()
+        self._repoll = Repoll()
+        self._intel: dict[tuple[str, str, str], tuple[int, SessionIntel]] = {}
+        self._walked = float("-inf")
 
     def glance(self) -> bool:
         """Whether a scan would tell something new; the hot path of ambient mode."""
@@ -105,6 +121,8 @@ class Scout:
 
     def identities(self, found: Detected) -> tuple[Identity, ...]:
         """The processes of an agent, as they were when it was seen: none that only has one of their numbers."""
+        from hub.io.processes import Identity  # noqa: PLC0415  # a list needs none
+
         known = (self.census.found.get(pid) for pid in found.pids)
         return tuple(
             Identity(one.process.pid, one.process.starttime, boot_id()) for one in known if one is not None
@@ -112,7 +130,7 @@ class Scout:
 
     def inside(self, folder: str) -> bool:
         """Whether a folder is in this project: its tree, or another worktree of the same repository."""
-        root = str(self.root)
+        root = self.root
         return bool(folder) and self._noted(("inside", folder, root), trees.same_repository(folder, root))
 
     def to_json(self, found: Detected) -> dict[str, object]:
@@ -123,7 +141,7 @@ class Scout:
     # --- stores ---------------------------------------------------------------------------------------
 
     def _search(self, running: Sequence[Agent], since: float) -> tuple[list[StoreHit], list[Place]]:
-        folders = tuple(dict.fromkeys((str(self.root), *(agent.head.process.cwd for agent in running))))
+        folders = tuple(dict.fromkeys((self.root, *(agent.head.process.cwd for agent in running))))
         found: dict[tuple[str, str, str], StoreHit] = {}
         places: dict[Place, None] = {}
         gaps: dict[tuple[str, str], Gap] = {}
@@ -142,7 +160,7 @@ class Scout:
 
     def _awaited(self, found: Iterable[Detected]) -> Iterator[str]:
         """What gets newer once an agent that runs has a session, or its session a prompt."""
-        folders = (str(self.root),)
+        folders = (self.root,)
         for one in found:
             if one.prompt or not (one.agent or one.contenders):
                 continue
@@ -187,7 +205,7 @@ class Scout:
         return known[1]
 
     def _located(self, hit: StoreHit) -> StoreHit:
-        return attrs.evolve(hit, root=self._real(hit.root))
+        return hit.but(root=self._real(hit.root))
 
     def _homes(self) -> dict[str, list[tuple[str, str]]]:
         """Home and label of every account, by the provider's name."""
@@ -213,16 +231,10 @@ class Scout:
 
     def _account_env(self, name: str, account: Account) -> Mapping[str, str]:
         """What moves the agent to the account's directory. Imports the agent."""
-        place = attrs.evolve(account, config_dir=str(Path(account.config_dir).expanduser()))
+        place = account.but(config_dir=os.path.expanduser(account.config_dir))  # noqa: PTH111  # as above
         return self.providers[name].account_env(place)
 
 
 @lru_cache(maxsize=1024)
 def _real(folder: str) -> str:
     return os.path.realpath(folder) if folder else ""
-
-
-def tree_of(folder: str) -> Path | None:
-    """The root of the working tree that a folder lies in; None when in none."""
-    tree = trees.tree_of(folder)
-    return Path(tree) if tree else None

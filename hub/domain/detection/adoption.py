@@ -227,8 +227,7 @@ def redacted(intel: SessionIntel, shown: Mapping[str, Any]) -> SessionIntel:
     """The intel with the texts of its redacted wire form, whose `intent` are those of `intent_texts`."""
     turns = zip(intel.recent_turns, shown["recentTurns"], strict=True)
     texts = iter(shown["intent"])
-    return attrs.evolve(
-        intel,
+    return intel.but(
         model=shown["model"],
         initial_prompt=shown["initialPrompt"],
         plan=tuple(shown["plan"]),
@@ -236,6 +235,6 @@ def redacted(intel: SessionIntel, shown: Mapping[str, Any]) -> SessionIntel:
         files_touched=tuple(shown["filesTouched"]),
         skills=tuple(shown["skills"]),
         mcps=tuple(shown["mcps"]),
-        recent_turns=tuple(attrs.evolve(turn, text=told["text"]) for turn, told in turns),
+        recent_turns=tuple(turn.but(text=told["text"]) for turn, told in turns),
         intent=_each_text(intel.intent, lambda _: next(texts)),
     )

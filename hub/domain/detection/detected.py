@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from hub.domain.detection.intel import SessionIntel, StoreHit
 from hub.domain.detection.lineup import Agent, Choice, Confidence, Session, below, choose
 from hub.domain.detection.processes import COMMAND_LINE
-from hub.domain.value import Value
+from hub.domain.struct import Struct
 
 PROCESS, TRANSCRIPT = "process", "transcript"
 UNKNOWN = Choice("", Confidence.NONE)
 _OWN_WORKTREES = "/.hub/worktrees/"
 
 
-@attrs.frozen(eq=False, repr=False)
-class Kept(Value):
+class Kept(Struct):
     """A session as its store has it."""
 
     hit: StoreHit
@@ -44,8 +41,7 @@ class Kept(Value):
         return self.hit.mtime_ns / 1e9
 
 
-@attrs.frozen(eq=False, repr=False)
-class Gap(Value):
+class Gap(Struct):
     """A store that was not searched to its end: some of its sessions may be missing."""
 
     provider: str
@@ -53,8 +49,7 @@ class Gap(Value):
     why: str
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class Detected(Value):
+class Detected(Struct, kw_only=True):
     """One agent or session. `agent` is None for a session nobody works on, `kept` for an agent without one."""
 
     provider: str

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import attrs
-
-from hub.domain.value import Value
+from hub.domain.struct import Struct
 
 if TYPE_CHECKING:
     from hub.domain.intent.fold import (
@@ -31,8 +29,7 @@ class Unreadable(Exception):  # noqa: N818  # it says what the store is
     """A store, or a part of it, cannot be read. Its text is the reason, fit to be shown."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Place(Value):
+class Place(Struct):
     """Where an agent keeps sessions, as a pattern below one folder.
 
     Attributes:
@@ -46,8 +43,7 @@ class Place(Value):
     kind: str = ""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Found(Value):
+class Found(Struct):
     """A file that a place's pattern fits, as it was."""
 
     path: str
@@ -55,8 +51,7 @@ class Found(Value):
     size: int
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class StoreHit(Value):
+class StoreHit(Struct, kw_only=True):
     """One session that a store has.
 
     Attributes:
@@ -78,8 +73,7 @@ class StoreHit(Value):
     kind: str = ""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Limits(Value):
+class Limits(Struct):
     """How much of a session is read.
 
     Attributes:
@@ -106,8 +100,7 @@ WHOLE = Limits(whole=True, seconds=10.0)
 """All of it, as an adoption wants."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Turn(Value):
+class Turn(Struct):
     """What was said, word for word."""
 
     role: str
@@ -115,8 +108,7 @@ class Turn(Value):
     text: str
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class Accounting(Value):
+class Accounting(Struct, kw_only=True):
     """What became of each record of a session. Nothing is left out of it: the numbers add up to all that was read.
 
     Attributes:
@@ -143,8 +135,7 @@ class Accounting(Value):
         return self.parsed + self.ignored + self.unknown + self.damaged + self.repeated
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class SessionIntel(Value):
+class SessionIntel(Struct, kw_only=True):
     """What a store tells of one session.
 
     The fields of the specification, and five of hub's own: `cwd`, `intent`, `accounting`, `alarm`, `tokens_exact`.

@@ -12,11 +12,7 @@ from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from hub.domain.detection.intel import MAX_TURNS, Accounting, SessionIntel, StoreHit, Turn, drift
-from hub.domain.event import Event, EventType
-from hub.domain.intent.shell import written
 
 if TYPE_CHECKING:
     from hub.domain.contract import Sourced
@@ -28,14 +24,6 @@ _MAX_KINDS = 8
 _MAX_KIND = 40
 DONE = frozenset({"completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped"})
 """States of a task after which it does not remain."""
-
-
-@attrs.define
-class Tokens:
-    """Figures of one request, or of a whole session."""
-
-    tokens_in: int = 0
-    tokens_out: int = 0
 
 
 class Draft:
@@ -68,8 +56,9 @@ class Draft:
         self._events = 0
         self._replanned = False
         self._told_plan: tuple[list[str], list[str]] = ([], [])
-        self._requests: dict[str, Tokens] = {}
-        self._total: Tokens | None = None
+        self._requests: dict[str, tuple[int, int]] = {}
+        """Tokens in and out of each request."""
+        self._total: tuple[int, int] | None = None
         self._counts = {"parsed": 0, "ignored": 0, "unknown": 0, "damaged": 0, "repeated": 0}
         self._kinds: dict[str, None] = {}
         self._skipped = 0
@@ -122,7 +111,7 @@ class Draft:
             return
         if role == "user" and not self._prompt:
             self._prompt = text
-        self._feed(EventType.TEXT, text, role=role)
+        self._feed("text", text, role=role)
         if key and key in self._named:
             self._again(role, text, key, join=join)
             return
@@ -186,9 +175,12 @@ class Draft:
 
     def began(self, key: str, tool: str, *, command: str = "", path: str = "") -> None:
         """A call of a tool, by its key: of a shell with its command, of a tool that writes with the file."""
-        if paths := written(command):
-            self.touches(key, paths)
-        self._feed(EventType.TOOL_USE, "", tool=tool, toolId=key, command=command, path=path)
+        if ">" in command:
+            from hub.domain.intent.shell import written  # noqa: PLC0415  # few commands write a file so
+
+            if paths := written(command):
+                self.touches(key, paths)
+        self._feed("tool_use", "", tool=tool, toolId=key, command=command, path=path)
 
     def ended(self, key: str, text: str = "", *, exit_code: int | None = None, failed: bool = False) -> None:
         """How the call of this key ended; a key of no call tells nothing.
@@ -200,7 +192,7 @@ class Draft:
             failed: Whether the tool says that it failed, whatever the status.
         """
         self.settled(key, well=not (failed or exit_code))
-        self._feed(EventType.TOOL_RESULT, text, toolId=key, exitCode=exit_code, isError=failed)
+        self._feed("tool_result", text, toolId=key, exitCode=exit_code, isError=failed)
 
     def settled(self, key: str, *, well: bool) -> None:
         """Whether the call of this key did what it was to do: what it would have changed or planned counts then."""
@@ -211,15 +203,17 @@ class Draft:
             if plan is not None:
                 self.planned(plan)
 
-    def _feed(self, kind: EventType, text: str, **meta: Any) -> None:
+    def _feed(self, kind: str, text: str, **meta: Any) -> None:
         """What is told also goes to the fold of a session that hub runs: one reading of prose and calls for both."""
         if self.lifts:
             self._feed_plan()
             self._put(kind, text, meta)
 
-    def _put(self, kind: EventType, text: str, meta: Mapping[str, Any]) -> None:
+    def _put(self, kind: str, text: str, meta: Mapping[str, Any]) -> None:
+        from hub.domain.event import Event, EventType  # noqa: PLC0415  # a list of sessions has none
+
         self._events += 1
-        self._fold().feed(self._events, Event(kind, text, meta))
+        self._fold().feed(self._events, Event(EventType(kind), text, meta))
 
     def _fold(self) -> IntentFold:
         if self._intent is None:
@@ -239,17 +233,17 @@ class Draft:
         plan = ([words for words, _ in told], [words for words, done in told if not done])
         if plan != self._told_plan:  # said once more it is no newer than what was said since
             self._told_plan = plan
-            self._put(EventType.SYSTEM, "", {"plan": plan[0], "tasksRemaining": plan[1]})
+            self._put("system", "", {"plan": plan[0], "tasksRemaining": plan[1]})
 
     def used(self, key: str, tokens_in: int, tokens_out: int) -> None:
         """What one request used. Of the same key the largest counts: stores repeat it, and some begin with a part."""
         known = self._requests.get(key) if key else None
-        if known is None or known.tokens_out < tokens_out:
-            self._requests[key or f"\0{len(self._requests)}"] = Tokens(tokens_in, tokens_out)
+        if known is None or known[1] < tokens_out:
+            self._requests[key or f"\0{len(self._requests)}"] = (tokens_in, tokens_out)
 
     def total(self, tokens_in: int, tokens_out: int) -> None:
         """What the session used so far, as the store itself sums it up. The newest counts, and more than `used`."""
-        self._total = Tokens(tokens_in, tokens_out)
+        self._total = (tokens_in, tokens_out)
 
     # The end.
 
@@ -257,9 +251,9 @@ class Draft:
         """All of it as a value, with the alarm where the format has drifted."""
         self._feed_plan()
         harness = {"skills": list(self._skills), "mcps": list(self._mcps), "model": self.model}
-        self._feed(EventType.SYSTEM, "", **harness)
+        self._feed("system", "", **harness)
         account = Accounting(**self._counts, skipped_bytes=self._skipped, unknown_kinds=tuple(self._kinds))
-        tokens, intent = self._sum(), self._fold().intent() if self.lifts else None
+        (tokens_in, tokens_out), intent = self._sum(), self._fold().intent() if self.lifts else None
         return SessionIntel(
             session_id=self.session_id or hit.session_id,
             model=self.model,
@@ -270,8 +264,8 @@ class Draft:
             skills=tuple(self._skills),
             mcps=tuple(self._mcps),
             recent_turns=tuple(turn for _, turn in self._turns),
-            tokens_in=tokens.tokens_in,
-            tokens_out=tokens.tokens_out,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
             message_count=self._messages,
             cwd=self.cwd or hit.cwd,
             intent=intent,
@@ -292,11 +286,11 @@ class Draft:
         named = (path.removeprefix(root) if cwd else path for path in self._files)
         return tuple(dict.fromkeys(path.removeprefix("./") for path in named))
 
-    def _sum(self) -> Tokens:
+    def _sum(self) -> tuple[int, int]:
         if self._total is not None:
             return self._total
         found = self._requests.values()
-        return Tokens(sum(one.tokens_in for one in found), sum(one.tokens_out for one in found))
+        return sum(given for given, _ in found), sum(told for _, told in found)
 
 
 def _keep(into: dict[str, None], name: str) -> None:

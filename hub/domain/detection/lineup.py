@@ -14,10 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 
-import attrs
-
 from hub.domain.detection.processes import Recognised, rank
-from hub.domain.value import Value
+from hub.domain.struct import Struct
 
 _GENERATIONS = 64
 """A line of parents longer than this is not followed."""
@@ -38,8 +36,7 @@ class Confidence(StrEnum):
     """No session is known."""
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class Agent(Value):
+class Agent(Struct, kw_only=True):
     """One agent that runs."""
 
     head: Recognised
@@ -55,8 +52,7 @@ class Agent(Value):
         return self.head.process.pid, self.head.process.starttime
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class Session(Value):
+class Session(Struct, kw_only=True):
     """A session of a store that may belong to a running agent."""
 
     session_id: str
@@ -67,8 +63,7 @@ class Session(Value):
     """Epoch seconds."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Choice(Value):
+class Choice(Struct):
     """Which session an agent works on."""
 
     session_id: str

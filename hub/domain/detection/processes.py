@@ -18,14 +18,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
-import attrs
-
 from hub.domain.detection import naming
 from hub.domain.detection.naming import Looks, arguments_of
 from hub.domain.detection.naming import script_of as script_of  # noqa: PLC0414  # part of the API
-from hub.domain.value import Value
+from hub.domain.late import late
+from hub.domain.struct import NOTHING, Struct
 
-_SESSION_ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$")
+_SESSION_ID = late(r"^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$")
 COMMAND_LINE = "command-line"
 
 
@@ -39,12 +38,7 @@ class Evidence(StrEnum):
     NAME = naming.NAME
 
 
-def _words(given: str | frozenset[str]) -> frozenset[str]:
-    return frozenset(given.split()) if isinstance(given, str) else given
-
-
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class Signature(Value):
+class Signature(Struct, kw_only=True):
     """How the processes of one agent look.
 
     Attributes:
@@ -59,7 +53,7 @@ class Signature(Value):
         store: A pattern of the files it holds open, searched in their paths; a group `home` is the folder, a group
             `session` the session's id.
         session_options: Options whose value is the id of a session.
-        helpers: First arguments with which it serves another agent, or only asks and ends; given in one string.
+        helpers: First arguments with which it serves another agent, or only asks and ends, with blanks between them.
         surfaces: Words of its registry, or of its arguments, for the way it was started, and hub's word for that.
     """
 
@@ -73,8 +67,8 @@ class Signature(Value):
     registry: str = ""
     store: str = ""
     session_options: tuple[str, ...] = ()
-    helpers: frozenset[str] = attrs.field(default=frozenset(), converter=_words)
-    surfaces: Mapping[str, str] = attrs.field(factory=dict)
+    helpers: str = ""
+    surfaces: Mapping[str, str] = NOTHING
 
     @property
     def looks(self) -> Looks:
@@ -90,8 +84,7 @@ class Signature(Value):
         return _joined(user, self.default_home) if user and self.default_home else ""
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class Process(Value):
+class Process(Struct, kw_only=True, hidden=("env",)):
     """What the machine tells of one process."""
 
     pid: int
@@ -105,14 +98,13 @@ class Process(Value):
     script: str = ""
     """What an interpreter runs, links resolved."""
     cwd: str = ""
-    env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    env: Mapping[str, str] = NOTHING
     open_files: tuple[str, ...] = ()
     run_id: str = ""
     """The dispatch of hub's it belongs to."""
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class Entry(Value):
+class Entry(Struct, kw_only=True):
     """What the vendor's registry says of one process."""
 
     pid: int
@@ -121,8 +113,7 @@ class Entry(Value):
     surface: str = ""
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class Recognised(Value):
+class Recognised(Struct, kw_only=True):
     """A process that belongs to an agent."""
 
     process: Process
@@ -213,12 +204,13 @@ def _helps(process: Process, signature: Signature) -> bool:
     if script_of(process.executable, process.argv):
         own = tuple(arguments_of(own, skip_all=True)[1:])
     after = arguments_of(own)
-    return any(words and words[0] in signature.helpers for words in (own, after))
+    helpers = signature.helpers.split()
+    return any(words and words[0] in helpers for words in (own, after))
 
 
 def _asked(argv: Sequence[str], signature: Signature) -> str:
     """The session the agent was told to go on with: a name, or what cannot be an id, is none."""
     for option, value in itertools.pairwise(argv):
-        if option in signature.session_options and _SESSION_ID.match(value):
+        if option in signature.session_options and _SESSION_ID().match(value):
             return value
     return ""

@@ -10,23 +10,25 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from hub.domain.late import late
+
 MAX_LINE = 4000
 """Characters of a line that are looked at."""
 _MAX_PARTS = 6
-_TOKEN = re.compile(
+_TOKEN = late(
     r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|&&|\|\||\d*>&\d*|&?>>?|[;&|()`$<\n]|[^\S\n]+|[^\s'\"\\&|;()`$<>]+|.",
     re.DOTALL,
 )
 _UNSURE = frozenset({"||", "&", "(", ")", "`"})
 """Where one of these stands, the line's exit status is not that of each of its commands."""
-_NOISE = re.compile(r"\s*\d?>&\d\s*")
-_PATH = re.compile(r"[\w.@%+-][\w./@%+-]*|/[\w./@%+-]+")
+_NOISE = late(r"\s*\d?>&\d\s*")
+_PATH = late(r"[\w.@%+-][\w./@%+-]*|/[\w./@%+-]+")
 _MOVES = ("cd", "pushd", "popd")
 
 
 def same(command: str) -> str:
     """Two commands that differ in white space and in where their messages go only are the same."""
-    return " ".join(_NOISE.sub(" ", command[:MAX_LINE]).split())
+    return " ".join(_NOISE().sub(" ", command[:MAX_LINE]).split())
 
 
 def proven(line: str) -> frozenset[str]:
@@ -35,7 +37,7 @@ def proven(line: str) -> frozenset[str]:
     `a && b` proves both and the two together; `a; b` only `b`. A command after a `cd` is another one than the same
     words elsewhere, so it is told together with that `cd`.
     """
-    tokens = _TOKEN.findall(line[:MAX_LINE])
+    tokens = _TOKEN().findall(line[:MAX_LINE])
     if len(line) > MAX_LINE or _UNSURE.intersection(tokens) or "<" in tokens:
         return frozenset({same(line)})
     parts = [same(part) for part in _chain(tokens)]
@@ -52,12 +54,12 @@ def proven(line: str) -> frozenset[str]:
 def written(line: str) -> tuple[str, ...]:
     """The files that the line's output goes to, as it names them; of a line that first goes elsewhere none."""
     head = line[:MAX_LINE].partition("\n")[0] if "<<" in line else line[:MAX_LINE]
-    words = [token for token in _TOKEN.findall(head) if not token.isspace() or "\n" in token]
+    words = [token for token in _TOKEN().findall(head) if not token.isspace() or "\n" in token]
     if any(word in _MOVES for word in words):
         return ()
     found = (_bare(after) for word, after in pairwise(words) if word.lstrip("&") in (">", ">>"))
     return tuple(
-        dict.fromkeys(path for path in found if _PATH.fullmatch(path) and not path.startswith("/dev/"))
+        dict.fromkeys(path for path in found if _PATH().fullmatch(path) and not path.startswith("/dev/"))
     )
 
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-import attrs
-
+from hub.domain.late import late
 from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
 from hub.domain.redaction.rule import Runs
@@ -37,22 +36,22 @@ _VALUE_BEGINS = rf"(?:\\{{0,3}}+(?:[\"'`][^\s\"'`\\]{{0,512}}+)?\Z|{_BARE}{{0,51
 _LOGIN = r"[ =]{1,4}+"
 
 
-def _beginning(parts: tuple[str, ...], value: str) -> re.Pattern[str]:
+def _beginning(parts: tuple[str, ...], value: str) -> str:
     """The pattern of what reaches the end of the text and may become these parts and a value."""
     for part in reversed(parts):
         cut = re.sub(r"\{\d+,(\d+)\}", r"{0,\1}", part)
         value = rf"(?:{cut}\Z|{part}{value})"
-    return re.compile(value)
+    return value
 
 
-_FULL, _BEGINS = re.compile("".join(_PARTS) + _VALUE), _beginning(_PARTS, _VALUE_BEGINS)
+_FULL, _BEGINS = "".join(_PARTS) + _VALUE, _beginning(_PARTS, _VALUE_BEGINS)
 _GAP = "[ ]{1,4}+"
-_OPTION, _OPTION_BEGINS = re.compile(_TAIL + _GAP + _VALUE), _beginning((_TAIL, _GAP), _VALUE_BEGINS)
-_USER, _USER_BEGINS = re.compile(_LOGIN + r"(\S{1,256}+)"), _beginning((_LOGIN,), r"\S{0,256}+\Z")
+_OPTION, _OPTION_BEGINS = _TAIL + _GAP + _VALUE, _beginning((_TAIL, _GAP), _VALUE_BEGINS)
+_USER, _USER_BEGINS = _LOGIN + r"(\S{1,256}+)", _beginning((_LOGIN,), r"\S{0,256}+\Z")
 _PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
 _PAIR_SET = r"[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+"
 _PAIRS = rf"({_PAIR_SET}(?:;[ ]{{0,2}}+{_PAIR_SET}){{0,63}}+)"
-_COOKIES = re.compile("".join(_PAIRS_SIGN) + _PAIRS)
+_COOKIES = "".join(_PAIRS_SIGN) + _PAIRS
 _COOKIES_BEGIN = _beginning(_PAIRS_SIGN, r"[^\r\n\"'`\\,]{0,65536}+\Z")
 
 _WORDS = (
@@ -89,19 +88,19 @@ _NAME = 32
 _NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
 _PASSWORDS = frozenset((b"passw", b"passphrase", b"pwd", b"_pass"))
-_STRONG_KEY = re.compile(
+_STRONG_KEY = late(
     rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy|shared"
     rb"|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac|session)[_. -]?\Z"
 )
-_OTHER_KEY = re.compile(rb"[a-z0-9][_-]\Z|[a-z]\Z")
-_LISTED = re.compile(rb"[^=:>]*,[^=:>]*")
+_OTHER_KEY = late(rb"[a-z0-9][_-]\Z|[a-z]\Z")
+_LISTED = late(rb"[^=:>]*,[^=:>]*")
 """A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
-_DASHED = re.compile(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
-_LOGGED_IN = re.compile(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
-_BLANK = re.compile(_TAIL + r"(?:[ ]|\Z)")
-_PAIR = re.compile("=([^;]+)")
+_DASHED = late(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
+_LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
+_BLANK = late(_TAIL + r"(?:[ ]|\Z)")
+_PAIR = late("=([^;]+)")
 _SESSION = 16
-_CURL = re.compile(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
+_CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
 LOOK_BACK = 160
 """How far before a word the layer looks: whether `-u` is an option of `curl`."""
 
@@ -124,9 +123,9 @@ class Assignments:
                 break  # behind what may go on all is looked at again when there is more text
             for reading in _readings(text, view, at, end, word):
                 may_go_on = not final and at < hold and len(text) - end <= reading.reach
-                if may_go_on and reading.begins.match(text, end):
+                if may_go_on and reading.begins().match(text, end):
                     hold = at
-                found = reading.full.match(text, end)
+                found = reading.full().match(text, end)
                 span = reading.judged(view, at, word, found) if found is not None else None
                 if span is not None:
                     spans.append(span)
@@ -168,15 +167,15 @@ def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_
         return _COOKIE
     if word in _OPTIONS:
         return _LOGINS
-    return _SPACED_NAMES if _spaced(view, at, word) and _BLANK.match(text, end) else _NAMES
+    return _SPACED_NAMES if _spaced(view, at, word) and _BLANK().match(text, end) else _NAMES
 
 
 def _spaced(view: bytes, at: int, word: bytes) -> bool:
     """Whether a value may stand behind a blank: that of a program's option, and the password of a `.netrc`."""
     low = max(0, at - _NAME)
-    if not view[at - 1 : at].isspace() and view.rfind(b"-", low, at) >= 0 and _DASHED.search(view, low, at):
+    if not view[at - 1 : at].isspace() and view.rfind(b"-", low, at) >= 0 and _DASHED().search(view, low, at):
         return True
-    return word in _PASSWORDS and _LOGGED_IN.search(view, max(0, at - LOOK_BACK), at) is not None
+    return word in _PASSWORDS and _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
 
 
 def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
@@ -187,7 +186,7 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
     if not quoted and view[found.end() : found.end() + 1] in _GOES_ON:
         return None
     if word in _PASSWORDS:
-        listed = _LISTED.fullmatch(view, found.start(), start) is not None
+        listed = _LISTED().fullmatch(view, found.start(), start) is not None
         secret = _password(value, quoted=quoted and not listed)
     else:
         secret = _drawn(word, view[max(0, at - _NAME) : at], value)
@@ -212,8 +211,8 @@ def _password(value: str, *, quoted: bool) -> bool:
 
 def _drawn(word: bytes, before: bytes, value: str) -> bool:
     """Whether the value is as random as a value of such a name has to be."""
-    if word == b"key" and not _STRONG_KEY.search(before):
-        return bool(_OTHER_KEY.search(before)) and machine_made(value, _LONG)
+    if word == b"key" and not _STRONG_KEY().search(before):
+        return bool(_OTHER_KEY().search(before)) and machine_made(value, _LONG)
     return machine_made(value)
 
 
@@ -223,7 +222,7 @@ def _login_secret(value: str) -> bool:
 
 def _login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
     """The password of `curl -u name:password`, or the name where it stands alone: then that is the key."""
-    if _CURL.search(view, max(0, at - LOOK_BACK), at) is None:
+    if _CURL().search(view, max(0, at - LOOK_BACK), at) is None:
         return None
     user, colon, password = found[1].partition(":")
     alone = not password.strip(_QUOTES)
@@ -237,7 +236,7 @@ def _login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | N
 
 def _cookies(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
     """Of `name=value; name=value` all from the first value that is as random as a session's to the last."""
-    drawn_values = [pair.span(1) for pair in _PAIR.finditer(found[1]) if machine_made(pair[1], _SESSION)]
+    drawn_values = [pair.span(1) for pair in _PAIR().finditer(found[1]) if machine_made(pair[1], _SESSION)]
     if not drawn_values:
         return None
     first, last = drawn_values[0][0], drawn_values[-1][1]
@@ -249,20 +248,21 @@ def _cookies(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span 
 _Judge = Callable[[bytes, int, bytes, re.Match[str]], Span | None]
 
 
-@attrs.frozen
 class _Reading:
-    """One way in which a word announces a secret."""
+    """One way in which a word announces a secret.
 
-    full: re.Pattern[str]
-    begins: re.Pattern[str]
-    """What reaches the end of the text and may become `full`."""
-    judged: _Judge
-    reach: int = attrs.field()
-    """No beginning is longer."""
+    Attributes:
+        full: The pattern of it.
+        begins: That of what reaches the end of the text and may become `full`.
+        judged: Whether it is a secret.
+        reach: No beginning is longer.
+    """
 
-    @reach.default
-    def _all_runs_in_full(self) -> int:
-        return sum(map(int, re.findall(r"\{\d+,(\d+)\}", self.begins.pattern)))
+    def __init__(self, full: str, begins: str, judged: _Judge) -> None:
+        self.full = late(full)
+        self.begins = late(begins)
+        self.judged = judged
+        self.reach = sum(map(int, re.findall(r"\{\d+,(\d+)\}", begins)))
 
 
 _NAMES = (_Reading(_FULL, _BEGINS, _assigned),)

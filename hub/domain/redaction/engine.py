@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Protocol
 
+from hub.domain.late import late
 from hub.domain.redaction.span import Span
 
 LOOK_BACK = 160
@@ -57,7 +58,7 @@ _IDS = (
 
 _RETIRED = ("v1.0-",)
 """What keys begin with that open nothing any more: Cloudflare has taken no service key since 30 September 2026."""
-_ANNOUNCED = re.compile(
+_ANNOUNCED = late(
     "(?i)key|token|secret|pass|pwd|auth|cred|cookie|bearer|access|session|sign|webhook|licen[cs]e|client|login|account"
 )
 """A word that says that a secret follows. It may say so of what is none, but only where an engine sees one as well."""
@@ -127,7 +128,7 @@ class EngineLayer:
             (first, last, kind)
             for first, last, kind in self._find(question)
             if not question.startswith(_RETIRED, first)
-            and (_ANNOUNCED.search(question, 0, first) or self._find(question[first:last]))
+            and (_ANNOUNCED().search(question, 0, first) or self._find(question[first:last]))
         ]
 
     def _seen(self, questions: Sequence[str]) -> set[str]:

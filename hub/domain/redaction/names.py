@@ -8,7 +8,7 @@ A name is read in the lower-case ASCII view of the text, up to its end: all patt
 
 from __future__ import annotations
 
-import re
+from hub.domain.late import late
 
 _MEANT_FOR_NONE = (
     rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|authenticity|[cx]srf)[a-z0-9_-]*+\Z"
@@ -34,7 +34,7 @@ _OTHER_WORDS = (
 """A writer, a mail's origin, a cutter of text, a choice, and animals, people and drinks: each holds a word by chance."""
 _A_KIND = rb"type=secret\Z"
 """`--mount=type=secret,id=...`: the word is a value."""
-_NO_SECRET = re.compile(
+_NO_SECRET = late(
     b"|".join(
         (
             _MEANT_FOR_NONE,
@@ -57,4 +57,4 @@ def names_no_secret(view: bytes, low: int, end: int) -> bool:
         low: How far back the name may be read.
         end: Behind the last letter of the name.
     """
-    return _NO_SECRET.search(view, low, end) is not None
+    return _NO_SECRET().search(view, low, end) is not None

@@ -10,12 +10,9 @@ a place, it goes on rule by rule for a while, from one head that matters to the 
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-
-import attrs
 
 from hub.domain.redaction.engine import Engine
 from hub.domain.redaction.literals import Literals, pattern, sizes_by_end
@@ -29,19 +26,19 @@ _STRETCH = 8192
 _Match = Callable[[], Callable[[str, int], re.Match[str] | None]]
 
 
-def _matcher(form: str) -> _Match:
+def _matcher(form: Callable[[], str]) -> _Match:
     """The pattern's `match`, compiled when its literal is first met: most are never met, and every start would pay."""
-    return cache(lambda: re.compile(form).match)
+    return cache(lambda: re.compile(form()).match)
 
 
-@attrs.frozen(eq=False)
 class _Form:
     """A rule, ready to be looked for."""
 
-    rank: int
-    rule: Rule
-    match: _Match
-    begins: _Match
+    def __init__(self, rank: int, rule: Rule) -> None:
+        self.rank = rank
+        self.rule = rule
+        self.match = _matcher(rule.full)
+        self.begins = _matcher(rule.beginning)
 
 
 class PrefixRules:
@@ -52,10 +49,7 @@ class PrefixRules:
     _engine: Engine | None = None
 
     def __init__(self, rules: Sequence[Rule] = RULES) -> None:
-        self._forms = [
-            _Form(rank, rule, _matcher(rule.full()), _matcher(rule.beginning()))
-            for rank, rule in enumerate(rules, self.rank)
-        ]
+        self._forms = [_Form(rank, rule) for rank, rule in enumerate(rules, self.rank)]
         literals = [(form.rule.literal, form) for form in self._forms]
         self._literals = Literals(literals, _ANCHOR, sorted({rule.likely() for rule in rules}))
         self._begun_late = cache(lambda: pattern("|".join(sorted({rule.begun() for rule in rules}))))
@@ -64,6 +58,8 @@ class PrefixRules:
 
     def confirmed_by(self, engine: Engine) -> PrefixRules:
         """The same rules, but keys of a kind that is also published are left to the engine's judgement."""
+        import copy  # noqa: PLC0415  # a look at the machine has no engine
+
         rules = copy.copy(self)
         rules._engine = engine  # noqa: SLF001 - its own copy
         return rules

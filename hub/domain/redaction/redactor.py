@@ -19,17 +19,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import attrs
-
-from hub.domain.event import Event, EventType
 from hub.domain.redaction.assigned import Assignments
 from hub.domain.redaction.engine import Engine as Engine  # noqa: PLC0414  # part of the API
 from hub.domain.redaction.engine import EngineLayer
 from hub.domain.redaction.known import KnownSecrets as KnownSecrets  # noqa: PLC0414  # part of the API
 from hub.domain.redaction.prefix import PrefixRules
 from hub.domain.redaction.span import Span as Span  # noqa: PLC0414  # part of the API
+
+if TYPE_CHECKING:
+    from hub.domain.event import Event, EventType  # a list of sessions has none
 
 _CONTEXT = 192
 """Characters before the held text that a layer may look back at."""
@@ -93,7 +93,7 @@ class Redactor:
         content, meta = self.text(event.content), self.value(event.meta)
         if content == event.content and meta == event.meta:
             return event
-        return attrs.evolve(event, content=content, meta=meta)
+        return event.but(content, meta)
 
     def value(self, value: Any) -> Any:
         """A JSON value with every string in it redacted, keys too."""
@@ -211,7 +211,7 @@ class EventRedactor:
             stream = self._streams[event.type] = self._redactor.stream()
         content, meta = stream.feed(event.content), self._redactor.value(event.meta)
         if content != event.content or meta != event.meta:
-            event = attrs.evolve(event, content=content, meta=meta)
+            event = event.but(content, meta)
         return [*before, event]
 
     def flush(self, but: EventType | None = None) -> list[Event]:
@@ -220,6 +220,8 @@ class EventRedactor:
             return []
         ended = [kind for kind in self._streams if kind is not but]
         rests = [(kind, self._streams.pop(kind).flush()) for kind in ended]
+        from hub.domain.event import Event  # noqa: PLC0415  # as above
+
         return [Event(kind, rest, {"delta": True}) for kind, rest in rests if rest]
 
     def take_counts(self) -> dict[str, int]:

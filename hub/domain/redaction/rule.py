@@ -15,9 +15,8 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-import attrs
-
 from hub.domain.redaction.value import stands_for_one
+from hub.domain.struct import Struct
 
 ALNUM = "A-Za-z0-9"
 UPPER = "A-Z0-9"
@@ -55,8 +54,7 @@ def _run(letters: str) -> Callable[[str, int], re.Match[str] | None]:
     return re.compile(f"[{letters}]*+").match
 
 
-@attrs.frozen
-class Run:
+class Run(Struct):
     """From `least` to `most` letters of a class; `secret` marks the part that is hidden (default: all)."""
 
     letters: str
@@ -107,8 +105,7 @@ class Run:
 Part = str | Run
 
 
-@attrs.frozen
-class Rule:
+class Rule(Struct):
     """A name and the parts of the form; with `boundary` no letter or digit may stand before it, with `exact` none behind."""
 
     name: str

@@ -11,31 +11,33 @@ from __future__ import annotations
 
 import re
 
-_SEGMENT = re.compile("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
+from hub.domain.late import late
+
+_SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
 """Letters and digits of more than one kind, up to a sign."""
-_LONG_NUMBER = re.compile("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
-_UUID = re.compile("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_COMPUTED = re.compile(r"[<>{}\[\]]|\$[({A-Za-z_]|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
-_PLACEHOLDER = re.compile(
+_LONG_NUMBER = late("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
+_UUID = late("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_COMPUTED = late(r"[<>{}\[\]]|\$[({A-Za-z_]|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
+_PLACEHOLDER = late(
     "(?i)example|placeholder|change.?me|your(?![a-z0-9]{6})|x{5}|redacted|dummy|1234567|(?:1234[_-]){2}|abcdefg|0{8}"
 )
-_NO_VALUE = re.compile(
+_NO_VALUE = late(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
     r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|0x[0-9a-f]{40}\Z"
 )
 """A number, the digest of what everyone may see, the path of a file, a place that says no more than where it is, and
 the address of an account on a chain."""
-_PATH = re.compile(
+_PATH = late(
     r"(?:~|/?\.{1,2}|/(?:bin|data|dev|etc|home|lib|mnt|opt|private|proc|root|run|srv|tmp|Users|usr|var))/"
 )
-_HEX = re.compile("[0-9A-Fa-f]{32,}")
-_ODD = re.compile("[0-9!@#$%^&*]")
-_COMMON = re.compile(
+_HEX = late("[0-9A-Fa-f]{32,}")
+_ODD = late("[0-9!@#$%^&*]")
+_COMMON = late(
     r"(?i)(?:(?:my|your|the|some)?[_-]?(?:password|passwd|passphrase|pass|pw|pwd|secret|token|test|user|username)"
     r"|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
 )
-_NUMBERS = re.compile("[0-9]+")
-_HUMPS = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_NUMBERS = late("[0-9]+")
+_HUMPS = late("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _HUMP, _HUMP_MIXED = 2.5, 3.0
 """Letters in a word of a name in camel case, at least, on average; and where there are digits too."""
 _KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*]")))
@@ -44,7 +46,7 @@ _DISTINCT = 7
 _VARIED = 4
 _JUDGED = 128
 """Letters of a value that tell what it is. More would cost the more, the more words of secrets a text is full of."""
-_CHANCE = re.compile("[0-9A-Z]")
+_CHANCE = late("[0-9A-Z]")
 """What no value that a machine made is without."""
 _PASSWORD = 5
 _KINDS_LEAST = 3
@@ -54,30 +56,30 @@ def placeholder(value: str) -> bool:
     """Whether the value stands for one: a variable, a blank, an example, the path to one."""
     value = value[:_JUDGED]
     return (
-        bool(_COMPUTED.search(value) or _PLACEHOLDER.search(value) or _PATH.match(value))
+        bool(_COMPUTED().search(value) or _PLACEHOLDER().search(value) or _PATH().match(value))
         or len(set(value.lower())) < _VARIED
     )
 
 
 def stands_for_one(value: str) -> bool:
     """Whether a value in the place of a password is a word for it: `password`, `$PASSWORD`, `changeme`."""
-    return _COMMON.fullmatch(value) is not None
+    return _COMMON().fullmatch(value) is not None
 
 
 def machine_made(value: str, mass: int = _MASS) -> bool:
     """Whether the value has at least `mass` letters and digits mixed at random, or is a UUID or a long number."""
     value = value[:_JUDGED]
-    if len(value) < mass or len(set(value)) < _DISTINCT or not _CHANCE.search(value):
+    if len(value) < mass or len(set(value)) < _DISTINCT or not _CHANCE().search(value):
         return False
-    if _HEX.fullmatch(value) and not (value.islower() or value.isupper()):
+    if _HEX().fullmatch(value) and not (value.islower() or value.isupper()):
         return False  # no generator mixes cases in hex but for an address's checksum, which everyone may see
     return (
         (
             _random_mass(value, mass)
-            or bool(_UUID.search(value))
-            or any(map(_varied, _LONG_NUMBER.findall(value)))
+            or bool(_UUID().search(value))
+            or any(map(_varied, _LONG_NUMBER().findall(value)))
         )
-        and not _NO_VALUE.match(value)
+        and not _NO_VALUE().match(value)
         and not placeholder(value)
     )
 
@@ -88,7 +90,7 @@ def _varied(number: str) -> bool:
 
 def _random_mass(value: str, mass: int) -> bool:
     """Whether what is drawn at random among the segments is enough."""
-    random = "".join(filter(drawn, _SEGMENT.findall(value)))
+    random = "".join(filter(drawn, _SEGMENT().findall(value)))
     return len(random) >= mass and len(set(random)) >= _DISTINCT and _mixed(random)
 
 
@@ -97,19 +99,19 @@ def drawn(segment: str) -> bool:
     letters = segment.isalpha()
     if segment.isdigit() or (letters and (segment.islower() or segment.isupper())):
         return False
-    return not letters or len(_HUMPS.findall(segment)) * _HUMP >= len(segment)
+    return not letters or len(_HUMPS().findall(segment)) * _HUMP >= len(segment)
 
 
 def _mixed(random: str) -> bool:
     """Whether digits and capitals stand among the letters as chance puts them, not as a number behind a name."""
-    return len(_NUMBERS.findall(random)) > 1 or len(_HUMPS.findall(random)) * _HUMP_MIXED >= len(random)
+    return len(_NUMBERS().findall(random)) > 1 or len(_HUMPS().findall(random)) * _HUMP_MIXED >= len(random)
 
 
 def hidden_password(value: str) -> bool:
     """Whether a value in the place of a password is one: no variable, no word that stands for it."""
     return (
         len(value) >= _PASSWORD
-        and bool(_ODD.search(value))
+        and bool(_ODD().search(value))
         and not placeholder(value)
         and not stands_for_one(value)
     )

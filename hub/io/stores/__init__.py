@@ -15,10 +15,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import attrs
-
 from hub.domain.detection.intel import Found, Limits, Place, Unreadable
-from hub.domain.value import Value
+from hub.domain.struct import Struct
 from hub.io.below import RefusedError, open_below, refused, true_path
 from hub.io.walk import OutOfTime, folders, walk
 
@@ -28,8 +26,7 @@ if TYPE_CHECKING:
 _WALK_SECONDS = 2.0
 
 
-@attrs.frozen(eq=False, repr=False)
-class Source(Value):
+class Source(Struct):
     """An open file.
 
     Attributes:
@@ -55,8 +52,7 @@ class Source(Value):
             raise Unreadable(str(refused(self._name, error))) from error
 
 
-@attrs.frozen(eq=False, repr=False)
-class StoreFiles(Value):
+class StoreFiles(Struct):
     """The files of this machine."""
 
     walk_seconds: float = _WALK_SECONDS

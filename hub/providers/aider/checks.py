@@ -6,11 +6,12 @@ Must not: run it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from hub.domain.late import late
+
 _TESTS, _COMMAND = "--auto-test", "--test-cmd"
-_NEXT = re.compile(r" --[a-z]")
+_NEXT = late(r" --[a-z]")
 
 
 def command(arguments: Sequence[str]) -> str:
@@ -30,4 +31,4 @@ def command_in(line: str) -> str:
     if f" {_TESTS}" not in line:
         return ""
     _, found, rest = line.partition(f" {_COMMAND}")
-    return _NEXT.split(rest[1:], maxsplit=1)[0].strip() if found else ""
+    return _NEXT().split(rest[1:], maxsplit=1)[0].strip() if found else ""

@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-import attrs
-
 from hub.domain.detection.intel import Limits, Place, SessionIntel, StoreHit
 from hub.domain.detection.intel_fold import Draft
 from hub.domain.detection.processes import Signature
+from hub.domain.late import late
+from hub.domain.struct import Struct
 from hub.providers.aider import checks
 from hub.providers.store import Files, Source, guarded
 
@@ -29,11 +29,11 @@ SIGNATURE = Signature(
 """How its processes look: a script of Python's; its history lies in the folder it works in."""
 _FILE = ".aider.chat.history.md"
 _STARTED = b"# aider chat started at "
-_MODEL = re.compile(r"^(?:Main model|Model): (\S+)")
-_EDITED = re.compile(r"^Applied edit to (.+)")
-_TOKENS = re.compile(r"^Tokens: ([\d.,]+k?) sent,(?: [\d.,]+k? cache \w+,)* ([\d.,]+k?) received")
-_OUTPUT = re.compile(r"^Added \d+ lines? of output to the chat\.")
-_THOUGHT = re.compile(r"<(thinking-content-[0-9a-f]+)>.*?</\1>\s*", re.DOTALL)
+_MODEL = late(r"^(?:Main model|Model): (\S+)")
+_EDITED = late(r"^Applied edit to (.+)")
+_TOKENS = late(r"^Tokens: ([\d.,]+k?) sent,(?: [\d.,]+k? cache \w+,)* ([\d.,]+k?) received")
+_OUTPUT = late(r"^Added \d+ lines? of output to the chat\.")
+_THOUGHT = late(r"<(thinking-content-[0-9a-f]+)>.*?</\1>\s*", re.DOTALL)
 _USER, _PROGRAM = "#### ", "> "
 
 
@@ -61,7 +61,7 @@ class Fold:
 
     def end(self) -> None:
         """What was said last is whole."""
-        words, self._words = _THOUGHT.sub("", "\n".join(self._words)).strip(), []
+        words, self._words = _THOUGHT().sub("", "\n".join(self._words)).strip(), []
         self.draft.said(self._role, words)
         self._role = ""
 
@@ -73,15 +73,15 @@ class Fold:
 
     def _program(self, words: str) -> None:
         self.end()
-        if found := _MODEL.match(words):
+        if found := _MODEL().match(words):
             self.draft.model = found[1]
-        elif found := _EDITED.match(words):
+        elif found := _EDITED().match(words):
             self.draft.touched(found[1])
-        elif _OUTPUT.match(words):
+        elif _OUTPUT().match(words):
             self._failed()
         elif not self.draft.prompt and (check := checks.command_in(words)):
             self._check = check
-        elif found := _TOKENS.match(words):
+        elif found := _TOKENS().match(words):
             sent, received = _figure(found[1]), _figure(found[2])
             self.draft.tokens_exact &= "k" not in found[1] + found[2]
             self.draft.used("", sent, received)
@@ -102,8 +102,7 @@ def _figure(words: str) -> int:
         return 0
 
 
-@attrs.frozen
-class AiderStore:
+class AiderStore(Struct):
     """One file a folder."""
 
     name: str = "aider"

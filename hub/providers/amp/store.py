@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
 
 from hub.domain.detection.intel import StoreHit
 from hub.domain.detection.intel_fold import Draft
@@ -43,6 +42,8 @@ def _thread(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:  # n
 def _folder(initial: Mapping[str, Any]) -> str:
     trees = (text(mapping(tree).get("uri")) for tree in items(initial.get("trees")))
     uri = next((tree for tree in trees if tree.startswith("file://")), "")
+    from urllib.parse import unquote  # noqa: PLC0415  # most have no such agent
+
     return unquote(uri.removeprefix("file://")) or text(initial.get("cwd"))
 
 

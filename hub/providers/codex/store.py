@@ -19,6 +19,7 @@ from typing import Any
 from hub.domain.detection.intel import Found, Place, StoreHit
 from hub.domain.detection.intel_fold import Draft, mcp_of
 from hub.domain.detection.processes import Signature
+from hub.domain.late import late
 from hub.providers import records
 from hub.providers.jsonline import count, integer, mapping, text
 from hub.providers.store import LineStore, stem
@@ -38,7 +39,7 @@ SIGNATURE = Signature(
     surfaces={"app-server": "editor"},
 )
 """How its processes look; it holds its database and its rollout open."""
-_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
+_ID = late(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
 _OWN = (
     "<environment_context>",
     "<user_instructions>",
@@ -107,7 +108,7 @@ _SILENT_ITEMS = frozenset(
 _SILENT = frozenset(
     {"world_state", "compacted", "inter_agent_communication", "inter_agent_communication_metadata"}
 )
-_SKILL = re.compile(r"^- ([\w.:-]+): .*\(file: ", re.MULTILINE)
+_SKILL = late(r"^- ([\w.:-]+): .*\(file: ", re.MULTILINE)
 
 
 class Fold:
@@ -221,7 +222,7 @@ class Fold:
 
     def _message(self, role: str, words: str) -> None:
         if role in ("developer", "system"):
-            for name in _SKILL.findall(words):
+            for name in _SKILL().findall(words):
                 self.draft.skill(name)
             self.draft.took()
         elif role == "user" and words.lstrip().startswith(_OWN):
@@ -263,7 +264,7 @@ def _where(home: str, env: Mapping[str, str]) -> Sequence[Place]:
 
 
 def _named(found: Found, place: Place) -> StoreHit:
-    name = _ID.search(stem(found.path))
+    name = _ID().search(stem(found.path))
     return StoreHit(
         provider="codex",
         path=found.path,

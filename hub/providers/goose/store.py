@@ -11,10 +11,7 @@ message may be hidden from the user, and is then the program's own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
-
-import attrs
 
 from hub.domain.detection.intel import Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
@@ -55,10 +52,12 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
         "sessions", _SESSION, recent, (since_ns // 10**9,)
     ):
         if not above and kind in _PEOPLE:
-            yield attrs.evolve(whole, session_id=text(name), cwd=text(folder), mtime_ns=_time_ns(updated))
+            yield whole.but(session_id=text(name), cwd=text(folder), mtime_ns=_time_ns(updated))
 
 
 def _time_ns(value: Any) -> int:
+    from datetime import UTC, datetime  # noqa: PLC0415  # most have no such agent
+
     try:
         time = datetime.fromisoformat(text(value))
     except ValueError:

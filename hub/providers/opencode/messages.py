@@ -6,15 +6,15 @@ Must not: open a file, or know where they came from.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hub.domain.detection.intel_fold import Draft
+from hub.domain.late import late
 from hub.providers import records
 from hub.providers.jsonline import count, integer, items, mapping, text
 
-_LEFT_BEHIND = re.compile(r"(?:^|/)__pycache__/|\.py[co]$")
+_LEFT_BEHIND = late(r"(?:^|/)__pycache__/|\.py[co]$")
 _QUIET = frozenset(
     {"step-start", "step-finish", "reasoning", "snapshot", "file", "agent", "subtask", "retry", "compaction"}
 )
@@ -52,7 +52,7 @@ def _part(draft: Draft, part: Mapping[str, Any]) -> str:
     elif kind == "patch":
         # A snapshot lists every file that is another one, also what an interpreter left behind when it ran.
         for path in items(part.get("files")):
-            if not _LEFT_BEHIND.search(text(path)):
+            if not _LEFT_BEHIND().search(text(path)):
                 draft.touched(text(path))
         draft.took()
     elif kind == "text" or kind in _QUIET:

@@ -211,7 +211,7 @@ def test_redacted_texts_take_the_place_of_the_agents():
     assert "hunter2" not in str(lifted(found, "/w"))
     assert texts(found.intent.decisions) == ["use [REDACTED]."]
     assert found.intent.commands[0].exit_code == 1
-    assert redacted(attrs.evolve(intel, intent=None), shown).intent is None
+    assert redacted(intel.but(intent=None), shown).intent is None
 
 
 def test_a_program_is_opened_with_its_own_session_where_it_has_one():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -265,4 +264,12 @@ def test_a_list_of_sessions_lifts_no_intent_and_tells_the_same_otherwise():
 
     whole, listed = told(lifts=True), told(lifts=False)
     assert whole.intent is not None
-    assert attrs.evolve(whole, intent=None) == listed
+    assert whole.but(intent=None) == listed
+
+
+def test_a_command_changes_the_files_its_output_goes_to_and_no_others():
+    draft = Draft()
+    for key, command in (("1", "echo a > a.txt"), ("2", "make 2>&1"), ("3", "make")):
+        draft.began(key, "shell", command=command)
+        draft.ended(key)
+    assert draft.finish(HIT).files_touched == ("a.txt",)

@@ -205,8 +205,3 @@ def test_every_agent_has_a_signature():
     """Adding an agent means saying how its processes look."""
     driven = {name for name in names() if not name.startswith("demo-")}
     assert set(SIGNATURES) == driven | (set(DETECTED) - {"roo"})  # which is an editor's extension alone
-
-
-def test_helpers_are_given_as_words():
-    assert Signature(helpers="a b").helpers == frozenset({"a", "b"})
-    assert Signature(helpers=frozenset({"a"})).helpers == frozenset({"a"})
