@@ -9,8 +9,9 @@ import pytest
 
 from hub.app import _NAMED, App
 from hub.cli.group import cli
+from hub.domain.approval import Action, Request, judge
 from hub.domain.config import model as config_model
-from hub.domain.config.reader import Config
+from hub.domain.config.reader import Config, parse_config
 from hub.domain.config.schema import key_of
 from hub.domain.handoff import document as handoff_document
 from hub.errors import RULES
@@ -154,6 +155,23 @@ def test_every_tool_is_in_the_readme(tool):
     """Each tool of the tool server with its arguments."""
     told = [cell.strip() for cell in row(tool.name).split("|")]
     assert told[2] == ", ".join(f"`{param.name}`" for param in tool.arguments)
+
+
+@pytest.mark.parametrize(
+    ("context", "decision"),
+    [
+        ({"command": "git push origin main"}, "ask"),
+        ({"command": "echo x > .github/ci.yml"}, "deny"),
+        ({"path": "/w/.github/ci.yml"}, "deny"),
+        ({"command": "make test"}, "allow"),
+    ],
+)
+def test_the_rules_of_the_readme_do_what_is_said_of_them(context, decision):
+    """A relative path in a shell command passed by the rule about the build: it asked for a slash before the folder."""
+    text = README.partition("## Approvals")[2].partition("```toml")[2].partition("```")[0]
+    subject = next(iter(context.values()))
+    request = Request("a", Action.TOOL, "s", "claude", tool="Bash", subject=subject, context=context)
+    assert judge(parse_config(text).approvals, request).decision == decision
 
 
 def test_every_provider_is_in_the_readme():
