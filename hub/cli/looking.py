@@ -19,8 +19,10 @@ from hub.domain.account import DEFAULT_ACCOUNT, Account
 from hub.domain.detection.lineup import SLACK
 from hub.domain.plain import plain_value
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.domain.text import clean
 from hub.io import looks, userdirs
 from hub.io.below import RefusedError, open_below
+from hub.io.memory import Sessions
 from hub.io.notes import NotedFiles, Notes
 from hub.io.questions import ask, environment, stamp_of
 from hub.io.runner import proc
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from hub.domain.config.reader import Config
     from hub.domain.detection.detected import Detected
+    from hub.io.memory import Memory
     from hub.providers.base import Provider
 
 _MADE_OF = frozenset({"hub", "attr", "attrs", "msgspec", "re2"})
@@ -64,7 +67,8 @@ def detected(folder: Path, hours: int) -> list[dict[str, Any]]:
     """
     scout = Scout(*_project(folder))
     found = scout.scan(time.time() - hours * 3600)
-    return _shown(scout, found)
+    redactor = Redactor(KnownSecrets(), _key())
+    return [_shown_one(scout, one, redactor) for one in found]
 
 
 def document(hours: int) -> bytes:
@@ -80,16 +84,36 @@ def document(hours: int) -> bytes:
         return _encoded(detected(Path.cwd(), hours))
     since = time.time() - hours * 3600
     notes = Notes(int(since * 1e9))
-    scout = Scout(*_project(root), files=NotedFiles(notes=notes), notes=notes)
+    code, kept = looks.remembered(root, hours)
+    sessions = Sessions(notes, kept)
+    scout = Scout(*_project(root), files=NotedFiles(notes=notes), notes=notes, sessions=sessions)
     found = scout.scan(since)
-    shown = _shown(scout, found)
+    redactor = Redactor(KnownSecrets(), _key())
+    shown = [_shown_one(scout, one, redactor) for one in found]
     if scout.root == root:
-        _keep(scout, notes, hours, list(zip(found, map(_encoded_one, shown), strict=True)))
+        told = {
+            (one.provider, one.kept.hit.path, one.kept.hit.session_id): as_shown["session"]
+            for one, as_shown in zip(found, shown, strict=True)
+            if one.kept is not None
+        }
+        memory = sessions.kept(told, lambda text: redactor.text(clean(text)))
+        _keep(scout, hours, list(zip(found, map(_encoded_one, shown), strict=True)), code, memory)
     return _encoded(shown)
 
 
-def _keep(scout: Scout, notes: Notes, hours: int, shown: list[tuple[Detected, bytes]]) -> None:
-    """Keep the look with all that it depends on: what it asked, its settings, its variables, and hub itself."""
+def _keep(
+    scout: Scout,
+    hours: int,
+    shown: list[tuple[Detected, bytes]],
+    code: Iterable[str],
+    sessions: list[Memory],
+) -> None:
+    """Keep the look with all that it depends on: what it asked, its settings, its variables, and hub itself.
+
+    Of hub itself also what the look before was made of, where that has read some of the sessions.
+    """
+    assert scout.notes is not None  # noqa: S101  # it was made with them
+    notes = scout.notes
     for path in (*_settings_of(scout.root), _key_path()):
         notes.note(("target", path), stamp_of(path, follow=True))
     for name in (f"{scout.root}{below}" for below in ("", "/.git", "/.git/HEAD")):
@@ -97,15 +121,23 @@ def _keep(scout: Scout, notes: Notes, hours: int, shown: list[tuple[Detected, by
     homes = (signature.home for signature in scout.signatures.values())
     names = tuple(sorted({"HOME", *stores.variables(), *filter(None, homes)}))
     notes.note(("environment", names), environment(names))
-    code = tuple(sorted(filter(None, map(_code, list(sys.modules.values())))))
-    notes.note(("targets", code), ask(("targets", code), 0))
+    made_of = tuple(sorted({*code, *filter(None, map(_code, list(sys.modules.values())))}))
+    notes.note(("targets", made_of), ask(("targets", made_of), 0))
     asked = notes.all()
     began = [one.agent.head.process.began - SLACK for one, _ in shown if one.agent is not None]
     until_ns = int(min(began, default=0.0) * 1e9)
     if asked is None or any(one.gap for one, _ in shown) or (began and until_ns < notes.since_ns):
         return
     entries = [(one.last_active, bool(one.agent or one.contenders), text) for one, text in shown]
-    looks.keep(scout.root, hours, begun=notes.since_ns, until_ns=until_ns, asked=asked, entries=entries)
+    looks.keep(
+        scout.root,
+        hours,
+        begun=notes.since_ns,
+        until_ns=until_ns,
+        asked=asked,
+        entries=entries,
+        sessions=sessions,
+    )
 
 
 def _code(module: ModuleType) -> str:
@@ -114,9 +146,15 @@ def _code(module: ModuleType) -> str:
     return (getattr(module, "__file__", "") or "") if name in _MADE_OF else ""
 
 
-def _shown(scout: Scout, found: Iterable[Detected]) -> list[dict[str, Any]]:
-    redactor = Redactor(KnownSecrets(), _key())
-    shown: list[dict[str, Any]] = redactor.value(plain_value([scout.to_json(one) for one in found]))
+def _shown_one(scout: Scout, one: Detected, redactor: Redactor) -> dict[str, Any]:
+    """As it is shown; a session that is as it was at the last look has been redacted then."""
+    same = scout.sessions.shown(one.kept.hit) if scout.sessions is not None and one.kept is not None else None
+    told = scout.to_json(one)
+    if same is not None:
+        told["session"] = None
+    shown: dict[str, Any] = redactor.value(plain_value(told))
+    if same is not None:
+        shown["session"] = same
     return shown
 
 

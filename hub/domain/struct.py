@@ -74,9 +74,10 @@ class Struct(metaclass=_Made):
 
     def but(self, **changes: Any) -> Self:
         """The same with other values in these fields."""
-        return type(self)(**{**dict(zip(self._fields, self._values(), strict=True)), **changes})
+        return type(self)(**{**dict(zip(self._fields, self.values(), strict=True)), **changes})
 
-    def _values(self) -> tuple[Any, ...]:
+    def values(self) -> tuple[Any, ...]:
+        """Of all fields, in their order."""
         return tuple([getattr(self, name) for name in self._fields])
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -88,10 +89,10 @@ class Struct(metaclass=_Made):
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not self.__class__:
             return NotImplemented
-        return self._values() == other._values()
+        return self.values() == other.values()
 
     def __hash__(self) -> int:
-        return hash((self.__class__, self._values()))
+        return hash((self.__class__, self.values()))
 
     def __repr__(self) -> str:
         shown = (f"{name}={getattr(self, name)!r}" for name in self._fields if name not in self._hidden)

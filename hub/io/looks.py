@@ -24,21 +24,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hub.io.memory import Memory
     from hub.io.questions import Answer, Question
 
     Entry = tuple[float, bool, bytes]
     """When it was last active, whether it is shown however long ago that was, and its JSON."""
 
 FOLDER = "looks"
-_MAGIC = b"hub look 1\n"
-_MOST = 4 << 20
+_MAGIC = b"hub look 2\n"
+_MOST = 8 << 20
 """Bytes of a look; one that is larger is not kept."""
 _FILES = 8
 """Looks that are kept: one a project and window."""
+_OURS = ("targets", "target", "environment")
+"""Questions after hub's own code, key and settings, and the variables that move something."""
 _COSTLY = ("walk", "agents")
 """Questions that take milliseconds."""
 _PLAIN = 2
 """The format of `marshal` that does not depend on who else holds a value."""
+_WORTHLESS = (OSError, ValueError, TypeError, EOFError, KeyError, OutOfTime)
+"""What shows that a look is none, or holds no more."""
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -53,16 +58,33 @@ def recall(root: str, hours: int, now: float) -> bytes | None:
     """
     since = now - hours * 3600
     try:
-        begun, until_ns, asked, entries = _load(_file(root, hours))
+        begun, until_ns, asked, entries, _ = _load(_file(root, hours))
         since_ns = int(since * 1e9)
         if since_ns < begun or (until_ns and since_ns > until_ns):
             return None
         if not all(_same(question, told, since_ns) for question, told in asked):
             return None
-    except (OSError, ValueError, TypeError, EOFError, KeyError, OutOfTime):
+    except _WORTHLESS:
         return None
     shown = [text for active, stays, text in entries if stays or active >= since]
     return b"[" + b", ".join(shown) + b"]\n"
+
+
+def remembered(root: str, hours: int) -> tuple[Sequence[str], Sequence[Memory]]:
+    """The code that the last look was made of, and the sessions it has read; nothing where they may be shown otherwise now.
+
+    Args:
+        root: The project.
+        hours: How far back it looked.
+    """
+    try:
+        _, _, asked, _, sessions = _load(_file(root, hours))
+        ours = [(question, told) for question, told in asked if question[0] in _OURS]
+        if not all(_same(question, told, 0) for question, told in ours):
+            return (), ()
+    except _WORTHLESS:
+        return (), ()
+    return next((question[1] for question, _ in ours if question[0] == "targets"), ()), sessions
 
 
 def keep(
@@ -73,6 +95,7 @@ def keep(
     until_ns: int,
     asked: Sequence[tuple[Question, Answer]],
     entries: Sequence[Entry],
+    sessions: Sequence[Memory] = (),
 ) -> None:
     """Keep a look, in the place of the last of its project and window. Where it cannot be kept it is not.
 
@@ -83,10 +106,11 @@ def keep(
         until_ns: Nor later than this; 0 = any time.
         asked: Every question with its answer.
         entries: What it showed, redacted, in order.
+        sessions: What each session told, redacted.
     """
     # What is seen to have changed by a single stat spares a look that has to be made anew all the walks.
     ordered = sorted(asked, key=lambda one: one[0][0] in _COSTLY)
-    told = marshal.dumps((__version__, begun, until_ns, ordered, list(entries)), _PLAIN)
+    told = marshal.dumps((__version__, begun, until_ns, ordered, list(entries), list(sessions)), _PLAIN)
     if len(told) > _MOST:
         return
     path = _file(root, hours)
@@ -106,7 +130,7 @@ def _file(root: str, hours: int) -> str:
     return f"{state_dir()}/{FOLDER}/{digest((root, hours)).hex()}"
 
 
-def _load(path: str) -> tuple[int, int, list[tuple[Question, Answer]], list[Entry]]:
+def _load(path: str) -> tuple[int, int, list[tuple[Question, Answer]], list[Entry], list[Memory]]:
     """A look's parts.
 
     Raises:
@@ -126,10 +150,10 @@ def _load(path: str) -> tuple[int, int, list[tuple[Question, Answer]], list[Entr
     # What was not written by `keep` never gets to marshal, which trusts what it is given.
     if head != _MAGIC + checksum(told):
         raise ValueError("damaged")
-    version, begun, until_ns, asked, entries = marshal.loads(told)  # noqa: S302  # as above
+    version, begun, until_ns, asked, entries, sessions = marshal.loads(told)  # noqa: S302  # as above
     if version != __version__:
         raise ValueError("another version's")
-    return begun, until_ns, asked, entries
+    return begun, until_ns, asked, entries, sessions
 
 
 def _make_room(folder: str, name: str) -> None:

@@ -42,9 +42,18 @@ class Notes:
         self.began_ns = time.time_ns() if began_ns is None else began_ns
         self._told: dict[Question, Answer] = {}
         self._spoilt = False
+        self._heard: list[tuple[Question, Answer]] = []
+
+    @contextlib.contextmanager
+    def heard(self) -> Iterator[list[tuple[Question, Answer]]]:
+        """What is noted meanwhile, also where it was noted before."""
+        self._heard = []
+        yield self._heard
+        self._heard = []
 
     def note(self, question: Question, answer: Answer) -> None:
         """A question was answered like this; a second answer that is another makes the look worth nothing."""
+        self._heard.append((question, answer))
         if self._told.setdefault(question, answer) != answer:
             self.spoil()
 

@@ -75,6 +75,8 @@ def cap(text: str, most: int) -> str:
 
 def text(value: Any) -> str:
     """The string, cleaned; "" for everything else."""
+    if type(value) is str and value.isascii() and "\0" not in value:  # nearly all there are
+        return value
     return clean(value) if isinstance(value, str) else ""
 
 
@@ -112,6 +114,8 @@ def integer(value: Any) -> int | None:
 
 def count(value: Any) -> int:
     """An amount that cannot be negative; 0 for everything else."""
+    if type(value) is int and 0 <= value <= MAX_INT:  # as above
+        return value
     return max(0, integer(value) or 0)
 
 

@@ -30,6 +30,7 @@ from hub.providers.registry import signatures
 if TYPE_CHECKING:
     from hub.domain.account import Account
     from hub.domain.config.reader import Config  # as below
+    from hub.io.memory import Sessions
     from hub.io.notes import Notes
     from hub.io.processes import Identity
     from hub.io.questions import Question
@@ -54,6 +55,7 @@ class Scout:
         home: His home directory.
         files: The stores' files.
         notes: Where it is noted down what a scan asks besides its files.
+        sessions: What the last look was told by each session.
 
     Attributes:
         newest: The last scan.
@@ -70,6 +72,7 @@ class Scout:
         home: str = "",
         files: StoreFiles | None = None,
         notes: Notes | None = None,
+        sessions: Sessions | None = None,
     ) -> None:
         self.root = os.fspath(root)
         self.providers = providers
@@ -79,6 +82,7 @@ class Scout:
         self.home = home or os.path.expanduser("~")  # noqa: PTH111  # pathlib is as long in coming as the look
         self.files = files or StoreFiles()
         self.notes = notes
+        self.sessions = sessions
         self.signatures = signatures()
         self.census = Census(self.signatures, clock=clock)
         self.newest: tuple[Detected, ...] = ()
@@ -199,10 +203,16 @@ class Scout:
         name = (hit.provider, hit.path, hit.session_id)
         known = self._intel.get(name)
         if known is None or known[0] != hit.mtime_ns:
-            known = (hit.mtime_ns, stores.read(hit, self.files, GLANCE))
+            known = (hit.mtime_ns, self._told(hit))
             if not known[1].alarm:  # a busy disk is no property of the session: the next scan reads it again
                 self._intel[name] = known
         return known[1]
+
+    def _told(self, hit: StoreHit) -> SessionIntel:
+        def read() -> SessionIntel:
+            return stores.read(hit, self.files, GLANCE)
+
+        return read() if self.sessions is None else self.sessions.read(hit, read)
 
     def _located(self, hit: StoreHit) -> StoreHit:
         return hit.but(root=self._real(hit.root))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -13,9 +14,10 @@ import pytest
 from hub.cli import looking, main
 from hub.domain.config.reader import Config
 from hub.errors import HubError
-from hub.io import notes, process_raw
+from hub.io import looks, notes, process_raw
 from hub.io.places import load_or_create_key
 from hub.io.runner import proc
+from hub.providers import stores
 from hub.providers.registry import load_all
 from tests.hub.cli.kit import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript
@@ -243,3 +245,63 @@ def test_a_key_that_is_not_as_hub_has_put_it_is_left_to_whoever_may_refuse_it(ho
     else:
         with pytest.raises(HubError):
             looking._key()
+
+
+def test_a_session_that_is_as_it_was_is_not_read_again(home, monkeypatch):
+    """While an agent writes one session, each look finds it grown; the others are shown as the last look was told."""
+    root = home.parent / "repo"
+    log = transcript(home / ".claude", OTHER, root, f"Write b.py with {SECRET}")
+    first = looked()
+    read = []
+    whole = stores.read
+    monkeypatch.setattr(stores, "read", lambda hit, *more: read.append(hit.session_id) or whole(hit, *more))
+    with log.open("a") as file:
+        file.write(
+            json.dumps({"type": "user", "uuid": "u-99", "message": {"role": "user", "content": "more"}})
+            + "\n"
+        )
+    assert main._kept(24) is None
+    second = looked()
+    assert read == [OTHER]
+    by_id = {one["id"]: one for one in first}
+    (grown,) = [one for one in second if one != by_id[one["id"]]]
+    assert grown["session"]["recentTurns"][-1]["text"] == "more"
+    shutil.rmtree(home.parent / "state" / "looks")
+    assert json.loads(looking.document(24)) == second, "as if nothing had been kept"
+    assert read[1:] == [one["session"]["sessionId"] for one in second]
+
+
+def test_what_lies_beside_a_session_is_asked_for_again_too(home):
+    looked()
+    task = home / ".claude" / "tasks" / SESSION / "1.json"
+    task.parent.mkdir(parents=True)
+    task.write_text(json.dumps({"id": "1", "subject": "Test it", "status": "pending"}))
+    (found,) = looked()
+    assert found["session"]["plan"] == ["Test it"]
+
+
+def test_no_session_is_remembered_under_another_key_or_with_other_code(home, monkeypatch):
+    """What is kept is what was shown, with the markers of the key."""
+    root = str(home.parent / "repo")
+    transcript(home / ".claude", OTHER, home.parent / "repo", f"Write b.py with {SECRET}")
+    looked()
+    code, kept = looks.remembered(root, 24)
+    assert len(kept) == 2
+    assert set(code) >= {looks.__file__, stores.__file__}
+    assert SECRET.encode() not in b"".join(
+        path.read_bytes() for path in (home.parent / "state" / "looks").iterdir()
+    )
+    monkeypatch.setenv("HUB_SOMETHING", "else")
+    assert looks.remembered(root, 24) == ((), ())
+    monkeypatch.delenv("HUB_SOMETHING")
+    key = home.parent / "state" / "keys" / "redaction.key"
+    key.write_text("0" * 64 + "\n")
+    assert looks.remembered(root, 24) == ((), ())
+
+
+def test_a_session_whose_id_is_not_shown_as_it_is_is_not_remembered(home):
+    """By its id it is matched with agents, so it would have to be kept as it is."""
+    transcript(home / ".claude", SECRET, home.parent / "repo", "Write b.py")
+    assert len(looked()) == 2
+    _, kept = looks.remembered(str(home.parent / "repo"), 24)
+    assert [given[2] for given, *_ in kept] == [SESSION]
