@@ -38,6 +38,7 @@ from hub.messages import (
     DrawIntent,
     EventAppend,
     EventsHead,
+    EventsOfDispatch,
     EventsOfSession,
     EventsOnRecord,
     EventsSince,
@@ -164,7 +165,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("front", "quota", GetWallet)
     blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
     blocking("adapter", "session", AgentBatch)
-    blocking("session", "events", EventAppend, EventsHead, EventsOfSession, EventsOnRecord)
+    blocking("session", "events", EventAppend, EventsHead, EventsOfDispatch, EventsOfSession, EventsOnRecord)
     blocking("session", "knowledge", DrawIntent)
     blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
     blocking("session", "settings", GetConfig, GetLoggedOut)

@@ -26,6 +26,7 @@ from hub.messages import (
     AuditLastEvent,
     EventAppend,
     EventsHead,
+    EventsOfDispatch,
     EventsOfSession,
     EventsOnRecord,
     EventsSince,
@@ -106,6 +107,9 @@ class EventLog(Actor[Any]):
             case EventsOfSession(session_id=session_id, after=after, limit=limit):
                 async with self._using:
                     return self._store.for_session(session_id, after, limit)
+            case EventsOfDispatch(dispatch_id=dispatch_id, tag=tag, limit=limit):
+                async with self._using:
+                    return self._store.for_dispatch(dispatch_id, tag, limit)
             case EventsHead():
                 return self._store.last_id
             case EventsOnRecord():

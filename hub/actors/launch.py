@@ -13,7 +13,7 @@ from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.child import AgentLaunch, StdinMode
 from hub.io.commands import base_env
-from hub.providers.base import Assignment, Provider, Stdin, install_hint
+from hub.providers.base import Assignment, Launch, Provider, Stdin, install_hint
 
 _SPOOL = 2 * 1024**3
 """Bytes of one run that are kept: more than any task needs, and a runaway agent does not fill the disk."""
@@ -34,7 +34,7 @@ def agent_launch(
         HubError: `dispatch_failed`; the program is not there.
     """
     launch = provider.launch(assignment)
-    env = {**base_env(), **own, **provider.account_env(assignment.account), **launch.env}
+    env = _env(provider, assignment, launch, own)
     program = shutil.which(launch.argv[0], path=env.get("PATH"))
     if program is None:
         raise HubError(
@@ -53,3 +53,14 @@ def agent_launch(
         orphan_grace=config.session.orphan_grace,
         spool_limit=_SPOOL,
     )
+
+
+def agent_env(provider: Provider, assignment: Assignment, own: Mapping[str, str]) -> dict[str, str]:
+    """The whole environment of the agent of this assignment; see `agent_launch`."""
+    return _env(provider, assignment, provider.launch(assignment), own)
+
+
+def _env(
+    provider: Provider, assignment: Assignment, launch: Launch, own: Mapping[str, str]
+) -> dict[str, str]:
+    return {**base_env(), **own, **provider.account_env(assignment.account), **launch.env}

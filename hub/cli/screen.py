@@ -168,7 +168,7 @@ def gauge(permille: int, cells: int = 10) -> str:
 
 
 def shown(record: dict[str, Any]) -> bool:
-    """Whether it is more than a piece of what comes whole, whatever was shown before."""
+    """Whether it is more than a piece of what comes whole, or fills in what was shown before."""
     meta = record.get("meta", {})
     request = meta.get("type") == "waiting" and meta.get("approvalId") and not meta.get("needsInput")
-    return not (meta.get("delta") or request)
+    return not (meta.get("delta") or request or meta.get("amends"))

@@ -72,7 +72,7 @@ class Event(Value):
     `nativeSession`, `plan` (list of str), `tasksRemaining` (list of str), `skills`, `mcps` (lists of str),
     `failure` (a failure class), `delta` (true for a piece of streamed text), `needsInput` (true when the agent
     waits for an answer), `interrupted` (true of a result when somebody ended the turn), `approvalId`, `unknown` (true for
-    a line nobody could read).
+    a line nobody could read), `amends` (the id of the event of which this one tells more, and nothing that happened since).
     """
 
     type: EventType

@@ -9,18 +9,20 @@ Rules:
  2. A fact that a later event contradicts is no fact: a command's newest exit status replaces the older one,
     an attempt that worked at last did not fail, a step that is open again is not done.
  3. No fact is left out for shortness: what a contract leaves out must show.
+ 4. What an amendment tells is a fact as if the event that it amends had told it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from itertools import takewhile
 
 import attrs
 
 from hub.domain.event import Event, Record, Tag
 from hub.domain.handoff import State
-from hub.domain.intent.activity import Activity, Calls, failure_text, read
+from hub.domain.intent.activity import Activity, Calls, amended, failure_text, read
 from hub.domain.intent.fold import MAX_SNIPPET, mend_text, order_text
 from hub.domain.intent.listed import finished, listed
 from hub.domain.intent.shell import proven, same
@@ -126,12 +128,17 @@ def facts_of(
     gathering = _Gathering(goal)
     for command in acceptance:
         gathering.add(Facet.OBJECTIVE, f"accept {norm(command)}", 0)
-    for number, event in sorted(dict(events).items()):
-        seen = read(number, event, root)
-        if handoff_id and seen.handoff_id == handoff_id and seen.to_state == State.ENVELOPE_BUILT:
-            break
-        gathering.take(seen)
+    told = [read(number, event, root) for number, event in sorted(dict(events).items())]
+    told = list(takewhile(lambda seen: not (handoff_id and _builds(seen, handoff_id)), told))
+    late = {seen.amends: seen for seen in told if seen.amends}
+    for seen in told:
+        if not seen.amends:
+            gathering.take(amended(seen, late[seen.id]) if seen.id in late else seen)
     return gathering.finish()
+
+
+def _builds(seen: Activity, handoff_id: str) -> bool:
+    return seen.handoff_id == handoff_id and seen.to_state == State.ENVELOPE_BUILT
 
 
 class _Gathering:

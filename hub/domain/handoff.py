@@ -129,7 +129,9 @@ class Effect(StrEnum):
     """What is done while in a state. Each is idempotent."""
 
     WORK = "the agent works"
-    PAUSE_AND_SNAPSHOT = "reach the safe point, stop the agent, then make the snapshot commit"
+    PAUSE_AND_SNAPSHOT = (
+        "reach the safe point, stop the agent, read what only its store tells, then make the snapshot commit"
+    )
     BUILD_CONTRACT = "draw the intent from the graph, or from the log; build, sign and write the contract"
     CHOOSE_TARGET = "choose the target and allot a dispatch id"
     SPAWN = "claim the dispatch id and spawn the receiver"

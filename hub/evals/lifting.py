@@ -8,7 +8,7 @@ Must not: measure, or know the labels.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import attrs
@@ -16,7 +16,8 @@ import attrs
 from hub.domain.contract import Contract, EvidenceKind, ManifestEntry
 from hub.domain.detection.adoption import lifted
 from hub.domain.detection.intel import WHOLE, SessionIntel
-from hub.domain.event import Event
+from hub.domain.event import Event, Record
+from hub.domain.intent.amendment import amendments
 from hub.domain.intent.fold import Intent, IntentFold, draft
 from hub.errors import Code, HubError
 from hub.evals.labels import Class, norm
@@ -45,9 +46,21 @@ def over_events(recording: Recording) -> Iterator[tuple[Item, ...]]:
     """
     for moment in recording.moments:
         fold = IntentFold(recording.task, recording.worktree)
-        for number, event in enumerate(_events(recording, moment), 1):
+        told = list(_events(recording, moment))
+        for number, event in enumerate([*told, *_amendments(recording, moment, told)], 1):
             fold.feed(number, event)
         yield tuple(_of_contract(_contract(recording, fold.intent())))
+
+
+def _amendments(recording: Recording, moment: Moment, told: Sequence[Event]) -> Sequence[Event]:
+    """What the agent's own store tells beside its stream, where hub would look there."""
+    untold = registry.load(recording.provider).untold
+    if not untold:
+        return ()
+    log = [Record(number, "", event.tag, event.content, event.meta) for number, event in enumerate(told, 1)]
+    with tempfile.TemporaryDirectory(prefix="hub-eval-") as folder:
+        recording.lay_out(moment, Path(folder))
+        return amendments(log, _read(recording, moment, folder).ends, untold)
 
 
 def _events(recording: Recording, moment: Moment) -> Iterator[Event]:

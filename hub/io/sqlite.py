@@ -184,6 +184,17 @@ class EventStore:
             limit,
         )
 
+    def for_dispatch(self, dispatch_id: str, tag: str, limit: int) -> list[Record]:
+        """The newest records of a dispatch's stream with this tag, oldest first."""
+        newest = self._query(
+            f"SELECT {_ROW} FROM events WHERE dispatch = ? AND dispatch <> '' AND place >= 0 AND tag = ?"  # noqa: S608  # constants only
+            " ORDER BY place DESC, part DESC LIMIT ?",
+            dispatch_id,
+            tag,
+            limit,
+        )
+        return newest[::-1]
+
     def close(self) -> None:
         """Makes everything durable and closes the database. A second call does nothing."""
         if self._wal >= 0:

@@ -63,6 +63,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "events": (
         "EventAppend",
         "EventsSince",
+        "EventsOfDispatch",
         "EventsOfSession",
         "EventsHead",
         "EventsOnRecord",

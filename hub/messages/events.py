@@ -47,6 +47,15 @@ class EventsOfSession(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
+class EventsOfDispatch(Value):
+    """Answers the newest records with this tag that the stream of one dispatch has told, oldest first, at most `limit`."""
+
+    dispatch_id: str
+    tag: str
+    limit: int = 1000
+
+
+@attrs.frozen(eq=False, repr=False)
 class EventsHead(Value):
     """Answers the highest event id; 0 when there is none."""
 

@@ -16,7 +16,7 @@ once, by its `key`. So nothing is lost and nothing is done twice. Hence the rule
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -27,6 +27,7 @@ from hub.domain.account import DEFAULT_ACCOUNT
 from hub.domain.account import Account as Account  # noqa: PLC0414  # part of the contract
 from hub.domain.event import Event
 from hub.domain.failure import Failure
+from hub.domain.intent.amendment import Untold
 from hub.domain.login import LoginStore as LoginStore  # noqa: PLC0414  # part of the contract
 
 
@@ -243,6 +244,10 @@ class Provider(Protocol):
     @property
     def silent_after(self) -> float:
         """Seconds without any event after which the agent counts as silent."""
+
+    @property
+    def untold(self) -> Collection[Untold]:
+        """What the stream leaves out and the agent's own store (`store.py`) has: read there once the agent is stopped."""
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """Environment that points the agent at the account's isolated directory."""

@@ -6,11 +6,12 @@ Must not: know any one agent, or how it is told what to do (each folder's `agent
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
 from hub.domain.account import Account
+from hub.domain.intent.amendment import Untold
 from hub.domain.login import LoginStore
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities
@@ -34,6 +35,8 @@ class Program:
     """The variable that moves the agent's own directory, and so its login and sessions; "" = it has none."""
     base_url_env: str = ""
     """The variable that says where its model is served; "" = it is told in another way."""
+    untold: Collection[Untold] = ()
+    """What its stream leaves out and its own store has."""
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """The account's directory, where the agent has a variable for it, and its own keys."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
 from hub.actors.session.desk import Desk
 from hub.actors.session.driver import Driver
@@ -39,7 +40,8 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
     desk = Desk(kit, adapters, adapter_spec)
     targets, orders, evidence, asks = Targets(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
     stillness, signed = Stillness(kit.places.root), Signed(kit, evidence)
-    passing = Passing(kit, desk, targets, orders, evidence, asks, stillness, signed)
+    amending = Amending(kit, desk)
+    passing = Passing(kit, desk, targets, orders, evidence, asks, stillness, signed, amending)
     ending = Ending(kit, desk, targets, evidence, passing)
-    work = Work(kit, desk, targets, orders, ending, asks)
+    work = Work(kit, desk, targets, orders, ending, asks, amending)
     return Driver(kit, desk, work, passing, ending, asks, Starting(kit, targets))

@@ -6,15 +6,16 @@ Must not: choose who is dispatched, or judge how a run ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import msgspec
 import trio
 
 from hub.actors.causes import coded_cause
+from hub.actors.launch import agent_env
 from hub.actors.session.board import LiveAgent
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner
@@ -37,6 +38,13 @@ _INTERRUPT_GRACE = 5.0
 _LEAVE_GRACE = 60.0
 _FALLS = 3
 """How often the adapter of one dispatch may end with an error: what it reads is the same every time."""
+
+
+class Surroundings(NamedTuple):
+    """An agent's environment, and the moment before its start (epoch nanoseconds)."""
+
+    env: Mapping[str, str]
+    since_ns: int
 
 
 @attrs.define
@@ -96,10 +104,21 @@ class Desk:
         if isinstance(inspect(run_dir), NeverClaimed | ClaimedNotStarted):
             raise HubError(Code.DISPATCH_FAILED, "The agent was never started.")
         self.insist_known(record)
-        assignment = _decode(
-            read_bounded(run_dir / _ASSIGNMENT, _ASSIGNMENT_LIMIT), self._account_env(record)
-        )
-        return await self._adopt(record, assignment, attach=True)
+        return await self._adopt(record, self._assignment(record), attach=True)
+
+    def surroundings(self, record: SessionRecord) -> Surroundings:
+        """What the agent of the record's dispatch was started with.
+
+        Raises:
+            OSError, HubError, msgspec.DecodeError: Its assignment cannot be read.
+        """
+        provider, own = self.kit.providers[owner(record)[0]], self.kit.env_of(*owner(record))
+        since = (self.kit.places.run_dir / record.dispatch_id / _ASSIGNMENT).stat().st_mtime_ns
+        return Surroundings(agent_env(provider, self._assignment(record), own), since)
+
+    def _assignment(self, record: SessionRecord) -> Assignment:
+        path = self.kit.places.run_dir / record.dispatch_id / _ASSIGNMENT
+        return _decode(read_bounded(path, _ASSIGNMENT_LIMIT), self._account_env(record))
 
     def insist_known(self, record: SessionRecord) -> None:
         """Raise `dispatch_ambiguous` when the record's agent was let go and its runner died before a word came."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import attrs
 
 from hub.actors.insist import insist
+from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
@@ -57,6 +58,7 @@ class Passing:
     asks: Asks
     stillness: Stillness
     signed: Signed
+    amending: Amending
 
     async def step(self, record: SessionRecord) -> None:
         """Do what the record's state asks and move to the next one."""
@@ -82,6 +84,7 @@ class Passing:
         await self.desk.stop("handoff")
         await self.desk.release()
         await self.stillness.watch(record)
+        await self.amending.amend(record)
         snapshot = await self.snapshot(record, record.handoff_id)
         effect(State.PAUSING, "done")
         await self.kit.ledger.advance(

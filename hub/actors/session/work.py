@@ -15,6 +15,7 @@ import attrs
 
 from hub.actors.clock import iso
 from hub.actors.insist import insist
+from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
@@ -57,6 +58,7 @@ class Work:
     orders: Orders
     ending: SessionEnding
     asks: Asks
+    amending: Amending
 
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""
@@ -296,6 +298,7 @@ class Work:
     async def _begin_wait(self, record: SessionRecord, wait: Wait, failure: FailureClass) -> None:
         await self.desk.stop("waiting")
         await self.desk.release()
+        await self.amending.amend(self.kit.ledger.now)  # it has the session that the agent told of
         until = math.ceil(wait.until)
         await self.kit.ledger.update(
             wait_until=until,

@@ -8,7 +8,7 @@ Must not: open a file, know any one agent, or redact (who shows these values doe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hub.domain.struct import Struct
 
@@ -108,6 +108,22 @@ class Turn(Struct):
     text: str
 
 
+class CallEnd(NamedTuple):
+    """How one call of a tool ended; a session has thousands, and most are never asked for.
+
+    Attributes:
+        key: The agent's own id of the call, as its stream has it too.
+        text: The beginning of what the tool told.
+        exit_code: A command's; None = not told, or no command.
+        plan: Of a call that has set the plan: each step, and whether it is done. None = it was no such call.
+    """
+
+    key: str
+    text: str = ""
+    exit_code: int | None = None
+    plan: tuple[tuple[str, bool], ...] | None = None
+
+
 class Accounting(Struct, kw_only=True):
     """What became of each record of a session. Nothing is left out of it: the numbers add up to all that was read.
 
@@ -138,7 +154,7 @@ class Accounting(Struct, kw_only=True):
 class SessionIntel(Struct, kw_only=True):
     """What a store tells of one session.
 
-    The fields of the specification, and five of hub's own: `cwd`, `intent`, `accounting`, `alarm`, `tokens_exact`.
+    The fields of the specification, and six of hub's own: `cwd`, `ends`, `intent`, `accounting`, `alarm`, `tokens_exact`.
     Strings are as the agent wrote them: not redacted, not clipped, and possibly with what a terminal acts on.
 
     Attributes:
@@ -151,6 +167,7 @@ class SessionIntel(Struct, kw_only=True):
         tokens_in: All input tokens, those read from and written to a cache included.
         tokens_exact: Whether the token figures cover the whole session.
         message_count: Messages of user and assistant; a lower bound where bytes were skipped.
+        ends: How its newest calls of tools ended, in their order.
         intent: What was decided, forbidden, done, run and planned, as of a session that hub itself runs; its sources
             are places in the store, not events of hub's. None where not all of the session was read: a list of
             sessions shows nothing of it, and it takes twice the time of all the rest.
@@ -170,6 +187,7 @@ class SessionIntel(Struct, kw_only=True):
     tokens_out: int = 0
     message_count: int = 0
     cwd: str = ""
+    ends: tuple[CallEnd, ...] = ()
     intent: Intent | None = None
     tokens_exact: bool = True
     accounting: Accounting = Accounting()

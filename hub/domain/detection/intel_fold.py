@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from hub.domain.detection.intel import MAX_TURNS, Accounting, SessionIntel, StoreHit, Turn, drift
+from hub.domain.detection.intel import MAX_TURNS, Accounting, CallEnd, SessionIntel, StoreHit, Turn, drift
 
 if TYPE_CHECKING:
     from hub.domain.contract import Sourced
@@ -22,6 +22,8 @@ MAX_ITEMS = 2_000
 """Distinct files, skills or steps that are kept; more than a person could use, and bounded."""
 _MAX_KINDS = 8
 _MAX_KIND = 40
+_MAX_ENDED = 2_000
+"""Characters of what a tool told that are kept."""
 DONE = frozenset({"completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped"})
 """States of a task after which it does not remain."""
 
@@ -53,6 +55,7 @@ class Draft:
         self._intent: IntentFold | None = None
         self._writing: dict[str, tuple[str, ...]] = {}
         self._proposed: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._ends: deque[CallEnd] = deque(maxlen=MAX_ITEMS)
         self._events = 0
         self._replanned = False
         self._told_plan: tuple[list[str], list[str]] = ([], [])
@@ -171,7 +174,7 @@ class Draft:
         if state == "deleted":
             self._plan.pop(key, None)
         elif words and (key in self._plan or len(self._plan) < MAX_ITEMS):
-            self._plan[key] = (words, state.lower().replace("-", "_") in DONE)
+            self._plan[key] = (words, _is_done(state))
 
     def began(self, key: str, tool: str, *, command: str = "", path: str = "") -> None:
         """A call of a tool, by its key: of a shell with its command, of a tool that writes with the file."""
@@ -191,7 +194,11 @@ class Draft:
             exit_code: The command's; None = not told.
             failed: Whether the tool says that it failed, whatever the status.
         """
-        self.settled(key, well=not (failed or exit_code))
+        proposed = self._proposed.get(key)
+        well = not (failed or exit_code)
+        self.settled(key, well=well)
+        plan = _stepped(proposed) if well and proposed is not None else None
+        self._ends.append(CallEnd(key=key, text=text[:_MAX_ENDED], exit_code=exit_code, plan=plan))
         self._feed("tool_result", text, toolId=key, exitCode=exit_code, isError=failed)
 
     def settled(self, key: str, *, well: bool) -> None:
@@ -268,6 +275,7 @@ class Draft:
             tokens_out=tokens_out,
             message_count=self._messages,
             cwd=self.cwd or hit.cwd,
+            ends=tuple(self._ends),
             intent=intent,
             tokens_exact=self.tokens_exact and (self._total is not None or not self._skipped),
             accounting=account,
@@ -291,6 +299,16 @@ class Draft:
             return self._total
         found = self._requests.values()
         return sum(given for given, _ in found), sum(told for _, told in found)
+
+
+def _is_done(state: str) -> bool:
+    return state.lower().replace("-", "_") in DONE
+
+
+def _stepped(steps: Iterable[tuple[str, str]]) -> tuple[tuple[str, bool], ...]:
+    """The steps of a list that is told in whole, each once, as the list's last word has it."""
+    told = {words: _is_done(state) for step, state in steps if (words := step.strip())}
+    return tuple(islice(told.items(), MAX_ITEMS))
 
 
 def _keep(into: dict[str, None], name: str) -> None:

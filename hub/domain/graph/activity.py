@@ -133,7 +133,7 @@ class ActivityFold:
         elif seen.tag == Tag.TOOL_RESULT:
             number = self._tool_id(record, done, done.call or done.id)
             payload = {"exitCode": done.exit_code, "failed": done.failed, "result": done.id}
-            weight = 0.0 if done.call else 1.0
+            weight = 0.0 if done.call or done.amends else 1.0
             yield Part((Node(number, NodeType.TOOL_USE, payload, self._session, weight),))
 
     def _called(self, record: Record, seen: Activity) -> Part:
@@ -194,19 +194,21 @@ class ActivityFold:
         """A command's newest run, and a failure until the same thing works."""
         memory = self._intent.memory
         kind = NodeType.COMMAND if change.shelf is Shelf.COMMAND else NodeType.FAILURE
-        if change.fate is not Fate.KEPT:
+        if change.fate not in (Fate.KEPT, Fate.FILLED):
             return self._lapsed(kind, change.key, undone=change.fate is Fate.GONE)
         payload: dict[str, object] = {
             "command": result.command,
             "exitCode": result.exit_code,
             "source": result.id,
-            ORDER: change.order,
         }
+        if change.fate is Fate.KEPT:
+            payload[ORDER] = change.order
         if kind is NodeType.COMMAND:
             payload["failed"] = result.failed
         else:
             payload |= {"text": memory.failures[change.key].text, "tool": result.tool}
-        node = Node(fact_id(kind, self._session, change.key), kind, payload, self._session)
+        weight = 1.0 if change.fate is Fate.KEPT else 0.0
+        node = self._node(kind, change.key, payload, weight)
         edges = (
             Edge(task_id(self._session), node.id, EdgeType.HAS_FACT),
             Edge(number, node.id, EdgeType.EXTRACTED),

@@ -26,7 +26,7 @@ _WRITING = re.compile(
 _WORD = re.compile(r"\w")
 _DOINGS = frozenset((
     "tool", "toolId", "path", "command", "exitCode", "isError", "input", "plan", "tasksRemaining", "skills", "mcps",
-    "model", "snapshot", "to", "handoffId",
+    "model", "snapshot", "to", "handoffId", "amends",
 ))  # fmt: skip
 """What `meta` says of an event that is more than words."""
 _EXCERPT_KEYS = ("content", "new_string", "newText", "text", "diff", "patch")
@@ -69,6 +69,8 @@ class Activity:
     to_state: str = ""
     """The state a handoff moves to."""
     handoff_id: str = ""
+    amends: int = 0
+    """Of an amendment: the id of the event of which it tells more; it is no doing of its own."""
     rests: bool = False
     """The agent's turn has ended by itself and well: it says that it is done."""
 
@@ -132,6 +134,7 @@ def _doings(meta: Mapping[str, Any], tag: str, root: str) -> dict[str, Any]:
         "snapshot": _str(handoff.get("snapshot")),
         "to_state": _str(handoff.get("to")),
         "handoff_id": _str(meta.get("handoffId")),
+        "amends": _int(meta.get("amends")) or 0,
     }
 
 
@@ -166,6 +169,13 @@ class Calls:
             redirected=result.redirected or call.redirected,
             call=call.id,
         )
+
+
+def amended(seen: Activity, late: Activity) -> Activity:
+    """The event as it would read had it told at once what its amendment tells."""
+    if late.tag == Tag.TOOL_RESULT:
+        return attrs.evolve(seen, text=late.text, exit_code=late.exit_code, failed=late.failed)
+    return attrs.evolve(seen, plan=late.plan, remaining=late.remaining)
 
 
 def failure_text(result: Activity) -> str:

@@ -9,6 +9,8 @@ Rules:
  3. Structured facts (`meta`) come first; prose is searched only for explicit statements, and only the agent's
     and the user's own: never a tool's output, which may quote anybody.
  4. Memory is bounded: every collection has a limit, and the oldest item gives way.
+ 5. An amendment counts as told by the event it amends: it fills in what is still as that event left it, has that event's
+    id, and nothing lapses or is newer because of it.
 """
 
 from __future__ import annotations
@@ -119,7 +121,7 @@ class IntentFold:
         elif seen.tag == Tag.TOOL_USE:
             self._take_call(seen)
         elif seen.tag == Tag.TOOL_RESULT:
-            return self._take_result(seen)
+            return self._take_late(seen) if seen.amends else self._take_result(seen)
         elif seen.rests:
             self.memory.next.rest()
         return seen
@@ -165,7 +167,7 @@ class IntentFold:
         """What any event may carry besides its own matter."""
         memory = self.memory
         if seen.plan is not None or seen.remaining is not None:
-            memory.plan.take(seen.id, seen.plan, seen.remaining)
+            memory.plan.take(seen.amends or seen.id, seen.plan, seen.remaining)
         for skill in seen.skills:
             _keep(memory.used if seen.tag == Tag.TOOL_USE else memory.loaded, skill, seen.id)
         for server in seen.mcps:
@@ -237,21 +239,34 @@ class IntentFold:
         for path in result.redirected if not result.failed else ():
             self._touch(attrs.evolve(result, path=path, tool="write"))
         if result.command:
-            self._ran(result)
+            command = Command(result.command, result.exit_code, result.failed, result.id)
+            self._items.keep(Shelf.COMMAND, memory.commands, result.command, command)
+        self._came_to(result)
+        return result
+
+    def _take_late(self, seen: Activity) -> Activity:
+        """How a command's run ended; where it has run again since, that run's word holds."""
+        late, commands = attrs.evolve(seen, id=seen.amends), self.memory.commands
+        if late.command in commands and commands[late.command].source == late.id:
+            command = Command(late.command, late.exit_code, late.failed, late.id)
+            self._items.fill(Shelf.COMMAND, commands, late.command, command)
+            self._came_to(late)
+        return late
+
+    def _came_to(self, result: Activity) -> None:
+        """What a result proves, and what it undoes."""
+        memory = self.memory
+        if result.command and not result.failed and result.exit_code is not None:
+            self._proves(result)
         what = attempted(result)
         self._items.drop(Shelf.FAILURE, memory.failures, what)  # what worked at last is no failed attempt
         if result.failed and (text := failure_text(result)):
             self._items.keep(Shelf.FAILURE, memory.failures, what, Sourced(text, result.id))
-        return result
 
-    def _ran(self, result: Activity) -> None:
-        memory, keep, drop = self.memory, self._items.keep, self._items.drop
-        command = Command(result.command, result.exit_code, result.failed, result.id)
-        keep(Shelf.COMMAND, memory.commands, result.command, command)
-        if result.failed or result.exit_code is None:
-            return
-        passed = proven(result.command)
-        for older in [one for one in memory.commands.values() if one.failed and same(one.command) in passed]:
+    def _proves(self, result: Activity) -> None:
+        memory, drop, passed = self.memory, self._items.drop, proven(result.command)
+        before = [one for one in memory.commands.values() if one.failed and one.source < result.id]
+        for older in [one for one in before if same(one.command) in passed]:
             # It works as a part of the newer line, which stands for both.
             drop(Shelf.COMMAND, memory.commands, older.command)
             drop(Shelf.FAILURE, memory.failures, older.command)

@@ -74,6 +74,8 @@ class Fate(StrEnum):
 
     KEPT = "kept"
     """It came, or came again: it is the newest."""
+    FILLED = "filled"
+    """It tells more, and stays where it is among the others."""
     GAVE_WAY = "gave_way"
     """It still holds, but there is no room for it."""
     GONE = "gone"
@@ -88,7 +90,7 @@ class Change:
     key: str
     fate: Fate
     order: int
-    """Greater than that of whatever was kept before."""
+    """Greater than that of whatever was kept before; of no matter where the item was not kept anew."""
 
 
 @attrs.define
@@ -141,6 +143,11 @@ class Changes:
             oldest = next(iter(items))
             del items[oldest]
             self._note(shelf, oldest, Fate.GAVE_WAY)
+
+    def fill(self, shelf: Shelf, items: dict[str, _T], key: str, value: _T) -> None:
+        """An item that is there tells more; it is no newer for that."""
+        items[key] = value
+        self._note(shelf, key, Fate.FILLED)
 
     def drop(self, shelf: Shelf, items: dict[str, _T], key: str) -> None:
         """The item no longer holds."""

@@ -7,7 +7,7 @@ Must not: read an event (`activity` does).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -36,7 +36,14 @@ class Plan:
         return self.steps if self.rest is None else self.rest
 
     def take(self, id: int, plan: Sequence[str] | None, remaining: Sequence[str] | None) -> None:  # noqa: A002 - it is the event's id
-        """Take in what one event tells of the list that the agent keeps; None is "nothing"."""
+        """Take in what one event tells of the list that the agent keeps; None is "nothing".
+
+        Told late, it gives way to what was told since: another list that is kept, or one in words that followed the end
+        of this one. What it says is done stays so.
+        """
+        if self.told > id and (self.kept or not remaining):
+            self._finish(id, [step for step in plan or () if step not in (remaining or ())])
+            return
         self.kept = True
         self._take(id, plan, remaining)
 
@@ -69,9 +76,13 @@ class Plan:
                 _keep(self.steps, task, self.steps.get(task, id))
         for step in self.rest:
             self.done.pop(step, None)
-        for step in self.steps:
-            if step not in self.rest and step not in self.done:
-                _keep(self.done, step, id)  # for good: a later plan no longer lists what is finished
+        self._finish(id, self.steps)
+
+    def _finish(self, id: int, steps: Iterable[str]) -> None:  # noqa: A002 - it is the event's id
+        """For good: a later plan no longer lists what is finished."""
+        for step in steps:
+            if step not in self.remaining and step not in self.done:
+                _keep(self.done, step, id)
 
 
 def _keep(items: dict[str, int], key: str, value: int) -> None:

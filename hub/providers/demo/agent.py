@@ -14,12 +14,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
 from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.demo.stream import DemoStream
@@ -54,6 +55,7 @@ class Demo:
     version_args: Sequence[str] = (*_COMMAND[1:], "--version")
     key_names: Sequence[str] = ()
     silent_after: float = 60.0
+    untold: Collection[Untold] = ()
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """Only what the account itself brings: the store's place is in the job."""

@@ -18,11 +18,12 @@ about its tools; with any but the first it asks), `partial` (text as it is writt
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import attrs
 
 from hub.domain.detection.adoption import Opening
+from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
 from hub.providers.gemini.stream import GeminiStream, approval_mode
@@ -60,6 +61,7 @@ class Gemini(Program):
     key_names: Sequence[str] = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     home_env: str = "GEMINI_CLI_HOME"
     base_url_env: str = "GOOGLE_GEMINI_BASE_URL"
+    untold: Collection[Untold] = (Untold.PLAN, Untold.STATUS)
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""

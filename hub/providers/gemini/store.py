@@ -6,8 +6,9 @@ Must not: open a file.
 `<home>/.gemini/tmp/<project>/chats/session-*`: first one JSON document (`.json`), then lines (`.jsonl`). What
 surprises: a line with the id of an earlier one replaces it (a message is written once without and once with its tool
 calls); a line `$set` patches the session, and one with `messages` brings messages of its own; what the program
-itself tells the model comes as the user. The folder is a short name or, in the first generation, the SHA-256 of the
-project's path; which one it is, `.project_root` in it or `projects.json` says.
+itself tells the model comes as the user; how a command ended stands in lines below what it wrote. The folder is a
+short name or, in the first generation, the SHA-256 of the project's path; which one it is, `.project_root` in it or
+`projects.json` says.
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ SIGNATURE = Signature(
 _OWN = ("<session_context>", "This is the Gemini CLI.", "<state_snapshot>")
 _SILENT = frozenset({"info", "warning", "error", "about", "help", "stats", "compression"})
 LINES, DOCUMENT = "lines", "document"
+_SHELL = "run_shell_command"
+_DIGITS = 3
+_BELOW = ("Process Group PGID", "Background PIDs", "Signal", "Exit Code", "Error")
+"""The lines below what a command wrote, from the last one up, each where there is something to tell."""
 
 
 class Fold:
@@ -99,22 +104,38 @@ class Fold:
 
     def _call(self, call: Mapping[str, Any]) -> None:
         """A call with its result; each later record of the message says the calls of the earlier ones again."""
-        key, tool = text(call.get("id")), text(call.get("name"))
+        key, tool, status = text(call.get("id")), text(call.get("name")), call.get("status")
         if key and key in self._called:
             return
-        if call.get("status") in ("success", "error", "cancelled"):
+        if status in ("success", "error", "cancelled"):
             self._called.add(key)
-        if call.get("status") not in ("error", "cancelled"):
-            records.called(self.draft, tool, call.get("args"))
+        if status not in ("error", "cancelled"):
+            records.called(self.draft, tool, call.get("args"), key)
         records.began(self.draft, key, tool, call.get("args"))
         for part in map(mapping, items(call.get("result"))):
             answer = mapping(mapping(part.get("functionResponse")).get("response"))
-            words = text(answer.get("output")) or text(answer.get("error"))
-            # A status other than 0 stands in a line of its own below what the command wrote.
-            _, mark, rest = words.rpartition("\nExit Code: ")
-            code = records.exit_code(f"Exit code {rest}") if mark else 0
-            failed = call.get("status") == "error"
+            words, code = text(answer.get("output")) or text(answer.get("error")), None
+            if tool == _SHELL:
+                words, code = _ran(words)
+            failed = status == "error"
             self.draft.ended(key, words, exit_code=None if failed else code, failed=failed)
+        if status == "success":
+            self.draft.settled(key, well=True)
+
+
+def _ran(words: str) -> tuple[str, int | None]:
+    """What a command wrote, and its exit status: one other than 0 is told; None of a command that hub cannot know it of."""
+    wrote = words.removeprefix("<untrusted_context>\n").removesuffix("\n</untrusted_context>")
+    told = {}
+    for name in _BELOW:
+        above, mark, said = wrote.rpartition(f"\n{name}: ")
+        if mark and "\n" not in said:
+            wrote, told[name] = above, said
+    code = told.get("Exit Code", "")
+    if len(code) <= _DIGITS and code.isascii() and code.isdecimal():
+        return wrote.removeprefix("Output: "), int(code)
+    ended = wrote.startswith("Output: ") and not code and told.get("Signal", "(none)") == "(none)"
+    return wrote.removeprefix("Output: "), 0 if ended else None
 
 
 def _document(value: Mapping[str, Any], draft: Draft, hit: StoreHit) -> None:

@@ -129,6 +129,7 @@ def test_pieces_of_text_wait_for_their_whole():
     """A live view is not flooded with tokens."""
     assert shown(record())
     assert not shown(record(delta=True))
+    assert not shown(record(amends=7)), "what is told late is summed up in an event of hub's"
 
 
 @given(st.text(max_size=2000))

@@ -449,3 +449,35 @@ def test_what_lapsed_when_the_turn_ended_is_not_missed():
     assert contract_of(log[:3]).next_action
     stale = attrs.evolve(contract_of(log), next_action="")
     assert score(log[:3], stale).missing
+
+
+def test_what_is_told_late_is_a_fact_in_its_place_and_weighs_no_more():
+    """A stopped agent's own store told what its stream left out: the facts are those of a stream that had told it."""
+    calls = [
+        agent(EventType.TOOL_USE, "", tool="todos", toolId="1"),
+        agent(EventType.TOOL_RESULT, "", toolId="1"),
+        agent(EventType.TOOL_USE, "", tool="sh", toolId="2", command="make"),
+        agent(EventType.TOOL_RESULT, "", toolId="2"),
+        agent(EventType.TEXT, "Next: look."),
+    ]
+    lists = {"plan": ["a", "b"], "tasksRemaining": ["b"]}
+    late = [
+        agent(EventType.SYSTEM, "", amends=2, **lists),
+        agent(EventType.TOOL_RESULT, "boom", toolId="2", command="make", exitCode=1, amends=4),
+    ]
+    at_once = [
+        *calls[:1],
+        agent(EventType.TOOL_RESULT, "", toolId="1", **lists),
+        *calls[2:3],
+        agent(EventType.TOOL_RESULT, "boom", toolId="2", exitCode=1),
+        *calls[4:],
+    ]
+    log = numbered([*calls, *late])
+    assert facts_of(log) == facts_of(numbered(at_once))
+    found = score(log, contract_of(log))
+    assert (found.missing, found.unsupported) == ((), ())
+
+
+def test_what_is_told_late_after_the_contract_does_not_count():
+    late = agent(EventType.TOOL_RESULT, "", command="make", exitCode=0, amends=7)
+    assert score([*LOG, (len(LOG) + 1, late)], CONTRACT) == score(LOG, CONTRACT)

@@ -81,6 +81,20 @@ def test_for_session(store):
     assert store.for_session("none") == []
 
 
+def test_for_dispatch(store):
+    """The newest of a dispatch's own stream: neither another's, nor what hub says of it under a key of its own."""
+    store.append([
+        event(tag=tag, dispatch_id=dispatch, offset=place, index=index, meta={"n": place})
+        for tag, dispatch, place, index in (
+            ("tool_result", "d", 5, 0), ("tool_result", "d", 5, 1), ("text", "d", 6, 0), ("tool_result", "e", 7, 0),
+            ("tool_result", "d", -1, 0), ("tool_result", "", 8, 0), ("tool_result", "d", 9, 0),
+        )
+    ])  # fmt: skip
+    assert [r.id for r in store.for_dispatch("d", "tool_result", 10)] == [1, 2, 7]
+    assert [r.id for r in store.for_dispatch("d", "tool_result", 2)] == [2, 7]
+    assert store.for_dispatch("", "tool_result", 10) == []
+
+
 def test_a_replayed_event_is_not_added_twice(store):
     """The daemon's death: the next one replays the spool from its first byte."""
     first = store.append(

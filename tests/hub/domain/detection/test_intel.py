@@ -273,3 +273,28 @@ def test_a_command_changes_the_files_its_output_goes_to_and_no_others():
         draft.began(key, "shell", command=command)
         draft.ended(key)
     assert draft.finish(HIT).files_touched == ("a.txt",)
+
+
+def test_how_calls_ended_is_told_by_their_ids():
+    """What an agent's stream leaves out is found again by them."""
+    draft = Draft()
+    draft.began("a", "sh", command="make")
+    draft.ended("a", "boom" * 1000, exit_code=2)
+    draft.plans("b", [(" x ", "Completed"), ("y", "in_progress"), (" ", "pending")])
+    draft.ended("b", "ok")
+    draft.plans("c", [("z", "pending")])
+    draft.ended("c", "no", failed=True)
+    ends = draft.finish(HIT).ends
+    assert [(end.key, end.exit_code, end.plan) for end in ends] == [
+        ("a", 2, None),
+        ("b", None, (("x", True), ("y", False))),
+        ("c", None, None),
+    ]
+    assert len(ends[0].text) == 2000
+
+
+def test_of_too_many_calls_the_newest_are_told():
+    draft = Draft()
+    for number in range(MAX_ITEMS + 1):
+        draft.ended(f"{number}")
+    assert [end.key for end in draft.finish(HIT).ends][:: MAX_ITEMS - 1] == ["1", f"{MAX_ITEMS}"]

@@ -52,6 +52,13 @@ class Log:
         lists = {"plan": plan, "tasksRemaining": remaining}
         return self.add("system", "plan", type="system", **{k: v for k, v in lists.items() if v is not None})
 
+    def late(self, of: int, tag: str = "tool_result", **meta: object) -> Log:
+        """An amendment of the event with this id."""
+        told = self.records[of - 1].meta
+        return self.add(
+            tag, "late", type=tag, dispatchId="d-1", toolId=told.get("toolId", ""), amends=of, **meta
+        )
+
 
 @attrs.define
 class Known:
@@ -129,6 +136,23 @@ LOGS = st.lists(
         ),
         st.tuples(st.just("answers"), st.sampled_from("cd"), st.sampled_from([0, 1, None])),
         st.tuples(st.just("plans"), STEPS | st.none(), STEPS | st.none()),
+        st.tuples(
+            st.just("late"),
+            st.integers(1, 4),
+            st.just("tool_result"),
+            st.fixed_dictionaries(
+                {
+                    "command": st.sampled_from(["make", "make && echo ok"]),
+                    "exitCode": st.sampled_from([0, 1]),
+                }
+            ),
+        ),
+        st.tuples(
+            st.just("late"),
+            st.integers(1, 4),
+            st.just("system"),
+            st.fixed_dictionaries({"plan": STEPS, "tasksRemaining": STEPS}),
+        ),
         st.tuples(st.just("rests")),
         st.tuples(st.just("harness"), st.sampled_from(["a", "lint"]), st.sampled_from(["m-1", "m-2", ""])),
     ),
@@ -148,6 +172,8 @@ def logged(steps) -> Log:
                 log.calls(tool, number, command=command, path=f"{ROOT}/{tool}.py", input=tool)
             case ("answers", number, code):
                 log.answers("out", number, **({} if code is None else {"exitCode": code}))
+            case ("late", back, tag, told):
+                log.late(max(1, len(log.records) - back), tag, **told)
             case ("rests",):
                 log.add("system", "done", type="result", isError=False)
             case ("harness", skill, model):

@@ -122,3 +122,26 @@ def test_nodes_of_code_are_none_of_its_matter():
     nodes = [(node["type"], node) for node in known(log).nodes.values()]
     assert drawn([("module", {"path": "a.py"}), *nodes], SESSION) == told(log)
     assert NodeType.MODULE not in DRAWN_FROM
+
+
+def test_a_status_that_is_told_late_fills_in_the_call_and_the_command():
+    """A stopped agent's own store tells it: no new call, nothing that weighs more, and the command keeps its place."""
+    log = (
+        Log()
+        .began("x")
+        .calls("sh", "1", command="make")
+        .answers("", "1")
+        .calls("sh", "2", command="ls")
+        .answers("", "2")
+    )
+    before = known(log)
+    found = known(log.late(3, command="make", exitCode=2, isError=True))
+    assert found.intent() == told(log, "x")
+    assert [(c.command, c.exit_code) for c in found.intent().commands] == [("make", 2), ("ls", None)]
+    (first, second) = found.of(NodeType.TOOL_USE)
+    assert (first["exitCode"], first["failed"], first["result"]) == (2, True, 3)
+    assert "exitCode" not in second
+    assert found.nodes.keys() - before.nodes.keys() == {fact_id(NodeType.FAILURE, SESSION, "make")}
+    assert {
+        name: weight for name, weight in found.weights.items() if name in before.weights
+    } == before.weights

@@ -489,3 +489,68 @@ def test_what_an_agent_has_loaded_is_bounded():
     skills = [f"skill {number}" for number in range(MAX_ITEMS + 2)]
     folded.feed(1, Event(EventType.SYSTEM, "init", {"skills": skills}))
     assert [item.text for item in folded.intent().skills_loaded] == skills[2:]
+
+
+# --- what is told late --------------------------------------------------------------------------------------
+
+
+def late(of: int, content: str = "", **meta) -> Event:
+    return Event(EventType.TOOL_RESULT, content, {"toolId": "c", "amends": of, **meta})
+
+
+def replanned(of: int, plan: list[str], remaining: list[str]) -> Event:
+    return Event(EventType.SYSTEM, "plan", {"plan": plan, "tasksRemaining": remaining, "amends": of})
+
+
+def ran(command: str, **meta) -> tuple[Event, Event]:
+    return call("sh", command=command), result(**meta)
+
+
+def test_an_exit_status_told_late_is_that_of_the_run_it_amends():
+    """Gemini CLI's stream tells no exit status; its own session does, once it is stopped."""
+    found = fold(*ran("make"), *ran("ls"), late(2, "boom", command="make", exitCode=2))
+    assert found.commands == (
+        Command("make", 2, failed=True, source=2),
+        Command("ls", None, failed=False, source=4),
+    )
+    assert found.failed_attempts == (Sourced("make ended with exit status 2: boom", 2),)
+    assert found.next_action == Sourced("Make this pass: make", 2)
+
+
+def test_what_has_run_again_since_is_not_amended():
+    found = fold(*ran("make"), *ran("make", exitCode=0), late(2, command="make", exitCode=2))
+    assert found.commands == (Command("make", 0, failed=False, source=4),)
+    assert found.failed_attempts == ()
+
+
+def test_a_late_status_of_no_known_command_tells_nothing():
+    assert fold(late(1, command="make", exitCode=2)) == fold()
+
+
+def test_a_late_success_proves_what_failed_before_it_and_nothing_after():
+    both = *ran("make", exitCode=1), *ran("make && echo ok")
+    assert [c.command for c in fold(*both, late(4, command="make && echo ok", exitCode=0)).commands] == [
+        "make && echo ok"
+    ]
+    after = *ran("make && echo ok"), *ran("make", exitCode=1)
+    found = fold(*after, late(2, command="make && echo ok", exitCode=0))
+    assert [c.exit_code for c in found.commands] == [0, 1]
+    assert [a.source for a in found.failed_attempts] == [4]
+
+
+def test_nothing_lapses_because_a_status_is_told_late():
+    """It is no doing of its own: what was to come next is still to come."""
+    said = text("Now let me look at the log.")
+    found = fold(*ran("make"), said, late(2, command="make", exitCode=0))
+    assert found.next_action == Sourced("Now let me look at the log.", 3)
+
+
+def test_a_plan_told_late_is_as_old_as_its_call():
+    """What the agent said after it had made the list is the newer word."""
+    events = call("todos"), result(), text("Next: write b.")
+    found = fold(*events, replanned(2, ["a", "b", "c"], ["b", "c"]))
+    assert [s.text for s in found.plan] == ["a", "b", "c"]
+    assert found.tasks_remaining == (Sourced("b", 2), Sourced("c", 2))
+    assert found.do_not_redo == (Sourced("a", 2),)
+    assert found.next_action == Sourced("write b.", 3)
+    assert fold(*events[:2], text("Hm."), replanned(2, ["a"], ["a"])).next_action == Sourced("a", 2)
