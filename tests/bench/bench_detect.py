@@ -1,9 +1,8 @@
 """Detection and usage over 2,000 Claude Code sessions of one gigabyte, 15 of them active: whole processes, in turns.
 
 Detection is measured as a user meets it: `hub detect --json` while the project's daemon runs, which looks at everything
-anew but knows what has not changed. Beside it the same in a project without a daemon: its first look, where importing is
-most of it; one after a session has grown, which is as long; and one where nothing has changed since the last, which asks
-only that. Then a look of the daemon's, and the re-poll of its ambient mode. `hub usage` sums the totals in as many processes
+anew but knows what has not changed. Beside it the same in a project without a daemon: its first look; one after a session
+has grown, which reads that one alone; and one where nothing has changed since the last, which asks only that. Then a look of the daemon's, and the re-poll of its ambient mode. `hub usage` sums the totals in as many processes
 as there are processors, the peer in as many threads.
 
 Peer: ccusage (pinned, offline), of the same corpus: `--since` today for the detection, everything for the totals. The
