@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import trio
 
-from hub.domain.event import EventType, Record, Tag
+from hub.domain.event import EventType, Record
 from hub.domain.text import clip
 from hub.errors import HubError
 from hub.io.places import Places
@@ -82,10 +82,7 @@ class EventLog(Actor[Any]):
     async def started(self) -> None:
         """Open the log; tell of a damaged one that was put aside."""
         self._store = EventStore.open(self._places.events_db)
-        damage = self._store.damage
-        if damage is not None:
-            meta = {"code": str(damage.code)}
-            self._store.append([NewEvent(str(Tag.ERROR), damage.detail, meta, int(self._clock() * 1000))])
+        self._store.tell_damage(int(self._clock() * 1000))
         self.ctx.nursery.start_soon(self._keep_audited)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature

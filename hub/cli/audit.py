@@ -44,8 +44,10 @@ def verify(ctx: click.Context, *, expect: str, as_json: bool) -> int:
     try:
         verdict = verify_file(places, load_or_create_key("audit"), anchor)
     except (OSError, HubError) as error:
-        detail = error.detail if isinstance(error, HubError) else str(error)
-        click.echo(json.dumps({"ok": False, "state": "unreadable", "reason": detail}) if as_json else detail)
+        coded = error if isinstance(error, HubError) else HubError(Code.AUDIT_UNREADABLE, str(error))
+        told = {"ok": False, "state": "unreadable", "reason": coded.detail, "hint": coded.hint}
+        people = f"unreadable\nwhy:     {coded.detail}\nnext:    {coded.hint}"
+        click.echo(json.dumps(told) if as_json else people)
         return _UNREADABLE
     body = verdict.to_json()
     click.echo(json.dumps(body) if as_json else _text(body))

@@ -27,7 +27,7 @@ from hub.domain.config.reader import Config
 from hub.domain.text import clean
 from hub.errors import HubError
 from hub.io.config_file import load
-from hub.io.places import Places, find_project
+from hub.io.places import Places, find_project, state_dir
 from hub.providers.base import Provider, install_hint, login_hint
 from hub.providers.registry import load_all
 
@@ -78,6 +78,7 @@ def _all(folder: Path) -> Iterator[Finding]:
     )
     yield _git()
     yield _detection()
+    yield _state()
     try:
         places = Places(find_project(folder))
     except HubError as error:
@@ -95,6 +96,14 @@ def _git() -> Finding:
     text = _output([path, "--version"]).removeprefix("git version ")
     numbers = tuple(int(n) for n in text.split()[0].split(".")[:2]) if text else (0, 0)
     return Finding("git", numbers >= _GIT, text, "Install git 2.31 or newer.")
+
+
+def _state() -> Finding:
+    folder = state_dir()
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    hint = "Correct the owner or mode, or name another folder in HUB_STATE_DIR."
+    ok = os.access(there, os.W_OK)
+    return Finding("state", ok, str(folder) if ok else f"{there} is not writable", hint)
 
 
 def _commit(places: Places) -> Finding:

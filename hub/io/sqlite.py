@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import attrs
 import msgspec
 
-from hub.domain.event import Record
+from hub.domain.event import Record, Tag
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import coded_errors, read_bounded, write_atomic
@@ -128,6 +128,12 @@ class EventStore:
                 _raise_coded(path, error)
             store._start_anew(error)
         return store
+
+    def tell_damage(self, at_ms: int) -> None:
+        """Begin the new log with what became of the damaged one, where one was put aside."""
+        if self.damage is not None:
+            meta = {"code": str(self.damage.code)}
+            self.append([NewEvent(str(Tag.ERROR), self.damage.detail, meta, at_ms)])
 
     @property
     def last_id(self) -> int:

@@ -44,6 +44,18 @@ def test_a_run_that_has_ended_is_looked_back_at(work):
     )
 
 
+def test_a_damaged_log_is_told_of_by_whoever_finds_it(work):
+    """It was put aside without a word, and the log was said to be empty."""
+    work.script("demo-first", {"done": "made it"})
+    work.configure()
+    assert hub("run", "-q", "make it", cwd=work.root, env=work.environ()).returncode == 0
+    (work.hub / "events.db").write_bytes(b"xx")
+    for _ in range(2):
+        [record] = json.loads(hub("logs", "--json", cwd=work.root, env=work.environ()).stdout)
+        assert record["meta"]["code"] == "state_corrupt"
+        assert "events.db.corrupt-" in record["msg"]
+
+
 def test_a_key_that_hub_holds_is_hidden_as_with_a_daemon(work):
     """Nothing about it looks like a secret; that it stands in `.hub/.env` is what makes it one."""
     plain = "correct-horse-battery"

@@ -1,6 +1,7 @@
 """`hub init` and `hub doctor`: from a bare repository to one that is ready, each finding with its next step."""
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -120,6 +121,28 @@ def test_a_read_only_file_system_is_told_as_such(repo):
     assert status == 1
     assert checks["permissions"]["detail"] == "the file system is read-only"
     assert checks["permissions"]["hint"] == "Remount it writable."
+
+
+def test_a_folder_of_the_users_that_may_not_be_written_is_a_fault(repo, tmp_path):
+    """Keys are made there: without it nothing runs, and the doctor found all in order."""
+    home = tmp_path / "locked"
+    home.mkdir(mode=0o555)
+    weak = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    env = environ(repo.parent, HUB_STATE_DIR=str(home / "state"))
+
+    def said(*words):
+        argv = [*weak, sys.executable, "-m", "hub", *words]
+        return subprocess.run(
+            argv, cwd=repo, env=env, capture_output=True, text=True, check=False, timeout=60
+        )
+
+    found = {check["check"]: check for check in json.loads(said("doctor", "--json").stdout)}["state"]
+    assert (found["ok"], found["detail"]) == (False, f"{home} is not writable")
+    assert "HUB_STATE_DIR" in found["hint"]
+    verified = said("audit", "verify")
+    assert verified.returncode == 2
+    assert verified.stdout.splitlines()[0] == "unreadable"
+    assert "next:    Correct its owner or mode." in verified.stdout
 
 
 def test_a_missing_agent_is_a_note_and_none_at_all_a_fault(repo, tmp_path):
