@@ -79,10 +79,8 @@ class Session(Actor[Any]):
         if self.ctx.generation > 1:
             await (await self._hired()).desk.sweep_adapters()  # those of an earlier incarnation
         if record is not None and record.session_state.active:
-            if record.stopping:
-                self._kit.board.ask(
-                    Wish.STOP
-                )  # it was asked of an earlier incarnation, or of an earlier daemon
+            if record.stopping:  # it was asked of an earlier incarnation, or of an earlier daemon
+                self._kit.board.ask(Wish.STOP)
             await self._hired()  # whoever asks something of the agent finds it attached to, or nearly so
             await self._kit.arm()
         elif record is not None:
