@@ -154,6 +154,19 @@ def session_json(intel: SessionIntel, session_id: str = "") -> dict[str, Any]:
     }
 
 
+def shown_texts(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of intel that are texts, but for the turns, as they are shown."""
+    return {
+        "model": shown["model"],
+        "initial_prompt": shown["initialPrompt"],
+        "plan": tuple(shown["plan"]),
+        "tasks_remaining": tuple(shown["tasksRemaining"]),
+        "files_touched": tuple(shown["filesTouched"]),
+        "skills": tuple(shown["skills"]),
+        "mcps": tuple(shown["mcps"]),
+    }
+
+
 def intel_of(shown: Mapping[str, Any], session_id: str, cwd: str) -> SessionIntel:
     """The intel that is shown as this.
 
@@ -164,13 +177,7 @@ def intel_of(shown: Mapping[str, Any], session_id: str, cwd: str) -> SessionInte
     """
     return SessionIntel(
         session_id=session_id,
-        model=shown["model"],
-        initial_prompt=shown["initialPrompt"],
-        plan=tuple(shown["plan"]),
-        tasks_remaining=tuple(shown["tasksRemaining"]),
-        files_touched=tuple(shown["filesTouched"]),
-        skills=tuple(shown["skills"]),
-        mcps=tuple(shown["mcps"]),
+        **shown_texts(shown),
         recent_turns=tuple(Turn(turn["role"], turn["text"]) for turn in shown["recentTurns"]),
         tokens_in=shown["tokensIn"],
         tokens_out=shown["tokensOut"],
