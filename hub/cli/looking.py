@@ -22,7 +22,7 @@ from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text import clean
 from hub.io import looks, userdirs
 from hub.io.below import RefusedError, open_below
-from hub.io.memory import Sessions
+from hub.io.kept_sessions import Sessions
 from hub.io.notes import NotedFiles, Notes
 from hub.io.questions import ask, environment, stamp_of
 from hub.io.runner import proc
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from hub.domain.config.reader import Config
     from hub.domain.detection.detected import Detected
-    from hub.io.memory import Memory
+    from hub.io.kept_sessions import Memory
     from hub.providers.base import Provider
 
 _MADE_OF = frozenset({"hub", "attr", "attrs", "msgspec", "re2"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from hub.domain.late import late
+from hub.domain.patterns import late
 
 MAX_LABEL = 64
 MARK = "\u2026"

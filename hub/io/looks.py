@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hub.io.memory import Memory
+    from hub.io.kept_sessions import Memory
     from hub.io.questions import Answer, Question
 
     Entry = tuple[float, bool, bytes]

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Protocol
 
 from hub.domain.detection.intel import Limits
 from hub.domain.detection.intel_fold import Draft
-from hub.domain.late import late
+from hub.domain.patterns import late
 
 _CHUNK = 1024 * 1024
 _MAX_HEAD = 1024 * 1024

@@ -30,7 +30,7 @@ from hub.providers.registry import signatures
 if TYPE_CHECKING:
     from hub.domain.account import Account
     from hub.domain.config.reader import Config  # as below
-    from hub.io.memory import Sessions
+    from hub.io.kept_sessions import Sessions
     from hub.io.notes import Notes
     from hub.io.processes import Identity
     from hub.io.questions import Question

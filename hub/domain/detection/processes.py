@@ -21,7 +21,7 @@ from enum import StrEnum
 from hub.domain.detection import naming
 from hub.domain.detection.naming import Looks, arguments_of
 from hub.domain.detection.naming import script_of as script_of  # noqa: PLC0414  # part of the API
-from hub.domain.late import late
+from hub.domain.patterns import late
 from hub.domain.struct import NOTHING, Struct
 
 _SESSION_ID = late(r"^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from hub.domain.late import late
+from hub.domain.patterns import late
 
 MAX_LINE = 4000
 """Characters of a line that are looked at."""

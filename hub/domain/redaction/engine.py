@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Protocol
 
-from hub.domain.late import late
+from hub.domain.patterns import late
 from hub.domain.redaction.span import Span
 
 LOOK_BACK = 160

@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from hub.domain.late import late
+from hub.domain.patterns import late
 from hub.domain.redaction.literals import Literals
 from hub.domain.redaction.span import Anchors, Span, trie
 from hub.domain.struct import Struct

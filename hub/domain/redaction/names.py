@@ -8,7 +8,7 @@ A name is read in the lower-case ASCII view of the text, up to its end: all patt
 
 from __future__ import annotations
 
-from hub.domain.late import late
+from hub.domain.patterns import late
 
 _MEANT_FOR_NONE = (
     rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|authenticity|[cx]srf)[a-z0-9_-]*+\Z"

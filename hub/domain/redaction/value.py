@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from hub.domain.late import late
+from hub.domain.patterns import late
 
 _SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
 """Letters and digits of more than one kind, up to a sign."""

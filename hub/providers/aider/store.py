@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hub.domain.detection.intel import Limits, Place, SessionIntel, StoreHit
 from hub.domain.detection.intel_fold import Draft
 from hub.domain.detection.processes import Signature
-from hub.domain.late import late
+from hub.domain.patterns import late
 from hub.domain.struct import Struct
 from hub.providers.aider import checks
 from hub.providers.store import Files, Source, guarded

@@ -6,8 +6,8 @@ import pytest
 
 from hub.domain.detection.detected import session_json
 from hub.domain.detection.intel import SessionIntel, StoreHit
-from hub.io import memory
-from hub.io.memory import Sessions
+from hub.io import kept_sessions
+from hub.io.kept_sessions import Sessions
 from hub.io.notes import Notes
 from hub.io.questions import ask
 from hub.io.walk import OutOfTime
@@ -69,7 +69,7 @@ def test_a_question_that_cannot_be_asked_again_makes_it_read(tmp_path, monkeypat
         raise error
 
     kept = told(tmp_path)
-    monkeypatch.setattr(memory, "ask", fails)
+    monkeypatch.setattr(kept_sessions, "ask", fails)
     assert Sessions(Notes(since_ns=5), kept).read(hit(), lambda: INTEL.but(model="new")).model == "new"
 
 

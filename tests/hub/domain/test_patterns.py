@@ -2,7 +2,7 @@
 
 import re
 
-from hub.domain.late import late
+from hub.domain.patterns import late
 
 
 def test_nothing_is_compiled_before_it_is_asked_for(monkeypatch):
