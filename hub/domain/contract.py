@@ -70,7 +70,17 @@ class EvidenceKind(StrEnum):
     INTERRUPT = "interrupt"
     """The agent was stopped in the middle of a tool call: no safe point came in time."""
     HARNESS = "harness"
-    """Model and tool servers the agent worked with."""
+    """A tool server the agent worked with."""
+    MODEL = "model"
+    """The model it worked with."""
+    CLAIM = "claim"
+    """Something the agent says is done, and nothing shows it."""
+    DECIDED = "decided"
+    """What the user, or a rule of the user's, said to the agent while it worked."""
+    TURN = "turn"
+    """What the agent said last, word for word."""
+    CHANGE = "change"
+    """A file the work has changed, with how much: `+3 -1 src/a.py`."""
 
 
 @attrs.frozen
@@ -81,6 +91,8 @@ class Evidence:
     text: str
     source: int
     exit_code: int | None = None
+    output: str = ""
+    """The end of what a failing acceptance command wrote, redacted."""
 
 
 @attrs.frozen

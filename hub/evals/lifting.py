@@ -144,7 +144,7 @@ def _of_contract(contract: Contract) -> Iterator[Item]:
     kinds = {
         EvidenceKind.COMMAND: Class.COMMANDS,
         EvidenceKind.FAILED_ATTEMPT: Class.FAILURES,
-        EvidenceKind.HARNESS: Class.MODEL,
+        EvidenceKind.MODEL: Class.MODEL,
     }
     for seen in contract.evidence:
         yield Item(kinds[seen.kind], norm(seen.text), seen.exit_code)

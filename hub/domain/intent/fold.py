@@ -15,6 +15,8 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from hub.domain.contract import (
@@ -33,6 +35,7 @@ from hub.domain.intent.plan import MAX_ITEMS
 from hub.domain.intent.shell import proven, same
 from hub.domain.intent.statements import Kind, alike, statements
 from hub.domain.intent.upcoming import is_check
+from hub.domain.proof import Proofs
 from hub.domain.text import clip
 
 MAX_FILES = 2000
@@ -284,7 +287,10 @@ class IntentFold:
 
     def _next_action(self, remaining: dict[str, int]) -> Sourced | None:
         memory = self.memory
-        said, planned = memory.next.said, _sourced(remaining)[:1]
+        # A list that is kept may lag behind what the agent has said since: that is no next action any more.
+        over = {alike(text) for text, told in memory.said[Shelf.DO_NOT_REDO].items() if told > memory.plan.told}
+        said = memory.next.said
+        planned = _sourced({step: told for step, told in remaining.items() if alike(step) not in over})[:1]
         # The plan's first open task, unless the agent said something more exact since the plan last changed.
         if said and (not planned or said.source > planned[0].source):
             return None if self._finished(said.source) else said
@@ -304,21 +310,34 @@ def draft(
     acceptance_assertions: tuple[str, ...],
     file_manifest: tuple[ManifestEntry, ...],
     verify_evidence: tuple[Evidence, ...] = (),
+    more_evidence: tuple[Evidence, ...] = (),
+    skills: tuple[str, ...] = (),
+    proofs: Proofs | None = None,
     audit: Anchor | None = None,
     handoff_id: str = "",
     created_at: str = "",
     from_provider: str = "",
     to_provider: str = "",
 ) -> Contract:
-    """The unsigned contract: the intent, and what hub itself knows (goal, commands, files, snapshot)."""
+    """The unsigned contract: the intent, and what hub itself knows (goal, commands, files, snapshot).
+
+    Args:
+        verify_evidence: How the acceptance commands ended; one that failed is the next action where there is no other.
+        more_evidence: What hub saw besides, after the intent's own.
+        skills: What the user's profile wants used.
+        proofs: By which what is said to be done is believed; None = it is believed.
+    """
+    failing = [mend_text(e.text) for e in verify_evidence if e.kind is EvidenceKind.VERIFY and e.exit_code != 0]
+    shown = [item for item in intent.do_not_redo if proofs is None or proofs.shows(item.text)]
+    claims = [item for item in intent.do_not_redo if item not in shown]
     return Contract(
         contract_id=contract_id,
         session_id=session_id,
         task_id=task_id,
         task_goal=task_goal,
         snapshot_commit_sha=snapshot_commit_sha,
-        next_action=intent.next_action.text if intent.next_action else "",
-        do_not_redo=_texts(intent.do_not_redo),
+        next_action=intent.next_action.text if intent.next_action else next(iter(failing), ""),
+        do_not_redo=_texts(shown),
         acceptance_assertions=acceptance_assertions,
         file_manifest=file_manifest,
         decisions=intent.decisions,
@@ -328,14 +347,19 @@ def draft(
         tasks_remaining=_texts(intent.tasks_remaining),
         skills_loaded=_texts(intent.skills_loaded),
         skills_in_use=_texts(intent.skills_in_use),
-        skills_to_use=_texts(intent.skills_to_use),
+        skills_to_use=tuple(dict.fromkeys((*skills, *_texts(intent.skills_to_use)))),
         in_flight_code=tuple(Snippet(code.path, code.snippet) for code in intent.in_flight_code),
         audit=audit,
         handoff_id=handoff_id,
         created_at=created_at,
         from_provider=from_provider,
         to_provider=to_provider,
-        evidence=(*verify_evidence, *_evidence(intent)),
+        evidence=(
+            *verify_evidence,
+            *_evidence(intent),
+            *(Evidence(EvidenceKind.CLAIM, item.text, item.source) for item in claims),
+            *more_evidence,
+        ),
     )
 
 
@@ -365,11 +389,11 @@ def order_text(seen: Activity) -> str:
 
 
 def _evidence(intent: Intent) -> tuple[Evidence, ...]:
-    harness = (*((intent.model,) if intent.model else ()), *intent.mcps)
     return (
         *(Evidence(EvidenceKind.COMMAND, c.command, c.source, c.exit_code) for c in intent.commands),
         *(Evidence(EvidenceKind.FAILED_ATTEMPT, a.text, a.source) for a in intent.failed_attempts),
-        *(Evidence(EvidenceKind.HARNESS, h.text, h.source) for h in harness),
+        *(Evidence(EvidenceKind.MODEL, m.text, m.source) for m in (intent.model,) if m),
+        *(Evidence(EvidenceKind.HARNESS, h.text, h.source) for h in intent.mcps),
     )
 
 
@@ -383,5 +407,5 @@ def _sourced(items: dict[str, int]) -> tuple[Sourced, ...]:
     return tuple(Sourced(text, source) for text, source in items.items())
 
 
-def _texts(items: tuple[Sourced, ...]) -> tuple[str, ...]:
+def _texts(items: Iterable[Sourced]) -> tuple[str, ...]:
     return tuple(item.text for item in items)

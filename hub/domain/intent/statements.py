@@ -160,11 +160,13 @@ def alike(text: str) -> str:
 
 def _of_line(line: str, *, by_user: bool) -> Iterator[Statement]:
     plain = _EMPHASIS.sub("", _BULLET.sub("", line)).replace("\u2019", "'").strip()
-    labelled = _labelled(plain)
-    if labelled:
-        yield labelled
-        return
-    for sentence in _SENTENCE.split(plain):
+    sentences = _SENTENCE.split(plain)
+    if _labelled(plain):
+        # What follows the label belongs to it, up to the next label: "Done: the parser. Next: its tests."
+        end = next((at for at, one in enumerate(sentences) if at and _labelled(one)), len(sentences))
+        yield from filter(None, [_labelled(" ".join(sentences[:end]))])
+        sentences = sentences[end:]
+    for sentence in sentences:
         if sentence and not sentence.endswith("?"):
             found = _labelled(sentence) or _unlabelled(sentence[:MAX_STATEMENT], by_user=by_user)
             if found:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hub.domain import fidelity
 from hub.domain.contract import Contract, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
 from hub.domain.event import Event, EventType, Record
-from hub.domain.gold import WEIGHTS, Facet, facts_of
+from hub.domain.fact import WEIGHTS, Facet
+from hub.domain.gold import facts_of
 from hub.domain.intent.fold import IntentFold, draft
 
 GOAL = "Fix the parser. Do not touch the schema."

@@ -459,7 +459,7 @@ def test_the_draft_takes_goal_and_acceptance_from_hub_and_the_rest_from_the_inte
         gate,
         Evidence(EvidenceKind.COMMAND, "make", 5, 1),
         Evidence(EvidenceKind.FAILED_ATTEMPT, "make ended with exit status 1: boom", 5),
-        Evidence(EvidenceKind.HARNESS, "m", 1),
+        Evidence(EvidenceKind.MODEL, "m", 1),
         Evidence(EvidenceKind.HARNESS, "db", 1),
     )
 
