@@ -7,7 +7,7 @@ Must not: send to anybody, or decide what is worth a record.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import trio
@@ -134,7 +134,9 @@ def _keyed(entry: AuditEntry) -> dict[str, Any]:
 
 def newest_entries(journal: AuditJournal, limit: int) -> list[dict[str, Any]]:
     """The newest `limit` records as the time machine shows them, oldest first."""
-    return [_history(record) for record in _newest(journal, limit)]
+    records = _newest(journal, limit)
+    scores = {r.data.get("handoffId"): r.data.get("hfs") for r in records if r.event == "fidelity"}
+    return [_history(record, scores) for record in records]
 
 
 def _newest(journal: AuditJournal, limit: int) -> list[Record]:
@@ -146,8 +148,8 @@ def _newest(journal: AuditJournal, limit: int) -> list[Record]:
     return journal.read(first, good - first)
 
 
-def _history(record: Record) -> dict[str, Any]:
-    """`{seq, ts, event, provider, summary, exitCode}`."""
+def _history(record: Record, scores: Mapping[Any, Any]) -> dict[str, Any]:
+    """`{seq, ts, event, provider, summary, exitCode, hfs}`."""
     data = record.data
     parts = [str(data[name]) for name in _SUMMARY if data.get(name)]
     if data.get("timedOut"):
@@ -158,7 +160,10 @@ def _history(record: Record) -> dict[str, Any]:
         parts = [
             f"{data.get('from')} -> {data.get('to')}",
             *([str(data["reason"])] if data.get("reason") else []),
+            *([f"fidelity {_score(data, scores)}"] if data.get("fidelity") else []),
         ]
+    elif record.event == "fidelity":
+        parts = [f"fidelity {'unknown' if data.get('hfs') is None else data['hfs']}"]
     return {
         "seq": record.seq,
         "ts": record.ts,
@@ -167,4 +172,12 @@ def _history(record: Record) -> dict[str, Any]:
         "summary": ", ".join(parts),
         "sessionId": data.get("sessionId", ""),
         "exitCode": data.get("exitCode"),
+        "hfs": _score(data, scores),
     }
+
+
+def _score(data: Mapping[str, Any], scores: Mapping[Any, Any]) -> Any:
+    """The score of the handoff that a record ends, `pending` until it has one; None for any other record."""
+    if not data.get("fidelity"):
+        return data.get("hfs")
+    return scores.get(data.get("handoffId"), data["fidelity"])

@@ -158,6 +158,22 @@ def weigh(
     )
 
 
+def verified(facts: Facts, acceptance: Collection[str]) -> bool:
+    """Whether the log tells that every acceptance command passed last, and there is one."""
+    return bool(acceptance) and all(
+        facts.supports((Facet.VERIFICATION, status(command, 0)), None) for command in acceptance
+    )
+
+
+def done_claims(facts: Facts) -> tuple[str, ...]:
+    """What agents said to be done, in the wording of facts."""
+    return tuple(
+        text.removeprefix(_DONE)
+        for facet, text in facts.by_key
+        if facet is Facet.NEXT and text.startswith(_DONE)
+    )
+
+
 def _unshown(facts: Facts, proofs: Proofs) -> frozenset[Key]:
     """What agents said to be done, and nothing shows: no fact, whoever repeats it."""
     return frozenset(

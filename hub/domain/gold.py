@@ -22,7 +22,7 @@ from collections.abc import Iterable
 import attrs
 
 from hub.domain.event import Event, Record, Tag
-from hub.domain.fact import Fact, Facet, Facts, Key, code, norm, status
+from hub.domain.fact import Facet, Fact, Facts, Key, code, norm, status
 from hub.domain.handoff import State
 from hub.domain.intent.activity import Activity, Calls, failure_text, read
 from hub.domain.intent.fold import mend_text, order_text
@@ -204,9 +204,7 @@ class GoldFold:
         if seen.command:
             self._replace(Facet.COMMANDS, seen.command, status(seen.command, seen.exit_code), seen.id)
         what = seen.command or f"{seen.tool} {seen.path}"
-        self._replace(
-            Facet.FAILED_ATTEMPTS, what, norm(failure_text(seen)) if seen.failed else "", seen.id
-        )
+        self._replace(Facet.FAILED_ATTEMPTS, what, norm(failure_text(seen)) if seen.failed else "", seen.id)
         if seen.writes and not seen.failed:
             self._add(Facet.ARTIFACTS, seen.path, seen.id, gold=not seen.path.startswith("/"))
 

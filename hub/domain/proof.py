@@ -18,7 +18,9 @@ from collections.abc import Collection, Iterable
 import attrs
 
 _FILE = re.compile(r"(?<![\w./-])[\w.@+-]*(?:/[\w.@+-]+)*\.[a-z]\w{0,9}\b(?![\w/-])")
-_FOLDED = re.compile(r"(?<![\w./-])(?:[\w.@+-]+/)+[\w.@+-]+|(?<![\w./-])(?:makefile|dockerfile|justfile|gemfile|rakefile)\b")
+_FOLDED = re.compile(
+    r"(?<![\w./-])(?:[\w.@+-]+/)+[\w.@+-]+|(?<![\w./-])(?:makefile|dockerfile|justfile|gemfile|rakefile)\b"
+)
 _NO_FILE = re.compile(r"(?:e\.g|i\.e|etc|vs)\.?|(?:node|next|vue|three|d3)\.js|\d[\d.]*\w?")
 """What looks like a file's name and is none."""
 _HASH = re.compile(r"\b[0-9a-f]{7,64}\b")
@@ -74,7 +76,9 @@ class Proofs:
     def shows(self, claim: str) -> bool:
         """Whether something is evidence for the claim."""
         text = claim.casefold()
-        if self.verified or any(one.startswith(word) for word in _HASH.findall(text) for one in self.ids if one):
+        if self.verified or any(
+            one.startswith(word) for word in _HASH.findall(text) for one in self.ids if one
+        ):
             return True
         named = names(claim)
         there = self.deleted | self.files if _GONE.search(text) and self.deleted else self.files

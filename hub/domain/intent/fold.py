@@ -288,7 +288,9 @@ class IntentFold:
     def _next_action(self, remaining: dict[str, int]) -> Sourced | None:
         memory = self.memory
         # A list that is kept may lag behind what the agent has said since: that is no next action any more.
-        over = {alike(text) for text, told in memory.said[Shelf.DO_NOT_REDO].items() if told > memory.plan.told}
+        over = {
+            alike(text) for text, told in memory.said[Shelf.DO_NOT_REDO].items() if told > memory.plan.told
+        }
         said = memory.next.said
         planned = _sourced({step: told for step, told in remaining.items() if alike(step) not in over})[:1]
         # The plan's first open task, unless the agent said something more exact since the plan last changed.
@@ -327,7 +329,9 @@ def draft(
         skills: What the user's profile wants used.
         proofs: By which what is said to be done is believed; None = it is believed.
     """
-    failing = [mend_text(e.text) for e in verify_evidence if e.kind is EvidenceKind.VERIFY and e.exit_code != 0]
+    failing = [
+        mend_text(e.text) for e in verify_evidence if e.kind is EvidenceKind.VERIFY and e.exit_code != 0
+    ]
     shown = [item for item in intent.do_not_redo if proofs is None or proofs.shows(item.text)]
     claims = [item for item in intent.do_not_redo if item not in shown]
     return Contract(

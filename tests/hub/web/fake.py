@@ -63,7 +63,7 @@ class Fake:
         self._asked("status")
         return {
             "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
-            "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "fsmState": "RUNNING",
+            "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "hfsPending": False, "fsmState": "RUNNING",
             "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False,
             "leftOut": [],
         }  # fmt: skip
