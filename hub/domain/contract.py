@@ -80,7 +80,7 @@ class EvidenceKind(StrEnum):
     TURN = "turn"
     """What the agent said last, word for word."""
     CHANGE = "change"
-    """A file the work has changed, with how much: `+3 -1 src/a.py`."""
+    """A file the work has changed, with how much: `+3 -1 src/a.py`, or `binary file a.png`."""
 
 
 @attrs.frozen

@@ -45,7 +45,8 @@ async def paths_of(root: Path, sha: str) -> list[str]:
 
 
 async def changed_lines(root: Path, session_id: str, base: str, sha: str) -> tuple[tuple[str, str], ...]:
-    """Each path the session has changed, with how much: `("src/a.py", "+3 -1")`; of a binary file `binary`.
+    """Each path the session has changed, with how much: `("src/a.py", "+3 -1")`; of a binary file
+    `binary file`.
 
     The session began at the commit that carries the user's uncommitted work, else at `base`.
     """
@@ -55,7 +56,10 @@ async def changed_lines(root: Path, session_id: str, base: str, sha: str) -> tup
         done = await git(*options, base, sha, cwd=root)
     rows = (row.split(b"\t", 2) for row in done.out.split(b"\0")[:-1])
     return tuple(
-        (path.decode("utf-8", "replace"), "binary" if added == b"-" else f"+{int(added)} -{int(removed)}")
+        (
+            path.decode("utf-8", "replace"),
+            "binary file" if added == b"-" else f"+{int(added)} -{int(removed)}",
+        )
         for added, removed, path in rows
     )
 
