@@ -231,14 +231,19 @@ def sign(contract: Contract, key: bytes) -> Contract:
 
 
 def verify(
-    data: bytes, key: bytes, *, session_id: str, handoff_id: str | None = None, snapshot: str | None = None
+    data: bytes,
+    key: bytes,
+    *,
+    session_id: str | None = None,
+    handoff_id: str | None = None,
+    snapshot: str | None = None,
 ) -> Contract:
     """The contract in `data`, after every check.
 
     Args:
         data: The bytes as they were found.
         key: The contract key.
-        session_id: The session it must be of.
+        session_id: The session it must be of; None asks nothing.
         handoff_id: The handoff it must be of; None asks nothing.
         snapshot: The snapshot commit it must be of; None asks nothing.
 

@@ -106,6 +106,17 @@ class GoldFold:
             self._replace(Facet.REPOSITORY, "snapshot", seen.snapshot, seen.id)
         if seen.by_hub and seen.command and (seen.exit_code is not None or seen.tag == Tag.ERROR):
             self._replace(Facet.VERIFICATION, seen.command, status(seen.command, seen.exit_code), seen.id)
+        self._matter(seen)
+
+    def facts(self) -> Facts:
+        """The facts as of the last event; the fold can go on. What is copied is references alone."""
+        end = copy.copy(self)
+        end._facts, end._done = dict(self._facts), dict(self._done)  # noqa: SLF001 - its own kind
+        end._upcoming = attrs.evolve(self._upcoming)  # noqa: SLF001 - the same
+        return end._finish()  # noqa: SLF001 - the same
+
+    def _matter(self, seen: Activity) -> None:
+        """What the event is about, by its tag."""
         if seen.tag == Tag.TEXT and not seen.thinking:
             self._words(seen)
         elif seen.tag == Tag.TOOL_USE:
@@ -116,13 +127,6 @@ class GoldFold:
             self._result(self._calls.complete(seen))
         elif seen.rests:
             self._upcoming.rest()
-
-    def facts(self) -> Facts:
-        """The facts as of the last event; the fold can go on. What is copied is references alone."""
-        end = copy.copy(self)
-        end._facts, end._done = dict(self._facts), dict(self._done)  # noqa: SLF001 - its own kind
-        end._upcoming = attrs.evolve(self._upcoming)  # noqa: SLF001 - the same
-        return end._finish()  # noqa: SLF001 - the same
 
     def _set_goal(self, goal: str, source: int) -> None:
         self._goal = goal
@@ -299,19 +303,26 @@ class GoldFold:
                 self._add(Facet.ARTIFACTS, call.path, call.id, gold=not call.path.startswith("/"))
                 if call.excerpt:
                     self._add(Facet.ARTIFACTS, code(call.path, call.excerpt), call.id)
+        self._finish_steps()
+        self._finish_next()
+        return Facts(self._facts, self._count)
+
+    def _finish_steps(self) -> None:
         for step in self._plan:
             self._add(Facet.NEXT, f"plan {norm(step)}", self._plan_id, gold=False)
         for step in self._left():
             self._add(Facet.NEXT, f"left {norm(step)}", self._plan_id)
         for step, source in self._done.items():
             self._add(Facet.NEXT, f"done {norm(step)}", source)
-        for command, source in self._failing.items():
-            self._add(Facet.NEXT, f"next {norm(mend_text(command))}", source, gold=False)
+
+    def _finish_next(self) -> None:
+        failing = dict(self._failing)
         for (facet, command), told in self._newest.items():
             if facet is Facet.VERIFICATION and told != status(command, 0):
-                self._add(Facet.NEXT, f"next {norm(mend_text(command))}", 0, gold=False)
+                failing[command] = 0
+        for command, source in failing.items():
+            self._add(Facet.NEXT, f"next {norm(mend_text(command))}", source, gold=False)
         said, source = self._next_said
         if said:
             wanted = self._upcoming.said is not None and source > self._plan_id
             self._add(Facet.NEXT, f"next {norm(said)}", source, gold=wanted)
-        return Facts(self._facts, self._count)

@@ -63,7 +63,7 @@ class Words:
             self._question = seen.text
         if seen.tag == Tag.TEXT and seen.by_user:
             self._answer(seen)
-        elif seen.tag == Tag.TEXT and not seen.thinking and seen.text.strip():
+        elif _spoken(seen) and seen.text.strip():
             self._say(seen, meta.get("dispatchId"))
         elif seen.tag == Tag.WAITING and seen.by_hub and meta.get("approvalId"):
             self._resolve(seen, meta)
@@ -100,7 +100,9 @@ class Words:
             self._turns.clear()
         if seen.delta:
             self._piece, self._piece_id = (self._piece + seen.text)[-2 * MAX_TURN :], seen.id
-        else:
+        elif not (
+            self._turns and self._turns[-1].text == _ending(seen.text)
+        ):  # many tell their last words twice
             self._turns.append(self._turn(seen.text, seen.id))
 
     def _end_piece(self) -> None:
@@ -109,9 +111,17 @@ class Words:
         self._piece = ""
 
     def _turn(self, text: str, source: int) -> Evidence:
-        told = text.strip()
-        cut = told if len(told) <= MAX_TURN else MARK + told[1 - MAX_TURN :]
-        return Evidence(EvidenceKind.TURN, cut, source)
+        return Evidence(EvidenceKind.TURN, _ending(text), source)
+
+
+def _spoken(seen: Activity) -> bool:
+    """Words to the user: a text, or what an agent says when it is done."""
+    return (seen.tag == Tag.TEXT and not seen.thinking) or seen.rests
+
+
+def _ending(text: str) -> str:
+    told = text.strip()
+    return told if len(told) <= MAX_TURN else MARK + told[1 - MAX_TURN :]
 
 
 def _short(text: str) -> str:

@@ -17,6 +17,7 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.proving import proofs
 from hub.domain.contract import Anchor, Contract, EvidenceKind, ManifestEntry
 from hub.domain.contract import Evidence as ContractEvidence
+from hub.domain.intent.claims import claims_of
 from hub.domain.intent.fold import draft
 from hub.domain.profile import Target
 from hub.domain.session import SessionRecord
@@ -52,7 +53,8 @@ class Drafting:
         intent, source = await self.evidence.intent(record)
         chronicle = await self.chronicler.whole(record)
         head = await insist(self.kit.audit, AuditHead())
-        work = await self._work(record)
+        work, words = await self._work(record), chronicle.words()
+        claims = claims_of(words)
         made = draft(
             intent,
             contract_id=contract_id(record),
@@ -63,13 +65,14 @@ class Drafting:
             acceptance_assertions=self.kit.assertions(record),
             file_manifest=work.files,
             verify_evidence=_verified(record, gate),
-            more_evidence=(*chronicle.words(), *_changes(work)),
+            more_evidence=(*words, *_changes(work)),
+            claims=claims,
             skills=chronicle.subject.skills,
             proofs=await proofs(
                 self.kit.places.root,
                 record.snapshot_sha,
                 record.snapshot_tree,
-                [item.text for item in intent.do_not_redo],
+                [item.text for item in (*intent.do_not_redo, *claims)],
                 work.files,
                 verified=gate is not None and bool(gate.checks) and gate.passed,
             ),

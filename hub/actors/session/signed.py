@@ -1,18 +1,29 @@
 """The contract that a handoff has signed, read back from disk.
 
-Owns: the verification at every reading.
+Owns: the verification at every reading, and what binds a contract to this project and its session.
 Must not: write the contract (`passing.py` does), or score it (`scores.py` does).
 """
 
 from __future__ import annotations
 
+import hashlib
+from typing import Any
+
 import attrs
+import msgspec
+import trio
 
 from hub.actors.session.kit import Kit
-from hub.domain.contract import Contract, verify
+from hub.domain.contract import Contract, ContractInvalid, Refusal, verify
 from hub.domain.session import SessionRecord
+from hub.errors import Code, HubError
+from hub.io import git
 from hub.io.atomic import read_bounded
 
+_WHEN = "One is made at each handoff: hub handoff"
+_REFUSED = (
+    "It is shown to nobody. A handoff writes a new one: hub handoff; what was signed is in: hub history"
+)
 _LIMIT = 64 * 1024 * 1024
 
 
@@ -21,6 +32,41 @@ class Signed:
     """The contract of the handoff under way."""
 
     kit: Kit
+
+    async def current(self) -> dict[str, Any]:
+        """The contract on disk as JSON, if hub has signed it for this project's session and nothing newer is on record.
+
+        Raises:
+            HubError: `not_found`, `contract_invalid`.
+        """
+        try:
+            data = await trio.to_thread.run_sync(read_bounded, self.kit.places.envelope_json, _LIMIT)
+        except FileNotFoundError:
+            raise HubError(Code.NOT_FOUND, "There is no contract yet.", hint=_WHEN) from None
+        try:
+            contract = verify(data, self.kit.keys.contract)
+            await self._bound(contract, data)
+        except ContractInvalid as error:
+            raise HubError(error.code, error.detail, hint=_REFUSED, **error.extra) from error
+        if (record := self.kit.ledger.record) is not None and record.session_id != contract.session_id:
+            raise HubError(Code.NOT_FOUND, "This session has no contract yet.", hint=_WHEN)
+        return self.kit.scrub_value(msgspec.json.decode(data))  # type: ignore[no-any-return]
+
+    async def _bound(self, contract: Contract, data: bytes) -> None:
+        """Of this project: it keeps the snapshot of the contract's handoff; and the one on record, where there is one."""
+        snapshot = contract.snapshot_commit_sha
+        if (
+            await git.kept_snapshot(self.kit.places.root, contract.session_id, contract.handoff_id)
+            != snapshot
+        ):
+            raise ContractInvalid(Refusal.WRONG_BINDING, "it is of another project, or its snapshot is gone")
+        record = self.kit.ledger.record
+        if record is None or record.session_id != contract.session_id or not record.contract_id:
+            return
+        if record.contract_id != contract.contract_id:
+            raise ContractInvalid(Refusal.WRONG_BINDING, "it is an older one than the session's newest")
+        if hashlib.sha256(data).hexdigest() != record.contract_sha256:
+            raise ContractInvalid(Refusal.WRONG_BINDING, "it is not the one on record")
 
     def contract(self, record: SessionRecord) -> Contract:
         """The contract on disk, if it is the one this handoff signed.

@@ -313,6 +313,7 @@ def draft(
     file_manifest: tuple[ManifestEntry, ...],
     verify_evidence: tuple[Evidence, ...] = (),
     more_evidence: tuple[Evidence, ...] = (),
+    claims: tuple[Sourced, ...] = (),
     skills: tuple[str, ...] = (),
     proofs: Proofs | None = None,
     audit: Anchor | None = None,
@@ -326,6 +327,7 @@ def draft(
     Args:
         verify_evidence: How the acceptance commands ended; one that failed is the next action where there is no other.
         more_evidence: What hub saw besides, after the intent's own.
+        claims: What else the agent says is done; it is told of where nothing shows it.
         skills: What the user's profile wants used.
         proofs: By which what is said to be done is believed; None = it is believed.
     """
@@ -333,7 +335,8 @@ def draft(
         mend_text(e.text) for e in verify_evidence if e.kind is EvidenceKind.VERIFY and e.exit_code != 0
     ]
     shown = [item for item in intent.do_not_redo if proofs is None or proofs.shows(item.text)]
-    claims = [item for item in intent.do_not_redo if item not in shown]
+    said = {alike(item.text): item for item in (*intent.do_not_redo, *claims)}
+    unshown = [item for item in said.values() if proofs is not None and not proofs.shows(item.text)]
     return Contract(
         contract_id=contract_id,
         session_id=session_id,
@@ -361,7 +364,7 @@ def draft(
         evidence=(
             *verify_evidence,
             *_evidence(intent),
-            *(Evidence(EvidenceKind.CLAIM, item.text, item.source) for item in claims),
+            *(Evidence(EvidenceKind.CLAIM, item.text, item.source) for item in unshown),
             *more_evidence,
         ),
     )
