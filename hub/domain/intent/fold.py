@@ -324,12 +324,9 @@ def draft(
 ) -> Contract:
     """The unsigned contract: the intent, and what hub itself knows (goal, commands, files, snapshot).
 
-    Args:
-        verify_evidence: How the acceptance commands ended; one that failed is the next action where there is no other.
-        more_evidence: What hub saw besides, after the intent's own.
-        claims: What else the agent says is done; it is told of where nothing shows it.
-        skills: What the user's profile wants used.
-        proofs: By which what is said to be done is believed; None = it is believed.
+    An acceptance command that failed is the next action where there is no other. What is said to be done, in the intent or
+    among `claims`, is believed where `proofs` shows it (None = always); the rest is told as a claim. `skills` are those that
+    the user's profile wants used, `more_evidence` is what hub saw besides the intent.
     """
     failing = [
         mend_text(e.text) for e in verify_evidence if e.kind is EvidenceKind.VERIFY and e.exit_code != 0

@@ -262,5 +262,6 @@ def _utc(when: str) -> str:
 
 __all__ = [
     "Change", "Diff", "RepoState", "Skipped", "Snapshot", "SnapshotEntry", "Worktree", "add_worktree", "branch_exists",
-    "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "rewind", "session_diff", "snapshot", "snapshots", "tree_hash",
+    "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "rewind", "session_diff", "snapshot", "snapshots",
+    "tree_hash",
 ]  # fmt: skip

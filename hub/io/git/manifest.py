@@ -45,8 +45,7 @@ async def paths_of(root: Path, sha: str) -> list[str]:
 
 
 async def changed_lines(root: Path, session_id: str, base: str, sha: str) -> tuple[tuple[str, str], ...]:
-    """Each path the session has changed, with how much: `("src/a.py", "+3 -1")`; of a binary file
-    `binary file`.
+    """Each path the session has changed, with how much: `("src/a.py", "+3 -1")`, `("a.png", "binary file")`.
 
     The session began at the commit that carries the user's uncommitted work, else at `base`.
     """
