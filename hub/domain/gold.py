@@ -147,9 +147,9 @@ class GoldFold:
         if text:
             self._newest[facet, what] = text
             self._add(facet, text, source)
-            fact = self._facts[facet, text]
-            more = old.references if old else 0
-            self._facts[facet, text] = attrs.evolve(fact, references=fact.references + more)
+            if old is not None:
+                fact = self._facts[facet, text]
+                self._facts[facet, text] = attrs.evolve(fact, references=fact.references + old.references)
 
     def _words(self, seen: Activity) -> None:
         if seen.by_user and not self._goal:
