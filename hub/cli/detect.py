@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -61,9 +62,17 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
     "--interactive", is_flag=True, help="Open its own program in a terminal, in the agent's folder."
 )
 @click.option("--stop", is_flag=True, help="End the agent first, if it still runs.")
+@click.option(
+    "--repository",
+    default="",
+    metavar="DIR",
+    help="The repository it works in, where that is not this project: its files are then in the brief too.",
+)
 @json_option
 @click.pass_context
-def adopt(ctx: click.Context, /, number: str, *, target: str, as_json: bool, **ways: bool) -> None:
+def adopt(
+    ctx: click.Context, /, number: str, *, target: str, repository: str, as_json: bool, **ways: bool
+) -> None:
     """Go on with the work of an agent that hub did not start.
 
     A brief of it is written to `.hub/adopted/` in any case.
@@ -72,7 +81,8 @@ def adopt(ctx: click.Context, /, number: str, *, target: str, as_json: bool, **w
     """
     if ways["start"] and ways["interactive"]:
         raise HubError(Code.USAGE, "--start and --interactive exclude each other.")
-    answer = client(ctx).post("/api/detect/adopt", {"id": number, "target": target, **ways})
+    place = {"repository": str(Path(repository).resolve())} if repository else {}
+    answer = client(ctx).post("/api/detect/adopt", {"id": number, "target": target, **ways, **place})
     show(answer, as_json=as_json, text=adopted)
 
 

@@ -46,7 +46,8 @@ it, committed its work ({snapshot}) and wrote this brief from what it saw. Your 
 that work."""
 _ADOPTED = """\
 You continue work that another agent began. hub did not start that agent: it wrote this brief from what the agent's own
-transcript tells and from the state of its files ({snapshot}). Your working directory holds that work."""
+transcript tells and from the state of its files ({snapshot}). It worked in the folder that is named below; where hub
+started you, your working directory begins with what it left there."""
 _HEAD = """\
 # Continuation brief
 
@@ -127,6 +128,7 @@ def _parts(contract: Contract) -> Iterator[Part]:
     plan = () if told.issuperset(contract.plan) else contract.plan
     worked = [one for one in ran if not any(f.text.startswith(f"{one.text} ended with ") for f in failed)]
 
+    yield Part("Where it worked", seen, _evidence(kinds[EvidenceKind.FOLDER]), "evidence", 800)
     yield Part("How it was verified last", seen, _checks(kinds[EvidenceKind.VERIFY]), "evidence", 4500)
     yield Part(
         "What the user decided meanwhile", seen, _evidence(kinds[EvidenceKind.DECIDED]), "evidence", 2500
@@ -145,6 +147,9 @@ def _parts(contract: Contract) -> Iterator[Part]:
     yield Part("Constraints", either, _sourced(_constraints(contract)), "constraints", 2000)
     yield Part("Decisions", agent, _sourced(contract.decisions), "decisions", 1800)
     yield _files(contract, kinds[EvidenceKind.CHANGE])
+    known = {one.text.split(" ", 2)[-1] for one in kinds[EvidenceKind.CHANGE]}
+    wrote = [one for one in kinds[EvidenceKind.WROTE] if one.text not in known]
+    yield Part("Files it says it has written", agent, _evidence(wrote), "evidence", 1500)
     yield Part("The newest edits", agent, _code(contract), "inFlightCode", 3000, first=True)
     turns = _turns(kinds[EvidenceKind.TURN])
     yield Part("What the agent before you said last", agent, turns, "evidence", 3500)

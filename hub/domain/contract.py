@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -29,6 +29,8 @@ from hub.errors import Code, HubError
 
 VERSION = 2
 MIN_KEY_BYTES = 32
+MAX_CHANGES = 500
+"""Files of which a contract says how much of them has changed; all of them are in its manifest."""
 
 
 @attrs.frozen
@@ -79,6 +81,10 @@ class EvidenceKind(StrEnum):
     """What the user, or a rule of the user's, said to the agent while it worked."""
     TURN = "turn"
     """What the agent said last, word for word."""
+    FOLDER = "folder"
+    """Where an agent worked that hub had not started."""
+    WROTE = "wrote"
+    """A file that such an agent wrote, by its own transcript."""
     CHANGE = "change"
     """A file the work has changed, with how much: `+3 -1 src/a.py`, or `binary file a.png`."""
 
@@ -93,6 +99,11 @@ class Evidence:
     exit_code: int | None = None
     output: str = ""
     """The end of what a failing acceptance command wrote, redacted."""
+
+
+def change_evidence(changes: Sequence[tuple[str, str]]) -> tuple[Evidence, ...]:
+    """Changed files, each a path with how much of it has changed."""
+    return tuple(Evidence(EvidenceKind.CHANGE, f"{how} {path}", 0) for path, how in changes[:MAX_CHANGES])
 
 
 @attrs.frozen

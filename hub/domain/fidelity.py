@@ -30,7 +30,16 @@ from hub.domain.intent.activity import below
 from hub.domain.proof import Proofs
 
 _DONE = "done "
-_NO_CLAIMS = frozenset({EvidenceKind.INTERRUPT, EvidenceKind.DECIDED, EvidenceKind.TURN, EvidenceKind.CHANGE})
+_NO_CLAIMS = frozenset(
+    {
+        EvidenceKind.INTERRUPT,
+        EvidenceKind.DECIDED,
+        EvidenceKind.TURN,
+        EvidenceKind.CHANGE,
+        EvidenceKind.FOLDER,
+        EvidenceKind.WROTE,
+    }
+)
 
 
 @attrs.frozen

@@ -71,7 +71,7 @@ class Words:
     @property
     def turns(self) -> tuple[Evidence, ...]:
         """The last turns of who spoke last, oldest first, the one that is being said included."""
-        spoken = (*self._turns, *([self._turn(self._piece, self._piece_id)] if self._piece.strip() else []))
+        spoken = (*self._turns, *([turn(self._piece, self._piece_id)] if self._piece.strip() else []))
         return spoken[-MAX_TURNS:]
 
     def _answer(self, seen: Activity) -> None:
@@ -103,15 +103,17 @@ class Words:
         elif not (
             self._turns and self._turns[-1].text == _ending(seen.text)
         ):  # many tell their last words twice
-            self._turns.append(self._turn(seen.text, seen.id))
+            self._turns.append(turn(seen.text, seen.id))
 
     def _end_piece(self) -> None:
         if self._piece.strip():
-            self._turns.append(self._turn(self._piece, self._piece_id))
+            self._turns.append(turn(self._piece, self._piece_id))
         self._piece = ""
 
-    def _turn(self, text: str, source: int) -> Evidence:
-        return Evidence(EvidenceKind.TURN, _ending(text), source)
+
+def turn(text: str, source: int = 0) -> Evidence:
+    """A turn, quoted; 0 = it does not stem from the event log."""
+    return Evidence(EvidenceKind.TURN, _ending(text), source)
 
 
 def _spoken(seen: Activity) -> bool:

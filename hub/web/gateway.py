@@ -160,10 +160,12 @@ class Gateway:
         return self.scrub(await self.detector.call(messages.Detect(since_hours), timeout=_WRITE_TIMEOUT))  # type: ignore[no-any-return]
 
     async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
     ) -> JsonObject:
         """Go on with what another agent did."""
-        order = messages.Adopt(number, target, start=start, interactive=interactive, stop=stop)
+        order = messages.Adopt(
+            number, target, start=start, interactive=interactive, stop=stop, repository=repository
+        )
         return self.scrub(await self.detector.call(order, timeout=_BEGIN_TIMEOUT))  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:

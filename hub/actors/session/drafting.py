@@ -6,27 +6,23 @@ Must not: sign or write it (`passing.py` does), or ask the outgoing agent anythi
 
 from __future__ import annotations
 
-from functools import partial
-
 import attrs
 
 from hub.actors.insist import insist
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.evidence import Evidence, Gate, Source
 from hub.actors.session.kit import Kit
-from hub.actors.session.proving import proofs
-from hub.domain.contract import Anchor, Contract, EvidenceKind, ManifestEntry
+from hub.domain.contract import Anchor, Contract, EvidenceKind, ManifestEntry, change_evidence
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.intent.claims import claims_of
-from hub.domain.intent.fold import draft
+from hub.domain.intent.draft import draft
 from hub.domain.profile import Target
 from hub.domain.session import SessionRecord
 from hub.io.git.env import together
 from hub.io.git.manifest import changed_lines, manifest
+from hub.io.git.proving import proofs
 from hub.messages import AuditHead
 
-MAX_CHANGES = 500
-"""Files of which a contract says how much of them has changed; all of them are in its manifest."""
 _INTERRUPTED = "no safe point came in time: a tool call was interrupted"
 
 
@@ -65,7 +61,7 @@ class Drafting:
             acceptance_assertions=self.kit.assertions(record),
             file_manifest=work.files,
             verify_evidence=_verified(record, gate),
-            more_evidence=(*words, *_changes(work)),
+            more_evidence=(*words, *change_evidence(work.changes)),
             claims=claims,
             skills=chronicle.subject.skills,
             proofs=await proofs(
@@ -113,8 +109,3 @@ def _verified(record: SessionRecord, gate: Gate | None) -> tuple[ContractEvidenc
     if record.safe_point == "interrupted":
         return (ContractEvidence(EvidenceKind.INTERRUPT, _INTERRUPTED, 0), *found)
     return found
-
-
-def _changes(work: _Work) -> tuple[ContractEvidence, ...]:
-    told = partial(ContractEvidence, EvidenceKind.CHANGE, source=0)
-    return tuple(told(f"{how} {path}") for path, how in work.changes[:MAX_CHANGES])

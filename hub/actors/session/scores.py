@@ -18,7 +18,6 @@ import trio
 from hub.actors.insist import insist
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.kit import Kit
-from hub.actors.session.proving import proofs
 from hub.actors.trouble import passes
 from hub.domain.contract import Contract, ContractInvalid, verify
 from hub.domain.event import Tag
@@ -28,6 +27,7 @@ from hub.domain.session import SessionRecord, Unscored
 from hub.errors import HubError
 from hub.io.atomic import read_bounded
 from hub.io.git.manifest import manifest
+from hub.io.git.proving import proofs
 from hub.messages import AuditIntact
 
 _LIMIT = 64 * 1024 * 1024

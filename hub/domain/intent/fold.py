@@ -1,6 +1,6 @@
 """What the agent is after, as a fold over its events.
 
-Owns: `Intent`, the fold that keeps it live, and the contract's fields drawn from it.
+Owns: `Intent`, and the fold that keeps it live.
 Must not: ask an agent anything, or put an agent's words where the user's belong (goal, acceptance commands).
 
 Rules:
@@ -15,17 +15,9 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import attrs
 
 from hub.domain.contract import (
-    Anchor,
-    Contract,
-    Evidence,
-    EvidenceKind,
-    ManifestEntry,
-    Snippet,
     Sourced,
 )
 from hub.domain.event import Event, Record, Tag
@@ -35,7 +27,6 @@ from hub.domain.intent.plan import MAX_ITEMS
 from hub.domain.intent.shell import proven, same
 from hub.domain.intent.statements import Kind, alike, statements
 from hub.domain.intent.upcoming import is_check
-from hub.domain.proof import Proofs
 from hub.domain.text import clip
 
 MAX_FILES = 2000
@@ -301,72 +292,6 @@ class IntentFold:
         return next(iter((*planned, *failures[-1:])), None)
 
 
-def draft(
-    intent: Intent,
-    *,
-    contract_id: str,
-    session_id: str,
-    task_id: str,
-    task_goal: str,
-    snapshot_commit_sha: str,
-    acceptance_assertions: tuple[str, ...],
-    file_manifest: tuple[ManifestEntry, ...],
-    verify_evidence: tuple[Evidence, ...] = (),
-    more_evidence: tuple[Evidence, ...] = (),
-    claims: tuple[Sourced, ...] = (),
-    skills: tuple[str, ...] = (),
-    proofs: Proofs | None = None,
-    audit: Anchor | None = None,
-    handoff_id: str = "",
-    created_at: str = "",
-    from_provider: str = "",
-    to_provider: str = "",
-) -> Contract:
-    """The unsigned contract: the intent, and what hub itself knows (goal, commands, files, snapshot).
-
-    An acceptance command that failed is the next action where there is no other. What is said to be done, in the intent or
-    among `claims`, is believed where `proofs` shows it (None = always); the rest is told as a claim. `skills` are those that
-    the user's profile wants used, `more_evidence` is what hub saw besides the intent.
-    """
-    failing = [
-        mend_text(e.text) for e in verify_evidence if e.kind is EvidenceKind.VERIFY and e.exit_code != 0
-    ]
-    shown = [item for item in intent.do_not_redo if proofs is None or proofs.shows(item.text)]
-    said = {alike(item.text): item for item in (*intent.do_not_redo, *claims)}
-    unshown = [item for item in said.values() if proofs is not None and not proofs.shows(item.text)]
-    return Contract(
-        contract_id=contract_id,
-        session_id=session_id,
-        task_id=task_id,
-        task_goal=task_goal,
-        snapshot_commit_sha=snapshot_commit_sha,
-        next_action=intent.next_action.text if intent.next_action else next(iter(failing), ""),
-        do_not_redo=_texts(shown),
-        acceptance_assertions=acceptance_assertions,
-        file_manifest=file_manifest,
-        decisions=intent.decisions,
-        constraints=intent.constraints,
-        initial_prompt=intent.initial_prompt,
-        plan=_texts(intent.plan),
-        tasks_remaining=_texts(intent.tasks_remaining),
-        skills_loaded=_texts(intent.skills_loaded),
-        skills_in_use=_texts(intent.skills_in_use),
-        skills_to_use=tuple(dict.fromkeys((*skills, *_texts(intent.skills_to_use)))),
-        in_flight_code=tuple(Snippet(code.path, code.snippet) for code in intent.in_flight_code),
-        audit=audit,
-        handoff_id=handoff_id,
-        created_at=created_at,
-        from_provider=from_provider,
-        to_provider=to_provider,
-        evidence=(
-            *verify_evidence,
-            *_evidence(intent),
-            *(Evidence(EvidenceKind.CLAIM, item.text, item.source) for item in unshown),
-            *more_evidence,
-        ),
-    )
-
-
 def not_again(done: tuple[Sourced, ...], said: tuple[Sourced, ...]) -> tuple[Sourced, ...]:
     """What is not to be redone: finished steps of the plan, and what was said to be done beside them."""
     planned = {alike(item.text) for item in done}
@@ -392,15 +317,6 @@ def order_text(seen: Activity) -> str:
     return ORDER + clip(" ".join(seen.text.split()), MAX_ORDER)
 
 
-def _evidence(intent: Intent) -> tuple[Evidence, ...]:
-    return (
-        *(Evidence(EvidenceKind.COMMAND, c.command, c.source, c.exit_code) for c in intent.commands),
-        *(Evidence(EvidenceKind.FAILED_ATTEMPT, a.text, a.source) for a in intent.failed_attempts),
-        *(Evidence(EvidenceKind.MODEL, m.text, m.source) for m in (intent.model,) if m),
-        *(Evidence(EvidenceKind.HARNESS, h.text, h.source) for h in intent.mcps),
-    )
-
-
 def _keep(items: dict[str, int], key: str, value: int) -> None:
     items[key] = value
     if len(items) > MAX_ITEMS:
@@ -409,7 +325,3 @@ def _keep(items: dict[str, int], key: str, value: int) -> None:
 
 def _sourced(items: dict[str, int]) -> tuple[Sourced, ...]:
     return tuple(Sourced(text, source) for text, source in items.items())
-
-
-def _texts(items: Iterable[Sourced]) -> tuple[str, ...]:
-    return tuple(item.text for item in items)

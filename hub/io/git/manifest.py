@@ -47,11 +47,13 @@ async def paths_of(root: Path, sha: str) -> list[str]:
 async def changed_lines(root: Path, session_id: str, base: str, sha: str) -> tuple[tuple[str, str], ...]:
     """Each path the session has changed, with how much: `("src/a.py", "+3 -1")`, `("a.png", "binary file")`.
 
-    The session began at the commit that carries the user's uncommitted work, else at `base`.
+    The session began at the commit that carries the user's uncommitted work, else at `base`; "" is no session.
     """
     options = ("diff-tree", "-r", "-z", "--no-renames", "--numstat", "--no-ext-diff", "--no-textconv")
-    done = await git(*options, kept_ref(session_id, BASE), sha, cwd=root, accept=(0, 128))
-    if done.code:
+    done = None
+    if session_id:
+        done = await git(*options, kept_ref(session_id, BASE), sha, cwd=root, accept=(0, 128))
+    if done is None or done.code:
         done = await git(*options, base, sha, cwd=root)
     rows = (row.split(b"\t", 2) for row in done.out.split(b"\0")[:-1])
     return tuple(

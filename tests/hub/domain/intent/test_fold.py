@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hub.domain.contract import Anchor, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
 from hub.domain.event import Event, EventType, Record
 from hub.domain.intent import fold as intents
-from hub.domain.intent.fold import Intent, IntentFold, draft
+from hub.domain.intent.draft import draft
+from hub.domain.intent.fold import Intent, IntentFold
 from hub.domain.intent.memory import Command, InFlight, Touched
 from hub.domain.intent.plan import MAX_ITEMS
 
