@@ -124,6 +124,8 @@ def _parts(contract: Contract) -> Iterator[Part]:
     kinds = {kind: [e for e in contract.evidence if e.kind is kind] for kind in EvidenceKind}
     failed, ran = kinds[EvidenceKind.FAILED_ATTEMPT], kinds[EvidenceKind.COMMAND]
     left = [step for step in contract.tasks_remaining if step != contract.next_action]
+    doubted = kinds[EvidenceKind.CLAIM]
+    shown = [step for step in contract.do_not_redo if step not in {one.text for one in doubted}]
     told = {*contract.tasks_remaining, *contract.do_not_redo, *(e.text for e in kinds[EvidenceKind.CLAIM])}
     plan = () if told.issuperset(contract.plan) else contract.plan
     worked = [one for one in ran if not any(f.text.startswith(f"{one.text} ended with ") for f in failed)]
@@ -135,10 +137,8 @@ def _parts(contract: Contract) -> Iterator[Part]:
     )
     yield Part("Next action", agent, _bullets(filter(None, [contract.next_action])), "nextAction", 1200)
     yield Part("Left to do after that", agent, _bullets(left), "tasksRemaining", 2500, first=True)
-    yield Part(
-        "Done, with evidence: do not do it again", agent, _bullets(contract.do_not_redo), "doNotRedo", 1800
-    )
-    claims = _evidence(kinds[EvidenceKind.CLAIM])
+    yield Part("Done, with evidence: do not do it again", agent, _bullets(shown), "doNotRedo", 1800)
+    claims = _evidence(doubted)
     yield Part(
         "Said to be done, and nothing shows it: look before you rely on it", agent, claims, "evidence", 1200
     )

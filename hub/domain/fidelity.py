@@ -223,8 +223,10 @@ def _claims(
         yield Claim(((Facet.DECISIONS, text), (Facet.OBJECTIVE, f"order {text}")), said.source)
     if contract.snapshot_commit_sha and facts.gold(Facet.REPOSITORY):
         yield _plain(Facet.REPOSITORY, contract.snapshot_commit_sha)
+    listed = {*contract.do_not_redo}
     for item in contract.evidence:
-        yield from _evidence(item)
+        if item.kind is not EvidenceKind.CLAIM or item.text not in listed:  # else it is a claim already
+            yield from _evidence(item)
     yield from _artifacts(contract, facts, root, snapshot_paths)
     yield from _work(contract)
 

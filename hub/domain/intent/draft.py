@@ -38,13 +38,18 @@ def draft(
     """The unsigned contract: the intent, and what hub itself knows (goal, commands, files, snapshot).
 
     An acceptance command that failed is the next action where there is no other. What is said to be done, in the intent or
-    among `claims`, is believed where `proofs` shows it (None = always); the rest is told as a claim. `skills` are those that
-    the user's profile wants used, `more_evidence` is what hub saw besides the intent.
+    among `claims`, is believed where `proofs` shows it (None = always); the rest is told as a claim, and is not to be redone
+    only where it is a step that the agent's plan has ticked off. `skills` are those that the user's profile wants used,
+    `more_evidence` is what hub saw besides the intent.
     """
     failing = [
         mend_text(e.text) for e in verify_evidence if e.kind is EvidenceKind.VERIFY and e.exit_code != 0
     ]
-    shown = [item for item in intent.do_not_redo if proofs is None or proofs.shows(item.text)]
+    shown = [
+        item
+        for item in intent.do_not_redo
+        if proofs is None or item in intent.done or proofs.shows(item.text)
+    ]
     said = {alike(item.text): item for item in (*intent.do_not_redo, *claims)}
     unshown = [item for item in said.values() if proofs is not None and not proofs.shows(item.text)]
     return Contract(

@@ -44,6 +44,8 @@ class Intent:
     initial_prompt: str
     plan: tuple[Sourced, ...]
     tasks_remaining: tuple[Sourced, ...]
+    done: tuple[Sourced, ...]
+    """The plan's finished steps, which are among what is not to be redone."""
     do_not_redo: tuple[Sourced, ...]
     decisions: tuple[Sourced, ...]
     constraints: tuple[Sourced, ...]
@@ -63,6 +65,7 @@ NO_INTENT = Intent(
     initial_prompt="",
     plan=(),
     tasks_remaining=(),
+    done=(),
     do_not_redo=(),
     decisions=(),
     constraints=(),
@@ -142,6 +145,7 @@ class IntentFold:
             initial_prompt=memory.prompt,
             plan=_sourced(memory.plan.steps),
             tasks_remaining=_sourced(remaining),
+            done=_sourced(memory.plan.done),
             do_not_redo=not_again(_sourced(memory.plan.done), _sourced(memory.said[Shelf.DO_NOT_REDO])),
             decisions=_sourced(memory.said[Shelf.DECISION]),
             constraints=_sourced(memory.said[Shelf.CONSTRAINT]),

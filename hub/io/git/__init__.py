@@ -103,7 +103,9 @@ async def _main_branch(root: Path, configured: str) -> str:
     return ""
 
 
-async def session_diff(root: Path, main_branch: str, branch: str, worktree: Path | None = None) -> Diff:
+async def session_diff(
+    root: Path, main_branch: str, branch: str, worktree: Path | None = None, *, carried: bool = False
+) -> Diff:
     """What a session changed: `main...branch`, without the uncommitted changes that the user brought along.
 
     Args:
@@ -112,11 +114,12 @@ async def session_diff(root: Path, main_branch: str, branch: str, worktree: Path
         branch: The session's.
         worktree: Where its agent works: what is in no snapshot yet is told too. It is only read, and nothing is kept of
             it; of one that is gone or leads elsewhere the branch alone is told.
+        carried: Tell the user's own changes too.
 
     Raises:
         HubError: BRANCH_MISSING when the session's branch is gone.
     """
-    base = await _branched_from(root, main_branch, branch)
+    base = await _branched_from(root, main_branch, branch, carried=carried)
     if worktree is not None:
         try:
             async with live_tree(worktree, root) as (tree, where):
@@ -127,7 +130,7 @@ async def session_diff(root: Path, main_branch: str, branch: str, worktree: Path
     return await _diff(root, base, await _tip(root, branch))
 
 
-async def _branched_from(root: Path, main_branch: str, branch: str) -> str:
+async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: bool) -> str:
     """Where a session's work begins: at the commit that carries the user's changes, where that is the newest in common."""
     new = await _tip(root, branch)
     if not new:
@@ -143,11 +146,11 @@ async def _branched_from(root: Path, main_branch: str, branch: str) -> str:
         or old
         or start
     )
+    if carried or not start:
+        return base
     # The agent may have merged a newer main branch: then that is what the work is on.
-    if (
-        start
-        and await is_ancestor(base, start, cwd=root, where={})
-        and await is_ancestor(start, new, cwd=root, where={})
+    if await is_ancestor(base, start, cwd=root, where={}) and await is_ancestor(
+        start, new, cwd=root, where={}
     ):
         return start
     return base

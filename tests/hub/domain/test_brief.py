@@ -24,6 +24,10 @@ KEY = bytes(range(32))
 BOUNDARY = "b0undary-b0undary"
 
 
+TOLD = {EvidenceKind.CHANGE: "+3 -1 {}", EvidenceKind.WROTE: "{}.out", EvidenceKind.CLAIM: "{} too"}
+"""What one part tells another leaves out: these are told apart."""
+
+
 def contract_saying(said: str, **changes) -> Contract:
     """A contract with `said` in every place an agent's words can get to."""
     return attrs.evolve(
@@ -51,7 +55,7 @@ def contract_saying(said: str, **changes) -> Contract:
             audit=Anchor(9, "f" * 64),
             handoff_id="h-1",
             from_provider="claude",
-            evidence=tuple(Evidence(kind, said, 5, 1) for kind in EvidenceKind),
+            evidence=tuple(Evidence(kind, TOLD.get(kind, "{}").replace("{}", said), 5, 1) for kind in EvidenceKind),
         ),
         **changes,
     )
@@ -151,6 +155,8 @@ def test_every_fence_is_closed_and_says_whose_words_it_holds():
         "Said to be done, and nothing shows it: look before you rely on it",
         "What the user decided meanwhile",
         "What the agent before you said last",
+        "Where it worked",
+        "Files it says it has written",
         "Tried without success",
         "How it was verified last",
         "Stopped in the middle",
