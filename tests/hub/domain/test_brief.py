@@ -55,7 +55,9 @@ def contract_saying(said: str, **changes) -> Contract:
             audit=Anchor(9, "f" * 64),
             handoff_id="h-1",
             from_provider="claude",
-            evidence=tuple(Evidence(kind, TOLD.get(kind, "{}").replace("{}", said), 5, 1) for kind in EvidenceKind),
+            evidence=tuple(
+                Evidence(kind, TOLD.get(kind, "{}").replace("{}", said), 5, 1) for kind in EvidenceKind
+            ),
         ),
         **changes,
     )

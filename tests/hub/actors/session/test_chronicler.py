@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 import trio
 
 from hub.actors.session import chronicler
 from hub.domain.event import Tag
+from hub.domain.session import SessionState
 from hub.errors import Code, HubError
-from hub.messages import StartRun
-from tests.faults.harness import project
-from tests.hub.actors.kit import daemon_of
 from tests.hub.actors.session.parts import parts_of
-from tests.waiting import answered
-
-
-@pytest.fixture
-def made(tmp_path):
-    with project(tmp_path) as found:
-        yield found
+from tests.waiting import PATIENCE, answered
 
 
 async def test_every_event_of_the_session_is_in_it_and_no_other(two, monkeypatch):
@@ -36,17 +27,29 @@ async def test_every_event_of_the_session_is_in_it_and_no_other(two, monkeypatch
         assert (other.words(), other.intent().initial_prompt) == ((), "write the files")
 
 
-async def test_it_keeps_up_behind_everybodys_back_and_is_let_go_with_the_session(made, monkeypatch):
+async def test_it_keeps_up_behind_everybodys_back_and_is_let_go_with_the_session(two, monkeypatch):
+    """A handoff finds it read; between sessions it takes no memory."""
     monkeypatch.setattr(chronicler, "_LINGER", 0.01)
-    made.script("demo-first", {"say": "Decision: keep it."}, {"ask": "go on?"})
-    made.configure()
-    async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
-        await live.until(lambda s: s["needsInput"], "the agent asks")
-        actor = live.daemon.app._kit
-        driver = live.daemon.app.session._crew if hasattr(live.daemon.app, "session") else None
-        del actor, driver
-        await live.ask("session", RequestStop())
+    async with parts_of(two, monkeypatch) as parts:
+        await parts.begin()
+        reader = parts.evidence.chronicler
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(reader.run)
+            for number in range(3):
+                at = await parts.ledger.say(Tag.TEXT, f"Decision: {number}", type="text")
+                parts.kit.board.touch()
+                await seen(lambda at=at: reader._chronicle is not None and reader._chronicle.last_id >= at)
+            await parts.ledger.update(session_state=SessionState.STOPPED)
+            parts.kit.board.touch()
+            await seen(lambda: reader._chronicle is None)
+            nursery.cancel_scope.cancel()
+
+
+async def seen(condition):
+    async def look():
+        return condition()
+
+    await answered(look, bool)
 
 
 async def test_a_log_that_cannot_be_read_is_tried_again(two, monkeypatch):
@@ -66,6 +69,21 @@ async def test_a_log_that_cannot_be_read_is_tried_again(two, monkeypatch):
         monkeypatch.setattr(type(reader), "whole", failing)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(reader.run)
-            await answered(lambda: trio.lowlevel.checkpoint(), lambda _: len(found) >= 3)
+            await seen(lambda: len(found) >= 3)
             assert (await reader.whole(record)).last_id > 0
             nursery.cancel_scope.cancel()
+
+
+async def test_a_mistake_in_reading_ends_no_daemon(two, monkeypatch, caplog):
+    """The handoff that needs the chronicle meets it, where a session can be ended for it."""
+    async with parts_of(two, monkeypatch) as parts:
+        await parts.begin()
+        reader = parts.evidence.chronicler
+
+        async def broken(self, record):
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(type(reader), "whole", broken)
+        with trio.fail_after(PATIENCE):
+            await reader.run()
+        assert "cannot be read" in caplog.text
