@@ -19,6 +19,7 @@ import click
 from hub.cli.context import client, json_option, project_dir, show
 from hub.cli.table import ago, counted
 from hub.cli.width import columns, hung
+from hub.client.quick import find
 from hub.errors import Code, HubError
 
 _LOOK = 1.5
@@ -75,14 +76,18 @@ def adopt(
 ) -> None:
     """Go on with the work of an agent that hub did not start.
 
-    A brief of it is written to `.hub/adopted/` in any case.
+    A brief of it is written to `.hub/adopted/` in any case. A session begins in the project of the agent's work: with
+    --repository and --start the daemon of that repository is asked.
 
     Example: hub adopt claude:01a1fe0c-897b-7642-9087-e765bd0c6561 --for codex
     """
     if ways["start"] and ways["interactive"]:
         raise HubError(Code.USAGE, "--start and --interactive exclude each other.")
-    place = {"repository": str(Path(repository).resolve())} if repository else {}
-    answer = client(ctx).post("/api/detect/adopt", {"id": number, "target": target, **ways, **place})
+    place = Path(repository).resolve() if repository else None
+    # A session begins in the project of its work: that one's daemon is asked.
+    daemon = find(None, place) if place is not None and ways["start"] else client(ctx)
+    named = {"repository": str(place)} if place is not None else {}
+    answer = daemon.post("/api/detect/adopt", {"id": number, "target": target, **ways, **named})
     show(answer, as_json=as_json, text=adopted)
 
 
