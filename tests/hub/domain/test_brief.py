@@ -341,3 +341,10 @@ def test_ids_outside_the_fences_cannot_carry_text():
     text = render_envelope(contract_saying("x", from_provider="a\n# b", contract_id="c`\n> d"), BOUNDARY)
     assert "said by ab" in text
     assert "Contract cd of session s-1" in text
+
+
+def test_an_adoption_says_where_its_signed_form_lies():
+    text = render_envelope(contract_saying("x"), BOUNDARY, adopted=True)
+    assert "hub did not start that agent" in text
+    assert "`.hub/adopted/s-1.json`" in text
+    assert "../../envelope.json" not in text
