@@ -15,7 +15,8 @@ import attrs
 
 from hub.domain.code.resolve import project
 from hub.domain.graph.vocabulary import code_part, import_part
-from hub.domain.text import NOT_IN_PATHS, clean
+from hub.domain.redaction.lines import shown
+from hub.domain.text import NOT_IN_PATHS
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
@@ -51,21 +52,21 @@ def project_graph(
     folder = _inside(root, path)
     listed: list[bytes] = []
     limit = _Limit(2 * entries)  # asked twice for each
-    found = _shown(_found(folder, _noting(walk(folder, limit), listed), most), hide)
+    found = _named(_found(folder, _noting(walk(folder, limit), listed), most), hide)
     there = project((each.path for each in found), go_modules(folder, listed))
     parts = [code_part(each.path, each.language, each.mark, each.symbols) for each in found]
     parts += (import_part(each.path, each.language, each.imports, there) for each in found)
     nodes = {n.id: n for part in parts for n in part.nodes}
-    shown = list(nodes.values())[:most]
+    first = list(nodes.values())[:most]
     edges = [edge for part in parts for edge in part.edges]
     if len(nodes) > most:
-        ids = {node.id for node in shown}
+        ids = {node.id for node in first}
         edges = [edge for edge in edges if edge.from_id in ids and edge.to_id in ids]
     reached = (
         f"{most:,} nodes" if len(nodes) > most else f"{entries:,} files and folders" if limit.reached else ""
     )
     return {
-        "nodes": [{"id": n.id, "node_type": n.type.value, "payload": n.payload} for n in shown],
+        "nodes": [{"id": n.id, "node_type": n.type.value, "payload": n.payload} for n in first],
         "edges": [{"from_id": e.from_id, "to_id": e.to_id, "edge_type": e.type.value} for e in edges],
         "truncated": bool(reached),
         "limit": reached,
@@ -85,7 +86,7 @@ def _found(folder: Path, paths: Iterable[bytes], most: int) -> Iterator[Scanned]
                 return
 
 
-def _shown(files: Iterable[Scanned], hide: Callable[[str], str]) -> list[Scanned]:
+def _named(files: Iterable[Scanned], hide: Callable[[str], str]) -> list[Scanned]:
     """The files with every name as it may be shown: UTF-8, nothing a terminal acts on, nothing secret."""
     out: list[Scanned] = []
     group: list[Scanned] = []
@@ -103,17 +104,13 @@ def _shown(files: Iterable[Scanned], hide: Callable[[str], str]) -> list[Scanned
 
 
 def _renamed(files: list[Scanned], names: list[str], hide: Callable[[str], str]) -> Iterator[Scanned]:
-    """All names are looked at as one text, a line each: by itself each of them costs ten times as much."""
-    text = "\n".join(names)
-    if (plain := clean(text)) is not text:
-        plain = "\n".join(clean(name).replace("\n", " ") for name in names)
-    lines = iter(hide(plain).split("\n"))
+    told = iter(shown(names, hide))
     for file in files:
         yield attrs.evolve(
             file,
-            path=next(lines),
-            symbols=[symbol._replace(name=next(lines)) for symbol in file.symbols],
-            imports=[next(lines) for _ in file.imports],
+            path=next(told).replace("\n", " "),
+            symbols=[symbol._replace(name=next(told)) for symbol in file.symbols],
+            imports=[next(told) for _ in file.imports],
         )
 
 

@@ -191,5 +191,5 @@ ROUTES = (
         codes=frozenset({Code.NOT_FOUND}),
     ),
     post("/api/graph/scan", index, answer=Scanning, status=202, codes=_UNUSABLE),
-    get("/api/retrieval", retrieval, answer=list[Chunk], query=RetrievalQuery, codes=_UNUSABLE, foreign=True),
+    get("/api/retrieval", retrieval, answer=list[Chunk], query=RetrievalQuery, codes=_UNUSABLE),
 )
