@@ -258,6 +258,9 @@ class App:
         return self._kit
 
     def _hire(self, kit: Kit) -> Driver:
+        """In a worker thread, and with it all that a dispatch takes: the first one follows at once."""
+        for module in _DISPATCH:
+            import_module(module)
         from hub.actors.session.crew import hire
 
         return hire(kit, self._adapters, partial(self._adapter_spec, kit))
