@@ -106,7 +106,7 @@ TYPES: Mapping[str, FailureClass] = {
 }
 """Whole identifiers, in the case their makers write them."""
 
-END = r"(?=\s*(?:\Z|[\n.,;:!?|\u00b7\u2219()\[\]{}\"'`\u2026\u2013\u2014-]))"
+END = r"(?=\s*(?:\Z|[\n.,;:!?|\u00b7\u2219)\[\]{}\"'`\u2026\u2013\u2014-])|\s\()"
 _ON = rf"(?:{END}|(?= (?:for|on|because|please|try again|with other requests)\b))"
 _YOUR = r"(?:(?:your|the|this|an?) )?(?:[\w./-]{1,40} )?"
 _KINDS = (
@@ -177,7 +177,7 @@ PHRASES: Phrases = (
         (
             r"[\w. -]{1,40}'s safeguards flagged this"
             r"|(?:your|the|this) (?:request|prompt|input|message|response|output|content) (?:was|has been) "
-            r"(?:flagged|blocked|filtered|rejected) (?:by (?:our|the|a)|as|due to) (?:\w+ ){0,3}?"
+            r"(?:flagged|blocked|filtered|rejected) (?:by (?:our|the|a)|as|due to) (?:[\w']+ ){0,5}?"
             r"(?:content|safety|policy|filter|safeguards?|moderation|potentially|prohibited|recitation)"
             r"|(?:the )?(?:prompt|response|candidate|content) (?:was )?blocked due to"
             r"|(?:this |your )?(?:request |prompt )?(?:appears to )?violat(?:es|ed|ing) (?:our|\w{1,20}'s) "

@@ -46,13 +46,13 @@ _STATUS = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[45]\d\d:? (?=\S)")
-_FIRST = re.compile(r"\s*([45]\d\d)(?!\S)(?!\s+[a-z]+s\b|\s?(?:[kmgt]i?b|m|min)\b)", re.IGNORECASE)
+_FIRST = re.compile(r"\s*([45]\d\d) (?=\S)(?! ?[a-z]+(?:s|ed|ing)\b| ?(?i:[kmgt]i?b|m|min)\b)")
 """A number that begins an error and counts nothing."""
-_TYPE = re.compile(
-    rf"(?:[\"']?(?:got )?(?:{'|'.join(_FIELDS)}|error)[\"']?\s?[:=]\s?[\"']?)?(?P<name>{_NAME})(?![\w-]){END}"
-)
+_PACKAGE = r"(?:openai|anthropic|litellm|google|groq|mistralai)\.(?:[a-z_]+\.)*"
+_BESIDE = rf"[\"']?(?:got )?(?:{'|'.join(_FIELDS)}|error)[\"']?\s?[:=]\s?[\"']?"
+_TYPE = re.compile(rf"(?:{_BESIDE}|{_PACKAGE})?(?P<name>{_NAME})(?![\w-]){END}")
 _LEAD = (
-    r"(?:\w*(?:error|exception)|(?:request|attempt \d+) failed|(?:authentication|login) (?:failed|required)"
+    r"(?:(?!assertion)\w*(?:error|exception)|(?:request|attempt \d+) failed|(?:authentication|login) (?:failed|required)"
     r"|cause|reason|message): "
 )
 _HEAD = (
@@ -60,9 +60,9 @@ _HEAD = (
     r"|\[?(?:(?:fatal|unexpected|stream|API) )?error:\s+|[a-z_]+(?:::[a-z_]+)+:\s+|message: ['\"]"
     r"|Error when talking to \w+ API .{0,400}?(?=\b_?[A-Z]\w*Error: )"
     r"|attempt \d+ failed(?: with status \d{3})?(?:: |\. Retrying with backoff\.\.\. )"
-    rf"|(?:[a-z_]+\.)*(?:_?APIError|{'|'.join(name for name in TYPES if name.endswith('Error'))}): "
+    rf"|(?:{_PACKAGE})?(?:_?APIError|{'|'.join(name for name in TYPES if name.endswith('Error'))}): "
 )
-_OPENING = r"[\s\[(>\"'*-]*"
+_OPENING = r"[\s\[(>*-]*"
 
 _Said = tuple[int, FailureClass]
 """How much it counts, the least the most, and what it says."""
@@ -84,7 +84,7 @@ class Wording:
         self._told = _table((*own, *PHRASES))
         self._all = (*self._told, *_table(GENERAL))
         self._begin = re.compile(
-            rf"(?:\A|\n|[.!?] | \u00b7 | [-\u2013\u2014] |(?:\A|(?<=[\s(\[.]))(?:{_LEAD}|{leads})){_OPENING}",
+            rf"(?:\A|\n|\. | \u00b7 | [-\u2013\u2014] |(?:\A|(?<=[\s(\[.]))(?:{_LEAD}|{leads})){_OPENING}",
             re.IGNORECASE,
         )
         self._lead = re.compile(leads, re.IGNORECASE)
@@ -142,7 +142,7 @@ class Wording:
         except (ValueError, RecursionError):
             return None
         inner = jsonline.mapping(whole.get("error"))
-        if not inner and not depth:
+        if not inner and (not depth or "message" not in whole):
             return None
         error = inner or whole
         message = (
