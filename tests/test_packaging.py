@@ -30,7 +30,7 @@ MODULES = {
 }
 BOUNDED = {"flask"}
 """Not imported: a dependency of a dependency that is named for its bounds alone."""
-SCRIPTS = ("run", "test", "setup", "demo")
+SCRIPTS = ("run", "test", "setup", "demo", "fresh")
 
 
 def name_of(requirement):

@@ -4,8 +4,8 @@ Owns: what the codes and stop reasons of the protocol mean, and the frame of a c
 Must not: keep state, believe an exit code (such agents leave with 0), or know any words (`hub.providers.wording` reads
 them; those of one agent's own making are in its `failures.py`).
 
-Order of belief: the words first, for vendors answer a bad key and a full context both with 400; then the JSON-RPC code,
-which in some agents is the HTTP status.
+Order of belief: the words first, for vendors answer a bad key and a full context both with 400; then the HTTP status in a
+field of the error's data; then the JSON-RPC code, which in some agents is the HTTP status.
 """
 
 from __future__ import annotations
@@ -36,6 +36,13 @@ _EMPTY = frozenset({"", "internal error", "internal server error", "unknown erro
 def class_of(text: str, code: int = 0, wording: Wording = WORDING) -> FailureClass | None:
     """The class that the words tell, else the HTTP status or the code of ACP's; None when they tell none."""
     return wording.of_error(text) or (FailureClass.AUTH if code == AUTH_REQUIRED else of_status(code))
+
+
+def status_of(error: Fault) -> int:
+    """The HTTP status in a field of an error's data, else its code, which in some agents is one."""
+    data = jsonline.mapping(error.data)
+    told = (jsonline.integer(data.get(name)) for name in ("status", "statusCode", "httpStatusCode", "code"))
+    return next((status for status in told if status and of_status(status)), error.code)
 
 
 def words_of(error: Fault) -> str:

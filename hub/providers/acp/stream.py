@@ -120,7 +120,9 @@ class AcpStream(Fold):
 
     def _failure_of(self, error: Fault, now: float) -> Failure:
         """The failure that the error of an answer tells."""
-        return failures.classify(failures.words_of(error), error.code, now, wording=self.wording)
+        return failures.classify(
+            failures.words_of(error), failures.status_of(error), now, wording=self.wording
+        )
 
     def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
         """The failure of a process that left without an answer."""
