@@ -20,7 +20,13 @@ PARALLEL = ("-n", str(1 + min(os.cpu_count() or 1, 4)), "--dist=worksteal")
 """One more than there are processors: a test of a fault waits for two fifths of its time, one of a real agent for half.
 Tests share no port, directory or process; `nox -s tests -- -n 0 ...` runs them in turn."""
 
-LIBRARIES = ("web", "mcp", "client", "io", "cli", "test_daemon.py", "test_start.py", "test_installation.py")
+LIBRARIES = (
+    *("web", "mcp", "client", "test_daemon.py", "test_start.py", "test_installation.py"),
+    *(
+        f"io/test_{part}.py"
+        for part in ("config_patch", "dotenv", "kingfisher", "prices", "processes", "sqlite")
+    ),
+)
 """Where `hub` meets the libraries that it is built on: the tests of these say whether another version of one fits."""
 
 
