@@ -107,7 +107,7 @@ TYPES: Mapping[str, FailureClass] = {
 """Whole identifiers, in the case their makers write them."""
 
 END = r"(?=\s*(?:\Z|[\n.,;:!?|\u00b7\u2219)\[\]{}\"'`\u2026\u2013\u2014-])|\s\()"
-_ON = rf"(?:{END}|(?= (?:for|on|because|please|try again|with other requests)\b))"
+_ON = rf"(?:{END}|(?= (?:on (?:your|the|this) |because|please|try again|with other requests)))"
 _YOUR = r"(?:(?:your|the|this|an?) )?(?:[\w./-]{1,40} )?"
 _KINDS = (
     r"(?:usage|rate|quota|request|token|spend(?:ing)?|session|daily|weekly|monthly|5-hour|premium request)"
@@ -129,7 +129,7 @@ USED_UP = (
     r"|(?:(?:claude|ai|codex|free|your|the|daily|weekly|monthly|5-hour|additional|account) ){0,3}usage "
     rf"(?:limit (?:reached|exceeded)|exceeded){_ON}|usage limit{END}"
     r"|(?:(?:free|allocated|daily|weekly|monthly|current|token|model|your|the) ){0,3}quota "
-    rf"(?:has been |is )?(?:exceeded|exhausted|used up){_ON}"
+    rf"(?:has been |is )?(?:(?:exceeded|exhausted|used up){_ON}|exceeded for (?:quota )?metric)"
     rf"|insufficient (?:quota|balance|credits?|funds){_ON}|(?:your )?(?:credit )?balance is too low"
     rf"|(?:you are |you're )?out of (?:\w+ )?credits?{_ON}|payment required{END}|(?:\w+ )?budget has been exceeded{_ON}"
 )
@@ -142,7 +142,8 @@ PHRASES: Phrases = (
         (
             r"this request would exceed your (?:[\w']{1,24} ){1,3}?limit"
             rf"|(?:(?:your|the|claude|codex|model|account|organization|{_KINDS}) )?{_KINDS}[ _]limit "
-            rf"(?:has been |is |was )?(?:reached|exceeded|hit){_ON}"
+            rf"(?:has been |is |was )?(?:(?:reached|exceeded|hit){_ON}"
+            r"|reached for \S{1,60} (?:in organization|on (?:requests|tokens)))"
             rf"|you(?:'ve| have)? (?:been|are|were) (?:being )?rate[- ]limited|too many requests{END}"
             r"|resource has been exhausted \(e\.g\. check quota\)"
         ),

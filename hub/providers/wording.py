@@ -29,14 +29,14 @@ from hub.domain.failure import FailureClass
 from hub.providers import jsonline
 from hub.providers.vendors import CAPACITY, END, GENERAL, PHRASES, REASONS, TYPES, Phrases, of_status
 
-_MOST = 16_384
+_MOST = 8_192
 """Characters that are read of a text: its end, for there the cause stands."""
 _DEPTH = 3
 """How deep a message may hold another body."""
 _FIELDS = ("type", "code", "status", "reason")
 _NAME = "|".join(TYPES)
 _STATUS_WORD = (
-    r"(?:(?:unexpected|last|error|response|got) )*(?:HTTP(?:/\d(?:\.\d)?)?(?: (?:status|error))?(?: code)?"
+    r"(?:(?:unexpected|last|error|response|got) )*(?:HTTP(?: (?:status|error))?(?: code)?"
     r"|status(?:[ _-]?code)?|API Error|error(?: code)?|code"
     r"|request (?:failed|rejected)(?: with)?(?: HTTP)?(?: status)?(?: code)?)"
 )
@@ -128,7 +128,7 @@ class Wording:
                 yield _SURE, FailureClass.OVERLOAD
             if kind := next((kind for kind, pattern in table if pattern.match(text, place)), None):
                 yield _rank(kind, _SURE), kind
-            if text.startswith("{", place) and (kind := self._of_body(text[place:], depth)):
+            if text.startswith("{", place) and (kind := self._of_body(text, place, depth)):
                 yield _rank(kind, _NAMED), kind
             if named := _TYPE.match(text, place):
                 yield _rank(TYPES[named["name"]], _NAMED), TYPES[named["name"]]
@@ -136,9 +136,9 @@ class Wording:
         if found and (kind := of_status(int(found["worded"] or found["reasoned"]))):
             yield _COUNTED, kind
 
-    def _of_body(self, text: str, depth: int) -> FailureClass | None:
+    def _of_body(self, text: str, at: int, depth: int) -> FailureClass | None:
         try:
-            whole = jsonline.mapping(json.JSONDecoder().raw_decode(text)[0])
+            whole = jsonline.mapping(json.JSONDecoder().raw_decode(text, at)[0])
         except (ValueError, RecursionError):
             return None
         inner = jsonline.mapping(whole.get("error"))
@@ -173,4 +173,6 @@ def _table(phrases: Phrases) -> _Table:
 
 
 def _plain(text: str) -> str:
-    return text[-_MOST:].replace("\u2019", "'")
+    end = text[-_MOST:]
+    whole = end if len(end) == len(text) else end.partition("\n")[2]  # half a line begins anywhere
+    return (whole or end).replace("\u2019", "'")
