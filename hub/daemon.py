@@ -23,7 +23,7 @@ from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.app import App
 from hub.domain.config.reader import Config
-from hub.errors import Code, HubError
+from hub.errors import Code, HubError, install_broken
 from hub.io import failpoints
 from hub.io.atomic import sweep_temps, write_atomic
 from hub.io.lock import project_lock
@@ -137,7 +137,10 @@ async def run_daemon(
 async def _settle(app: App) -> None:
     """The rest of the daemon is imported when nobody waits for it: not a start, and not its first request."""
     await trio.sleep(_SETTLED)
-    await app.settle()
+    try:
+        await app.settle()
+    except ImportError as error:
+        app.fails(install_broken(error))
 
 
 async def _start(nursery: trio.Nursery, app: App, order: Order) -> Root:

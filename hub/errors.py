@@ -39,6 +39,7 @@ class Code(StrEnum):
     READ_ONLY = "read_only"
     DISK_FAILED = "disk_failed"
     INTERNAL = "internal"
+    INSTALL_BROKEN = "install_broken"
     CONFIG_INVALID = "config_invalid"
     CONFIG_CHANGED = "config_changed"
     ACCOUNT_IN_USE = "account_in_use"
@@ -157,6 +158,12 @@ RULES: dict[Code, Rule] = {
         507, 74, "The disk failed", "Look at the disk (dmesg), then start hub again: it goes on where it was."
     ),
     Code.INTERNAL: Rule(500, 1, "hub made a mistake", "Please report it with the output of hub doctor."),
+    Code.INSTALL_BROKEN: Rule(
+        500,
+        1,
+        "hub is not installed as it should be",
+        "Install it again, in a virtual environment of its own: pip then takes versions that fit. In a clone: sh .ci/setup",
+    ),
     Code.CONFIG_INVALID: Rule(
         422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."
     ),
@@ -295,3 +302,8 @@ class HubError(Exception):
             "hint": self.hint,
             **self.extra,
         }
+
+
+def install_broken(error: ImportError) -> HubError:
+    """What an import that failed means: a package is missing, or its version is none that hub works with."""
+    return HubError(Code.INSTALL_BROKEN, f"A part of hub cannot be imported: {error}")
