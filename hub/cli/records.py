@@ -21,7 +21,7 @@ from hub.errors import Code, HubError
 if TYPE_CHECKING:
     from hub.io.places import Places
 
-_ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT})
+_ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
 _BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
 _LARGEST = 1 << 20
 """Bytes of the session's record."""

@@ -35,7 +35,8 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState
 
 from hub.errors import RULES, Code, HubError
-from hub.web.guard import SECURITY_HEADERS, UNIX
+from hub.web.callers import Caller
+from hub.web.guard import CALLER, SECURITY_HEADERS, UNIX
 from hub.web.problem import problem
 from hub.web.websocket import Socket
 
@@ -44,6 +45,8 @@ SEND_TIMEOUT = 10.0
 """Seconds a client may leave our bytes unread before its connection is dropped."""
 LINGER = 2.0
 """Seconds for which a closing connection still takes, and throws away, what the client sends."""
+STRANGERS_PATIENCE = 3.0
+"""Seconds another user has for the head of a request."""
 DRAIN_LINGER = 0.2
 """The same when the whole server is going down."""
 
@@ -55,8 +58,14 @@ class Connection:
     """Serves one stream until it ends. Never raises anything but `trio.Cancelled`."""
 
     def __init__(
-        self, app: AppWrapper, config: Config, context: WorkerContext, stream: trio.SocketStream
+        self,
+        app: AppWrapper,
+        config: Config,
+        context: WorkerContext,
+        stream: trio.SocketStream,
+        caller: Caller,
     ) -> None:
+        self._caller = caller
         self._app = app
         self._config = config
         self._context = context
@@ -68,9 +77,26 @@ class Connection:
         self._handling: trio.CancelScope | None = None
         self._lifetime = trio.CancelScope()
         self._idle = True
+        self.served = False
+        """Whether a request has been answered."""
         self._closing = False
         self._protocol: ProtocolWrapper
+        self._http: _Http1
         self._tasks = _Tasks()
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is another user's."""
+        return self._caller is Caller.OTHER
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing is carried out for it: no request has come, or not all of one."""
+        return self._closing or self._idle or self._http.unfinished
+
+    def leave(self) -> None:
+        """End, without an answer: somebody else needs the place."""
+        self._lifetime.cancel()
 
     def abort(self) -> None:
         """Ends a send that waits for the client; the connection then ends by itself."""
@@ -105,10 +131,10 @@ class Connection:
         peer = own = UNIX
         if sock.family != socket.AF_UNIX:
             peer, own = tuple(sock.getpeername()[:2]), tuple(sock.getsockname()[:2])
-        state = ConnectionState({})
+        state = ConnectionState({CALLER: self._caller})
         shared = (self._app, self._config, self._context, self._tasks, state, False, peer, own, self._send)
         wrapper = ProtocolWrapper(*shared)
-        wrapper.protocol = http = _Http1(*shared)
+        wrapper.protocol = self._http = http = _Http1(*shared)
         http.write_now = self.write_now
         return wrapper
 
@@ -126,6 +152,7 @@ class Connection:
         elif isinstance(event, Closed):
             await self._close()
         elif isinstance(event, Updated):
+            self.served = self.served or event.idle
             self._live(idle=event.idle)
 
     def write_now(self, data: bytes) -> bool:
@@ -188,7 +215,8 @@ class Connection:
         """Between requests a connection lives for the keep-alive time; in a drain it does not."""
         self._idle = idle
         if not self._closing:
-            patience = 0 if self._context.terminated.is_set() else self._config.keep_alive_timeout
+            keep_alive = STRANGERS_PATIENCE if self.foreign else self._config.keep_alive_timeout
+            patience = 0 if self._context.terminated.is_set() else keep_alive
             self._lifetime.deadline = trio.current_time() + patience if idle else math.inf
 
 
@@ -256,6 +284,11 @@ class _Http1(H11Protocol):
     """HTTP/1.1, with WebSockets that have bounds, and problem documents for what is not HTTP."""
 
     write_now: Callable[[bytes], bool]
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the body of a request is still to come."""
+        return self.connection.their_state is h11.SEND_BODY
 
     async def _send_error_response(self, status_code: int) -> None:
         too_large = status_code == RULES[Code.HEADERS_TOO_LARGE].status

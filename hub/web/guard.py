@@ -4,10 +4,10 @@ Owns: rules G2 to G11 on every HTTP request and WebSocket handshake, the token w
 request is meant for this project; all before any of its body is read.
 Must not: know a route, decode a body, or make an exception for one.
 
-Unless a token is set, the API has no authentication; whoever reaches it may start programs. What keeps web
-pages out is this file: a page can make a browser send almost any request to loopback, but cannot choose the
-Host, Origin and Sec-Fetch-Site headers the browser writes. Comparisons are exact, against small sets made
-from the bound port: no suffix, no pattern, no normalisation but lower case.
+Unless a token is set, the API has no authentication but the kernel's word whose a connection is; who is let in may
+start programs. What keeps web pages out is this file: a page can make this user's browser send almost any request to
+loopback, but cannot choose the Host, Origin and Sec-Fetch-Site headers the browser writes. Comparisons are exact,
+against small sets made from the bound port: no suffix, no pattern, no normalisation but lower case.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
+from hub.web.callers import Caller
 from hub.web.problem import Reply, problem
 
 Scope = MutableMapping[str, Any]
@@ -44,7 +45,9 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"referrer-policy", b"no-referrer"),
 )
 UNIX = ("unix", 0)
-"""The peer of a connection over the unix socket; whose process it is was asked when it was accepted."""
+"""The peer of a connection over the unix socket."""
+CALLER = "hub.caller"
+"""Where the scope's state has the `Caller`; it was asked when the connection was accepted."""
 _BEARER = "bearer."
 _BODY_METHODS = frozenset({"POST"})
 """Those that are served. What another one brings is not read: it is told that it is not served."""
@@ -78,12 +81,13 @@ def check(policy: Policy, scope: Scope) -> HubError | None:
     headers: list[tuple[bytes, bytes]] = list(scope["headers"])
     return (
         _check_peer(scope)
+        or _check_caller(policy, scope, headers)
         or _check_size(scope, headers)
         or _check_host(policy, _all(headers, b"host"))
         or _check_target(scope)
         or _check_origin(policy, _all(headers, b"origin"))
         or _check_fetch_site(_all(headers, b"sec-fetch-site"))
-        or _check_token(policy, scope, _all(headers, b"authorization"))
+        or _check_token(policy, scope, headers)
         or _check_project(policy, _all(headers, b"hub-project"))
         or _check_method(scope, headers)
     )
@@ -133,19 +137,30 @@ def _check_fetch_site(sites: list[bytes]) -> HubError | None:
     return HubError(Code.FOREIGN_ORIGIN)
 
 
-def _check_token(policy: Policy, scope: Scope, given: list[bytes]) -> HubError | None:
-    """A browser cannot set a header on a WebSocket: there a subprotocol `bearer.<base64url of the token>` does."""
-    if not policy.token:
+def _check_caller(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
+    """Another user's connection needs the token; so does one that may be anybody's."""
+    who = scope["state"][CALLER]
+    if who is Caller.OWN or _shows_token(policy.token, scope, headers):
         return None
+    # Where the kernel does not tell there is a token, and this user's own programs may come without it too.
+    return None if who is Caller.UNTOLD and policy.token else HubError(Code.OTHER_USER)
+
+
+def _check_token(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
+    if not policy.token or _shows_token(policy.token, scope, headers):
+        return None
+    return HubError(Code.TOKEN_NEEDED)
+
+
+def _shows_token(token: bytes, scope: Scope, headers: list[tuple[bytes, bytes]]) -> bool:
+    """A browser cannot set a header on a WebSocket: there a subprotocol `bearer.<base64url of the token>` does."""
     offered = [
         b"Bearer " + _from_base64(name.removeprefix(_BEARER))
         for name in scope.get("subprotocols", ())
         if name.startswith(_BEARER)
     ]
-    wanted = b"Bearer " + policy.token
-    if len(given) + len(offered) == 1 and hmac.compare_digest((given + offered)[0], wanted):
-        return None
-    return HubError(Code.TOKEN_NEEDED)
+    shown = _all(headers, b"authorization") + offered
+    return bool(token) and len(shown) == 1 and hmac.compare_digest(shown[0], b"Bearer " + token)
 
 
 def _from_base64(text: str) -> bytes:
@@ -234,6 +249,8 @@ def _more_headers(error: HubError) -> dict[str, str]:
             return {"Allow": "GET, HEAD, POST"}
         case Code.TOKEN_NEEDED:
             return {"WWW-Authenticate": 'Bearer realm="hub"'}
+        case Code.OTHER_USER:
+            return {"Connection": "close"}
     return {}
 
 

@@ -1,8 +1,8 @@
 """The listening socket and its connections: Hypercorn's protocols under a loop of our own.
 
-Owns: the bind (loopback only), the accept loop, and the order of a stop: first no new connection and a drain
-of the streams, then a grace for the requests under way, then every connection is ended whatever its client
-does.
+Owns: the bind (loopback only), the accept loop, also when no file can be opened, and the order of a stop: first no
+new connection and a drain of the streams, then a grace for the requests under way, then every connection is ended
+whatever its client does.
 Must not: know a route, or an actor.
 
 Hypercorn's own `serve` is not used: it cannot be stopped while a client does not read (see `connection`), it
@@ -19,7 +19,6 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,20 +29,25 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
 from hub.errors import Code, HubError
+from hub.owners import Owners
 from hub.web.app import create_app
 from hub.web.backend import Backend
+from hub.web.callers import caller
 from hub.web.connection import Connection
+from hub.web.crowd import Crowd
 from hub.web.guard import MAX_HEADERS, App, Policy
 from hub.web.stream import Streams
-from hub.web.unix import bind_unix, may_talk
+from hub.web.unix import bind_unix
 
 GRACE = 3.0
 """Seconds for requests under way once a stop has begun."""
 MAX_MESSAGE = 64 * 1024
 PING_INTERVAL = 20.0
 KEEP_ALIVE = 15.0
-BACKLOG = 256
-MAX_CONNECTIONS = 512
+BACKLOG = 1024
+OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
+BREATH = 0.1
+"""Seconds until the next look whether a connection can be accepted again."""
 
 _log = logging.getLogger("hub.web.protocol")
 
@@ -88,7 +92,7 @@ async def serve(
         host: A loopback address; anything else is refused.
         port: 0 = any free one.
         origins: Web origins besides its own that may call.
-        token: What every request must carry; "" = nothing.
+        token: What every request must carry; "" = nothing, where the kernel tells whose a connection is.
         project: The root of the project that is served.
         unix: Where the unix socket is to lie that is served beside the port.
         redact: Applied to every text of an error document.
@@ -109,10 +113,11 @@ async def serve(
         app = create_app(
             backend, policy, streams, port=bound.port, project=project, redact=redact, tools=tools
         )
+        owners = doors.enter_context(Owners())
         listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(sock)) for sock in listening]
         async with trio.open_nursery() as beside:
             beside.start_soon(streams.feed.run)
-            await _Server(ASGIWrapper(cast("Any", app)), listeners).run(stop, bound, task_status)
+            await _Server(ASGIWrapper(cast("Any", app)), listeners, owners).run(stop, bound, task_status)
             beside.cancel_scope.cancel()
 
 
@@ -156,50 +161,79 @@ def bind(host: str, port: int) -> socket.socket:
 class _Server:
     """The accept loop and what it accepted."""
 
-    def __init__(self, app: ASGIWrapper, listeners: list[trio.SocketListener]) -> None:
+    def __init__(self, app: ASGIWrapper, listeners: list[trio.SocketListener], owners: Owners) -> None:
         self._app = app
         self._listeners = listeners
+        self._owners = owners
         self._config = _config()
         self._context = WorkerContext(None)
-        self._connections: set[Connection] = set()
+        self._crowd: Crowd[Connection] = Crowd()
+        self._troubles: set[str] = set()
+        """What the log has been told, and is not over."""
         self._gone = trio.Event()
 
     async def run(self, stop: trio.Event, bound: Bound, task_status: trio.TaskStatus[Bound]) -> None:
         async with trio.open_nursery() as handlers:
             handlers.start_soon(self._abort_when_cancelled)
             async with trio.open_nursery() as accepting:
-                accepting.start_soon(
-                    partial(trio.serve_listeners, self._handle, self._listeners, handler_nursery=handlers)
-                )
+                for listener in self._listeners:
+                    accepting.start_soon(self._accept, listener, handlers)
                 task_status.started(bound)
                 await stop.wait()
                 accepting.cancel_scope.cancel()
             await self._context.terminated.set()
-            for connection in self._connections:
+            for connection in self._crowd:
                 connection.drain()
             with trio.move_on_after(GRACE):
                 await self._all_gone()
             handlers.cancel_scope.cancel()
 
+    async def _accept(self, listener: trio.SocketListener, handlers: trio.Nursery) -> None:
+        async with listener:
+            while True:
+                try:
+                    stream = await listener.accept()
+                except OSError as error:
+                    if error.errno not in OUT_OF_FILES:
+                        raise
+                    self._trouble("no connection can be accepted", str(error.strerror))
+                    self._crowd.relieve()
+                    await trio.sleep(BREATH)
+                else:
+                    self._over("no connection can be accepted")
+                    handlers.start_soon(self._handle, stream)
+
     async def _handle(self, stream: trio.SocketStream) -> None:
-        if len(self._connections) >= MAX_CONNECTIONS:
-            _log.warning("more than %d connections; one was dropped", MAX_CONNECTIONS)
+        connection = Connection(
+            self._app,
+            self._config,
+            self._context,
+            stream,
+            caller(cast("Any", stream.socket), self._owners),
+        )
+        if not self._crowd.admit(connection):
+            self._trouble("a connection was dropped", "too many are open")
             await trio.aclose_forcefully(stream)
             return
-        if stream.socket.family == socket.AF_UNIX and not may_talk(cast("Any", stream.socket)):
-            await trio.aclose_forcefully(stream)
-            return
-        connection = Connection(self._app, self._config, self._context, stream)
-        self._connections.add(connection)
+        self._over("a connection was dropped")
         try:
             await connection.run()
         finally:
-            self._connections.discard(connection)
-            if not self._connections:
+            self._crowd.left(connection)
+            if not self._crowd:
                 self._gone.set()
 
+    def _trouble(self, what: str, why: str) -> None:
+        """Says once that it is so; whoever causes it can cause it a thousand times a second."""
+        if what not in self._troubles:
+            self._troubles.add(what)
+            _log.warning("%s: %s", what, why)
+
+    def _over(self, what: str) -> None:
+        self._troubles.discard(what)
+
     async def _all_gone(self) -> None:
-        while self._connections:
+        while self._crowd:
             self._gone = trio.Event()
             await self._gone.wait()
 
@@ -207,7 +241,7 @@ class _Server:
         try:
             await trio.sleep_forever()
         finally:
-            for connection in self._connections:
+            for connection in self._crowd:
                 connection.abort()
 
 

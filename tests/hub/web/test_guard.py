@@ -12,7 +12,8 @@ import pytest
 import trio
 
 from hub.errors import RULES, Code, HubError
-from hub.web.guard import BODY_TIMEOUT, MAX_BODY, MAX_HEADERS, SECURITY_HEADERS, Policy, check
+from hub.web.callers import Caller
+from hub.web.guard import BODY_TIMEOUT, CALLER, MAX_BODY, MAX_HEADERS, SECURITY_HEADERS, Policy, check
 from hub.web.routes import table
 from hub.web.server import bind
 from hub.web.stream import SOCKET, SSE
@@ -386,7 +387,8 @@ async def test_requests_share_a_connection(server: Server):
 def scope(**changes: object) -> dict[str, object]:
     headers = [(b"host", b"127.0.0.1:4748")]
     base = {"type": "http", "method": "GET", "raw_path": b"/", "query_string": b"", "http_version": "1.1"}
-    return {**base, "client": ("127.0.0.1", 5), "headers": headers, **changes}
+    state = {CALLER: Caller.OWN}
+    return {**base, "client": ("127.0.0.1", 5), "headers": headers, "state": state, **changes}
 
 
 @pytest.mark.parametrize("client", [("10.0.0.1", 5), ("192.168.1.2", 5), ("::ffff:10.0.0.1", 5), None])
