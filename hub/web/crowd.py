@@ -71,8 +71,9 @@ class Crowd(Generic[M]):
 
 
 def _give_way(room: dict[M, None]) -> bool:
-    waiting = [member for member in room if member.waits]
-    found = next((member for member in waiting if not member.served), waiting[0] if waiting else None)
+    # Nearly always the very first: whoever has been served, and waits for its next request, gives way last.
+    unserved = (member for member in room if member.waits and not member.served)
+    found = next(unserved, None) or next((member for member in room if member.waits), None)
     if found is None:
         return False
     del room[found]

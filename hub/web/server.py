@@ -32,10 +32,11 @@ from hub.errors import Code, HubError
 from hub.owners import Owners
 from hub.web.app import create_app
 from hub.web.backend import Backend
-from hub.web.callers import caller
+from hub.web.callers import Caller, caller
 from hub.web.connection import Connection
 from hub.web.crowd import Crowd
 from hub.web.guard import MAX_HEADERS, App, Policy
+from hub.web.refusal import Refusal
 from hub.web.stream import Streams
 from hub.web.unix import bind_unix
 
@@ -46,6 +47,8 @@ PING_INTERVAL = 20.0
 KEEP_ALIVE = 15.0
 BACKLOG = 1024
 OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
+AT_ONCE = 16
+"""Connections accepted in one turn of the event loop: a millisecond."""
 BREATH = 0.1
 """Seconds until the next look whether a connection can be accepted again."""
 
@@ -114,10 +117,10 @@ async def serve(
             backend, policy, streams, port=bound.port, project=project, redact=redact, tools=tools
         )
         owners = doors.enter_context(Owners())
-        listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(sock)) for sock in listening]
         async with trio.open_nursery() as beside:
             beside.start_soon(streams.feed.run)
-            await _Server(ASGIWrapper(cast("Any", app)), listeners, owners).run(stop, bound, task_status)
+            server = _Server(ASGIWrapper(cast("Any", app)), listening, owners, known=not token)
+            await server.run(stop, bound, task_status)
             beside.cancel_scope.cancel()
 
 
@@ -161,13 +164,15 @@ def bind(host: str, port: int) -> socket.socket:
 class _Server:
     """The accept loop and what it accepted."""
 
-    def __init__(self, app: ASGIWrapper, listeners: list[trio.SocketListener], owners: Owners) -> None:
+    def __init__(self, app: ASGIWrapper, doors: list[socket.socket], owners: Owners, *, known: bool) -> None:
+        """`known`: whether who it is decides alone, for there is no token to be shown."""
+        self._known = known
         self._app = app
-        self._listeners = listeners
+        self._doors = doors
         self._owners = owners
         self._config = _config()
         self._context = WorkerContext(None)
-        self._crowd: Crowd[Connection] = Crowd()
+        self._crowd: Crowd[Connection | Refusal] = Crowd()
         self._troubles: set[str] = set()
         """What the log has been told, and is not over."""
         self._gone = trio.Event()
@@ -176,11 +181,13 @@ class _Server:
         async with trio.open_nursery() as handlers:
             handlers.start_soon(self._abort_when_cancelled)
             async with trio.open_nursery() as accepting:
-                for listener in self._listeners:
-                    accepting.start_soon(self._accept, listener, handlers)
+                for door in self._doors:
+                    accepting.start_soon(self._accept, door, handlers)
                 task_status.started(bound)
                 await stop.wait()
                 accepting.cancel_scope.cancel()
+            for door in self._doors:
+                door.close()
             await self._context.terminated.set()
             for connection in self._crowd:
                 connection.drain()
@@ -188,29 +195,35 @@ class _Server:
                 await self._all_gone()
             handlers.cancel_scope.cancel()
 
-    async def _accept(self, listener: trio.SocketListener, handlers: trio.Nursery) -> None:
-        async with listener:
-            while True:
+    async def _accept(self, door: socket.socket, handlers: trio.Nursery) -> None:
+        """Several in a turn: with one a turn, whoever comes after a crowd waits for all that is done for the crowd."""
+        while True:
+            await trio.lowlevel.wait_readable(door)
+            for _ in range(AT_ONCE):
                 try:
-                    stream = await listener.accept()
+                    sock, _ = door.accept()
+                except BlockingIOError:
+                    break
                 except OSError as error:
-                    if error.errno not in OUT_OF_FILES:
+                    if error.errno in OUT_OF_FILES:
+                        self._trouble("no connection can be accepted", str(error.strerror))
+                        self._crowd.relieve()
+                        await trio.sleep(BREATH)
+                        break
+                    if error.errno in (errno.EBADF, errno.EINVAL, errno.ENOTSOCK):
                         raise
-                    self._trouble("no connection can be accepted", str(error.strerror))
-                    self._crowd.relieve()
-                    await trio.sleep(BREATH)
-                else:
+                else:  # any other error is that of the connection, which has ended before it was accepted
                     self._over("no connection can be accepted")
+                    stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
                     handlers.start_soon(self._handle, stream)
 
     async def _handle(self, stream: trio.SocketStream) -> None:
-        connection = Connection(
-            self._app,
-            self._config,
-            self._context,
-            stream,
-            caller(cast("Any", stream.socket), self._owners),
-        )
+        who = caller(cast("Any", stream.socket), self._owners)
+        connection: Connection | Refusal
+        if self._known and who is Caller.OTHER:
+            connection = Refusal(stream)
+        else:
+            connection = Connection(self._app, self._config, self._context, stream, who)
         if not self._crowd.admit(connection):
             self._trouble("a connection was dropped", "too many are open")
             await trio.aclose_forcefully(stream)
