@@ -51,7 +51,7 @@ def decode_body(data: bytes, kind: type[T], path: Mapping[str, str]) -> T:
     Raises:
         HubError: `malformed` for what is not strict JSON, `invalid` with every problem otherwise.
     """
-    return _typed(_document(data, optional=not _required(kind)), kind, path)
+    return _typed(_document(data, optional=not required(kind)), kind, path)
 
 
 def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
@@ -187,6 +187,7 @@ def _problem(attempt: Callable[[], Any], at: str) -> Iterator[tuple[str, str]]:
         yield at + (inner["path"] if inner else ""), _AT.sub("", text)
 
 
-def _required(kind: Any) -> bool:
+def required(kind: Any) -> bool:
+    """Whether a request of this kind cannot go without a body."""
     bare = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     return get_origin(bare) in _ARRAYS or any(field.required for field in msgspec.structs.fields(kind))

@@ -16,6 +16,7 @@ import base64
 import hmac
 import ipaddress
 import os
+import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import quote, unquote
@@ -25,7 +26,7 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.web.callers import Caller
-from hub.web.problem import Reply, problem
+from hub.web.problem import Reply, as_hub_error, problem
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -49,6 +50,12 @@ UNIX = ("unix", 0)
 CALLER = "hub.caller"
 """Where the scope's state has the `Caller`; it was asked when the connection was accepted."""
 _BEARER = "bearer."
+_WORD = rb"[!#$%&'*+.^_`|~0-9a-z-]+"
+_JSON = re.compile(
+    rb'application/json(?:\s*;\s*(?:charset=(?:utf-?8|"utf-?8")|(?!charset)%b=(?:%b|"[^"\\]*")))*\s*;?'
+    % (_WORD, _WORD)
+)
+"""In lower case. JSON has one encoding; a reader that knew another would read another body."""
 _BODY_METHODS = frozenset({"POST"})
 """Those that are served. What another one brings is not read: it is told that it is not served."""
 _REFUSED_METHODS = frozenset({"TRACE", "CONNECT"})
@@ -64,6 +71,8 @@ class Policy:
     """What every request must carry; b"" = nothing."""
     project: bytes = b""
     """The project that is served, as `Hub-Project` names it; b"" = a request may name any."""
+    bodiless: frozenset[str] = frozenset()
+    """Paths that need no body; a POST without one needs no content type there."""
 
     @classmethod
     def for_port(
@@ -83,13 +92,14 @@ def check(policy: Policy, scope: Scope) -> HubError | None:
         _check_peer(scope)
         or _check_caller(policy, scope, headers)
         or _check_size(scope, headers)
+        or _check_framing(scope, headers)
         or _check_host(policy, _all(headers, b"host"))
         or _check_target(scope)
         or _check_origin(policy, _all(headers, b"origin"))
         or _check_fetch_site(_all(headers, b"sec-fetch-site"))
         or _check_token(policy, scope, headers)
         or _check_project(policy, _all(headers, b"hub-project"))
-        or _check_method(scope, headers)
+        or _check_method(policy, scope, headers)
     )
 
 
@@ -110,6 +120,15 @@ def _check_size(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | 
     size = len(scope["raw_path"]) + len(scope["query_string"])
     size += sum(len(name) + len(value) + 4 for name, value in headers)
     return HubError(Code.HEADERS_TOO_LARGE) if size > MAX_HEADERS else None
+
+
+def _check_framing(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
+    """A request has one end: where two rules say different ones, what comes after it could be anybody's request."""
+    if not _all(headers, b"transfer-encoding"):
+        return None
+    if scope["http_version"] == "1.1" and not _all(headers, b"content-length"):
+        return None
+    return HubError(Code.MALFORMED, "Where a request ends is said twice.", hint="Send a length, or chunks.")
 
 
 def _check_host(policy: Policy, hosts: list[bytes]) -> HubError | None:
@@ -178,23 +197,36 @@ def _check_project(policy: Policy, named: list[bytes]) -> HubError | None:
     )
 
 
-def _check_method(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
+def _check_method(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
     if scope["type"] == "websocket":
         # Extended CONNECT (RFC 8441) needs a second implementation of everything above; no client of ours
         # uses it.
         return HubError(Code.METHOD_NOT_ALLOWED) if scope["http_version"] == "2" else None
     if scope["method"] in _REFUSED_METHODS:
         return HubError(Code.METHOD_NOT_ALLOWED)
-    return _check_body_head(headers) if scope["method"] in _BODY_METHODS else None
+    return _check_body_head(policy, scope, headers) if scope["method"] in _BODY_METHODS else None
 
 
-def _check_body_head(headers: list[tuple[bytes, bytes]]) -> HubError | None:
-    types = [value.partition(b";")[0].strip().lower() for value in _all(headers, b"content-type")]
-    if types != [b"application/json"] or _all(headers, b"content-encoding"):
-        return HubError(Code.UNSUPPORTED_MEDIA_TYPE)
+def _check_body_head(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
     lengths = _all(headers, b"content-length")
+    if not (_is_json(headers) or (scope["path"] in policy.bodiless and _has_none(headers, lengths))):
+        return HubError(Code.UNSUPPORTED_MEDIA_TYPE)
     # A length that lies low is caught when the bytes are counted.
     return HubError(Code.TOO_LARGE) if any(_beyond(length) for length in lengths) else None
+
+
+def _is_json(headers: list[tuple[bytes, bytes]]) -> bool:
+    types = _all(headers, b"content-type")
+    plain = len(types) == 1 and not _all(headers, b"content-encoding")
+    return plain and _JSON.fullmatch(types[0].strip().lower()) is not None
+
+
+def _has_none(headers: list[tuple[bytes, bytes]], lengths: list[bytes]) -> bool:
+    """Whether nothing is sent and nothing said of what is sent."""
+    named = {name.lower() for name, _ in headers}
+    return named.isdisjoint((b"content-type", b"content-encoding", b"transfer-encoding")) and (
+        set(lengths) <= {b"0"}
+    )
 
 
 def _beyond(length: bytes) -> bool:
@@ -221,14 +253,27 @@ class Guard:
         self._policy = policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: D102  # ASGI
-        armoured = _with_security_headers(send)
+        answer = _Answer(send)
+        try:
+            await self._serve(scope, receive, answer.send)
+        except Exception as error:  # noqa: BLE001  # the edge
+            if not answer.begun:
+                await respond(scope, answer.send, problem(as_hub_error(error)))
+        except BaseException:  # a cancellation, by itself or in a group
+            if not answer.begun:
+                # The server goes down, and the client is owed a word; Hypercorn's would be an empty 500.
+                with trio.move_on_after(_LAST_WORD, shield=True):
+                    await respond(scope, answer.send, problem(HubError(Code.UNAVAILABLE, _GOING)))
+            raise
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         error = check(self._policy, scope)
         if error is not None:
-            await respond(scope, armoured, problem(error, headers=_more_headers(error)))
+            await respond(scope, send, problem(error, headers=_more_headers(error)))
         elif scope["type"] == "websocket":
-            await self._app(scope, receive, armoured)
+            await self._app(scope, receive, send)
         else:
-            await self._http(scope, receive, armoured)
+            await self._http(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in _BODY_METHODS:
@@ -249,7 +294,7 @@ def _more_headers(error: HubError) -> dict[str, str]:
             return {"Allow": "GET, HEAD, POST"}
         case Code.TOKEN_NEEDED:
             return {"WWW-Authenticate": 'Bearer realm="hub"'}
-        case Code.OTHER_USER:
+        case Code.OTHER_USER | Code.MALFORMED:
             return {"Connection": "close"}
     return {}
 
@@ -291,12 +336,22 @@ class _BodyOf:
                 return message
 
 
-def _with_security_headers(send: Send) -> Send:
-    async def armoured(message: Message) -> None:
+class _Answer:
+    """A `send` that puts the security headers on, and knows whether an answer has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.begun = False
+
+    async def send(self, message: Message) -> None:
+        self.begun = True
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
             given = [(name.lower(), value) for name, value in message.get("headers", ())]
             names = {name for name, _ in given}
             message["headers"] = given + [pair for pair in SECURITY_HEADERS if pair[0] not in names]
-        await send(message)
+        await self._send(message)
 
-    return armoured
+
+_LAST_WORD = 0.5
+"""Seconds for it."""
+_GOING = "The daemon is going down; whether the request was carried out is not known."

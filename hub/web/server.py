@@ -15,7 +15,9 @@ from __future__ import annotations
 import errno
 import ipaddress
 import logging
+import math
 import os
+import resource
 import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -49,6 +51,10 @@ BACKLOG = 1024
 OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 AT_ONCE = 16
 """Connections accepted in one turn of the event loop: a millisecond."""
+FILES_KEPT = 64
+"""Files that no connection takes; a quarter of them where there are few."""
+SAID_EVERY = 60.0
+"""Seconds between two lines of the log about the same trouble."""
 BREATH = 0.1
 """Seconds until the next look whether a connection can be accepted again."""
 
@@ -173,8 +179,8 @@ class _Server:
         self._config = _config()
         self._context = WorkerContext(None)
         self._crowd: Crowd[Connection | Refusal] = Crowd()
-        self._troubles: set[str] = set()
-        """What the log has been told, and is not over."""
+        self._told: dict[str, float] = {}
+        """When the log was last told of a trouble."""
         self._gone = trio.Event()
 
     async def run(self, stop: trio.Event, bound: Bound, task_status: trio.TaskStatus[Bound]) -> None:
@@ -212,10 +218,14 @@ class _Server:
                         break
                     if error.errno in (errno.EBADF, errno.EINVAL, errno.ENOTSOCK):
                         raise
-                else:  # any other error is that of the connection, which has ended before it was accepted
-                    self._over("no connection can be accepted")
-                    stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
-                    handlers.start_soon(self._handle, stream)
+                    continue  # the connection's own error: it has ended before it was accepted
+                if sock.fileno() >= _files_for_connections() and not self._crowd.relieve():
+                    self._trouble(
+                        "a connection was dropped", "too few files are left for the daemon's own work"
+                    )
+                    sock.close()
+                    continue
+                handlers.start_soon(self._handle, trio.SocketStream(trio.socket.from_stdlib_socket(sock)))
 
     async def _handle(self, stream: trio.SocketStream) -> None:
         who = caller(cast("Any", stream.socket), self._owners)
@@ -228,7 +238,6 @@ class _Server:
             self._trouble("a connection was dropped", "too many are open")
             await trio.aclose_forcefully(stream)
             return
-        self._over("a connection was dropped")
         try:
             await connection.run()
         finally:
@@ -237,13 +246,11 @@ class _Server:
                 self._gone.set()
 
     def _trouble(self, what: str, why: str) -> None:
-        """Says once that it is so; whoever causes it can cause it a thousand times a second."""
-        if what not in self._troubles:
-            self._troubles.add(what)
+        """Says so now and then; whoever causes it can cause it a thousand times a second."""
+        now = trio.current_time()
+        if now - self._told.get(what, -math.inf) >= SAID_EVERY:
+            self._told[what] = now
             _log.warning("%s: %s", what, why)
-
-    def _over(self, what: str) -> None:
-        self._troubles.discard(what)
 
     async def _all_gone(self) -> None:
         while self._crowd:
@@ -256,6 +263,12 @@ class _Server:
         finally:
             for connection in self._crowd:
                 connection.abort()
+
+
+def _files_for_connections() -> int:
+    """The lowest number of a file that is none of theirs: the rest is for agents, databases and imports."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return most - min(FILES_KEPT, most // 4)
 
 
 def _config() -> Config:

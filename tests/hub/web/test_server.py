@@ -182,6 +182,10 @@ async def test_a_request_that_never_ends_is_cut_when_the_grace_is_over(monkeypat
         running_.stop.set()
         with trio.fail_after(10):
             await running_.done.wait()
+        reply = await read_reply(stream)  # it was an empty 500
+        assert (reply.status, reply.json["code"]) == (503, "unavailable")
+        assert reply.headers["retry-after"] == "1"
+        assert reply.headers["content-type"] == "application/problem+json"
 
 
 async def test_a_client_still_sending_sees_why_it_was_refused(server: Server):
