@@ -76,13 +76,13 @@ def _events(places: Places, query: Mapping[str, str | int]) -> list[dict[str, An
 
 
 def _history(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
-    from hub.actors.audit import newest_entries
     from hub.io.journal import AuditJournal
     from hub.io.places import load_or_create_key
+    from hub.io.timeline import Timeline
 
     journal = AuditJournal.open(places, load_or_create_key("audit"))
     try:
-        return newest_entries(journal, int(query["limit"]))
+        return Timeline(journal).page(int(query["limit"]), event=str(query.get("event", "")))
     finally:
         journal.close()
 

