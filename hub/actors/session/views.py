@@ -32,7 +32,7 @@ def status(kit: Kit) -> dict[str, Any]:
     record = kit.ledger.record
     if record is None:
         record = SessionRecord()
-    total = kit.tallies.tokens()
+    total, active = kit.tallies.tokens(), record.session_state.active
     body: dict[str, Any] = {
         "sessionId": record.session_id,
         "taskId": record.task_id,
@@ -57,9 +57,9 @@ def status(kit: Kit) -> dict[str, Any]:
         "branch": record.branch,
         "worktree": record.worktree,
         "waitUntil": iso(record.wait_until) if record.wait_until else None,
-        "waitReason": record.wait_reason if record.wait_until else "",
+        "waitReason": record.wait_reason if active and record.wait_until else "",
         # Of the handoff under way. What it was is in the history; said of a later moment it would be untrue.
-        "reason": record.reason if record.state is not State.RUNNING else "",
+        "reason": record.reason if active and record.state is not State.RUNNING else "",
         "startedAt": record.started_at or None,
         "endedAt": record.ended_at or None,
         "error": None,
