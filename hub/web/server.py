@@ -19,7 +19,7 @@ import math
 import os
 import resource
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -38,6 +38,7 @@ from hub.web.callers import Caller, caller
 from hub.web.connection import Connection
 from hub.web.crowd import Crowd
 from hub.web.guard import MAX_HEADERS, App, Policy
+from hub.web.problem import Redact, as_it_is
 from hub.web.refusal import Refusal
 from hub.web.stream import Streams
 from hub.web.unix import bind_unix
@@ -87,7 +88,7 @@ async def serve(
     token: str = "",
     project: str = "",
     unix: Path | None = None,
-    redact: Callable[[str], str] = str,
+    redact: Redact = as_it_is,
     tools: App | None = None,
     task_status: trio.TaskStatus[Bound] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -104,7 +105,7 @@ async def serve(
         token: What every request must carry; "" = nothing, where the kernel tells whose a connection is.
         project: The root of the project that is served.
         unix: Where the unix socket is to lie that is served beside the port.
-        redact: Applied to every text of an error document.
+        redact: As in `create_app`.
         tools: The tool server; None = there is none.
         task_status: Given the bound address.
 
