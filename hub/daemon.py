@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -30,6 +31,7 @@ from hub.io.lock import project_lock
 from hub.io.log import scrubbed_log
 from hub.io.places import Places
 from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
+from hub.owners import Owners
 from hub.web.server import Bound
 from supervisors import Root, SupEvent, run_root
 
@@ -103,6 +105,7 @@ async def run_daemon(
             end, when hub's own records could not be kept.
     """
     os.umask(0o077)
+    order, made = _guarded(order)
     order.places.ensure()
     with project_lock(order.places.lock, port=order.port) as lock, contextlib.ExitStack() as log:
         failpoints.hit("recover.lock")
@@ -120,7 +123,7 @@ async def run_daemon(
             await app.listening.wait()
             lock.tell(daemon.port)
             await _announced(app)
-            write_atomic(order.places.daemon_json, _announcement(daemon, order))
+            write_atomic(order.places.daemon_json, _announcement(daemon, order, made))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
             nursery.start_soon(_end_on_failure, app, root)
@@ -191,12 +194,35 @@ async def _announced(app: App) -> None:
         return
 
 
-def _announcement(daemon: Daemon, order: Order) -> bytes:
+def _guarded(order: Order) -> tuple[Order, str]:
+    """The order with a token, and this token, where the kernel does not tell whose a connection is.
+
+    It lives as long as the daemon, in `.hub/daemon.json`, which this user alone can read.
+    """
+    with Owners() as owners:
+        if owners.known or order.config.server.token:
+            return order, ""
+    token = secrets.token_urlsafe(32)
+
+    def with_token(config: Config) -> Config:
+        return (
+            config
+            if config.server.token
+            else attrs.evolve(config, server=attrs.evolve(config.server, token=token))
+        )
+
+    load = order.load_config
+    return attrs.evolve(order, config=with_token(order.config), load_config=lambda: with_token(load())), token
+
+
+def _announcement(daemon: Daemon, order: Order, made: str) -> bytes:
     body = {"pid": os.getpid(), "port": daemon.port, "startedAt": iso(order.clock()), "version": __version__}
     if daemon.bound.socket:
         body["socket"] = daemon.bound.socket
     if order.config.server.token:
         body["guarded"] = True
+    if made:
+        body["token"] = made
     return json.dumps(body).encode() + b"\n"
 
 

@@ -16,6 +16,7 @@ class Code(StrEnum):
     MALFORMED = "malformed"
     BAD_HOST = "bad_host"
     TOKEN_NEEDED = "token_needed"  # noqa: S105  # a code
+    OTHER_USER = "other_user"
     FOREIGN_ORIGIN = "foreign_origin"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
@@ -101,6 +102,12 @@ RULES: dict[Code, Rule] = {
     Code.BAD_HOST: Rule(400, 2, "The Host header is missing or doubled", "Send exactly one Host header."),
     Code.TOKEN_NEEDED: Rule(
         401, 4, "The daemon wants its token", "Set HUB_TOKEN, or [server] token, to what it was started with."
+    ),
+    Code.OTHER_USER: Rule(
+        403,
+        4,
+        "The other end is another user's",
+        "Be the user who runs hub, or send its token: set [server] token, and HUB_TOKEN where you call from.",
     ),
     Code.FOREIGN_ORIGIN: Rule(
         403, 1, "The request came from a foreign origin", "Call hub from its own page or a local program."

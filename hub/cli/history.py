@@ -61,7 +61,7 @@ def history(
     elif commits:
         show(daemon.get("/api/history/commits")[:limit], as_json=as_json, text=_commits)
     elif pictures:
-        rows = [row for row in daemon.get("/api/history", {"limit": _ALL}) if row["event"] == "handoff"]
+        rows = daemon.get("/api/history", {"limit": _ALL, "event": "handoff"})
         show(rows, as_json=as_json, text=_handoffs)
     else:
         show(daemon.get("/api/history", {"limit": limit}), as_json=as_json, text=_timeline)

@@ -21,7 +21,7 @@ from hub.errors import Code, HubError
 if TYPE_CHECKING:
     from hub.io.places import Places
 
-_ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT})
+_ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
 _BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
 _LARGEST = 1 << 20
 """Bytes of the session's record."""
@@ -76,13 +76,13 @@ def _events(places: Places, query: Mapping[str, str | int]) -> list[dict[str, An
 
 
 def _history(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
-    from hub.actors.audit import newest_entries
     from hub.io.journal import AuditJournal
     from hub.io.places import load_or_create_key
+    from hub.io.timeline import Timeline
 
     journal = AuditJournal.open(places, load_or_create_key("audit"))
     try:
-        return newest_entries(journal, int(query["limit"]))
+        return Timeline(journal).page(int(query["limit"]), event=str(query.get("event", "")))
     finally:
         journal.close()
 

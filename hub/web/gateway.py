@@ -304,9 +304,12 @@ class Gateway:
             ) from None
         return msgspec.json.decode(data)  # type: ignore[no-any-return]
 
-    async def history(self, limit: int) -> JsonArray:
+    async def history(
+        self, limit: int, before: int | None = None, event: str = "", *, handoffs: bool = False
+    ) -> JsonArray:
         """The audit timeline."""
-        return await self.audit.call(messages.AuditHistory(limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        order = messages.AuditHistory(limit, before, event, handoffs)
+        return await self.audit.call(order, timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def history_commits(self) -> JsonArray:
         """The snapshot commits of every session."""

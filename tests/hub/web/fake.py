@@ -304,8 +304,10 @@ class Fake:
         self._asked("contract")
         return {"version": 2}
 
-    async def history(self, limit: int) -> list[Any]:
-        self._asked("history", limit)
+    async def history(
+        self, limit: int, before: int | None = None, event: str = "", *, handoffs: bool = False
+    ) -> list[Any]:
+        self._asked("history", limit, before, event, handoffs)
         return [
             {
                 "seq": 0,
