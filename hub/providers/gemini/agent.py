@@ -40,6 +40,22 @@ LOGIN = (
     ),
 )
 
+POLICY_FILE = "gemini-policy.toml"
+POLICY = b"""\
+[[rule]]
+toolName = "*"
+decision = "ask_user"
+priority = 900
+
+[[rule]]
+toolName = "run_shell_command"
+argsPattern = "."
+decision = "ask_user"
+priority = 999
+"""
+"""Above the policies of the user and of the project. The second rule is the point: without a pattern for its arguments
+the program turns "ask" back into "allow" for the commands that it calls safe."""
+
 _ENV = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
 
 OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
@@ -69,7 +85,11 @@ class Gemini(Program):
         if assignment.model:
             argv += ["-m", assignment.model]
         argv += jsonline.texts(assignment.options.get("args"))
-        return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE)
+        files = {}
+        if assignment.asks:
+            argv += ["--admin-policy", str(assignment.run_dir / POLICY_FILE)]
+            files[POLICY_FILE] = POLICY
+        return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE, files=files)
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""
