@@ -104,6 +104,8 @@ class Codex(Program):
     def _config(self, assignment: Assignment) -> list[str]:
         # Of all settings only these are hub's business: where the model is, and that Codex stays as it is.
         flags = ["-c", "check_for_update_on_startup=false"]
+        if assignment.asks:
+            flags += _held(assignment)
         owned = next((name for name in self.key_names if name in assignment.account.env), "")
         chosen = assignment.options.get("env_key")
         env_key = jsonline.text(chosen) if isinstance(chosen, str) else owned
@@ -117,6 +119,12 @@ class Codex(Program):
         fields["wire_api"] = "responses"
         table = ", ".join(f"{name} = {_toml(value)}" for name, value in fields.items())
         return [*flags, "-c", f"model_providers.hub={{{table}}}", "-c", 'model_provider="hub"']
+
+
+def _held(assignment: Assignment) -> list[str]:
+    """What `untrusted` leaves open is closed: the project's own settings, and the tools that never ask."""
+    project = f"projects={{{_toml(str(assignment.worktree))}={{trust_level=\"untrusted\"}}}}"
+    return ["-c", project, "-c", "features.view_image=false", "-c", 'web_search="disabled"']
 
 
 def _is_exec(assignment: Assignment) -> bool:

@@ -91,6 +91,8 @@ class OpenCode(Program):
     def launch(self, assignment: Assignment) -> Launch:
         """The bridge's command line; standard input stays open as the channel."""
         own = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_CONFIG_CONTENT": json.dumps(_config(assignment))}
+        if assignment.asks:
+            own["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
         argv = [*_BRIDGE, assignment.program or self.program]
         argv += jsonline.texts(assignment.options.get("args"))
         return Launch(argv, self.environment(assignment, own), assignment.worktree, Stdin.PIPE)
