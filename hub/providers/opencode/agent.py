@@ -112,7 +112,8 @@ def _config(assignment: Assignment) -> dict[str, Any]:
         # Named here, the model is accepted although the program's own list may not have it.
         served = {"options": {"baseURL": assignment.base_url}, "models": {model: {}}}
         config["provider"] = {provider: served}
-    return _laid_over(config, jsonline.mapping(assignment.options.get("config")))
+    merged = _laid_over(config, jsonline.mapping(assignment.options.get("config")))
+    return {**merged, "permission": config["permission"]} if assignment.asks else merged
 
 
 def _laid_over(config: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,9 +18,42 @@ ALLOW = "allow"
 _SUBJECT_CAP = 65_536
 
 
+ASK = "ask"
+_EVERYTHING = ("*", "*")
+_NO_TOOL = frozenset({"external_directory", "doom_loop"})
+"""Permissions that stand beside that of a tool, which is asked for anyway."""
+
+
 def permission(assignment: Assignment) -> Any:
-    """The `permission` setting: the user's own; by default `allow`, or `ask` where rules wait for requests."""
-    return assignment.options.get("permission") or ("ask" if assignment.asks else ALLOW)
+    """The `permission` setting: the user's own, by default `allow`; `ask` where rules wait for requests."""
+    return ASK if assignment.asks else assignment.options.get("permission") or ALLOW
+
+
+def rules(agents: Any) -> list[Mapping[str, str]]:
+    """The rules of a session in which every tool asks, whatever the settings allow.
+
+    A subagent has a session of its own, which takes over no `ask` of its parent's. So only those may be started whose
+    own rules ask for everything; `agents` is the program's list of all, with the rules that its settings come to.
+    """
+    known = [jsonline.mapping(agent) for agent in jsonline.items(agents)]
+    held = [jsonline.text(agent.get("name")) for agent in known if _asks_for_all(agent.get("permission"))]
+    return [
+        {"permission": "*", "pattern": "*", "action": ASK},
+        {"permission": "task", "pattern": "*", "action": "deny"},
+        *({"permission": "task", "pattern": name, "action": ASK} for name in held if name),
+    ]
+
+
+def _asks_for_all(ruleset: Any) -> bool:
+    """Whether nothing is allowed behind the last rule that asks for everything; the last that matches decides."""
+    asks = False
+    for rule in map(jsonline.mapping, jsonline.items(ruleset)):
+        name, action = jsonline.text(rule.get("permission")), rule.get("action")
+        if (name, rule.get("pattern")) == _EVERYTHING:
+            asks = action == ASK
+        elif action not in (ASK, "deny") and name not in _NO_TOOL:
+            asks = False
+    return asks
 
 
 class Asks:
