@@ -9,7 +9,7 @@ import pytest
 
 from hub.app import _NAMED, App
 from hub.cli.group import cli
-from hub.domain.approval import Action, Request, judge
+from hub.domain.approval import Action, Request
 from hub.domain.config import model as config_model
 from hub.domain.config.reader import Config, parse_config
 from hub.domain.config.schema import key_of

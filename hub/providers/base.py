@@ -249,6 +249,12 @@ class Provider(Protocol):
     def untold(self) -> Collection[Untold]:
         """What the stream leaves out and the agent's own store (`store.py`) has: read there once the agent is stopped."""
 
+    def unasked(self, options: Mapping[str, Any]) -> Mapping[str, str]:
+        """What the agent does without asking although it is told to ask: a pattern of its tools' names -> why.
+
+        It is not started under a rule that is about one of them. `options` is the provider's table in `hub.toml`.
+        """
+
     def account_env(self, account: Account) -> Mapping[str, str]:
         """Environment that points the agent at the account's isolated directory."""
 

@@ -7,6 +7,7 @@ Must not: know any one agent, or how it is told what to do (each folder's `agent
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -37,6 +38,10 @@ class Program:
     """The variable that says where its model is served; "" = it is told in another way."""
     untold: Collection[Untold] = ()
     """What its stream leaves out and its own store has."""
+
+    def unasked(self, options: Mapping[str, Any]) -> Mapping[str, str]:  # noqa: ARG002 - for those that override it
+        """What the agent does without asking, however it is started; see `Provider`."""
+        return {} if self.capabilities.approvals else {"*": "it asks for nothing before it acts."}
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """The account's directory, where the agent has a variable for it, and its own keys."""

@@ -123,7 +123,7 @@ class Codex(Program):
 
 def _held(assignment: Assignment) -> list[str]:
     """What `untrusted` leaves open is closed: the project's own settings, and the tools that never ask."""
-    project = f"projects={{{_toml(str(assignment.worktree))}={{trust_level=\"untrusted\"}}}}"
+    project = f'projects={{{_toml(str(assignment.worktree))}={{trust_level="untrusted"}}}}'
     return ["-c", project, "-c", "features.view_image=false", "-c", 'web_search="disabled"']
 
 

@@ -39,7 +39,9 @@ def agents() -> Write:
 
 def restrict(session: str, permission: Sequence[Mapping[str, str]]) -> Write:
     """Puts rules on an old session, as `new` does on a fresh one."""
-    return _write("restrict", "PATCH", f"/session/{quote(session, safe='')}", {"permission": list(permission)})
+    return _write(
+        "restrict", "PATCH", f"/session/{quote(session, safe='')}", {"permission": list(permission)}
+    )
 
 
 def load(session: str) -> Write:

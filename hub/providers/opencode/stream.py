@@ -165,7 +165,9 @@ class OpenCodeStream(Fold):
 
     def _opened(self, info: Mapping[str, Any]) -> Step:
         if self._rules and jsonline.items(info.get("permission"))[-len(self._rules) :] != self._rules:
-            text = "OpenCode cannot be made to ask before it acts: it does not keep a session's rules; update it"
+            text = (
+                "OpenCode cannot be made to ask before it acts: it does not keep a session's rules; update it"
+            )
             return self._fail([], Failure(FailureClass.CRASH, text))
         self._session = jsonline.text(info.get("id"))
         self._family = {self._session}

@@ -48,7 +48,15 @@ _ACTS = (
     *("grep_search", "glob", "list_directory", "zoom_image", "lsp", "web_fetch", "web_search", "image_gen"),
     *("read_mcp_resource", "mcp__*", "skill", "artifact", "enter_worktree", "send_message"),
 )
-_STARTS_OTHERS = ("agent", "workflow", "create_sub_session", "team_create", "cron_create", "loop_wakeup", "exec")
+_STARTS_OTHERS = (
+    "agent",
+    "workflow",
+    "create_sub_session",
+    "team_create",
+    "cron_create",
+    "loop_wakeup",
+    "exec",
+)
 HELD = {"permissions": {"ask": list(_ACTS), "deny": list(_STARTS_OTHERS)}}
 """For an agent that must ask. The program lays these lists over those of the user and of the project, and asking
 outranks allowing. Its subagents read and search without asking whatever the settings: they are not started then."""
