@@ -28,10 +28,76 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _NESTED = re.compile(r"[\s;&|()`]")
 _REDIRECTIONS = frozenset({"<", ">", ">>", "<<", "<<<", "<>", ">|", "&>", "&>>", ">&", "<&"})
 _KEYWORDS = frozenset(
-    ["!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "case", "esac", "in", "function", "time"]
+    [
+        "!",
+        "{",
+        "}",
+        "if",
+        "then",
+        "elif",
+        "else",
+        "fi",
+        "while",
+        "until",
+        "do",
+        "done",
+        "for",
+        "select",
+        "case",
+        "esac",
+        "in",
+        "function",
+        "time",
+    ]
 )
 _RUNNERS = frozenset(
-    ["sudo", "doas", "su", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "timeout", "stdbuf", "setsid", "xargs", "parallel", "watch", "find", "fd", "chroot", "unshare", "nsenter", "busybox", "toybox", "eval", "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "script", "strace", "ltrace", "unbuffer", "caffeinate", "npx", "uvx", "uv", "poetry", "pipenv", "docker", "podman", "ssh", "flock"]
+    [
+        "sudo",
+        "doas",
+        "su",
+        "env",
+        "command",
+        "builtin",
+        "exec",
+        "nohup",
+        "nice",
+        "ionice",
+        "timeout",
+        "stdbuf",
+        "setsid",
+        "xargs",
+        "parallel",
+        "watch",
+        "find",
+        "fd",
+        "chroot",
+        "unshare",
+        "nsenter",
+        "busybox",
+        "toybox",
+        "eval",
+        "sh",
+        "bash",
+        "zsh",
+        "dash",
+        "ksh",
+        "ash",
+        "fish",
+        "script",
+        "strace",
+        "ltrace",
+        "unbuffer",
+        "caffeinate",
+        "npx",
+        "uvx",
+        "uv",
+        "poetry",
+        "pipenv",
+        "docker",
+        "podman",
+        "ssh",
+        "flock",
+    ]
 )
 """Programs that run the program which one of their words names."""
 _GOES = frozenset({"-C", "--directory", "--cwd", "--chdir"})

@@ -102,8 +102,8 @@ def judge(
     about = request.kind is Action.TOOL and asks(rules, request.provider)
     if len(request.subject) >= MAX_SUBJECT or (about and len(subject.names) >= MOST_NAMES):
         return Verdict("ask", reason="It is too long to be judged by rules.")
-    if about and _HIDDEN in request.subject and "command" in request.context and subject.judged(rules):
-        return Verdict("ask", reason="A part of it is hidden as a secret, so no rule can judge all of it.")
+    if about and subject.unseen and subject.judged(rules):
+        return Verdict("ask", reason="A part of it is not told, so no rule can judge all of it.")
     if found is not None:
         return Verdict("allow", found.severity, found.reason)
     if request.kind is not Action.TOOL:
@@ -138,6 +138,10 @@ class _Subject:
         self._seen = seen
         places = (request.folder, where.root) if request.folder else ()
         self._folders = [place for name in places for place in (name, seen.real.get(name, name))]
+        self.unseen = bool(request.context.get("unseen")) or (
+            _HIDDEN in request.subject and "command" in request.context
+        )
+        """Whether there is more than is told here: secrets are hidden, and some agents leave parts out."""
         self._command = str(request.context.get("command") or "")
         self._folder = posixpath.join(request.folder or "/", str(request.context.get("cwd") or ""))
         told = [request.context.get("path"), *request.context.get("paths", ())]

@@ -14,6 +14,7 @@ import attrs
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.claude.inbox import line
+from hub.providers.given import given
 
 QUESTION_TOOL = "AskUserQuestion"
 HOOK = "every-tool"
@@ -41,12 +42,16 @@ class Asks:
 
     def __init__(self) -> None:
         self._open: dict[str, _Ask] = {}
+        self._folders: dict[str, str] = {}
+        """Call -> where its shell stands: it goes on where the one before it ended."""
 
     def ask(self, message: Mapping[str, Any]) -> Event | bytes:
         """The event of a request that waits for a person, or the answer to one hub cannot serve."""
         request = jsonline.mapping(message.get("request"))
         request_id = jsonline.text(message.get("request_id"))
         if request.get("subtype") == "hook_callback":
+            about = jsonline.mapping(request.get("input"))
+            self._folders[jsonline.text(about.get("tool_use_id"))] = jsonline.text(about.get("cwd"))
             return _response({"subtype": "success", "request_id": request_id, "response": _ASK})
         if request.get("subtype") != "can_use_tool":
             error = f"hub does not serve {jsonline.text(request.get('subtype')) or 'this'}"
@@ -64,6 +69,9 @@ class Asks:
         if tool == QUESTION_TOOL:
             return Event(EventType.WAITING, "\n".join(ask.questions), {**meta, "needsInput": True})
         meta |= {name: found for name, found in _subject(ask.given).items() if found}
+        meta |= given(tool, ask.given)
+        if folder := self._folders.pop(call, ""):
+            meta["cwd"] = folder
         what = jsonline.text(request.get("description")) or meta.get("command") or meta.get("path", "")
         return Event(EventType.WAITING, f"{tool} {what}".strip(), meta)
 

@@ -124,6 +124,8 @@ def _permission(asked: Asked, paths: Callable[[str], Sequence[str]]) -> Event:
     if asked.method in ("item/commandExecution/requestApproval", "execCommandApproval"):
         what = "a command"
         meta |= {"tool": TOOLS["command_execution"], "command": jsonline.cap(said, _COMMAND_CAP)}
+        if folder := jsonline.text(params.get("cwd")):
+            meta["cwd"] = folder
     else:
         what = "a file change"
         meta["tool"] = TOOLS["file_change"]

@@ -6,15 +6,18 @@ Must not: decide anything but what the settings decided: where everything is all
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Step, Write
+from hub.providers.given import given
 from hub.providers.opencode import rest
 
 ALLOW = "allow"
+_FILES = frozenset({"read", "edit", "write", "list", "external_directory"})
+"""Permissions whose patterns are files; a search's patterns are what it looks for."""
 _SUBJECT_CAP = 65_536
 
 
@@ -57,10 +60,11 @@ def _asks_for_all(ruleset: Any) -> bool:
 
 
 class Asks:
-    """The open requests, oldest first."""
+    """The open requests, oldest first. `inputs` gives what a call is given: a request tells only a part of it."""
 
-    def __init__(self, *, people: bool) -> None:
+    def __init__(self, *, people: bool, inputs: Callable[[str], Mapping[str, Any]]) -> None:
         self._people = people
+        self._inputs = inputs
         self._permissions: set[str] = set()
         self._questions: dict[str, int] = {}
 
@@ -76,9 +80,17 @@ class Asks:
         self._permissions.add(name)
         call = jsonline.text(jsonline.mapping(asked.get("tool")).get("callID"))
         meta = {"approvalId": name, "tool": what, "toolId": call}
-        if patterns:
-            meta["command" if what == "bash" else "path"] = jsonline.cap(patterns, _SUBJECT_CAP)
-        more = {"input": jsonline.excerpt(dict(jsonline.mapping(asked.get("metadata"))))}
+        told = {**jsonline.mapping(asked.get("metadata")), **self._inputs(call)}
+        if what == "bash":
+            meta["command"] = jsonline.cap(jsonline.text(told.get("command")) or patterns, _SUBJECT_CAP)
+        elif what in _FILES and patterns:
+            meta["path"] = jsonline.cap(patterns, _SUBJECT_CAP)
+        about = given(what, told)
+        if what in _FILES:
+            about["paths"] = [*jsonline.texts(asked.get("patterns")), *about.get("paths", ())]
+        else:
+            about["texts"] = [*jsonline.texts(asked.get("patterns")), *about.get("texts", ())]
+        more = {**about, "input": jsonline.excerpt(told)}
         return Step([Event(EventType.WAITING, f"Asks for permission: {said}", {**meta, **more})])
 
     def question(self, asked: Mapping[str, Any]) -> Step:

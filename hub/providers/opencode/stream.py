@@ -55,7 +55,7 @@ class OpenCodeStream(Fold):
         self._assignment = assignment
         options = assignment.options
         self._parts = PartBook(deltas=options.get("partial") is True)
-        self._asks = Asks(people=permission(assignment) != ALLOW)
+        self._asks = Asks(people=permission(assignment) != ALLOW, inputs=self._parts.given)
         self._rules: Sequence[Mapping[str, str]] = ()
         """Those of this session alone, where rules of hub wait for its requests."""
         self._resumed = False

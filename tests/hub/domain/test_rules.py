@@ -394,6 +394,11 @@ def test_what_is_hidden_as_a_secret_is_not_allowed_unseen():
     assert decision([Rule(tool="Write", command="x", decision="deny")], hidden) == "allow"
 
 
+def test_what_its_agent_does_not_tell_is_not_allowed_unseen():
+    assert decision([Rule(command="x", decision="deny")], tool("WebFetch", texts=["a"], unseen=True)) == "ask"
+    assert decision([Rule(command="x", decision="deny")], tool("WebFetch", texts=["x"], unseen=True)) == "deny"
+
+
 def test_what_is_looked_for_is_what_is_named():
     rules = [Rule(command="/etc/keys/*.pem", decision="deny"), Rule(command="git push*")]
     request = attrs.evolve(shell("cd d && cat x"), folder=FOLDER)
