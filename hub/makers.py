@@ -113,7 +113,7 @@ class Makers:
         teller = Teller(self.ref("audit"), self.ref("events"), time.time, self.scrub)
         shelf, known = Shelf(self.places, time.time), self.config().approvals
         where = Where(str(self.places.root), str(Path.home()))
-        return Approvals(shelf, teller, self.ref("settings"), time.time, known, where)
+        return Approvals(shelf, teller, self.ref("settings"), time.time, known=known, where=where)
 
     def models(self) -> Actor[Any]:
         """Models on this machine, and looks at pictures."""

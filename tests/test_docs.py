@@ -18,6 +18,7 @@ from hub.errors import RULES
 from hub.io.places import Places
 from hub.mcp.tools import TOOLS
 from hub.message_map import document as message_document
+from hub.domain.rules import judge
 from hub.providers.registry import load_all
 from hub.web import openapi
 from hub.web.routes import table

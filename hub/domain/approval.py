@@ -78,9 +78,11 @@ class Request:
     said: str = ""
     """The agent's own words."""
     context: Mapping[str, Any] = attrs.field(factory=dict)
-    """What else is known: `input`, `path`, `paths` of a change to several files, `command`; JSON values. For the rules
-    alone: `cwd`, where the command runs; `texts`, what else the tool is given; `within`, folders whose files it reads; `unseen`, that there
-    is more which is not told."""
+    """What else is known: `input`, `path`, `paths` of a change to several files, `command`; JSON values.
+
+    For the rules alone: `cwd`, where the command runs; `texts`, what else the tool is given; `within`, folders whose files
+    it reads; `unseen`, that there is more which is not told.
+    """
     folder: str = ""
     """Where the agent works: its names of files are relative to that."""
 

@@ -15,6 +15,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 
 import attrs
 
@@ -142,7 +143,7 @@ def _commands(line: str, folders: tuple[str, ...], depth: int) -> Iterator[Comma
 
 def _moved(words: list[str], folders: tuple[str, ...]) -> Iterator[str]:
     """Where a command is told to go first: `git -C there`, `make --directory=there`."""
-    for option, word in zip(words, words[1:], strict=False):
+    for option, word in pairwise(words):
         if option in _GOES:
             yield posixpath.join(folders[-1], word)
     for word in words:

@@ -12,12 +12,15 @@ from typing import Any
 
 from hub.providers import jsonline
 
-_FILES = frozenset(
-    ["file_path", "filePath", "path", "paths", "notebook_path", "absolute_path", "dir_path", "directory", "file", "files", "filename", "fileName", "include", "file_paths"]
-)
-_CONTENT = frozenset(
-    ["content", "contents", "new_string", "old_string", "newString", "oldString", "new_str", "old_str", "text", "file_text", "insert_text", "new_source", "patch", "diff", "patchText", "edits", "description", "explanation", "todos", "command", "cmd"]
-)
+_FILES = frozenset({
+    *("file_path", "filePath", "path", "paths", "notebook_path", "absolute_path", "dir_path", "directory", "file", "files"),
+    *("filename", "fileName", "file_paths", "include"),
+})  # fmt: skip
+_CONTENT = frozenset({
+    *("content", "contents", "text", "file_text", "insert_text", "new_source", "patch", "diff", "patchText", "edits"),
+    *("new_string", "old_string", "newString", "oldString", "new_str", "old_str", "todos", "description", "explanation"),
+    *("command", "cmd"),
+})  # fmt: skip
 """What is written, or said of the call: it names nothing that the tool is used on."""
 _SOUGHT = frozenset({"pattern", "query", "regex"})
 _SEARCHES = re.compile(r"grep|(?<!web_)search|\brg\b|ripgrep", re.IGNORECASE)

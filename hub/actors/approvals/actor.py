@@ -65,6 +65,7 @@ class Approvals(Actor[Any]):
         teller: Teller,
         settings: Ref[Any],
         clock: Callable[[], float],
+        *,
         known: Sequence[ApprovalRule],
         where: Where,
     ) -> None:

@@ -14,9 +14,9 @@ Must not: know any one of them, or find its settings by itself.
 What cannot be known of it is not claimed: it reports no quota and no cost, and its contract is the head of its first
 prompt. That it can do the rest is the protocol's promise; a session that it cannot take up again starts afresh.
 
-Options, all optional: `mode` (one of the session modes it offers), `ask` (true = it asks before everything it does, and a
-person or a rule answers; otherwise permissions are given and told, and it is not started under a rule about tools), `partial` (text as it is written), `args` (more arguments), `env` (more
-environment).
+Options, all optional: `mode` (one of the session modes it offers), `ask` (true = it asks before everything it does, and
+a person or a rule answers; otherwise permissions are given and told, and it is not started under a rule about tools),
+`partial` (text as it is written), `args` (more arguments), `env` (more environment).
 """
 
 from __future__ import annotations

@@ -18,14 +18,17 @@ about its tools; with any but the first it asks), `partial` (text as it is writt
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import glob
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
 from hub.domain.detection.adoption import Opening
 from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream, Texts
 from hub.providers.gemini.stream import GeminiStream, approval_mode
 from hub.providers.program import Program
 
@@ -91,9 +94,33 @@ class Gemini(Program):
             files[POLICY_FILE] = POLICY
         return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE, files=files)
 
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:
+        """A trusted MCP server: no policy makes the program ask for its tools."""
+        home = env.get(self.home_env) or env.get("HOME", "")
+        for place in (home, str(assignment.worktree)):
+            file = f"{place}/.gemini/settings.json"
+            if any(_trusts(text) for text in texts(glob.escape(file))):
+                return f'it calls the tools of an MCP server that {file} trusts without asking; take `"trust": true` out.'
+        return ""
+
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""
         return GeminiStream(assignment)
 
+
+def _trusts(settings: str) -> bool:
+    """Whether settings trust an MCP server; such as cannot be read, comments aside, may."""
+    try:
+        servers = jsonline.mapping(json.loads(_COMMENT.sub(_without, settings)).get("mcpServers"))
+    except (ValueError, AttributeError, RecursionError):
+        return "mcpServers" in settings or "\\u" in settings
+    return any(jsonline.mapping(server).get("trust") for server in servers.values())
+
+
+def _without(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith('"') else " "
+
+
+_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 PROVIDER = Gemini()
