@@ -41,7 +41,11 @@ class Program:
 
     def unasked(self, options: Mapping[str, Any]) -> Mapping[str, str]:  # noqa: ARG002 - for those that override it
         """What the agent does without asking, however it is started; see `Provider`."""
-        return {} if self.capabilities.approvals else {"*": "it asks for nothing before it acts."}
+        return (
+            {}
+            if self.capabilities.approvals
+            else {"*": "cannot ask for permission, which a rule of [[approvals]] wants."}
+        )
 
     def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:  # noqa: ARG002 - as above
         """What of its user's own settings lets it act without asking: none that hub's do not outrank."""

@@ -201,7 +201,9 @@ def turn(call: Call, page: str) -> Callable[[Seen], Turn]:
     """The call, with the names of where the agent works and of the page."""
 
     def made(seen: Seen) -> Turn:
-        text = json.dumps(call.args).replace('"@/', f'"{working_directory(seen.text)}/').replace("!page", page)
+        text = (
+            json.dumps(call.args).replace('"@/', f'"{working_directory(seen.text)}/').replace("!page", page)
+        )
         return Turn.tools(Call(call.verb, json.loads(text)))
 
     return made

@@ -1,6 +1,6 @@
 """A tool server over standard input and output, in the standard library: one tool, and a record of every call of it.
 
-    python tool_server.py RECORD ANSWER
+python tool_server.py RECORD ANSWER
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def main() -> None:
         if "id" not in asked:
             continue
         result = answer(asked["method"], asked.get("params") or {}, record, words)
-        told = {"result": result} if result is not None else {"error": {"code": -32601, "message": "not served"}}
+        told = (
+            {"result": result} if result is not None else {"error": {"code": -32601, "message": "not served"}}
+        )
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **told}) + "\n")
         sys.stdout.flush()
 

@@ -135,9 +135,7 @@ class Targets:
                     Code.AGENT_MISSING, f"{provider} is not installed.", hint=self._install_hint(provider)
                 )
             if why := self.unheld(provider):
-                raise HubError(
-                    Code.INVALID, f"{provider} is not started under your [[approvals]]: {why}", hint=_NARROW
-                )
+                raise HubError(Code.INVALID, f"{provider} {why}", hint=_NARROW)
             names = [provider, *(n for n in names if n != provider)]
         if not names:
             raise self._nobody(self.left_out(logged_out, provider=provider, profile=profile))
@@ -239,7 +237,7 @@ class Targets:
             if not self.installed(name):
                 status, reason = Status.ERROR, "not installed"
             elif why := self.unheld(name):
-                status, reason = Status.ERROR, f"your [[approvals]] cannot hold it: {why}"
+                status, reason = Status.ERROR, f"it {why}"
             elif working == Target(name, account):
                 status, reason = Status.ACTIVE, ""
             elif name in logged_out and name not in self.kit.config.session.chain:

@@ -34,8 +34,8 @@ from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.program import Program
 
 _UNKNOWN = (
-    "hub cannot know whether it asks before everything it does. If it does so in the mode you run it in, say `ask = true` "
-    "in [providers.{name}]."
+    "may act without asking, for all that hub knows. If it asks before everything it does, in the mode you run it in, "
+    "say `options = {{ ask = true }}` in [providers.{name}]."
 )
 CAPABILITIES = Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
 

@@ -16,6 +16,8 @@ from hub.providers.given import given
 from hub.providers.opencode import rest
 
 ALLOW = "allow"
+_ANY = "*"
+"""The pattern of a permission that has no other, as that of a tool of the user's own."""
 _FILES = frozenset({"read", "edit", "write", "list", "external_directory"})
 """Permissions whose patterns are files; a search's patterns are what it looks for."""
 _SUBJECT_CAP = 65_536
@@ -86,10 +88,9 @@ class Asks:
         elif what in _FILES and patterns:
             meta["path"] = jsonline.cap(patterns, _SUBJECT_CAP)
         about = given(what, told)
-        if what in _FILES:
-            about["paths"] = [*jsonline.texts(asked.get("patterns")), *about.get("paths", ())]
-        else:
-            about["texts"] = [*jsonline.texts(asked.get("patterns")), *about.get("texts", ())]
+        if named := [text for text in jsonline.texts(asked.get("patterns")) if text != _ANY]:
+            kind = "paths" if what in _FILES else "texts"
+            about[kind] = list(dict.fromkeys([*named, *about.get(kind, ())]))
         more = {**about, "input": jsonline.excerpt(told)}
         return Step([Event(EventType.WAITING, f"Asks for permission: {said}", {**meta, **more})])
 

@@ -396,7 +396,9 @@ def test_what_is_hidden_as_a_secret_is_not_allowed_unseen():
 
 def test_what_its_agent_does_not_tell_is_not_allowed_unseen():
     assert decision([Rule(command="x", decision="deny")], tool("WebFetch", texts=["a"], unseen=True)) == "ask"
-    assert decision([Rule(command="x", decision="deny")], tool("WebFetch", texts=["x"], unseen=True)) == "deny"
+    assert (
+        decision([Rule(command="x", decision="deny")], tool("WebFetch", texts=["x"], unseen=True)) == "deny"
+    )
 
 
 def test_what_is_looked_for_is_what_is_named():

@@ -30,13 +30,21 @@ def made(tmp_path):
 
 def ask(command="deploy"):
     return Request(
-        "a-000000000001", Action.TOOL, "s-1", "demo-first", tool="run", subject=command, context={"command": command}
+        "a-000000000001",
+        Action.TOOL,
+        "s-1",
+        "demo-first",
+        tool="run",
+        subject=command,
+        context={"command": command},
     )
 
 
 def on_the_log(made):
     """What the audit log says of how the request ended, at this moment."""
-    return [line for line in (made.hub / "audit.jsonl").read_bytes().splitlines() if b"approval_resolved" in line]
+    return [
+        line for line in (made.hub / "audit.jsonl").read_bytes().splitlines() if b"approval_resolved" in line
+    ]
 
 
 @asynccontextmanager

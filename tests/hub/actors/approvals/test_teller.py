@@ -22,7 +22,9 @@ class Log:
     async def call(self, message, *, timeout):
         if self.broken:
             raise HubError(Code.NO_SPACE)
-        stage = message.entries[0].event if isinstance(message, AuditAppend) else message.events[0].msg.split()[0]
+        stage = (
+            message.entries[0].event if isinstance(message, AuditAppend) else message.events[0].msg.split()[0]
+        )
         self.told.append(f"{self.name} {stage}")
 
 
@@ -38,7 +40,12 @@ def teller(told, *, audit_broken=False):
 async def test_each_stage_is_on_the_audit_log_first():
     told: list[str] = []
     await teller(told).tell(decided(made(), State.APPROVED, By.USER, "", 2.0))
-    assert told == ["audit approval_requested", "event approval", "audit approval_resolved", "event approved:"]
+    assert told == [
+        "audit approval_requested",
+        "event approval",
+        "audit approval_resolved",
+        "event approved:",
+    ]
 
 
 @pytest.mark.parametrize(("decision", "then"), [("allow", []), ("deny", ["event denied:"])])
