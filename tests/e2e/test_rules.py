@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import PATIENCE
 from tests.faults.harness import git
 from tests.model_server import Call, Seen, Turn
 from tests.model_server.wire import working_directory
@@ -24,6 +23,8 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.agents
 
+LONG = 300.0
+"""Seconds: these programs start slowly, and each of a dozen calls is a request."""
 SECRET = "CANARY-of-the-file"  # noqa: S105 - the text that must reach nobody
 FOUND = "CANARY-of-the-tool"
 SERVER = Path(__file__).with_name("tool_server.py")
@@ -237,7 +238,7 @@ def test_what_is_denied_never_runs_and_what_is_asked_waits(team, page, name):
             api.post(f"/api/approvals/{one['id']}", {"approved": "no.txt" not in one["action"]})
         return team.made.ended()
 
-    record = until(ended, "the session ends", PATIENCE)
+    record = until(ended, "the session ends", LONG)
     assert record["sessionState"] == "completed"
     told = "\n".join(json.dumps(seen.body) for seen in team.models.requests())
     assert SECRET not in told
