@@ -25,7 +25,7 @@ _CONTENT = frozenset({
 _SOUGHT = frozenset({"pattern", "query", "regex"})
 _SEARCHES = re.compile(r"grep|(?<!web_)search|\brg\b|ripgrep", re.IGNORECASE)
 _WEB = re.compile(r"web", re.IGNORECASE)
-_OWN = re.compile(r"mcp|__|-", re.IGNORECASE)
+_OWN = re.compile(r"mcp|__|-|\Aother\Z", re.IGNORECASE)
 """How tools of the user's own are named: what their inputs mean nobody knows."""
 _ADDRESS = re.compile(r"https?://[^\s\"'<>`\\)\]]+", re.IGNORECASE)
 _MOST = 64

@@ -68,10 +68,24 @@ class Asks:
         self._people = people
         self._inputs = inputs
         self._permissions: set[str] = set()
+        self._early: dict[str, Mapping[str, Any]] = {}
+        """Call -> its request, which came before its input."""
         self._questions: dict[str, int] = {}
 
     def permission(self, asked: Mapping[str, Any]) -> Step:
-        """A tool waits for permission."""
+        """A tool waits for permission. One that tells nothing of its input waits here until its call does."""
+        call = jsonline.text(jsonline.mapping(asked.get("tool")).get("callID"))
+        if self._people and call and not asked.get("metadata") and not self._inputs(call):
+            self._early[call] = asked
+            return Step()
+        return self._tell(asked, call)
+
+    def begun(self, call: str) -> Step:
+        """A call runs, and its input is known: what it asked before is told now."""
+        asked = self._early.pop(call, None)
+        return Step() if asked is None else self._tell(asked, call)
+
+    def _tell(self, asked: Mapping[str, Any], call: str) -> Step:
         name = jsonline.text(asked.get("id"))
         what = jsonline.text(asked.get("permission"))
         patterns = " ".join(jsonline.texts(asked.get("patterns")))
@@ -80,14 +94,14 @@ class Asks:
             event = Event(EventType.SYSTEM, f"Allowed by policy: {said}", {"allowed": True})
             return Step([event], [rest.permission(name, approved=True, note="")])
         self._permissions.add(name)
-        call = jsonline.text(jsonline.mapping(asked.get("tool")).get("callID"))
         meta = {"approvalId": name, "tool": what, "toolId": call}
         told = {**jsonline.mapping(asked.get("metadata")), **self._inputs(call)}
         if what == "bash":
             meta["command"] = jsonline.cap(jsonline.text(told.get("command")) or patterns, _SUBJECT_CAP)
         elif what in _FILES and patterns:
             meta["path"] = jsonline.cap(patterns, _SUBJECT_CAP)
-        about = given(what, told)
+        own = what not in _FILES and not asked.get("metadata")
+        about = given(f"mcp {what}" if own else what, told)
         if named := [text for text in jsonline.texts(asked.get("patterns")) if text != _ANY]:
             kind = "paths" if what in _FILES else "texts"
             about[kind] = list(dict.fromkeys([*named, *about.get(kind, ())]))

@@ -258,7 +258,10 @@ class OpenCodeStream(Fold):
     def _part(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: ARG002, FBT001 - a handler's signature
         part = jsonline.mapping(told.get("part"))
         self._alive = self._alive or self._parts.speaks(part)
-        return Step(self._parts.updated(part, sub=sub))
+        events = self._parts.updated(part, sub=sub)
+        running = jsonline.mapping(part.get("state")).get("status") == "running"
+        asked = self._asks.begun(jsonline.text(part.get("callID"))) if running else Step()
+        return Step([*events, *asked.events], asked.writes)
 
     def _settled(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: ARG002, FBT001 - a handler's signature
         self._asks.settled(told)

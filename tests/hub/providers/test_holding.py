@@ -278,6 +278,32 @@ def test_opencode_that_tells_no_agents_is_given_no_task():
     assert told(stream, "agents", "no such path", 404).outcome is not None
 
 
+def event(stream, kind, **properties):
+    told = {"event": {"type": kind, "properties": {"sessionID": "ses_1", **properties}}}
+    return stream.feed(json.dumps(told).encode(), 1.0)
+
+
+def test_a_request_of_opencode_that_comes_before_its_input_waits_for_it():
+    """A tool of the user's own tells nothing in its request, and the call's input comes right behind it."""
+    stream, _ = opencode()
+    told(stream, "new", {"id": "ses_1", "permission": rules([])})
+    event(stream, "message.updated", info={"id": "m", "role": "assistant"})
+    request = {"id": "per_1", "permission": "s_t", "patterns": ["*"], "metadata": {}, "tool": {"callID": "c"}}
+    assert event(stream, "permission.asked", **request).events == ()
+    part = {"id": "p", "messageID": "m", "type": "tool", "tool": "s_t", "callID": "c"}
+    state = {"status": "running", "input": {"path": "d/x"}}
+    [use, asked] = event(stream, "message.part.updated", part={**part, "state": state}).events
+    assert (use.type, asked.type, asked.meta["approvalId"]) == (
+        EventType.TOOL_USE,
+        EventType.WAITING,
+        "per_1",
+    )
+    assert asked.meta["texts"] == ["d/x"]
+    [again] = event(stream, "permission.asked", **{**request, "id": "per_2"}).events
+    assert again.meta["input"] == {"path": "d/x"}
+    assert stream.answer("per_1", False, "")
+
+
 def test_opencodes_own_permission_table_gives_way_to_rules():
     options = {"permission": "allow", "config": {"permission": {"bash": "allow"}}, "env": {}}
     launch = PROVIDERS["opencode"].launch(attrs.evolve(ASSIGNMENT, options=options))
@@ -305,7 +331,10 @@ def test_copilot_has_the_shell_in_the_place_of_tools_that_never_ask():
     assert "--excluded-tools" not in PROVIDERS["copilot"].launch(attrs.evolve(ASSIGNMENT, asks=False)).argv
 
 
-@pytest.mark.parametrize(("option", "held"), [("", False), ("options = { ask = true }\n", True), ("options = { ask = false }\n", False)])
+@pytest.mark.parametrize(
+    ("option", "held"),
+    [("", False), ("options = { ask = true }\n", True), ("options = { ask = false }\n", False)],
+)
 def test_an_agent_of_the_users_own_is_held_where_its_user_says_that_it_asks(option, held):
     config = parse_config(f'[providers.mine]\nkind = "acp"\ncommand = ["mine"]\n{option}[[approvals]]\n')
     settings = config.provider("mine")

@@ -14,7 +14,13 @@ from tests.hub.actors.kit import daemon_of
 from tests.waiting import answered
 
 DENY = '\n[[approvals]]\ncommand = "secret.txt"\ndecision = "deny"\nreason = "it stays here"\n'
-READS = ("cat secret.txt", "cd . && cat ./secret.txt | head", "sh -c 'cat secret.txt'", "cat sec*", "grep -r CANARY .")
+READS = (
+    "cat secret.txt",
+    "cd . && cat ./secret.txt | head",
+    "sh -c 'cat secret.txt'",
+    "cat sec*",
+    "grep -r CANARY .",
+)
 
 
 @pytest.fixture
@@ -48,11 +54,18 @@ async def test_what_is_denied_is_not_run_by_the_first_agent_nor_by_the_one_that_
 
 @pytest.mark.parametrize("approved", [True, False])
 async def test_what_is_asked_for_waits(made, monkeypatch, approved):
-    made.script("demo-first", {"run": "echo x > made.txt"}, {"write": {"path": "free.txt", "text": "y"}}, {"done": "-"})
+    made.script(
+        "demo-first",
+        {"run": "echo x > made.txt"},
+        {"write": {"path": "free.txt", "text": "y"}},
+        {"done": "-"},
+    )
     made.configure('\n[[approvals]]\ncommand = "made.txt"\n')
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("session", StartRun("make it"))
-        [found] = await answered(lambda: live.ask("approvals", GetApprovals()), lambda waiting: len(waiting) == 1)
+        [found] = await answered(
+            lambda: live.ask("approvals", GetApprovals()), lambda waiting: len(waiting) == 1
+        )
         folder = made.hub / "worktrees" / (await live.status())["sessionId"]
         assert (found["action"], list(folder.glob("*.txt"))) == ("run: echo x > made.txt", [])
         await live.ask("approvals", ResolveApproval(found["id"], approved, ""))
@@ -87,7 +100,9 @@ async def test_who_cannot_be_held_to_a_rule_is_passed_by_and_says_why(made, monk
     made.script("demo-first", {"done": "finished"})
     mine = f'\n[providers.mine]\nkind = "acp"\nenabled = true\ncommand = ["{sys.executable}"]\n'
     made.configure(mine + DENY)
-    text = (made.root / "hub.toml").read_text().replace('chain = ["demo-first"', 'chain = ["mine", "demo-first"')
+    text = (
+        (made.root / "hub.toml").read_text().replace('chain = ["demo-first"', 'chain = ["mine", "demo-first"')
+    )
     (made.root / "hub.toml").write_text(text)
     async with daemon_of(made, monkeypatch) as live:
         with pytest.raises(HubError, match="mine may act without asking"):
