@@ -14,11 +14,11 @@ from hub.domain.config import model as config_model
 from hub.domain.config.reader import Config, parse_config
 from hub.domain.config.schema import key_of
 from hub.domain.handoff import document as handoff_document
+from hub.domain.rules import judge
 from hub.errors import RULES
 from hub.io.places import Places
 from hub.mcp.tools import TOOLS
 from hub.message_map import document as message_document
-from hub.domain.rules import judge
 from hub.providers.registry import load_all
 from hub.web import openapi
 from hub.web.routes import table

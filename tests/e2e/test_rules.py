@@ -25,7 +25,7 @@ pytestmark = pytest.mark.agents
 
 LONG = 300.0
 """Seconds: these programs start slowly, and each of a dozen calls is a request."""
-SECRET = "CANARY-of-the-file"  # noqa: S105 - the text that must reach nobody
+SECRET = "CANARY-of-the-file"
 FOUND = "CANARY-of-the-tool"
 SERVER = Path(__file__).with_name("tool_server.py")
 RULES = """
