@@ -26,8 +26,10 @@ import msgspec
 from hub.domain.event import Record, Tag
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.atomic import coded_errors, read_bounded, write_atomic
+from hub.io.atomic import coded_errors
 from hub.io.runner.proc import boot_id
+from hub.io.sealed import read_sealed, write_sealed
+from hub.io.sealed_db import ForeignDatabaseError, claim, insist_no_journal
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS events (
@@ -230,7 +232,9 @@ class EventStore:
             fd = os.open(self._path, flags, 0o600)
             os.fchmod(fd, 0o600)
             os.close(fd)
+        insist_no_journal(self._path)
         self._db = db = sqlite3.connect(self._path, isolation_level=None)
+        claim(db, self._path)
         for pragma in _PRAGMAS:
             db.execute(pragma).fetchall()
         db.executescript(_SCHEMA)
@@ -268,7 +272,7 @@ class EventStore:
             self._note_reserved(self._last + count + _RESERVE)
 
     def _note_reserved(self, number: int) -> None:
-        write_atomic(self._path.with_name(_RESERVED), b"%d %s\n" % (number, boot_id().encode()))
+        write_sealed(self._path.with_name(_RESERVED), b"%d %s\n" % (number, boot_id().encode()))
         self._reserved = number
 
     def _query(self, sql: str, *values: Any) -> list[Record]:
@@ -286,17 +290,20 @@ class EventStore:
 
     def _start_anew(self, error: sqlite3.DatabaseError) -> None:
         """Puts the damaged database aside and goes on in a new one, above every id it still tells."""
-        floor = max(self._last, _highest_id(self._db)) or _reserved_id(self._path)[0]
+        foreign = isinstance(error, ForeignDatabaseError)
+        told = 0 if foreign else _highest_id(self._db)
+        floor = max(self._last, told) or _reserved_id(self._path)[0]
         self._let_go()
         aside = f"{self._path}.corrupt-{time.time_ns() // 1_000_000}"
         with coded_errors(self._path):
-            for suffix in ("", "-wal", "-shm"):
+            for suffix in ("", "-wal", "-shm", "-journal"):
                 with contextlib.suppress(FileNotFoundError):
                     Path(f"{self._path}{suffix}").rename(f"{aside}{suffix}")
         self._connect(floor)
         self.damage = HubError(
-            Code.STATE_CORRUPT,
-            f"The event log was damaged ({error}); it was kept as {Path(aside).name}, and goes on at {floor + 1}.",
+            Code.NOT_SEALED if foreign else Code.STATE_CORRUPT,
+            f"The event log {'is not believed' if foreign else 'was damaged'} ({error}); it was"
+            f" kept as {Path(aside).name}, and goes on at {floor + 1}.",
             hint="Earlier events are in that file; the audit log and the snapshots are not touched.",
         )
 
@@ -356,7 +363,7 @@ def _highest_id(db: sqlite3.Connection | None) -> int:
 def _reserved_id(path: Path) -> tuple[int, str]:
     """What was reserved when the database could still be read, and on which boot; 0 when nothing was."""
     with contextlib.suppress(OSError, HubError, ValueError):
-        number, _, boot = read_bounded(path.with_name(_RESERVED), 128).decode("ascii").strip().partition(" ")
+        number, _, boot = read_sealed(path.with_name(_RESERVED), 256).decode("ascii").strip().partition(" ")
         return int(number), boot
     return 0, ""
 
@@ -368,7 +375,7 @@ def _lost_id(path: Path) -> int:
 
 
 def _is_corrupt(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT
+    return isinstance(error, ForeignDatabaseError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT
 
 
 def _raise_coded(path: Path, error: sqlite3.Error) -> NoReturn:

@@ -23,6 +23,8 @@ from hub.io.runner.pump import Pump
 
 MESSAGES = st.lists(st.tuples(st.integers(0, 255), st.binary(max_size=50)), max_size=10)
 
+KEY = b"k" * 32
+
 
 @given(MESSAGES, st.integers(1, 30))
 def test_messages_come_out_whole_however_they_are_cut(messages, step):
@@ -128,17 +130,38 @@ def test_bytes_whose_record_was_lost_are_replayed_with_the_last_known_time(in_di
 
 
 def test_a_whole_file_is_there_or_the_one_before(in_dir):
-    runner_files.write_json("state.json", {"n": 1})
+    runner_files.write_json("state.json", {"n": 1}, KEY)
     with pytest.raises(TypeError):
-        runner_files.write_json("state.json", {"n": object()})
-    assert runner_files.read_json("state.json") == {"n": 1}
+        runner_files.write_json("state.json", {"n": object()}, KEY)
+    assert runner_files.read_json("state.json", KEY) == {"n": 1}
     assert runner_files.read_json("nothing.json") is None
 
 
+@pytest.mark.parametrize(
+    "text", ['{"n": 1}', '{"n": 1,"seal":"' + "0" * 64 + '"}', "", "\\0", '{"n": 1,"seal":"x"}']
+)
+def test_a_file_that_the_runner_did_not_seal_is_not_read(in_dir, text):
+    """Nothing of a forged verdict is even parsed."""
+    Path("verdict.json").write_text(text)
+    with pytest.raises(runner_files.UnsealedError):
+        runner_files.read_json("verdict.json", KEY)
+
+
+def test_a_seal_is_for_one_name_and_one_key(in_dir):
+    runner_files.write_json("verdict.json", {"n": 1}, KEY)
+    Path("verdict.json").rename("claim")
+    with pytest.raises(runner_files.UnsealedError):
+        runner_files.read_json("claim", KEY)
+    Path("claim").rename("verdict.json")
+    assert runner_files.read_json("verdict.json", KEY) == {"n": 1}
+    with pytest.raises(runner_files.UnsealedError):
+        runner_files.read_json("verdict.json", bytes(32))
+
+
 def test_a_claim_is_taken_once_and_a_planted_link_is_not_followed(in_dir):
-    assert runner_files.claim({"pid": 1})
-    assert not runner_files.claim({"pid": 2})
-    assert runner_files.read_json("claim") == {"pid": 1}
+    assert runner_files.claim({"pid": 1}, KEY)
+    assert not runner_files.claim({"pid": 2}, KEY)
+    assert runner_files.read_json("claim", KEY) == {"pid": 1}
     Path("linked").symlink_to("claim")
     with pytest.raises(OSError, match="symbolic link"):
         runner_files.read_json("linked")
