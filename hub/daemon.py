@@ -128,7 +128,7 @@ async def run_daemon(
             await app.listening.wait()
             lock.tell(daemon.port)
             broken = await _announced(app)
-            daemon.warnings = [error for error in (foreign, broken) if error is not None]
+            daemon.warnings = [*foreign, *([broken] if broken else [])]
             await _warned(app, order, daemon.warnings)
             write_atomic(order.places.daemon_json, _announcement(daemon, order))
             task_status.started(daemon)

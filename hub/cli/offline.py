@@ -132,7 +132,7 @@ def ordered(
         insist_usable(mine.places.root)
         make_private_dir(mine.places.hub_dir)
         with project_lock(mine.places.lock):
-            if (foreign := claim(mine.places)) is not None:
+            for foreign in claim(mine.places):
                 click.echo(f"hub: {foreign.detail}\n     {foreign.hint}", err=True)
             mine.places.ensure()
             return {"ok": True, **here(mine)}

@@ -93,17 +93,17 @@ def stamped(places: Places) -> bool:
     return True
 
 
-def claim(places: Places) -> HubError | None:
+def claim(places: Places) -> list[HubError]:
     """Makes the folder hub's own; to be called while the project's lock is held.
 
     What a folder without the stamp holds is moved below `unsealed-<ts>` in it, whole, and never read; but for the
-    worktrees, which stay where git knows them, and keys that nobody else could have put there.
+    worktrees, which stay where git knows them, and the keys, which people write by hand.
 
     Returns:
-        What to tell the user; None when the folder was hub's already, or empty.
+        What the user must be told; nothing when the folder was hub's already, or empty.
     """
     if stamped(places):
-        return None
+        return []
     foreign = [entry for entry in sorted(places.hub_dir.iterdir()) if not _stays(entry)]
     aside = places.hub_dir / f"unsealed-{time.time_ns() // 1_000_000}"
     with coded_errors(places.hub_dir):
@@ -112,8 +112,33 @@ def claim(places: Places) -> HubError | None:
         for entry in foreign:
             entry.rename(aside / entry.name)
     write_sealed(places.hub_dir / STAMP, _TEXT)
-    if not foreign:
-        return None
+    told = [_not_ours(places, aside)] if foreign else []
+    return [*told, _keys_found(places)] if places.dotenv.exists() else told
+
+
+def insist_stamped(places: Places) -> None:
+    """For whoever only reads.
+
+    Raises:
+        HubError: NOT_SEALED.
+    """
+    if not stamped(places):
+        raise HubError(
+            Code.NOT_SEALED,
+            f"{places.hub_dir} was not made by this hub at this place: nothing in it is believed.",
+            hint="Start anew beside it, everything is kept: hub daemon",
+        )
+
+
+def _keys_found(places: Places) -> HubError:
+    return HubError(
+        Code.NOT_SEALED,
+        f"{places.dotenv} was there before hub was: its keys are used.",
+        hint=f"If you did not write it, remove it: rm {places.dotenv}",
+    )
+
+
+def _not_ours(places: Places, aside: Path) -> HubError:
     return HubError(
         Code.NOT_SEALED,
         f"{places.hub_dir} was not made by this hub at this place: it was copied or moved here, came with the project,"
@@ -129,5 +154,5 @@ def _stays(entry: Path) -> bool:
         return entry.name == "worktrees" or not any(entry.iterdir())
     if entry.name == "lock":
         return True
-    private = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
-    return entry.name == ".env" and private and found.st_nlink == 1
+    own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_nlink == 1
+    return entry.name == ".env" and own

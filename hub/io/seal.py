@@ -12,7 +12,7 @@ are known to be hub's.
 from __future__ import annotations
 
 from _blake2 import blake2b  # `hashlib` loads OpenSSL: 3 ms at every start of an agent
-from _operator import _compare_digest as same
+from _operator import _compare_digest
 
 _SIZE = 32
 _MEMBER = b',"seal":"'
@@ -29,6 +29,11 @@ def mark(key: bytes, name: bytes, body: bytes = b"") -> str:
     made.update(name)
     made.update(body)
     return made.hexdigest()
+
+
+def same(found: str, made: str) -> bool:
+    """Whether two codes are equal, in a time that tells nothing of where they differ."""
+    return _compare_digest(found, made)
 
 
 def derived(key: bytes, name: bytes) -> bytes:

@@ -8,10 +8,15 @@ The first look runs nothing that the file brings: no view, no trigger, no functi
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sqlite3
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 from hub.io.sealed import bears, mark
 
@@ -59,6 +64,37 @@ def check(db: sqlite3.Connection, path: Path) -> None:
         ForeignDatabaseError, sqlite3.DatabaseError: As `claim`.
     """
     _is_empty(db, path)
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that changes no file, and makes none beside the database; nobody may have it open.
+
+    What its last user left in the WAL is read from a copy of both.
+
+    Raises:
+        ForeignDatabaseError, sqlite3.DatabaseError: As `check`.
+    """
+    insist_no_journal(path)
+    with contextlib.ExitStack() as stack:
+        name, how = path, "mode=ro&immutable=1"
+        if _size(f"{path}-wal"):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hub-look-")))
+            name, how = folder / path.name, "mode=rw"
+            for suffix in ("", "-wal"):
+                shutil.copyfile(f"{path}{suffix}", f"{name}{suffix}", follow_symlinks=False)
+        uri = f"file:{quote(os.fspath(name))}?{how}"
+        db = stack.enter_context(contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None)))
+        check(db, path)
+        db.execute("PRAGMA query_only=ON")
+        yield db
+
+
+def _size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _is_empty(db: sqlite3.Connection, path: Path) -> bool:

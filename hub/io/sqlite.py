@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 import msgspec
@@ -29,7 +29,8 @@ from hub.io import failpoints
 from hub.io.atomic import coded_errors
 from hub.io.runner.proc import boot_id
 from hub.io.sealed import read_sealed, write_sealed
-from hub.io.sealed_db import ForeignDatabaseError, claim, insist_no_journal
+from hub.io.sealed_db import ForeignDatabaseError, claim, insist_no_journal, reading
+from hub.io.sqlite_errors import is_corrupt, raise_coded
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS events (
@@ -64,15 +65,7 @@ _ROW = "id, at_ms, tag, msg, meta"
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ONCE = "dispatch = ? AND place = ? AND part = ? AND dispatch <> '' AND place >= 0"
 _SEEN = f"SELECT {_ROW} FROM events WHERE {_ONCE}"  # noqa: S608  # constants only
-_CODES = {
-    sqlite3.SQLITE_FULL: (Code.NO_SPACE, "the disk is full"),
-    sqlite3.SQLITE_READONLY: (Code.READ_ONLY, "it cannot be written"),
-    sqlite3.SQLITE_CANTOPEN: (Code.NO_PERMISSION, "it cannot be opened"),
-    sqlite3.SQLITE_PERM: (Code.NO_PERMISSION, "the system does not allow it"),
-}
-_BESIDE = 64 * 1024
-"""Bytes: the index of a WAL, in its smallest form, and a page or two."""
-_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_ANEW = "A daemon keeps it aside and goes on in a new one: hub daemon"
 
 _fdatasync = getattr(os, "fdatasync", os.fsync)
 _encode = msgspec.json.encode
@@ -125,11 +118,23 @@ class EventStore:
         try:
             store._connect()
         except sqlite3.DatabaseError as error:
-            if not _is_corrupt(error):
+            if not is_corrupt(error):
                 store._let_go()
-                _raise_coded(path, error)
+                raise_coded(path, error)
             store._start_anew(error)
         return store
+
+    @classmethod
+    @contextlib.contextmanager
+    def look(cls, path: Path) -> Iterator[EventStore]:
+        """Opens the log for reading alone; nothing is mended or made beside it. No daemon may have it open.
+
+        Raises:
+            HubError: NOT_SEALED, STATE_CORRUPT.
+        """
+        store = cls(path)
+        with store._reading(), reading(path) as store._db:
+            yield store
 
     def tell_damage(self, at_ms: int) -> None:
         """Begin the new log with what became of the damaged one, where one was put aside."""
@@ -154,8 +159,8 @@ class EventStore:
         try:
             return self._append(events)
         except sqlite3.DatabaseError as error:
-            if not _is_corrupt(error):
-                _raise_coded(self._path, error)
+            if not is_corrupt(error):
+                raise_coded(self._path, error)
             self._start_anew(error)
             return self._append(events)
 
@@ -284,9 +289,10 @@ class EventStore:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if _is_corrupt(error):
-                raise HubError(Code.STATE_CORRUPT, f"{self._path} is damaged: {error}.") from error
-            _raise_coded(self._path, error)
+            if is_corrupt(error):
+                code = Code.NOT_SEALED if isinstance(error, ForeignDatabaseError) else Code.STATE_CORRUPT
+                raise HubError(code, f"{self._path} cannot be read: {error}.", hint=_ANEW) from error
+            raise_coded(self._path, error)
 
     def _start_anew(self, error: sqlite3.DatabaseError) -> None:
         """Puts the damaged database aside and goes on in a new one, above every id it still tells."""
@@ -372,26 +378,3 @@ def _lost_id(path: Path) -> int:
     """An id that may have been told before the machine went down without a word; 0 where that was not so."""
     number, boot = _reserved_id(path)
     return number if boot != boot_id() else 0
-
-
-def _is_corrupt(error: sqlite3.Error) -> bool:
-    return isinstance(error, ForeignDatabaseError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT
-
-
-def _raise_coded(path: Path, error: sqlite3.Error) -> NoReturn:
-    """Raises the coded form of a disk error; the error itself when it is none of a user's."""
-    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if kind == sqlite3.SQLITE_IOERR and _full(path):
-        kind = sqlite3.SQLITE_FULL
-    code = _CODES.get(kind)
-    if code is None:
-        raise error
-    raise HubError(code[0], f"Cannot write {path}: {code[1]}.") from error
-
-
-def _full(path: Path) -> bool:
-    """Whether the disk has no room for what SQLite keeps beside a database: it calls that an I/O error."""
-    with contextlib.suppress(OSError):
-        disk = os.statvfs(path.parent)
-        return disk.f_bavail * disk.f_frsize < _BESIDE
-    return False
