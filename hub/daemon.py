@@ -30,6 +30,7 @@ from hub.io.atomic import sweep_temps, write_atomic
 from hub.io.lock import project_lock
 from hub.io.log import scrubbed_log
 from hub.io.places import Places, make_private_dir
+from hub.io.run_sweep import sweep_runs
 from hub.io.sealed import NotSealed
 from hub.io.sqlite import NewEvent
 from hub.messages import AuditAppend, AuditEntry, Detach, EventAppend, RequestStop, StopPipeline
@@ -116,6 +117,8 @@ async def run_daemon(
         order.places.ensure()
         sweep_temps(order.places.hub_dir)
         await _end_dead_runs(order.places.run_dir)
+        if _runs(order.places.run_dir):
+            await trio.to_thread.run_sync(sweep_runs, order.places)
         failpoints.hit("recover.sweep")
         app = App(order.places, order.config, order.load_config, order.host, order.port)
         log.enter_context(scrubbed_log(app.gateway().scrub))
