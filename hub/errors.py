@@ -71,7 +71,7 @@ class Code(StrEnum):
     CONTRACT_INVALID = "contract_invalid"
     STATE_CORRUPT = "state_corrupt"
     NOT_SEALED = "not_sealed"
-    HUB_TRACKED = "hub_tracked"
+    TRACKED = "hub_tracked"
     AUDIT_BROKEN = "audit_broken"
     AUDIT_UNREADABLE = "audit_unreadable"
     DAEMON_NOT_RUNNING = "daemon_not_running"
@@ -243,7 +243,7 @@ RULES: dict[Code, Rule] = {
         "A record below .hub is not one that hub made here",
         "Your branches are intact: git branch --list 'hub/*'; then start anew: hub run",
     ),
-    Code.HUB_TRACKED: Rule(
+    Code.TRACKED: Rule(
         409,
         1,
         "git tracks .hub, so nothing in it can be believed",

@@ -33,13 +33,13 @@ def insist_usable(root: Path) -> None:
     """Refuse a `.hub` that cannot be the user's own. Changes nothing; one that is not there is fine.
 
     Raises:
-        HubError: As `insist_private`; HUB_TRACKED when git tracks it.
+        HubError: As `insist_private`; TRACKED when git tracks it.
     """
     insist_private(root)
     tracked = tracked_files(root)
     if tracked:
         shown = ", ".join(tracked[:_SHOWN]) + (", ..." if len(tracked) > _SHOWN else "")
-        raise HubError(Code.HUB_TRACKED, f"git tracks {shown}: a repository may not bring hub's own records.")
+        raise HubError(Code.TRACKED, f"git tracks {shown}: a repository may not bring hub's own records.")
 
 
 def insist_private(root: Path) -> None:

@@ -168,12 +168,12 @@ async def rewind(root: Path, sha: str) -> str:
     """Makes a branch `hub/rewind/<short>-<n>` at a snapshot; nothing else moves.
 
     Raises:
-        HubError: NOT_FOUND; HUB_TRACKED for a commit of an agent's own that would put a `.hub` into the project.
+        HubError: NOT_FOUND; TRACKED for a commit of an agent's own that would put a `.hub` into the project.
     """
     full = await resolve(root, sha)
     if brought := await brought_by(root, full):
         raise HubError(
-            Code.HUB_TRACKED,
+            Code.TRACKED,
             f"{full[:_SHORT]} brings {', '.join(brought)}, which hub would read once it is checked out.",
             hint=f"See what else it holds: git show --stat {full[:_SHORT]}; hub's own snapshots: hub history --commits",
         )

@@ -142,7 +142,7 @@ async def test_no_branch_is_made_at_a_commit_that_brings_one(root):
     taken = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
     with pytest.raises(HubError) as caught:
         await rewind(root, theirs)
-    assert (caught.value.code, "brings .hub" in caught.value.detail) == (Code.HUB_TRACKED, True)
+    assert (caught.value.code, "brings .hub" in caught.value.detail) == (Code.TRACKED, True)
     assert sh(root, "branch", "--list", "hub/rewind/*") == ""
     assert (await rewind(root, taken.sha)).startswith("hub/rewind/")
 
