@@ -121,7 +121,7 @@ async def run_daemon(
             await trio.to_thread.run_sync(sweep_runs, order.places)
         failpoints.hit("recover.sweep")
         app = App(order.places, order.config, order.load_config, order.host, order.port)
-        log.enter_context(scrubbed_log(app.gateway().scrub))
+        log.enter_context(scrubbed_log(app.scrub))
         async with trio.open_nursery() as nursery:
             daemon = Daemon(app, detach=order.detach)
             if order.signals:
