@@ -72,6 +72,8 @@ class Code(StrEnum):
     VERIFY_FAILED = "verify_failed"
     CONTRACT_INVALID = "contract_invalid"
     STATE_CORRUPT = "state_corrupt"
+    NOT_SEALED = "not_sealed"
+    TRACKED = "hub_tracked"
     AUDIT_BROKEN = "audit_broken"
     AUDIT_UNREADABLE = "audit_unreadable"
     DAEMON_NOT_RUNNING = "daemon_not_running"
@@ -248,6 +250,18 @@ RULES: dict[Code, Rule] = {
     ),
     Code.STATE_CORRUPT: Rule(
         409, 1, "A state file is damaged; it was kept aside", "Start anew: hub run; the branch is intact."
+    ),
+    Code.NOT_SEALED: Rule(
+        409,
+        1,
+        "A record below .hub is not one that hub made here",
+        "Your branches are intact: git branch --list 'hub/*'; then start anew: hub run",
+    ),
+    Code.TRACKED: Rule(
+        409,
+        1,
+        "git tracks .hub, so nothing in it can be believed",
+        "Look at what it brings, then take it out of git: git rm -r --cached .hub, commit, and move the folder away",
     ),
     Code.AUDIT_BROKEN: Rule(409, 1, "The audit log was changed", "See hub audit verify."),
     Code.AUDIT_UNREADABLE: Rule(409, 2, "The audit log cannot be read", "See hub doctor."),
