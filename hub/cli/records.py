@@ -115,6 +115,8 @@ def _commit_diff(places: Places, query: Mapping[str, str | int]) -> Any:
 
 
 def _session_diff(places: Places, _: Mapping[str, str | int]) -> Any:
+    from pathlib import Path
+
     import trio
 
     from hub.domain.session import decode
@@ -125,9 +127,9 @@ def _session_diff(places: Places, _: Mapping[str, str | int]) -> Any:
         record = decode(read_sealed(places.fsm, _LARGEST))
     except FileNotFoundError as error:
         raise HubError(Code.NO_ACTIVE_SESSION) from error
-    return _scrubbed(
-        places, {**trio.run(git.session_diff, places.root, record.main_branch or record.base, record.branch)}
-    )
+    main = record.main_branch or record.base
+    worktree = Path(record.worktree) if record.session_state.active and record.worktree_ready else None
+    return _scrubbed(places, {**trio.run(git.session_diff, places.root, main, record.branch, worktree)})
 
 
 def _scrubbed(places: Places, value: Any) -> Any:

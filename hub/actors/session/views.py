@@ -44,6 +44,7 @@ def status(kit: Kit) -> dict[str, Any]:
         "handoffsDone": record.handoffs_done,
         "hfsScore": record.hfs,
         "hfsHistory": list(record.hfs_history),
+        "hfsPending": record.unscored is not None,
         "fsmState": str(record.state),
         "sessionState": str(_seen_state(record)),
         "account": record.account,
