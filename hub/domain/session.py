@@ -185,6 +185,8 @@ class SessionRecord(Value):
     """How the outgoing agent was stopped: `turn_over`, `idle` or `interrupted`."""
     snapshot_sha: str = ""
     snapshot_tree: str = ""
+    withheld: tuple[str, ...] = ()
+    """Folders of hub's own that the agent has put into its work: they are in no snapshot, and stay in the worktree."""
     tree_matches: bool = False
     """Whether the worktree was the contract's tree when the receiver took over."""
     contract_id: str = ""

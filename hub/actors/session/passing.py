@@ -42,6 +42,7 @@ from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import write_atomic
 from hub.io.git.env import together
+from hub.io.git.own_folder import NEVER
 from hub.messages import AuditHead, BreakerFailure, BreakerSuccess
 
 
@@ -111,6 +112,11 @@ class Passing:
             *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped),
         ):
             await self.kit.ledger.say(Tag.SYSTEM, note)
+        # One that was staged is untracked, and mostly ignored, from this snapshot on: it is not found a second time.
+        known = self.kit.ledger.now.withheld
+        withheld = dict.fromkeys((*known, *(s.path for s in snapshot.skipped if s.reason == NEVER)))
+        if len(withheld) > len(known):
+            await self.kit.ledger.update(withheld=tuple(withheld))
         if audited:
             await self.kit.ledger.note(
                 "snapshot",

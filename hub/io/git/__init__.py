@@ -18,6 +18,7 @@ import attrs
 from hub.errors import Code, HubError
 from hub.io.git.env import effective_config, filter_overrides, git, git_capped
 from hub.io.git.live import live_tree
+from hub.io.git.own_folder import brought_by
 from hub.io.git.refs import BASE, INDEX_SUFFIX, KEPT, is_ancestor, kept_ref, move_refs, resolve
 from hub.io.git.scan import Skipped
 from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
@@ -213,9 +214,15 @@ async def rewind(root: Path, sha: str) -> str:
     """Makes a branch `hub/rewind/<short>-<n>` at a snapshot; nothing else moves.
 
     Raises:
-        HubError: NOT_FOUND.
+        HubError: NOT_FOUND; TRACKED for a commit of an agent's own that would put a `.hub` into the project.
     """
     full = await resolve(root, sha)
+    if brought := await brought_by(root, full):
+        raise HubError(
+            Code.TRACKED,
+            f"{full[:_SHORT]} brings {', '.join(brought)}, which hub would read once it is checked out.",
+            hint=f"See what else it holds: git show --stat {full[:_SHORT]}; hub's own snapshots: hub history --commits",
+        )
     for number in range(1, _REWINDS):
         name = f"hub/rewind/{full[:_SHORT]}-{number}"
         if await _commit_of(root, f"refs/heads/{name}"):

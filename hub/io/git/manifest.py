@@ -26,7 +26,8 @@ async def manifest(root: Path, base: str, sha: str) -> tuple[tuple[ManifestEntry
 
     A deleted file has no SHA-256. A link's is that of its target's name, a submodule has none.
     """
-    done = await git("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", base, sha, cwd=root)
+    args = ("-r", "-z", "--no-renames", "--raw", "--no-abbrev", "--ignore-submodules=dirty")
+    done = await git("diff-tree", *args, base, sha, cwd=root)
     parts = done.out.split(b"\0")
     rows = [(parts[i].decode().split(), parts[i + 1]) for i in range(0, len(parts) - 1, 2)]
     kept = rows[:MAX_FILES]

@@ -70,6 +70,7 @@ ROUTES = (
         contract,
         answer=dict[str, Any],
         codes=frozenset({Code.NOT_FOUND, Code.CONTRACT_INVALID}),
+        foreign=True,
     ),
     get("/api/audit/head", audit_head, answer=AuditHead),
     get("/api/system/tree", tree, answer=dict[str, Any]),

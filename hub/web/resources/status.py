@@ -45,6 +45,8 @@ class Status(Answer, frozen=True, kw_only=True):
     needs_input: bool
     needs_approval: bool
     left_out: list[LeftOut]
+    withheld: list[str]
+    """Folders of hub's own that the agent has put into its work: on no branch, and still in its worktree."""
 
 
 async def status(backend: Backend, _: NoQuery) -> JsonObject:
