@@ -40,9 +40,10 @@ class Chronicler:
         """Keep up with the session's log, for ever; between sessions nothing is kept."""
         board, ledger = self.kit.board, self.kit.ledger
         while True:
+            await board.until(lambda: self._is_behind() or (self._chronicle and not ledger.active))
             if not ledger.active:
                 self._chronicle = None
-            await board.until(self._is_behind)
+                continue
             try:
                 await self.whole(ledger.now)
             except HubError:

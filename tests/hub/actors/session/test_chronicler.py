@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import trio
+import trio.testing
 
 from hub.actors.session import chronicler
 from hub.domain.event import Tag
@@ -39,6 +40,7 @@ async def test_it_keeps_up_behind_everybodys_back_and_is_let_go_with_the_session
                 at = await parts.ledger.say(Tag.TEXT, f"Decision: {number}", type="text")
                 parts.kit.board.touch()
                 await seen(lambda at=at: reader._chronicle is not None and reader._chronicle.last_id >= at)
+            await trio.testing.wait_all_tasks_blocked(0.1)
             await parts.ledger.update(session_state=SessionState.STOPPED)
             parts.kit.board.touch()
             await seen(lambda: reader._chronicle is None)
@@ -57,6 +59,7 @@ async def test_a_log_that_cannot_be_read_is_tried_again(two, monkeypatch):
     monkeypatch.setattr(chronicler, "_AGAIN", 0.01)
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin()
+        await parts.ledger.tell()
         found, reader = [], parts.evidence.chronicler
         whole = type(reader).whole
 
