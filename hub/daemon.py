@@ -29,6 +29,7 @@ from hub.io.atomic import sweep_temps, write_atomic
 from hub.io.lock import project_lock
 from hub.io.log import scrubbed_log
 from hub.io.places import Places
+from hub.io.trust import Gate
 from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
 from hub.web.server import Bound
 from supervisors import Root, SupEvent, run_root
@@ -91,6 +92,10 @@ class Order:
     """Whether a stop by signal leaves the agent to the next daemon."""
     on_event: Callable[[SupEvent], None] | None = None
     clock: Callable[[], float] = lambda: 0.0
+    gate: Gate | None = None
+    """The project's door; None = nobody watches it."""
+    insist_on_trust: Callable[[str], None] = lambda _: None
+    """Refuses what the user has not agreed to; given the digest of the set that he agrees to for this time, "" = none."""
 
 
 async def run_daemon(
@@ -109,7 +114,15 @@ async def run_daemon(
         sweep_temps(order.places.hub_dir)
         await _end_dead_runs(order.places.run_dir)
         failpoints.hit("recover.sweep")
-        app = App(order.places, order.config, order.load_config, order.host, order.port)
+        app = App(
+            order.places,
+            order.config,
+            order.load_config,
+            order.host,
+            order.port,
+            gate=order.gate,
+            insist_on_trust=order.insist_on_trust,
+        )
         log.enter_context(scrubbed_log(app.gateway().scrub))
         async with trio.open_nursery() as nursery:
             daemon = Daemon(app, detach=order.detach)

@@ -16,6 +16,7 @@ from hub.actors.errand import Jobs
 from hub.actors.stumbles import Stumbles
 from hub.domain.config.reader import Config
 from hub.io.places import Places
+from hub.io.trust import Gate
 from hub.providers.registry import quota_client
 from supervisors import Actor, Ref
 
@@ -36,6 +37,8 @@ class Makers:
     """Reads the configuration anew."""
     config: Callable[[], Config]
     """The last one that was read."""
+    gate: Gate | None
+    """The project's door."""
     jobs: Jobs
     new_id: Callable[[str], str]
     arm: Callable[[], Awaitable[None]]
@@ -59,6 +62,7 @@ class Makers:
             events=self.ref("events"),
             clock=time.time,
             jobs=self.jobs,
+            gate=self.gate,
         )
 
     def knowledge(self) -> Actor[Any]:

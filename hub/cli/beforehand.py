@@ -37,9 +37,7 @@ _LARGEST = 1 << 24
 """Bytes of a run's record."""
 
 
-def config_of(
-    project: Path, flags: Mapping[str, object] | None = None, gate: Gate | None = None
-) -> Config:
+def config_of(project: Path, flags: Mapping[str, object] | None = None, gate: Gate | None = None) -> Config:
     """The configuration as a daemon would read it; at the project's usual door, or at one of this time.
 
     Raises:
@@ -61,7 +59,9 @@ def providers_of(project: Path, gate: Gate | None = None) -> Collection[str]:
 
 def pipelines_of(project: Path, gate: Gate | None = None) -> tuple[Pipeline, ...]:
     """The project's pipelines: those of `hub.toml`, and those the API has stored."""
-    return all_pipelines(config_of(project, gate=gate).pipelines, stored_pipelines(Places(find_project(project))))
+    return all_pipelines(
+        config_of(project, gate=gate).pipelines, stored_pipelines(Places(find_project(project)))
+    )
 
 
 def last_run_of(project: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,17 +104,13 @@ def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, once: bool,
     gate = insist_on_trust(project, once=once, as_json=as_json)
     insist_on_pipeline(project, name, gate)
     insist_on_commit(project)
-    body = {"name": name, "resume": resume}
-    return trio.run(_run, project, ctx.obj["port"], body, gate, quiet, as_json)
+    body = {"name": name, "resume": resume, **({"trust": gate.said} if gate.said else {})}
+    begin = partial(_run, project, ctx.obj["port"], body, gate, quiet=quiet, as_json=as_json)
+    return trio.run(begin)
 
 
-async def _run(  # noqa: PLR0913  # trio.run passes by place
-    project: Path,
-    port: int | None,
-    body: dict[str, Any],
-    gate: Gate,
-    quiet: bool,  # noqa: FBT001  # as above
-    as_json: bool,  # noqa: FBT001  # as above
+async def _run(
+    project: Path, port: int | None, body: dict[str, Any], gate: Gate, *, quiet: bool, as_json: bool
 ) -> int:
     from hub.cli.join import daemon_for
     from hub.cli.watch import ask, last_event, watch_until

@@ -6,6 +6,7 @@ Must not: carry the session itself.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,8 @@ def run(ctx: click.Context, /, *, as_json: bool, quiet: bool, once: bool, **opti
     project = project_dir(ctx)
     gate = insist_on_trust(project, once=once, as_json=as_json)
     body = request(project, options, gate)
-    return trio.run(_run, project, ctx.obj["port"], body, gate, quiet, as_json)
+    begin = partial(_run, project, ctx.obj["port"], body, gate, quiet=quiet, as_json=as_json)
+    return trio.run(begin)
 
 
 def request(project: Path, options: dict[str, Any], gate: Gate | None = None) -> dict[str, Any]:
@@ -77,17 +79,13 @@ def request(project: Path, options: dict[str, Any], gate: Gate | None = None) ->
         "threshold": session.threshold,
         "maxHandoffs": session.max_handoffs,
         "onLimit": session.on_limit,
+        **({"trust": gate.said} if gate is not None and gate.said else {}),
         **named,
     }
 
 
-async def _run(  # noqa: PLR0913  # trio.run passes by place
-    project: Path,
-    port: int | None,
-    body: dict[str, Any],
-    gate: Gate,
-    quiet: bool,  # noqa: FBT001  # as above
-    as_json: bool,  # noqa: FBT001  # as above
+async def _run(
+    project: Path, port: int | None, body: dict[str, Any], gate: Gate, *, quiet: bool, as_json: bool
 ) -> int:
     from hub.cli.beforehand import config_of, insist_on_agent
     from hub.cli.join import daemon_for

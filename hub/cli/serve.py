@@ -46,8 +46,12 @@ def order_for(
     places = Places(find_project(project))
     door = gate or Gate.of(places.root, os.environ)
 
-    def insist() -> None:
-        door.standing(project_tables(places.config, environ=os.environ)).insist()
+    def insist(said: str = "") -> None:
+        standing = door.standing(project_tables(places.config, environ=os.environ))
+        if said and said == standing.digest:
+            door.agree(standing, once=True)
+        else:
+            standing.insist()
 
     def read() -> Config:
         book = read_book(places.accounts)
@@ -57,5 +61,14 @@ def order_for(
     config = read()
     listen = port if config.server.port is None else config.server.port
     return Order(
-        places, config, read, config.server.host, listen, detach=detach, on_event=on_event, clock=time.time
+        places,
+        config,
+        read,
+        config.server.host,
+        listen,
+        detach=detach,
+        on_event=on_event,
+        clock=time.time,
+        gate=door,
+        insist_on_trust=insist,
     )

@@ -32,7 +32,9 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
     if yes + revoke + status > 1:
         raise HubError(Code.USAGE, "--yes, --revoke and --status exclude each other.")
     if (yes or revoke) and os.environ.get("HUB_RUN_ID"):
-        raise HubError(Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own.")
+        raise HubError(
+            Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own."
+        )
     if revoke:
         _revoke(ctx, as_json=as_json)
         return

@@ -77,15 +77,31 @@ _OBEYED = re.compile(
     r"|EDITOR|VISUAL|BROWSER|SANDBOX\w*|SEATBELT\w*|PYTHON\w*|GIT_\w+|BASH_ENV|ENV)\s*[=:].*$",
     re.ASCII | re.IGNORECASE | re.MULTILINE,
 )
-_TEXTS = frozenset({"agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "qwen.md"})
+_TEXTS = frozenset(
+    {"agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "qwen.md"}
+)
 _NO_ORDERS = frozenset({".gitignore", ".gitkeep", "readme.md", "license"})
 _KEPT = (".db", ".db-shm", ".db-wal", ".jsonl", ".lock", ".log", ".pid", ".sqlite")
 """What agents themselves write beside their settings, and no agent obeys."""
 COPIES = ".claude/worktrees"
 """Whole checkouts, made by Claude Code."""
-_RULES = re.compile(r"(?:^|/)(?:\.[\w-]+/(?:rules|steering|memories)|\.clinerules)/.*\.mdc?$|(?:^|/)\.clinerules$")
+_RULES = re.compile(
+    r"(?:^|/)(?:\.[\w-]+/(?:rules|steering|memories)|\.clinerules)/.*\.mdc?$|(?:^|/)\.clinerules$"
+)
 _SAID = frozenset(
-    {"command", "cmd", "args", "url", "httpurl", "serverurl", "baseurl", "apikeyhelper", "prompt", "notify", "path"}
+    {
+        "command",
+        "cmd",
+        "args",
+        "url",
+        "httpurl",
+        "serverurl",
+        "baseurl",
+        "apikeyhelper",
+        "prompt",
+        "notify",
+        "path",
+    }
 )
 _DEEP = 12
 _MANY = 8
@@ -100,7 +116,12 @@ def reader_of(path: str) -> str:
     parts = path.lower().split("/")
     name = parts[-1]
     whole = "/".join(parts)
-    if name in _TEXTS or name in _NO_ORDERS or name.endswith(_KEPT) or whole.startswith((f"{COPIES}/", ".hub/")):
+    if (
+        name in _TEXTS
+        or name in _NO_ORDERS
+        or name.endswith(_KEPT)
+        or whole.startswith((f"{COPIES}/", ".hub/"))
+    ):
         return ""
     if _RULES.search(whole):
         return ""
@@ -109,7 +130,9 @@ def reader_of(path: str) -> str:
         # A link may stand for the folder itself, so the last part counts too.
         if found := FOLDERS.get(part) or FOLDERS.get(pair):
             return found
-    return FILES.get("/".join(parts[-2:])) or FILES.get(name) or ("several agents" if whole == VARIABLES else "")
+    return (
+        FILES.get("/".join(parts[-2:])) or FILES.get(name) or ("several agents" if whole == VARIABLES else "")
+    )
 
 
 def obeyed(text: str) -> dict[str, str]:

@@ -101,7 +101,10 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     "vision.model": _READS,
     "vision.baseUrl": (Does.SENDS, "sends pictures to"),
     "vision.maxPixels": _READS,
-    "redaction.detection": (Does.OPENS, "switches off the search for secrets that nobody told hub: detection ="),
+    "redaction.detection": (
+        Does.OPENS,
+        "switches off the search for secrets that nobody told hub: detection =",
+    ),
     "detect.ambient": _READS,
     "detect.interval": _READS,
 }

@@ -59,9 +59,11 @@ def orders(root: Path) -> list[Item]:
             found[item.key] = item
     for item in _of_commit(root, tree):
         # Where the commit says the same as the checkout, it is told once.
-        if found.get(item.key, item).digest != item.digest:
-            item = attrs.evolve(item, key=f"{item.key}@HEAD", text=f"{item.text} (as committed)")
-        found[item.key] = item
+        if item.key not in found:
+            found[item.key] = item
+        elif found[item.key].digest != item.digest:
+            key = f"{item.key}@HEAD"
+            found[key] = attrs.evolve(item, key=key, text=f"{item.text} (as committed)")
     return [found[key] for key in sorted(found)]
 
 
@@ -119,7 +121,7 @@ def _of_checkout(root: Path, path: str) -> Item | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     if stat.S_ISLNK(found.st_mode):
-        target = os.readlink(place)
+        target = str(place.readlink())
         return _item(path, digest([target, _led_to(root, path, target)]), f"a link to {target}")
     if not stat.S_ISREG(found.st_mode):
         return _item(path, digest([stat.S_IFMT(found.st_mode)]), "no regular file")
@@ -151,7 +153,7 @@ def _led_to(root: Path, path: str, target: str) -> list[object]:
 def _hashed(file: Path) -> str:
     """The SHA-256 of a regular file, links followed; "" for anything else."""
     try:
-        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 return ""
             whole = hashlib.sha256()
@@ -209,7 +211,9 @@ def _listed(root: Path) -> tuple[dict[str, _Entry], list[str], list[str]]:
 def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
     """The bytes of objects of the repository; one that is missing, or too large, is left out."""
     asked = sorted(oids)
-    sizes = _git(root, "cat-file", "--batch-check", stdin=True).communicate("\n".join(asked).encode() + b"\n")[0]
+    sizes = _git(root, "cat-file", "--batch-check", stdin=True).communicate(
+        "\n".join(asked).encode() + b"\n"
+    )[0]
     fit = [
         oid
         for oid, line in zip(asked, sizes.decode().splitlines(), strict=False)

@@ -83,10 +83,14 @@ class Standing(Value):
         rest = f", and {len(new) - _NAMED} more" if len(new) > _NAMED else ""
         where = ", ".join([item.key.removeprefix("file:") for item in new[:_NAMED]] + list(self.gone)) + rest
         verb = "has changed since you trusted it" if self.known else "is not trusted yet"
-        told = [
-            {"path": item.key, "message": f"it {item.does} something: {item.text}"} for item in new[:_NAMED]
-        ]
-        raise HubError(Code.TRUST_NEEDED, f"{self.root} {verb}: {where}.", state=self.state, items=told)
+        told = [{"does": str(item.does), "key": item.key} for item in new]
+        raise HubError(
+            Code.TRUST_NEEDED,
+            f"{self.root} {verb}: {where}.",
+            state=self.state,
+            digest=self.digest,
+            items=told,
+        )
 
 
 @attrs.define
@@ -96,14 +100,32 @@ class Gate:
     root: Path
     state: Path
     always: bool = False
+    held_back: bool = False
+    """Whether the tables that were shown last were not admitted."""
     _once: Digests | None = None
     _kept: Raw | None = None
+    _words: int = 0
+    """How often the user has spoken to this process."""
 
     @classmethod
     def of(cls, root: Path, environ: Mapping[str, str]) -> Gate:
         """The door of a project, for this user and environment."""
         state = Path(userdirs.state_dir(environ))
         return cls(Path(os.path.realpath(root)), state, environ.get(VARIABLE, "") == "1")
+
+    @property
+    def said(self) -> str:
+        """The digest of the set that the user has agreed to for this time; "" = of none."""
+        return "" if self._once is None else digest(self._once)
+
+    @property
+    def stamp(self) -> object:
+        """Changes whenever the user's word may have."""
+        try:
+            found = self.record.stat()
+        except FileNotFoundError:
+            return self._words
+        return self._words, found.st_mtime_ns, found.st_ino
 
     @property
     def record(self) -> Path:
@@ -117,7 +139,8 @@ class Gate:
         that nobody can change what a daemon does behind its user's back; a process that has seen none reads only
         what runs, sends and opens nothing.
         """
-        if self.always or self._settled(tables):
+        self.held_back = not (self.always or self._settled(tables))
+        if not self.held_back:
             self._kept = tables
             return tables
         return restricted(tables) if self._kept is None else self._kept
@@ -136,6 +159,7 @@ class Gate:
 
     def agree(self, standing: Standing, *, once: bool = False) -> None:
         """The user's yes to just this: for good, or for as long as this process lives."""
+        self._words += 1
         if once:
             self._once = digests(standing.items)
         else:
@@ -143,16 +167,17 @@ class Gate:
 
     def follow(self, before: Raw, after: Raw) -> None:
         """The user has changed his tables through hub, which is his word for that change alone."""
+        if self._once is not None:
+            self._once = followed(self._once, before, after)
         known = self.known()
         made = followed(known, before, after)
-        if made != known:
+        if made != known and not self.always:
             self._write(made)
 
     def revoke(self) -> bool:
         """Take the user's word back; tells whether there was one."""
         there = self.record.exists()
         self.record.unlink(missing_ok=True)
-        self._once = None
         return there
 
     def known(self) -> Digests:

@@ -95,6 +95,8 @@ class Project:
             **os.environ,
             **GIT_ENV,
             "HUB_STATE_DIR": str(self.state),
+            "HUB_CONFIG_DIR": str(self.root.parent / "config"),
+            "HUB_TRUST": "1",
             "HUB_DEMO_LOG": str(self.log),
             "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
             **more,

@@ -23,7 +23,9 @@ from hub.actors.settings.writer import Writer
 from hub.domain.config.model import Profile
 from hub.domain.config.reader import Config
 from hub.errors import HubError
+from hub.io.config_patch import unwatched
 from hub.io.places import Places
+from hub.io.trust import Gate
 from hub.messages import (
     AddAccount,
     GetConfig,
@@ -45,6 +47,10 @@ from hub.messages import (
 from hub.providers.base import Provider
 from supervisors import Actor, Ref
 
+_HELD_BACK = (
+    "hub.toml has changed, and would now run, send or open something that you have not agreed to: it is not taken. "
+    "See it, and say yes: hub trust"
+)
 _PATIENCE = 5.0
 """Seconds a question waits for programs that have not told their version yet: some take two."""
 
@@ -64,8 +70,10 @@ class Settings(Actor[Any]):
         events: Ref[Any],
         clock: Callable[[], float],
         jobs: Jobs,
+        gate: Gate | None = None,
     ) -> None:
         self._files = (places.config, places.accounts, places.profiles)
+        self._gate = gate
         self._load = load
         self._providers = providers
         self._clock = clock
@@ -76,11 +84,22 @@ class Settings(Actor[Any]):
         self._probes = Probes(clock)
         self._entries = Entries(places.dotenv, Path.home())
         self._profiles = Profiles(places, providers, self._configured_profiles)
-        accounts = Accounts(places, providers, self._current, self._entries, clock)
+        follow = gate.follow if gate is not None else unwatched
+        accounts = Accounts(places, providers, self._current, self._entries, clock, follow)
         keys = KeyFile(places, providers)
         errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
         self._writer = Writer(
-            places, providers, self._current, accounts, keys, self._profiles, errands, audit, events, clock
+            places,
+            providers,
+            self._current,
+            accounts,
+            keys,
+            self._profiles,
+            errands,
+            audit,
+            events,
+            clock,
+            follow,
         )
         self._writing = trio.Lock()
 
@@ -114,11 +133,13 @@ class Settings(Actor[Any]):
                 raise TypeError(f"{type(message).__name__} is not for the settings")
 
     def _current(self) -> Config:
-        stamp = tuple(map(_stamp, self._files))
+        stamp = (*map(_stamp, self._files), self._gate and self._gate.stamp)
         if self._config is None or stamp != self._seen:
             loaded = self._load()
             self._config = self._profiles.within(loaded)
             self._loaded, self._seen = loaded, stamp
+            if self._gate is not None and self._gate.held_back:
+                self.ctx.nursery.start_soon(self._writer.told, _HELD_BACK, "config_held_back")
         return self._config
 
     def _configured_profiles(self) -> tuple[Profile, ...]:
