@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,8 +26,10 @@ from hub.client.place import token_for
 from hub.domain.config.reader import Config
 from hub.domain.text import clean
 from hub.errors import HubError
-from hub.io.config_file import load
+from hub.io.config_file import load, project_tables
+from hub.io.git.env import guarded
 from hub.io.places import Places, find_project, state_dir
+from hub.io.trust import Gate
 from hub.providers.base import Provider, install_hint, login_hint
 from hub.providers.registry import load_all
 
@@ -36,6 +38,7 @@ _FREE = 200 * 1024 * 1024
 _VERSION_TIMEOUT = 20.0
 _SESSIONS = Path("/run/user")
 _PEOPLE = 1000
+_NAMED = 6
 
 
 @attrs.frozen
@@ -107,7 +110,8 @@ def _state() -> Finding:
 
 
 def _commit(places: Places) -> Finding:
-    found = _output(["git", "-C", str(places.root), "log", "-1", "--format=%h %s", "--no-show-signature"])
+    words = ["log", "-1", "--format=%h %s", "--no-show-signature"]
+    found = _output(["git", "-C", str(places.root), *words], guarded())
     hint = "Run: git commit --allow-empty -m start"
     return Finding("commit", bool(found), found or "the repository has no commit yet", hint)
 
@@ -122,6 +126,23 @@ def _config(places: Places) -> Finding:
             "hub.toml", ok=False, detail=error.detail, hint="\n".join([*several(error), error.hint])
         )
     return Finding("hub.toml", ok=True, detail=str(places.config))
+
+
+def _trust(places: Places) -> Finding:
+    """What is left out is said: until then every other finding is without it."""
+    gate = Gate.of(places.root, os.environ)
+    try:
+        standing = gate.standing(project_tables(places.config, environ=os.environ))
+    except HubError as error:
+        return Finding("trust", ok=False, detail=error.detail, hint=error.hint, warning=True)
+    if standing.trusted:
+        detail = "needs none" if standing.state == "not_needed" else "you trust this project"
+        return Finding("trust", ok=True, detail=detail)
+    keys = [clean(item.key).removeprefix("file:") for item in standing.items]
+    detail = f"not trusted, so this is left out: {', '.join(keys[:_NAMED])}" + (
+        f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+    )
+    return Finding("trust", ok=False, detail=detail, hint="See it, and say yes: hub trust", warning=True)
 
 
 def _writable(places: Places) -> Finding:
@@ -159,7 +180,9 @@ def _keys(found: str, command: str = "") -> Finding:
 def _agrees(places: Places, *question: str) -> bool:
     """Whether git says yes about the file of the keys."""
     argv = ["git", "-C", str(places.root), *question, "--", str(places.dotenv)]
-    done = subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - constant
+    done = subprocess.run(  # noqa: S603 - constant
+        argv, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=guarded()
+    )
     return done.returncode == 0
 
 
@@ -187,15 +210,15 @@ def _daemon(places: Places) -> Finding:
     return Finding("daemon", ok=True, detail=api.url)
 
 
-def _alone(places: Places) -> Finding:
+def _alone(_: Places) -> Finding:
     others = logged_in(_SESSIONS) - {os.geteuid()}
     if not others:
         return Finding("other users", ok=True, detail="nobody else is logged in")
-    guarded = bool(token_for(places.root, os.environ))
+    guarded = bool(token_for(os.environ))
     detail = f"user ids {sorted(others)} can reach the API on loopback" + (
         ", with the token" if guarded else ""
     )
-    hint = "Anybody here may start agents as you: set [server] token. See SECURITY.md."
+    hint = "Anybody here may start agents as you: set [server] token in your config.toml. See SECURITY.md."
     return Finding("other users", guarded, detail, hint, warning=True)
 
 
@@ -211,6 +234,7 @@ def logged_in(sessions: Path) -> set[int]:
 _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
     _commit,
     _config,
+    _trust,
     _writable,
     _space,
     _secrets,
@@ -259,7 +283,7 @@ def _agent(provider: Provider, version: str, config: Config, logged_out: Collect
     return Finding(provider.name, ok=False, detail=detail, hint=login_hint(provider), warning=True)
 
 
-def _output(argv: list[str]) -> str:
+def _output(argv: list[str], env: Mapping[str, str] | None = None) -> str:
     try:
         done = subprocess.run(  # noqa: S603 - fixed arguments from the code
             argv,
@@ -268,6 +292,7 @@ def _output(argv: list[str]) -> str:
             timeout=_VERSION_TIMEOUT,
             check=False,
             stdin=subprocess.DEVNULL,
+            env=env,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

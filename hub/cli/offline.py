@@ -30,6 +30,7 @@ from hub.io.accounts import read_book
 from hub.io.config_file import load
 from hub.io.lock import project_lock
 from hub.io.places import Places, find_project
+from hub.io.trust import Gate
 from hub.providers.base import Provider
 from hub.providers.registry import load_all
 
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from hub.domain.redaction.redactor import Redactor
 
 _PATIENCE = 20.0
+_LEFT_OUT = (
+    "note: what hub.toml would run, send or open is left out, for you have not agreed to it. See: hub trust"
+)
 
 
 @attrs.frozen
@@ -44,10 +48,15 @@ class Project:
     """A project whose settings are read from its files."""
 
     places: Places
+    gate: Gate = attrs.field(
+        default=attrs.Factory(lambda self: Gate.of(self.places.root, os.environ), takes_self=True)
+    )
 
     def config(self) -> Config:
-        """The configuration as a daemon would have it."""
-        return load(self.places.config, environ=os.environ, book=read_book(self.places.accounts))
+        """The configuration as a daemon would have it; no more of the project's own than its user agreed to."""
+        return load(
+            self.places.config, environ=os.environ, book=read_book(self.places.accounts), gate=self.gate
+        )
 
     def provider(self, name: str) -> Provider:
         """The provider of this name.
@@ -70,7 +79,8 @@ class Project:
     @property
     def accounts(self) -> Accounts:
         """The accounts."""
-        return Accounts(self.places, load_all(self.config), self.config, self.entries, time.time)
+        follow = self.gate.follow
+        return Accounts(self.places, load_all(self.config), self.config, self.entries, time.time, follow)
 
     @property
     def keys(self) -> KeyFile:
@@ -84,6 +94,8 @@ class Project:
             name: Question(config.provider(name).program or provider.program, provider.version_args)
             for name, provider in providers.items()
         }
+        if self.gate.held_back:
+            click.echo(_LEFT_OUT, err=True)
         found = trio.run(_asked, questions) if versions else {}
         return [self.entries.entry(config, p, found.get(p.name), time.time()) for p in providers.values()]
 

@@ -69,12 +69,12 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     "providers.*.baseUrl": (Does.SENDS, "sends the work and the key of {1} to"),
     "providers.*.program": (Does.RUNS, "starts in place of {1}"),
     "providers.*.script": (Does.RUNS, "lets {1} do what is written in"),
-    "providers.*.env": (Does.SENDS, "sets for {1}, which may send its work elsewhere,"),
+    "providers.*.env": (Does.SENDS, "sets for {1}, which may send its work elsewhere"),
     "providers.*.options": (Does.RUNS, "starts {1} with the options"),
     "providers.*.accounts.label": _READS,
     "providers.*.accounts.configDir": (Does.OPENS, "uses a login of {1} in"),
     "providers.*.accounts.active": _READS,
-    "providers.*.accounts.env": (Does.SENDS, "sets for {1}, which may send its work elsewhere,"),
+    "providers.*.accounts.env": (Does.SENDS, "sets for {1}, which may send its work elsewhere"),
     "providers.*.kind": (Does.RUNS, "adds the agent {1}, which speaks"),
     "providers.*.command": (Does.RUNS, "starts as the agent {1}"),
     "providers.*.displayName": _READS,
@@ -95,7 +95,7 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     "pipelines.nodes.fallback": _READS,
     "pipelines.nodes.verify": (Does.RUNS, "checks the work of {1}, {3} with"),
     "terminal.command": _YOURS,
-    "approvals": (Does.OPENS, "sets, in place of yours, what agents may do without asking:"),
+    "approvals": (Does.OPENS, "sets, in place of yours, what agents may do without asking"),
     "vision.enabled": _READS,
     "vision.provider": (Does.SENDS, "sends pictures with the key of"),
     "vision.model": _READS,
@@ -103,7 +103,7 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     "vision.maxPixels": _READS,
     "redaction.detection": (
         Does.OPENS,
-        "switches off the search for secrets that nobody told hub: detection =",
+        "switches off the search for secrets that nobody told hub, detection",
     ),
     "detect.ambient": _READS,
     "detect.interval": _READS,
@@ -150,7 +150,7 @@ def items(tables: Raw) -> list[Item]:
         does, words = SETTINGS.get(leaf.place, _NEW)
         if does in (Does.RUNS, Does.SENDS, Does.OPENS) and not _idle(leaf):
             key = ".".join(leaf.names)
-            text = f"{words.format(*leaf.names)} {_shown(leaf.value)}"
+            text = f"{words.format(*leaf.names)}: {_shown(leaf.value)}"
             found.append(Item(does, key, text, digest([key, leaf.value])))
     return found
 

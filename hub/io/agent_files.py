@@ -24,7 +24,7 @@ from hub.domain.agent_files import COPIES, FILES, FOLDERS, VARIABLES, inside, ob
 from hub.domain.trust import Does, Item, digest
 from hub.domain.value import Value
 from hub.errors import Code, HubError
-from hub.io.git.env import environment
+from hub.io.git.env import guarded
 
 _PIECE = 1 << 20
 _LARGEST = 64 << 20
@@ -230,14 +230,11 @@ def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
 
 
 def _git(root: Path, *words: str, stdin: bool = False) -> subprocess.Popen[bytes]:
-    """A git that runs nothing a repository names; the user's own settings hold, for they say which owners are safe."""
-    guarded = environment({})
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
-        del guarded[name]
+    """A git that runs nothing a repository names."""
     try:
         return subprocess.Popen(  # noqa: S603  # constant words
             ["git", "-C", str(root), *words],  # noqa: S607  # the user's git, by PATH
-            env=guarded,
+            env=guarded(),
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

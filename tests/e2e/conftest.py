@@ -13,6 +13,7 @@ import pytest
 from tests.agents import PROGRAMS, base_env, program_path
 from tests.faults.harness import Api, Project, project, until
 from tests.model_server import ModelServer, Seen
+from tests.settings import lay_out
 
 PATIENCE = 90.0
 
@@ -41,7 +42,7 @@ class Team:
         text = f"[session]\nchain = [{chain}]\n{session}\n"
         for name, labels in accounts.items():
             text += self._provider(name) + "".join(self._account(name, label) for label in labels)
-        (self.made.root / "hub.toml").write_text(text)
+        lay_out(text, self.made.root, self.made.own)
 
     def _provider(self, name: str) -> str:
         agent = PROGRAMS[name]

@@ -22,6 +22,7 @@ import attrs
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
+from tests.settings import lay_out
 from tests.waiting import PATIENCE, ended, until
 
 __all__ = ["HUB", "PATIENCE", "Project", "git", "project", "try_post", "until"]
@@ -61,6 +62,11 @@ class Project:
         """`.hub/`."""
         return self.root / ".hub"
 
+    @property
+    def own(self) -> Path:
+        """Where the user's own configuration is."""
+        return self.root.parent / "config"
+
     def script(self, provider: str, *steps: Mapping[str, Any]) -> None:
         """What a scripted agent does."""
         (self.root.parent / f"{provider}.json").write_text(json.dumps({"steps": list(steps)}))
@@ -75,7 +81,7 @@ class Project:
         )
         session = '[session]\nchain = ["demo-first", "demo-second"]\norphanGrace = 20\n'
         quick = f"[redaction]\ndetection = {str(detection).lower()}\n"
-        (self.root / "hub.toml").write_text(session + quick + text + extra)
+        lay_out(session + quick + text + extra, self.root, self.own)
 
     def python(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
         """A program of Python's, run in the project to its end."""
@@ -95,7 +101,7 @@ class Project:
             **os.environ,
             **GIT_ENV,
             "HUB_STATE_DIR": str(self.state),
-            "HUB_CONFIG_DIR": str(self.root.parent / "config"),
+            "HUB_CONFIG_DIR": str(self.own),
             "HUB_TRUST": "1",
             "HUB_DEMO_LOG": str(self.log),
             "PYTHONPATH": str(Path(__file__).resolve().parents[2]),

@@ -56,13 +56,10 @@ def test_init_with_all_comments_taken_away_is_valid_too(repo):
     path = repo / "hub.toml"
     lines = path.read_text().splitlines()
     keys = [
-        line[2:]
-        if line.startswith(("# [", "# chain", "# model", "# baseUrl", "# label", "# configDir"))
-        else line
-        for line in lines
+        line[2:] if line.startswith(("# [", "# chain", "# model", "# baseUrl")) else line for line in lines
     ]
     path.write_text("\n".join(keys))
-    assert tomllib.loads(path.read_text())["providers"]["claude"]["accounts"][0]["label"] == "work"
+    assert "claude" in tomllib.loads(path.read_text())["providers"]
     assert findings(repo)[0]["hub.toml"]["ok"] is True
 
 
