@@ -85,7 +85,7 @@ class Project:
     @property
     def keys(self) -> KeyFile:
         """The keys."""
-        return KeyFile(self.places, load_all(self.config))
+        return KeyFile(self.places, load_all(self.config), self.gate.follow_keys)
 
     def described(self, *, versions: bool) -> list[dict[str, Any]]:
         """What `GET /api/config/providers` would answer; without asking every program for its version, some seconds less."""

@@ -112,6 +112,7 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
 place: `providers.claude.baseUrl` has 1 for `claude`."""
 _NEW = (Does.RUNS, "sets")
 """A setting that this table has not: none is safe because nobody thought of it."""
+KEYS = "file:.hub/.env"
 _NAMES = ("name", "label", "id")
 """By which key an element of an array of tables is known, so that its place does not change with its neighbours."""
 _GAP = re.compile(r"[^\S\n]{4,}")
@@ -153,6 +154,13 @@ def items(tables: Raw) -> list[Item]:
             text = f"{words.format(*leaf.names)}: {_shown(leaf.value)}"
             found.append(Item(does, key, text, digest([key, leaf.value])))
     return found
+
+
+def keys(values: Mapping[str, str]) -> list[Item]:
+    """The same of the keys in a project's `.hub/.env`: whoever put them there sees what is done with them."""
+    names = ", ".join(sorted(values))
+    text = f"works with the keys in .hub/.env, whose owner sees what you send: {names}"
+    return [Item(Does.SENDS, KEYS, text, digest(values))] if values else []
 
 
 def restricted(tables: Raw) -> dict[str, Any]:

@@ -15,12 +15,26 @@ from typing import Any
 
 import attrs
 
-from hub.domain.trust import Digests, Item, Raw, agreed, digest, digests, followed, gone, items, restricted
+from hub.domain.trust import (
+    KEYS,
+    Digests,
+    Item,
+    Raw,
+    agreed,
+    digest,
+    digests,
+    followed,
+    gone,
+    items,
+    keys,
+    restricted,
+)
 from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io import userdirs
 from hub.io.atomic import coded_errors, read_bounded, write_atomic
-from hub.io.places import load_or_create_key, make_private_dir
+from hub.io.dotenv import every_value
+from hub.io.places import Places, load_or_create_key, make_private_dir
 
 VARIABLE = "HUB_TRUST"
 """Set to 1, every project is trusted: for containers, where nobody can be asked."""
@@ -153,9 +167,11 @@ class Gate:
         """
         from hub.io.agent_files import orders  # noqa: PLC0415  # most commands start no agent
 
-        found = (*items(tables), *(() if self.always else orders(self.root)))
+        found = [*items(tables), *keys(every_value(Places(self.root).dotenv))]
+        if not self.always:
+            found += orders(self.root)
         once = self._once is not None and agreed(found, self._once)
-        return Standing(self.root, found, self.known(), self.always, once)
+        return Standing(self.root, tuple(found), self.known(), self.always, once)
 
     def agree(self, standing: Standing, *, once: bool = False) -> None:
         """The user's yes to just this: for good, or for as long as this process lives."""
@@ -173,6 +189,14 @@ class Gate:
         made = followed(known, before, after)
         if made != known and not self.always:
             self._write(made)
+
+    def follow_keys(self, before: Mapping[str, str], after: Mapping[str, str]) -> None:
+        """The same for the keys in `.hub/.env`, where those before were agreed to, or there were none."""
+        known = self.known()
+        if self.always or not digests(keys(before)).items() <= known.items():
+            return
+        kept = {key: value for key, value in known.items() if key != KEYS}
+        self._write({**kept, **digests(keys(after))})
 
     def revoke(self) -> bool:
         """Take the user's word back; tells whether there was one."""

@@ -73,6 +73,11 @@ class Clone:
         """A command, without a terminal."""
         return hub(*words, cwd=self.root, env={**self.env, **env})
 
+    def keep_key(self, provider: str) -> None:
+        """`hub key set`, with a key of the user's."""
+        command = [sys.executable, "-m", "hub", "key", "set", provider]
+        subprocess.run(command, cwd=self.root, env=self.env, input=b"mine", check=True, timeout=PATIENCE)
+
     def untouched(self) -> bool:
         """Whether nothing ran and nothing was sent."""
         return not list(self.canaries.iterdir()) and not self.requests
@@ -121,6 +126,10 @@ def clone(tmp_path: Path) -> Iterator[Clone]:
         json.dumps({"claudeAiOauth": {"accessToken": "the-user-s-own", "expiresAt": 9_999_999_999_999}})
     )
     env |= {"HOME": str(tmp_path / "home")}
+    own = tmp_path / "config"
+    own.mkdir()
+    # The user's own: without the engine, which takes its time in a new home.
+    (own / "config.toml").write_text("[redaction]\ndetection = false\n")
     git(root, "init", "-q", "-b", "main")
     git(root, "commit", "-q", "--allow-empty", "-m", "start")
     made = Clone(root, canaries, server.server_address[1], requests, env)
@@ -237,18 +246,15 @@ def test_what_more_than_a_project_may_decide_is_refused_in_hub_toml(
                 continue  # it asks a daemon, and there is none
             problem = json.loads(done.stdout)["error"]
             assert (done.returncode, problem["code"]) == (2, "config_invalid")
-            assert key in problem["detail"]
+            assert any(error["path"].endswith(key) for error in problem["errors"])
             assert str(clone.root.parent / "config" / "config.toml") in problem["hint"]
     assert clone.untouched()
 
 
 def test_what_is_refused_there_holds_in_the_user_s_own_configuration(clone: Clone) -> None:
     """The error says where to put it, and there it works."""
-    own = clone.root.parent / "config"
-    own.mkdir()
-    (own / "config.toml").write_text(
-        '[server]\ntoken = "a-token-of-the-user-s"\nallowed_origins = ["https://mine.example"]\n'
-    )
+    text = '[server]\ntoken = "a-token-of-the-user-s"\nallowed_origins = ["https://mine.example"]\n'
+    (clone.root.parent / "config" / "config.toml").write_text(text)
     api = clone.start()
     with pytest.raises(HubError, match="token") as refused:
         Api(api.port).get("/api/status")
@@ -449,6 +455,16 @@ def test_what_the_user_changes_through_hub_is_his_word_for_that_alone(clone: Clo
     told = json.loads(clone.hub("trust", "--json").stdout)
     assert told["state"] == "changed"
     assert [item["key"] for item in told["items"] if item["change"]] == ["session.verify"]
+
+
+def test_keys_that_came_with_a_project_are_asked_for_and_the_user_s_own_are_not(clone: Clone) -> None:
+    """Whose key it is sees the work that is done with it. What `hub key set` puts there is the user's word."""
+    clone.keep_key("claude")
+    assert json.loads(clone.hub("trust", "--json").stdout)["state"] == "trusted"
+    (clone.root / ".hub" / ".env").write_text("ANTHROPIC_API_KEY=of-the-attacker\n")
+    assert ".hub/.env" in clone.hub("run", "x").stderr
+    clone.keep_key("codex")
+    assert json.loads(clone.hub("trust", "--json").stdout)["state"] == "changed"
 
 
 def test_an_agent_cannot_speak_for_its_user(clone: Clone) -> None:

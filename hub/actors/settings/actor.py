@@ -86,7 +86,7 @@ class Settings(Actor[Any]):
         self._profiles = Profiles(places, providers, self._configured_profiles)
         follow = gate.follow if gate is not None else unwatched
         accounts = Accounts(places, providers, self._current, self._entries, clock, follow)
-        keys = KeyFile(places, providers)
+        keys = KeyFile(places, providers, gate.follow_keys if gate is not None else unwatched)
         errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
         self._writer = Writer(
             places,

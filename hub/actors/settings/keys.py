@@ -12,7 +12,8 @@ from typing import Any
 import attrs
 
 from hub.errors import Code, HubError
-from hub.io.dotenv import write_env
+from hub.io.config_patch import Watch, unwatched
+from hub.io.dotenv import every_value, write_env
 from hub.io.places import Places
 from hub.messages import SetKey
 from hub.providers.base import Provider
@@ -24,6 +25,7 @@ class KeyFile:
 
     places: Places
     providers: Mapping[str, Provider]
+    follow: Watch = unwatched
 
     def put(self, order: SetKey) -> dict[str, Any]:
         """Keep a key, or take it out.
@@ -32,7 +34,10 @@ class KeyFile:
             HubError: `invalid`; no agent takes a key by that name, or the value has a line break or NUL in it.
         """
         provider, variable = self._owner(order.name)
+        before = every_value(self.places.dotenv)
         write_env(self.places.dotenv, variable, order.value or None, self._names())
+        after = {name: value for name, value in before.items() if name != variable}
+        self.follow(before, {**after, **({variable: order.value} if order.value else {})})
         return {"provider": provider.name, "name": variable, "set": bool(order.value)}
 
     def _owner(self, name: str) -> tuple[Provider, str]:
