@@ -10,9 +10,9 @@ the model alone (`AGENTS.md`, rules) are none of these: they start nothing by th
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
 from typing import Any
 
 FOLDERS: Mapping[str, str] = {
@@ -142,7 +142,7 @@ def obeyed(text: str) -> dict[str, str]:
 
 def inside(path: str, data: bytes) -> str:
     """What a file names that is run or spoken to, in a few words; "" where nothing is found, or it cannot be read."""
-    if PurePosixPath(path).suffix not in (".json", ".jsonc", ".toml"):
+    if posixpath.splitext(path)[1] not in (".json", ".jsonc", ".toml"):
         return ""
     text = data.decode("utf-8", "replace")
     try:

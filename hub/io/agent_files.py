@@ -10,6 +10,7 @@ counts with what it leads to, seen from the checkout and from a worktree.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import posixpath
@@ -99,7 +100,7 @@ def _below(folder: Path) -> Iterator[Path]:
     """
     count = 0
     for where, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if name != "node_modules"]
+        folders[:] = [name for name in folders if name not in ("node_modules", ".git")]
         folders[:] = [name for name in folders if not f"{where}/{name}".endswith(COPIES)]
         links = [name for name in folders if Path(where, name).is_symlink()]
         for name in (*files, *links):
@@ -123,14 +124,13 @@ def _of_checkout(root: Path, path: str) -> Item | None:
     if stat.S_ISLNK(found.st_mode):
         target = str(place.readlink())
         return _item(path, digest([target, _led_to(root, path, target)]), f"a link to {target}")
-    if not stat.S_ISREG(found.st_mode):
-        return _item(path, digest([stat.S_IFMT(found.st_mode)]), "no regular file")
-    if found.st_size > _LARGEST:
-        return _item(path, digest([found.st_size, found.st_mtime_ns]), f"{found.st_size} bytes")
-    try:
-        return _of_bytes(path, place.read_bytes())
-    except PermissionError:
-        return _item(path, digest([found.st_size, found.st_mtime_ns]), "it cannot be read")
+    if stat.S_ISDIR(found.st_mode):
+        return None  # a repository of its own; what lies in it is found one by one
+    if stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST:
+        with contextlib.suppress(PermissionError):
+            return _of_bytes(path, place.read_bytes())
+    about = digest([stat.S_IFMT(found.st_mode), found.st_size, found.st_mtime_ns])
+    return _item(path, about, "it cannot be looked into")
 
 
 def _of_bytes(path: str, data: bytes) -> Item | None:
@@ -197,15 +197,20 @@ def _linked(path: str, target: str, tree: Mapping[str, _Entry]) -> Iterator[Item
 
 def _listed(root: Path) -> tuple[dict[str, _Entry], list[str], list[str]]:
     """The files of HEAD, those that are staged, and those that git neither knows nor ignores; three gits at once."""
-    committed = _git(root, "ls-tree", "-r", "-z", "--full-tree", "HEAD")
-    staged = _git(root, "ls-files", "-z")
-    others = _git(root, "ls-files", "-z", "--others", "--exclude-standard")
+    asked = [
+        _git(root, "ls-tree", "-r", "-z", "--full-tree", "HEAD"),
+        _git(root, "ls-files", "-z"),
+        _git(root, "ls-files", "-z", "--others", "--exclude-standard"),
+    ]
+    committed, staged, others = [_lines(process) for process in asked]
+    if staged is None or others is None:
+        raise HubError(Code.GIT_FAILED, "git could not list the files of the project.")
     tree = {}
-    for line in _lines(committed, accept=(0, 128)):  # 128: there is no commit yet
+    for line in committed or ():  # None: there is no commit yet
         about, _, path = line.partition("\t")
         mode, _, oid = about.split(" ")
         tree[path] = _Entry(mode, oid)
-    return tree, _lines(staged), _lines(others)
+    return tree, staged, others
 
 
 def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
@@ -243,8 +248,7 @@ def _git(root: Path, *words: str, stdin: bool = False) -> subprocess.Popen[bytes
         raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
 
 
-def _lines(process: subprocess.Popen[bytes], accept: Iterable[int] = (0,)) -> list[str]:
+def _lines(process: subprocess.Popen[bytes]) -> list[str] | None:
+    """What a git has listed; None where it failed."""
     out, _ = process.communicate()
-    if process.returncode not in tuple(accept):
-        raise HubError(Code.GIT_FAILED, "git could not list the files of the project.")
-    return [os.fsdecode(line) for line in out.split(b"\0") if line]
+    return [os.fsdecode(line) for line in out.split(b"\0") if line] if process.returncode == 0 else None

@@ -10,11 +10,9 @@ import http.server
 import json
 import os
 import pty
-import select
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ import pytest
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
-from tests.faults.harness import GIT_ENV, HUB, PATIENCE, git, until
+from tests.faults.harness import HUB, PATIENCE, git, until
 from tests.hub.cli.kit import Done, environ, hub
 
 LOOKS = (
@@ -274,10 +272,10 @@ def test_an_agent_s_own_file_is_asked_for_by_name(clone: Clone, name: str) -> No
     """hub starts agents without their makers' trust question, so it must ask for what they would run."""
     clone.commit(**{name: '{"hooks": {"Start": [{"type": "command", "command": "evil --now"}]}}'})
     assert clone.hub("daemon", "--port", "0").returncode == 5
-    said = clone.hub("trust").stderr
-    assert name in said
+    asked = clone.hub("trust").stderr
+    assert name in asked
     if name.endswith(".json"):
-        assert "evil --now" in said
+        assert "evil --now" in asked
 
 
 def test_a_file_that_only_the_commit_has_is_asked_for(clone: Clone) -> None:
@@ -400,7 +398,7 @@ def test_a_daemon_takes_no_unsafe_change_behind_its_user_s_back(clone: Clone) ->
         api.get(path)
     assert all(entry["baseUrl"] == "" for entry in api.get("/api/config/providers"))
     assert api.get("/api/vision/config")["baseUrl"] == ""
-    assert "hub trust" in clone_event(api, "not taken")
+    assert "hub trust" in said(api, "not taken")
     for path, body in (
         ("/api/run", {"task": "x"}),
         ("/api/pipelines/run", {"name": "ship"}),
@@ -415,7 +413,7 @@ def test_a_daemon_takes_no_unsafe_change_behind_its_user_s_back(clone: Clone) ->
     assert any(entry["baseUrl"] for entry in api.get("/api/config/providers"))
 
 
-def clone_event(api: Api, text: str) -> str:
+def said(api: Api, text: str) -> str:
     """The first event that says this."""
 
     def found() -> str:
@@ -484,15 +482,13 @@ def test_a_container_trusts_by_a_variable(clone: Clone) -> None:
 @pytest.mark.parametrize(("answer", "status"), [("n", 5), ("", 5), ("y", 0)])
 def test_the_question_on_a_terminal(clone: Clone, answer: str, status: int) -> None:
     """The user is asked before anything starts, and no is what Enter means."""
-    clone.commit(
-        **{
-            "hub.toml": '[session]\nchain = ["demo-first"]\nverify = ["true"]\n[providers.demo-first]\nenabled = true\n'
-        }
-    )
+    session = '[session]\nchain = ["demo-first"]\nverify = ["true"]\n'
+    agent = '[providers.demo-first]\nenabled = true\nscript = "steps.json"\n'
+    clone.commit(**{"hub.toml": session + agent, "steps.json": '{"steps": [{"done": "ok"}]}'})
     code, text = typed(clone, ["run", "a task"], answer)
     assert "checks the work with: true" in text
     assert "Do you trust it? [y/N]" in text
-    assert code == status
+    assert code == status, text
     assert (json.loads(clone.hub("trust", "--json").stdout)["state"] == "trusted") is (answer == "y")
 
 
@@ -502,28 +498,24 @@ def typed(made: Clone, words: list[str], answer: str) -> tuple[int, str]:
     process = subprocess.Popen(
         [sys.executable, "-m", "hub", *words],
         cwd=made.root,
-        env={**made.env, **GIT_ENV, "NO_COLOR": "1"},
+        env={**made.env, "NO_COLOR": "1"},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
     )
     os.close(theirs)
-    text, until_then = "", time.monotonic() + PATIENCE
-    answered = False
-    while time.monotonic() < until_then:
-        if not select.select([ours], [], [], 0.2)[0]:
-            if process.poll() is not None:
-                break
-            continue
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece.decode("utf-8", "replace")
-        if "[y/N]" in text and not answered:
-            os.write(ours, answer.encode() + b"\n")
-            answered = True
-    os.close(ours)
-    return process.wait(PATIENCE), text
+    late = threading.Timer(PATIENCE, process.kill)
+    late.start()
+    text = ""
+    try:
+        while piece := os.read(ours, 65536):
+            asked = "[y/N]" in text
+            text += piece.decode("utf-8", "replace")
+            if "[y/N]" in text and not asked:
+                os.write(ours, answer.encode() + b"\n")
+    except OSError:
+        pass  # the terminal is gone: the command has ended
+    finally:
+        late.cancel()
+        os.close(ours)
+    return process.wait(), text
