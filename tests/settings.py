@@ -25,7 +25,7 @@ def lay_out(text: str, project: Path, user: Path) -> None:
     """
     tables: dict[str, Any] = tomllib.loads(text)
     own: dict[str, Any] = {}
-    for problem in misplaced(tables, "/", "/none"):
+    for problem in list(misplaced(tables, "/", "/none")):
         path = problem.path[:3] if "accounts" in problem.path else problem.path
         _move(tables, own, tuple(map(str, path)))
     (project / "hub.toml").write_text(tomli_w.dumps(tables) if own else text)

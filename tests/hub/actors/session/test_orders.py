@@ -8,6 +8,7 @@ import pytest
 from hub.domain.contract import Contract, ContractInvalid, encode, sign
 from hub.io.atomic import write_atomic
 from tests.hub.actors.session.parts import parts_of
+from tests.settings import lay_out
 
 
 async def test_the_same_record_gives_the_same_assignment(two, monkeypatch):
@@ -61,7 +62,7 @@ async def test_settings_and_account_are_those_in_force(two, monkeypatch, tmp_pat
     toml = (two.root / "hub.toml").read_text()
     account = f'[[providers.demo-first.accounts]]\nlabel = "work"\nconfigDir = "{tmp_path}/home"\n'
     place = "[providers.demo-first]\n"
-    (two.root / "hub.toml").write_text(toml.replace(place, f'{place}model = "m-1"\n') + account)
+    lay_out(toml.replace(place, f'{place}model = "m-1"\n') + account, two.root, two.own)
     async with parts_of(two, monkeypatch) as parts:
         assignment = parts.orders.fresh(parts.record(account="work"))
     assert assignment.model == "m-1"
