@@ -16,6 +16,7 @@ from typing import Any
 
 import attrs
 
+from hub.cli.context import note_left_out
 from hub.domain.config.model import Pipeline
 from hub.domain.config.profiles import together as all_profiles
 from hub.domain.config.reader import Config
@@ -43,7 +44,11 @@ def config_of(project: Path, flags: Mapping[str, object] | None = None, gate: Ga
     Raises:
         HubError: `not_a_repository`, `config_invalid`.
     """
-    return load(Places(find_project(project)).config, environ=os.environ, flags=flags or {}, gate=gate)
+    places = Places(find_project(project))
+    door = gate or Gate.of(places.root, os.environ)
+    config = load(places.config, environ=os.environ, flags=flags or {}, gate=door)
+    note_left_out(door)
+    return config
 
 
 def providers_of(project: Path, gate: Gate | None = None) -> Collection[str]:

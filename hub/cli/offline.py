@@ -22,7 +22,7 @@ from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
-from hub.cli.context import client, project_dir
+from hub.cli.context import client, note_left_out, project_dir
 from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from hub.domain.redaction.redactor import Redactor
 
 _PATIENCE = 20.0
-_LEFT_OUT = (
-    "note: what hub.toml would run, send or open is left out, for you have not agreed to it. See: hub trust"
-)
 
 
 @attrs.frozen
@@ -94,8 +91,7 @@ class Project:
             name: Question(config.provider(name).program or provider.program, provider.version_args)
             for name, provider in providers.items()
         }
-        if self.gate.held_back:
-            click.echo(_LEFT_OUT, err=True)
+        note_left_out(self.gate)
         found = trio.run(_asked, questions) if versions else {}
         return [self.entries.entry(config, p, found.get(p.name), time.time()) for p in providers.values()]
 

@@ -27,11 +27,11 @@ def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json:
 
     Example: hub trust --status
     """
-    from hub.cli.trusting import ask, document, on_terminal, shown, standing_of
+    from hub.cli.trusting import ask, document, in_session, on_terminal, shown, standing_of
 
     if yes + revoke + status > 1:
         raise HubError(Code.USAGE, "--yes, --revoke and --status exclude each other.")
-    if (yes or revoke) and os.environ.get("HUB_RUN_ID"):
+    if (yes or revoke) and in_session():
         raise HubError(
             Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own."
         )

@@ -62,13 +62,18 @@ def insist_on_trust(project: Path, *, once: bool = False, as_json: bool = False)
     gate, standing = standing_of(project)
     if standing.trusted:
         return gate
-    if once:
+    if once and not in_session():
         gate.agree(standing, once=True)
     elif as_json or not on_terminal():
         standing.insist()
     else:
         ask(gate, standing)
     return gate
+
+
+def in_session() -> bool:
+    """Whether an agent of hub's, or what it started, is asking: it cannot speak for its user."""
+    return bool(os.environ.get("HUB_RUN_ID"))
 
 
 def on_terminal() -> bool:

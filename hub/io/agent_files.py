@@ -69,8 +69,14 @@ def orders(root: Path) -> list[Item]:
 
 
 def _item(path: str, known: str, said: str = "") -> Item:
+    path, said = _shown(path), _shown(said)
     words = f"{path} ({reader_of(path)})" + (f": {said}" if said else "")
     return Item(Does.RUNS, f"file:{path}", words, known)
+
+
+def _shown(name: str) -> str:
+    """A name that may be no text, as one."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 # --- the checkout -------------------------------------------------------------------------------------------
@@ -192,7 +198,7 @@ def _linked(path: str, target: str, tree: Mapping[str, _Entry]) -> Iterator[Item
     place = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
     inner = sorted((p, entry.oid) for p, entry in tree.items() if p == place or p.startswith(f"{place}/"))
     if inner:
-        yield Item(Does.RUNS, f"file:{path}/", f"{path}/ leads to {place}", digest(inner))
+        yield Item(Does.RUNS, f"file:{_shown(path)}/", _shown(f"{path}/ leads to {place}"), digest(inner))
 
 
 def _listed(root: Path) -> tuple[dict[str, _Entry], list[str], list[str]]:

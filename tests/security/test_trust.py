@@ -470,6 +470,42 @@ def test_an_agent_cannot_speak_for_its_user(clone: Clone) -> None:
     clone.commit(**{".mcp.json": "{}"})
     for word in ("--yes", "--revoke"):
         assert clone.hub("trust", word, HUB_RUN_ID="d-1").returncode == 2
+    assert clone.hub("run", "x", "--trust", HUB_RUN_ID="d-1").returncode == 5
+
+
+def test_a_session_is_not_gone_on_with_after_an_unsafe_change(clone: Clone) -> None:
+    """A daemon that finds a session on record starts an agent: that asks for trust like any start."""
+    session = (
+        '[session]\nchain = ["demo-first"]\n[providers.demo-first]\nenabled = true\nscript = "steps.json"\n'
+    )
+    steps = {"steps": [{"ask": "Which colour?"}, {"run": clone.canary("went-on")}, {"done": "ok"}]}
+    clone.commit(**{"hub.toml": session, "steps.json": json.dumps(steps)})
+    assert clone.hub("trust", "--yes").returncode == 0
+    api = clone.start("--detach")
+    api.post("/api/run", {"task": "x"})
+    until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    assert clone.daemon is not None
+    clone.daemon.kill()
+    clone.daemon.wait()
+    (clone.root / "hub.toml").write_text(session + f'[vision]\nbaseUrl = "http://127.0.0.1:{clone.port}"\n')
+    done = clone.hub("daemon", "--port", "0")
+    assert (done.returncode, "vision.baseUrl" in done.stderr) == (5, True)
+    assert clone.hub("reply", "red").returncode == 69
+    assert clone.untouched()
+
+
+def test_names_that_are_no_text_are_shown_all_the_same(clone: Clone) -> None:
+    """Nor do they end the question, or act on the terminal."""
+    folder = clone.root / ".claude"
+    folder.mkdir()
+    for name in (b"\xff.json", b"\x1b[2J.json", b"a\nb.json"):
+        (folder / os.fsdecode(name)).write_text("{}")
+    clone.commit()
+    asked = clone.hub("trust")
+    assert asked.returncode == 5
+    assert "\x1b" not in asked.stderr
+    assert "\ufffd.json" in asked.stderr
+    assert len(json.loads(clone.hub("trust", "--json").stdout)["items"]) == 3
 
 
 def test_a_container_trusts_by_a_variable(clone: Clone) -> None:
