@@ -123,7 +123,7 @@ async def run_daemon(
             gate=order.gate,
             insist_on_trust=order.insist_on_trust,
         )
-        log.enter_context(scrubbed_log(app.gateway().scrub))
+        log.enter_context(scrubbed_log(app.scrub))
         async with trio.open_nursery() as nursery:
             daemon = Daemon(app, detach=order.detach)
             if order.signals:
