@@ -62,6 +62,8 @@ def daemon(
             up.set()
             garbage.begun()
             told = {"url": running.url, "port": running.port, "project": str(order.places.root)}
+            for warning in running.warnings:
+                click.echo(f"hub: {warning.detail}\n     {warning.hint}", err=True)
             click.echo(json.dumps(told) if as_json else f"hub serves {order.places.root} on {running.url}")
             await running.over.wait()
         if not as_json:

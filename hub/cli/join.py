@@ -144,6 +144,8 @@ async def _serving(
     ended = trio.Event()
     async with trio.open_nursery() as nursery:
         daemon: Daemon = await nursery.start(_serve, order, ended)
+        for warning in daemon.warnings:
+            click.echo(f"hub: {warning.detail}\n     {warning.hint}", err=True)
         if not quiet:
             click.echo(f"hub serves this session on {daemon.url}", err=True)
         try:
@@ -198,7 +200,7 @@ def _running(project: Path, port: int | None) -> Api | None:
     try:
         api.get("/api/health")
     except HubError as error:
-        if error.code in (Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT):
+        if error.code in (Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER):
             return None
         raise
     return api

@@ -17,6 +17,7 @@ from hub.daemon import Order
 from hub.domain.config.reader import Config
 from hub.io.accounts import read_book
 from hub.io.config_file import load, project_tables
+from hub.io.hub_dir import insist_private
 from hub.io.places import Places, find_project
 from hub.io.trust import Gate
 
@@ -44,6 +45,7 @@ def order_for(
         HubError: `not_a_repository`, `config_invalid`, `trust_needed`.
     """
     places = Places(find_project(project))
+    insist_private(places.root)
     door = gate or Gate.of(places.root, os.environ)
 
     def insist(said: str = "") -> None:

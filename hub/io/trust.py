@@ -33,7 +33,6 @@ from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io import userdirs
 from hub.io.atomic import coded_errors, read_bounded, write_atomic
-from hub.io.dotenv import every_value
 from hub.io.places import Places, load_or_create_key, make_private_dir
 
 VARIABLE = "HUB_TRUST"
@@ -163,10 +162,13 @@ class Gate:
         """What the project would do now, the agents' files included.
 
         Raises:
-            HubError: As `hub.io.agent_files.orders`.
+            HubError: As `hub.io.agent_files.orders` and `hub.io.hub_dir.insist_private`.
         """
         from hub.io.agent_files import orders  # noqa: PLC0415  # most commands start no agent
+        from hub.io.dotenv import every_value  # noqa: PLC0415  # as above
+        from hub.io.hub_dir import insist_private  # noqa: PLC0415  # as above
 
+        insist_private(self.root)
         found = [*items(tables), *keys(every_value(Places(self.root).dotenv))]
         if not self.always:
             found += orders(self.root)
