@@ -28,10 +28,12 @@ from hub.messages import (
     AuditHistory,
     AuditIntact,
     AuditLastEvent,
+    BreakerAttempt,
     BreakerClosed,
     BreakerFailure,
     BreakerSnapshots,
     BreakerSuccess,
+    BreakerWithdrawn,
     CancelPull,
     Detach,
     Detect,
@@ -54,6 +56,7 @@ from hub.messages import (
     GetPipelines,
     GetProfiles,
     GetProspects,
+    GetStandings,
     GetProviders,
     GetRedactions,
     GetSessionFacts,
@@ -170,8 +173,11 @@ def _edges() -> tuple[Edge, ...]:
     blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
     blocking("session", "settings", GetConfig, GetLoggedOut)
     blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
-    blocking("session", "quota", GetProspects)
+    blocking("session", "breakers", BreakerAttempt, BreakerWithdrawn)
+    blocking("session", "quota", GetProspects, GetStandings)
     blocking("breakers", "events", EventAppend)
+    blocking("breakers", "quota", GetStandings)
+    blocking("breakers", "audit", AuditAppend)
     blocking("quota", "events", EventAppend, EventsHead, Subscribe)
     posting("quota", "events", "drop", Unsubscribe)
     blocking("quota", "settings", GetConfig)

@@ -23,10 +23,13 @@ from hub.actors.settings.entries import Entries
 from hub.cli.context import json_option, project_dir
 from hub.cli.ending import several
 from hub.client.place import token_for
+from hub.domain.approval import asks
 from hub.domain.config.reader import Config
 from hub.domain.text import clean
 from hub.errors import HubError
+from hub.io.commands import base_env
 from hub.io.config_file import load
+from hub.io.dotenv import read_env
 from hub.io.places import Places, find_project, state_dir
 from hub.providers.base import Provider, install_hint, login_hint
 from hub.providers.registry import load_all
@@ -243,16 +246,41 @@ def _agents(places: Places, config: Config) -> Iterator[Finding]:
             yield Finding(provider.name, ok=False, detail=detail, hint=hint, warning=True)
         else:
             version = versions[provider.name] or "installed, version unknown"
-            yield _agent(provider, version, config, logged_out)
+            yield _agent(places, provider, version, config, logged_out)
     if not installed:
         yield Finding("agents", ok=False, detail="none is installed", hint="Install one of the agents above.")
-    elif not config.session.chain and all(p.name in logged_out for p in installed):
+    elif not config.session.chain and all(_is_out(p, config, logged_out) for p in installed):
         yield Finding("agents", ok=False, detail="none is logged in", hint=login_hint(installed[0]))
 
 
-def _agent(provider: Provider, version: str, config: Config, logged_out: Collection[str]) -> Finding:
+def _is_out(provider: Provider, config: Config, logged_out: Collection[tuple[str, str]]) -> bool:
+    """Whether no account of it has a login."""
+    return all((provider.name, account.label) in logged_out for account in config.accounts(provider.name))
+
+
+def _refusal(places: Places, provider: Provider, config: Config) -> tuple[str, str]:
+    """Why its agent would refuse this user, and what helps."""
+    if os.geteuid():
+        return "", ""
+    name = provider.name
+    account = config.accounts(name)[0]
+    keys = read_env(places.dotenv, provider.key_names) if provider.key_names else {}
+    env = {**base_env(), **keys, **config.provider(name).env, **account.env}
+    return provider.refuses_root(config.provider(name).options, env, asks=asks(config.approvals, name))
+
+
+def _agent(
+    places: Places,
+    provider: Provider,
+    version: str,
+    config: Config,
+    logged_out: Collection[tuple[str, str]],
+) -> Finding:
     """An agent that is installed."""
-    if provider.name not in logged_out:
+    why, help_ = _refusal(places, provider, config)
+    if why:
+        return Finding(provider.name, ok=False, detail=f"{version}, {why}", hint=help_, warning=True)
+    if not _is_out(provider, config, logged_out):
         return Finding(provider.name, ok=True, detail=version)
     said = "not logged in" if config.session.chain else "not logged in: left out of the default chain"
     detail = f"{version}, {said}"

@@ -6,7 +6,7 @@ Must not: hold behaviour.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -26,7 +26,9 @@ class ProvidersConfigured(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class GetLoggedOut(Value):
-    """Answers the set of the providers whose active account is sure to have no login."""
+    """Answers `{(provider, account)}`: of these providers, () = of all, the accounts that are sure to have no login."""
+
+    providers: Sequence[str] = ()
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -7,6 +7,7 @@ Must not: know any one agent, or how it is told what to do (each folder's `agent
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -42,6 +43,16 @@ class Program:
         """The account's directory, where the agent has a variable for it, and its own keys."""
         place = {self.home_env: account.config_dir} if self.home_env and account.config_dir else {}
         return {**place, **account.env}
+
+    def refuses_root(
+        self,
+        options: Mapping[str, Any],  # noqa: ARG002 - the contract's signature
+        env: Mapping[str, str],  # noqa: ARG002 - the contract's signature
+        *,
+        asks: bool,  # noqa: ARG002 - the contract's signature
+    ) -> tuple[str, str]:
+        """Most do as any user asks."""
+        return "", ""
 
     def environment(self, assignment: Assignment, own: Mapping[str, str] | None = None) -> dict[str, str]:
         """All that the agent gets on top of the base; the later wins.

@@ -18,7 +18,7 @@ from hub.actors.session.ends import Ends, withdraw_all
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.trouble import PASSING
-from hub.domain.event import Event, EventType, Tag
+from hub.domain.event import Event, EventType, Tag, answers
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
@@ -132,7 +132,7 @@ class Session(Actor[Any]):
             case GetStatus():
                 return views.status(self._kit)
             case GetProviders():
-                return await (await self._hired()).work.targets.statuses()
+                return await (await self._hired()).work.routing.statuses()
             case GetCost():
                 return self.answer_later(views.cost(self._kit))  # a list of prices takes its time to load
             case GetRedactions():
@@ -176,7 +176,7 @@ class Session(Actor[Any]):
     async def _handoff(self) -> Any:
         """A wish: the driver alone moves the record. Answered once the handoff is on record, or refused."""
         record = self._active()
-        if record.state is not State.RUNNING and record.error is None:
+        if record.state is not State.RUNNING and record.error is None and not record.wait_until:
             raise HubError(Code.HANDOFF_IN_PROGRESS)
         if record.session_state is SessionState.VERIFYING:
             raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
@@ -215,6 +215,7 @@ class Session(Actor[Any]):
         elif live is not None:
             self.ctx.nursery.start_soon(self._pause_soon, live, live.batches)
         await self._kit.ledger.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")
+        self._kit.board.touch()
         return {"sessionId": record.session_id, "paused": on}
 
     async def _pause_soon(self, live: LiveAgent, batches: int) -> None:
@@ -294,6 +295,7 @@ class Session(Actor[Any]):
         live.tools_in_flight = batch.tools_in_flight
         live.native_session = batch.native_session
         live.alive = live.alive or batch.alive
+        live.answered = live.answered or any(answers(item.event) for item in batch.events)
         live.worked = live.worked or any(_worked(item.event) for item in batch.events)
         live.outcome = live.outcome or batch.outcome
         live.exit = live.exit or batch.exit
@@ -355,7 +357,7 @@ class Session(Actor[Any]):
             return
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
         if breach(newest([reading], self._kit.clock()).values(), record.threshold) is not None:
-            live.breach = await self._driver.work.targets.wall(record, reading)
+            live.breach = await self._driver.work.routing.wall(record, reading)
 
 
 def _worked(event: Event) -> bool:

@@ -21,7 +21,7 @@ from hub.actors.session.passing import Passing
 from hub.actors.session.signed import Signed
 from hub.actors.session.starting import Starting
 from hub.actors.session.stillness import Stillness
-from hub.actors.session.targets import Targets
+from hub.actors.session.routing import Routing
 from hub.actors.session.work import Work
 from hub.messages import Dispatch
 from supervisors import ChildSpec, DynamicHandle, Ref
@@ -38,10 +38,10 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
         adapter_spec: The child that carries a dispatch, and how it is spoken to.
     """
     desk = Desk(kit, adapters, adapter_spec)
-    targets, orders, evidence, asks = Targets(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
+    routing, orders, evidence, asks = Routing(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
     stillness, signed = Stillness(kit.places.root), Signed(kit, evidence)
     amending = Amending(kit, desk)
-    passing = Passing(kit, desk, targets, orders, evidence, asks, stillness, signed, amending)
-    ending = Ending(kit, desk, targets, evidence, passing)
-    work = Work(kit, desk, targets, orders, ending, asks, amending)
-    return Driver(kit, desk, work, passing, ending, asks, Starting(kit, targets))
+    passing = Passing(kit, desk, routing, orders, evidence, asks, stillness, signed, amending)
+    ending = Ending(kit, desk, routing, evidence, passing)
+    work = Work(kit, desk, routing, orders, ending, asks, amending)
+    return Driver(kit, desk, work, passing, ending, asks, Starting(kit, routing))

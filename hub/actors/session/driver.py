@@ -101,10 +101,22 @@ class Driver:
             self.kit.board.wish = None
         elif record.error is not None and record.error.code in _NEEDS_DECISION:
             await self._await_decision()
+        elif record.paused and self._would_start(record):
+            await self.work.unpaused()
         elif record.state is State.RUNNING:
             await self.work.step(record)
         else:
             await self.passing.step(record)
+
+    def _would_start(self, record: SessionRecord) -> bool:
+        """Whether the next step brings an agent nearer to its start: a user's pause holds until it is lifted."""
+        match record.state:
+            case State.RUNNING:
+                return record.worktree_ready and not record.wait_until and not self.desk.has_run(record)
+            case State.DISPATCHED | State.RESUMING:
+                return not self.desk.has_run(record)
+            case _:
+                return True
 
     async def _await_decision(self) -> None:
         """The user says what an unknowable dispatch is to be: a handoff request starts the next one."""
@@ -120,7 +132,7 @@ class Driver:
         record = await self.kit.ledger.update(
             error=None, needs_input=False, dispatch_id="", session_state=SessionState.RUNNING
         )
-        if await self.work.targets.next(record, None) is not None:
+        if await self.work.routing.next(record, None) is not None:
             await start_handoff(
                 self.kit, record, Trigger.MANUAL_HANDOFF, "the user decided to hand over", None
             )

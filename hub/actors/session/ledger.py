@@ -127,6 +127,7 @@ class Ledger:
             state = advance(before.state, trigger)
             if trigger in STARTS:
                 changes["trigger"] = trigger.value
+            changes["moved_by"] = trigger.value
             record = attrs.evolve(before, state=state, previous=before.state, **self._stamp(), **changes)
             self._store(record, f"fsm.{state}")
         await self._try_to_tell()
@@ -162,6 +163,7 @@ class Ledger:
             "snapshot": record.snapshot_sha,
             "contract": record.contract_id,
             "dispatch": record.dispatch_id,
+            "by": record.moved_by,
         }
         first = not record.previous
         name = "session_started" if first else "handoff"

@@ -6,7 +6,7 @@ Must not: act on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +94,8 @@ class Settings(Actor[Any]):
                 return self._current()
             case ProvidersConfigured():
                 return self.answer_later(self._describe())
-            case GetLoggedOut():
-                return self.answer_later(self._logged_out())
+            case GetLoggedOut(providers=names):
+                return self.answer_later(self._logged_out(names))
             case GetProfiles():
                 return self.answer_later(trio.to_thread.run_sync(self._profiles.listed))
             case GetVision():
@@ -129,11 +129,12 @@ class Settings(Actor[Any]):
         async with self._writing:
             return await self._writer.change(order)
 
-    async def _logged_out(self) -> frozenset[str]:
+    async def _logged_out(self, names: Collection[str]) -> frozenset[tuple[str, str]]:
         config, now = self._current(), self._clock()
 
-        def look() -> frozenset[str]:
-            return self._entries.logged_out(config, self._providers.values(), now)
+        def look() -> frozenset[tuple[str, str]]:
+            asked = [self._providers[name] for name in self._providers if not names or name in names]
+            return self._entries.logged_out(config, asked, now)
 
         return await trio.to_thread.run_sync(
             look

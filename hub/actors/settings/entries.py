@@ -85,12 +85,14 @@ class Entries:
         hidden = not stores or (sys.platform == "darwin" and any(store.keychain for store in stores))
         return None if hidden or settings.base_url or settings.env or account.env else False
 
-    def logged_out(self, config: Config, providers: Iterable[Provider], now: float) -> frozenset[str]:
-        """The providers whose active account is sure to have no login."""
-        active = ((provider, config.accounts(provider.name)[0]) for provider in providers)
+    def logged_out(
+        self, config: Config, providers: Iterable[Provider], now: float
+    ) -> frozenset[tuple[str, str]]:
+        """The accounts, each as (provider, label), that are sure to have no login."""
         return frozenset(
-            provider.name
-            for provider, account in active
+            (provider.name, account.label)
+            for provider in providers
+            for account in config.accounts(provider.name)
             if self.logged_in(config, provider, account, now) is False
         )
 
