@@ -56,10 +56,10 @@ from hub.messages import (
     GetPipelines,
     GetProfiles,
     GetProspects,
-    GetStandings,
     GetProviders,
     GetRedactions,
     GetSessionFacts,
+    GetStandings,
     GetStatus,
     GetVision,
     GetWallet,
@@ -113,6 +113,7 @@ class Edge:
 
 _SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFacts)
 _SESSION_ORDERS = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
+_BREAKERS = (BreakerAttempt, BreakerClosed, BreakerFailure, BreakerSuccess, BreakerWithdrawn)
 _AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
 
 _WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
@@ -172,12 +173,10 @@ def _edges() -> tuple[Edge, ...]:
     blocking("session", "knowledge", DrawIntent)
     blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
     blocking("session", "settings", GetConfig, GetLoggedOut)
-    blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
-    blocking("session", "breakers", BreakerAttempt, BreakerWithdrawn)
+    blocking("session", "breakers", *_BREAKERS)
     blocking("session", "quota", GetProspects, GetStandings)
-    blocking("breakers", "events", EventAppend)
-    blocking("breakers", "quota", GetStandings)
-    blocking("breakers", "audit", AuditAppend)
+    for receiver, message in (("events", EventAppend), ("quota", GetStandings), ("audit", AuditAppend)):
+        blocking("breakers", receiver, message)
     blocking("quota", "events", EventAppend, EventsHead, Subscribe)
     posting("quota", "events", "drop", Unsubscribe)
     blocking("quota", "settings", GetConfig)

@@ -13,6 +13,7 @@ from typing import Any
 import trio
 
 from hub.domain.audit import Record
+from hub.domain.handoff import ABANDONED, Trigger
 from hub.errors import Code, HubError
 from hub.io.journal import MAX_GROUP, AuditJournal, Draft
 from hub.io.places import Places
@@ -155,10 +156,9 @@ def _history(record: Record) -> dict[str, Any]:
     elif isinstance(data.get("exitCode"), int):
         parts.append(f"exit {data['exitCode']}")
     if record.event == "handoff":
-        parts = [
-            f"{data.get('from')} -> {data.get('to')}",
-            *([str(data["reason"])] if data.get("reason") else []),
-        ]
+        over = [ABANDONED] if data.get("by") == Trigger.ABANDONED else []
+        words = [*over, *([str(data["reason"])] if data.get("reason") else [])]
+        parts = [f"{data.get('from')} -> {data.get('to')}", *([": ".join(words)] if words else [])]
     return {
         "seq": record.seq,
         "ts": record.ts,

@@ -27,9 +27,9 @@ from hub.domain.approval import asks
 from hub.domain.config.reader import Config
 from hub.domain.text import clean
 from hub.errors import HubError
+from hub.io.agent_keys import keys_of
 from hub.io.commands import base_env
 from hub.io.config_file import load
-from hub.io.dotenv import read_env
 from hub.io.places import Places, find_project, state_dir
 from hub.providers.base import Provider, install_hint, login_hint
 from hub.providers.registry import load_all
@@ -236,7 +236,8 @@ def _agents(places: Places, config: Config) -> Iterator[Finding]:
     found = {p.name: shutil.which(config.provider(p.name).program or p.program) for p in providers}
     programs = {name: path for name, path in found.items() if path is not None}
     installed = [p for p in providers if p.name in programs]
-    logged_out = Entries(places.dotenv, Path.home()).logged_out(config, installed, time.time())
+    known = load_all(lambda: config)
+    logged_out = Entries(places.dotenv, Path.home(), known).logged_out(config, installed, time.time())
     with ThreadPoolExecutor() as pool:  # some take seconds to tell it
         asked = [[programs[p.name], *p.version_args] for p in installed]
         versions = dict(zip(programs, pool.map(_output, asked), strict=True))
@@ -264,7 +265,7 @@ def _refusal(places: Places, provider: Provider, config: Config) -> tuple[str, s
         return "", ""
     name = provider.name
     account = config.accounts(name)[0]
-    keys = read_env(places.dotenv, provider.key_names) if provider.key_names else {}
+    keys = keys_of(places.dotenv, name, load_all(lambda: config))
     env = {**base_env(), **keys, **config.provider(name).env, **account.env}
     return provider.refuses_root(config.provider(name).options, env, asks=asks(config.approvals, name))
 

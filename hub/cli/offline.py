@@ -65,7 +65,7 @@ class Project:
     @property
     def entries(self) -> Entries:
         """How providers are told."""
-        return Entries(self.places.dotenv, Path.home())
+        return Entries(self.places.dotenv, Path.home(), load_all(self.config))
 
     @property
     def accounts(self) -> Accounts:

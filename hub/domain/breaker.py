@@ -101,14 +101,10 @@ def on_failure(
         return _limited(b, now, resets_at)
     if kind in ANSWERED and b.state is not State.OPEN:
         return closed(b)
-    if b.state is State.HALF_OPEN and (not b.trial or dispatch in ("", b.trial)):
-        return _open(attrs.evolve(b, failures=b.failures + (kind in COUNTED)), now)
-    if kind not in COUNTED:
-        return b
-    counted = attrs.evolve(b, failures=b.failures + 1)
-    if b.state is State.CLOSED and counted.failures >= THRESHOLD:
-        return _open(counted, now)
-    return counted
+    counted = attrs.evolve(b, failures=b.failures + (kind in COUNTED))
+    tried = b.state is State.HALF_OPEN and (not b.trial or dispatch in ("", b.trial))
+    in_a_row = b.state is State.CLOSED and counted.failures >= THRESHOLD
+    return _open(counted, now) if tried or in_a_row else counted
 
 
 def on_success(b: Breaker, now: float, dispatch: str = "") -> Breaker:  # noqa: ARG001  # every event comes with its time

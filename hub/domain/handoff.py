@@ -125,6 +125,10 @@ TABLE: tuple[Transition, ...] = (
 _NEXT: Mapping[tuple[State, Trigger], Transition] = {(row.state, row.trigger): row for row in TABLE}
 
 
+ABANDONED = "not handed over"
+"""How the history says that a handoff ended with its session, and nobody took over."""
+
+
 class Effect(StrEnum):
     """What is done while in a state. Each is idempotent."""
 

@@ -212,11 +212,14 @@ def choose(question: Question, facts: Sequence[Facts]) -> Choice:
     if question.current is not None and question.failure is FailureClass.REFUSAL:
         refused.add(question.current.provider)
     ranks: tuple[list[Target], ...] = ([], [], [], [])
-    passed = []
     known = {each.provider for each in facts}
-    for name in _order(question):
-        if name not in known:
-            passed.append(PassedBy(Target(name, ""), Bar.UNKNOWN, _WORDS[Bar.UNKNOWN], hint="hub providers"))
+    passed = [
+        PassedBy(
+            Target(name, ""), Bar.UNKNOWN, _WORDS[Bar.UNKNOWN], hint="see the agents there are: hub providers"
+        )
+        for name in _order(question)
+        if name not in known
+    ]
     for each in _candidates(question, facts):
         why = _bar(each, question, refused)
         if why is None:

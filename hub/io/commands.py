@@ -38,8 +38,10 @@ def command_env() -> dict[str, str]:
 
 
 def base_env() -> dict[str, str]:
-    """What every agent gets: the same, the way to the network, the time zone some tell resets in, and that the machine
-    is a sandbox, without which some do not work for root."""
+    """What every agent gets: the same, the way to the network, the time zone, and `IS_SANDBOX`.
+
+    Some tell resets in the time zone; some work for root in a sandbox only.
+    """
     return {
         name: value for name, value in os.environ.items() if name in _AGENT_NAMES or name.startswith("LC_")
     }

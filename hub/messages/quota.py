@@ -32,7 +32,7 @@ class GetProspects(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class GetStandings(Value):
-    """Answers `{(provider, account): Standing}` of every account of which anything is known; by the same figures as the wallet."""
+    """Answers `{(provider, account): Standing}` of every account of which anything is known, by the wallet's figures."""
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -78,7 +78,8 @@ class SetKey(Value):
     """Put a key into `.hub/.env`, or take it out. Answers `{provider, name, set}`."""
 
     name: str
-    """A provider, which means the first of its names; or one of the names themselves."""
+    """A provider, which means the first of its names; one of the names themselves, which means the first agent that takes
+    it; or both, as in `opencode.ANTHROPIC_API_KEY`."""
     value: str = attrs.field(repr=False)
     """"" takes it out."""
 

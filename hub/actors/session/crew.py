@@ -18,10 +18,10 @@ from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
+from hub.actors.session.routing import Routing
 from hub.actors.session.signed import Signed
 from hub.actors.session.starting import Starting
 from hub.actors.session.stillness import Stillness
-from hub.actors.session.routing import Routing
 from hub.actors.session.work import Work
 from hub.messages import Dispatch
 from supervisors import ChildSpec, DynamicHandle, Ref

@@ -26,9 +26,9 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.owner import unknown_agent
+from hub.actors.session.routing import Routing
 from hub.actors.session.signed import Signed
 from hub.actors.session.stillness import Stillness
-from hub.actors.session.routing import Routing
 from hub.actors.trouble import UNAUDITED, passes
 from hub.domain.approval import Action
 from hub.domain.brief import receiver_prompt, render_envelope

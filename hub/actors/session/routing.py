@@ -86,6 +86,16 @@ class Beginning:
         )
 
 
+@attrs.frozen
+class _Seen:
+    """What was found for all accounts at once."""
+
+    config: Config
+    logged_out: Collection[Key]
+    shut: Mapping[Key, Shut]
+    worn: Collection[Key]
+
+
 @attrs.define
 class Routing:
     """The session's view of the providers."""
@@ -119,25 +129,15 @@ class Routing:
         logged_out = await self._logged_out(known)
         shut: Mapping[Key, Shut] = await insist(self.kit.breakers, BreakerClosed())
         worn = await self._worn(readings, threshold) if threshold < 1 else frozenset()
-        return [
-            self._of(config, name, account.label, logged_out, shut, worn)
-            for name in known
-            for account in config.accounts(name)
-        ]
+        seen = _Seen(config, logged_out, shut, worn)
+        return [self._of(seen, name, account.label) for name in known for account in config.accounts(name)]
 
-    def _of(
-        self,
-        config: Config,
-        name: str,
-        label: str,
-        logged_out: Collection[Key],
-        shut: Mapping[Key, Shut],
-        worn: Collection[Key],
-    ) -> Facts:
-        provider, held = self.kit.providers[name], shut.get((name, label))
+    def _of(self, seen: _Seen, name: str, label: str) -> Facts:
+        config, provider = seen.config, self.kit.providers[name]
+        held = seen.shut.get((name, label))
         installed = shutil.which(config.provider(name).program or provider.program) is not None
         unfit, hint = self._unfit(config, name, label) if installed else ("", install_hint(provider))
-        out = (name, label) in logged_out
+        out = (name, label) in seen.logged_out
         return Facts(
             provider=name,
             account=label,
@@ -147,7 +147,7 @@ class Routing:
             logged_in=False if out else None,
             shut=None if held is None else _bar(held),
             until=None if held is None else held.until,
-            worn=(name, label) in worn,
+            worn=(name, label) in seen.worn,
             hint=hint or (login_hint(provider) if out else ""),
         )
 

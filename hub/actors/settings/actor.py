@@ -74,7 +74,7 @@ class Settings(Actor[Any]):
         self._config: Config | None = None
         """What was loaded, and the stored profiles."""
         self._probes = Probes(clock)
-        self._entries = Entries(places.dotenv, Path.home())
+        self._entries = Entries(places.dotenv, Path.home(), providers)
         self._profiles = Profiles(places, providers, self._configured_profiles)
         accounts = Accounts(places, providers, self._current, self._entries, clock)
         keys = KeyFile(places, providers)

@@ -17,10 +17,11 @@ from hub.actors.clock import iso
 from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.login import Login
-from hub.io.dotenv import read_env
+from hub.io.agent_keys import keys_of
 from hub.io.logins import find_login
 from hub.io.probe import Probe, which
 from hub.providers.base import Provider
+from hub.providers.registry import load_all
 
 KEY = Login("key")
 """A key that hub hands to the agent itself."""
@@ -32,6 +33,8 @@ class Entries:
 
     dotenv: Path
     home: Path
+    providers: Mapping[str, Provider] = attrs.field(factory=load_all)
+    """All there are: a key is one agent's among them."""
 
     def entry(self, config: Config, provider: Provider, found: Probe | None, now: float) -> dict[str, Any]:
         """One provider. `found` is None while its program has not answered."""
@@ -54,6 +57,7 @@ class Entries:
                 "loginCommand": " ".join(provider.login_command),
                 "expiresAt": _instant(logins[0]),
                 "keyNames": list(provider.key_names),
+                "keys": sorted(self.keys(provider)),
             },
             "capabilities": attrs.asdict(provider.capabilities),
             "probe": found and _told(found),
@@ -118,8 +122,17 @@ class Entries:
         place = env.get(home) or default
         return self.home / place.removeprefix("~").lstrip("/") if place.startswith("~") else Path(place)
 
+    def keys(self, provider: Provider) -> dict[str, str]:
+        """The keys of `.hub/.env` that are this agent's."""
+        known = (
+            {**self.providers, provider.name: provider}
+            if provider.name not in self.providers
+            else self.providers
+        )
+        return keys_of(self.dotenv, provider.name, known)
+
     def _env(self, config: Config, provider: Provider, account: Account) -> dict[str, str]:
-        keys = read_env(self.dotenv, provider.key_names) if provider.key_names else {}
+        keys = self.keys(provider)
         mine = config.provider(provider.name).env
         return {**keys, **mine, **provider.account_env(account)}
 

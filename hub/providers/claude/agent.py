@@ -40,7 +40,7 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 _ROOT = "it refuses to bypass permissions (--dangerously-skip-permissions) for the user root"
 _ROOT_HINT = (
     "Run hub as another user. In a container made for it: export IS_SANDBOX=1 before the daemon starts, "
-    'or set env = { IS_SANDBOX = "1" } in [providers.claude]; or choose another permission_mode there'
+    'or set env = { IS_SANDBOX = "1" } in [providers.claude]; or a permission_mode in [providers.claude.options]'
 )
 
 _TABLE = "claudeAiOauth"
