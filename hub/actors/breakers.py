@@ -22,7 +22,8 @@ from hub.domain.breaker import Breaker, State
 from hub.domain.event import Tag
 from hub.domain.quota.window import Standing
 from hub.errors import HubError
-from hub.io.atomic import read_bounded, write_atomic
+from hub.io.atomic import write_atomic
+from hub.io.breakers import breakers
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
 from hub.messages import (
@@ -40,7 +41,6 @@ from hub.messages import (
 )
 from supervisors import Actor, ActorDied, Ref
 
-_LIMIT = 1024 * 1024
 _SAY_TIMEOUT = 10.0
 _QUOTA_TIMEOUT = 10.0
 _WHY = {
@@ -63,6 +63,7 @@ class Breakers(Actor[Any]):
         quota: Ref[Any] | None = None,
         audit: Ref[Any] | None = None,
     ) -> None:
+        self._places = places
         self._path = places.hub_dir / "breakers.json"
         self._events = events
         self._clock = clock
@@ -72,10 +73,7 @@ class Breakers(Actor[Any]):
 
     async def started(self) -> None:
         """Read the breakers back; a file that cannot be read is no reason not to work."""
-        with contextlib.suppress(OSError, HubError, ValueError, TypeError):
-            for body in json.loads(read_bounded(self._path, _LIMIT)):
-                found = breaker.from_json(body)
-                self._breakers[found.provider, found.account] = found
+        self._breakers = {(found.provider, found.account): found for found in breakers(self._places)}
 
     async def handle(self, message: Any) -> Any:
         """Count, or tell."""
@@ -115,7 +113,8 @@ class Breakers(Actor[Any]):
             return
         now = self._clock()
         for key, standing in known.items():
-            await self._keep(breaker.on_quota(self._of(*key), now, standing))
+            with contextlib.suppress(HubError):  # a full disk: it is taken over again with the next question
+                await self._keep(breaker.on_quota(self._of(*key), now, standing))
 
     def _of(self, provider: str, account: str) -> Breaker:
         return self._breakers.get((provider, account)) or Breaker(provider, account)

@@ -57,7 +57,7 @@ class Bar(StrEnum):
 
 
 _EXHAUSTED = frozenset({Bar.LIMIT, Bar.CAP})
-_WORDS: Mapping[Bar, str] = {
+WORDS: Mapping[Bar, str] = {
     Bar.UNKNOWN: "there is no such agent",
     Bar.DISABLED: "turned off in hub.toml",
     Bar.NOT_INSTALLED: "not installed",
@@ -215,7 +215,7 @@ def choose(question: Question, facts: Sequence[Facts]) -> Choice:
     known = {each.provider for each in facts}
     passed = [
         PassedBy(
-            Target(name, ""), Bar.UNKNOWN, _WORDS[Bar.UNKNOWN], hint="see the agents there are: hub providers"
+            Target(name, ""), Bar.UNKNOWN, WORDS[Bar.UNKNOWN], hint="see the agents there are: hub providers"
         )
         for name in _order(question)
         if name not in known
@@ -252,7 +252,7 @@ def standing(facts: Facts, working: Target | None = None, *, named: bool = False
         return Status.STANDBY, "no login of it is seen: it is asked last"
     return (
         Status.EXHAUSTED if bar in _EXHAUSTED else Status.ERROR,
-        facts.unfit if bar is Bar.UNFIT else _WORDS[bar],
+        facts.unfit if bar is Bar.UNFIT else WORDS[bar],
     )
 
 
@@ -295,7 +295,7 @@ def _bar(facts: Facts, question: Question, refused: Collection[str]) -> Bar | No
 
 def _passed(facts: Facts, bar: Bar, question: Question) -> PassedBy:
     words = (
-        facts.unfit if bar is Bar.UNFIT else question.left[facts.target] if bar is Bar.LEFT else _WORDS[bar]
+        facts.unfit if bar is Bar.UNFIT else question.left[facts.target] if bar is Bar.LEFT else WORDS[bar]
     )
     waits = bar in {Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL}
     mends = bar in {Bar.NOT_INSTALLED, Bar.UNFIT, Bar.LOGGED_OUT}

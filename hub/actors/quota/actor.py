@@ -117,7 +117,7 @@ class Quota(Actor[Any]):
                 return self.answer_later(self._answer(self._standings))
             case GetProspects(readings=readings):
                 self._note(readings)
-                return self.answer_later(self._answer(self._prospects))
+                return self._prospects()
             case SpentElsewhere(growths=growths):
                 await self._refresh_config()
                 return self._spent_elsewhere(growths)

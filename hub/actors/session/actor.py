@@ -176,7 +176,7 @@ class Session(Actor[Any]):
     async def _handoff(self) -> Any:
         """A wish: the driver alone moves the record. Answered once the handoff is on record, or refused."""
         record = self._active()
-        if record.state is not State.RUNNING and record.error is None and not record.wait_until:
+        if record.state is not State.RUNNING and record.error is None:
             raise HubError(Code.HANDOFF_IN_PROGRESS)
         if record.session_state is SessionState.VERIFYING:
             raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")

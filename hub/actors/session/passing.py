@@ -14,7 +14,6 @@ from pathlib import Path
 
 import attrs
 
-from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
@@ -67,9 +66,6 @@ class Passing:
 
     async def step(self, record: SessionRecord) -> None:
         """Do what the record's state asks and move to the next one."""
-        if record.wait_until:
-            await self._wait(record)
-            return
         match record.state:
             case State.PAUSING:
                 await self._pausing(record)
@@ -225,36 +221,33 @@ class Passing:
         )
 
     async def _somebody(self, record: SessionRecord) -> Target | None:
-        """Who gets the work; None after a wait was begun: the step is done again at its end.
-
-        Who had the work may have it again, in a session of its own, when its quota is back.
+        """Who gets the work; None where nobody can now: the handoff is over, and who had the work has it still.
 
         Raises:
             HubError: `no_fallback`; waiting helps nobody.
         """
         choice = await self.routing.choose(record, record.failure)
-        if choice.first is None and record.failure in _PASSES:
-            choice = await self.routing.choose(record, record.failure, stay=True)
-        until = choice.until()
         if choice.first is not None:
             return choice.first
-        if until is None or record.on_limit is OnLimit.STOP:
-            said = f"Nobody else may go on with the task. {choice.said()}"
+        if record.failure in _PASSES:
+            choice = await self.routing.choose(record, record.failure, stay=True)
+        until = self.kit.clock() if choice.first is not None else choice.until()
+        said = f"Nobody else may go on with the task. {choice.said()}" if choice.first is None else ""
+        if until is None or (record.on_limit is OnLimit.STOP and said):
             raise HubError(Code.NO_FALLBACK, said, hint=choice.next_step())
-        reason, at = f"nobody can take the work now: {choice.said()}", math.ceil(until)
-        await self.kit.ledger.update(wait_until=at, wait_reason=reason, session_state=SessionState.WAITING)
-        await self.kit.ledger.say(Tag.WAITING, reason, until=iso(at))
+        await self.kit.ledger.advance(
+            Trigger.ABANDONED,
+            dispatch_id="",
+            to_provider="",
+            to_account="",
+            wait_until=math.ceil(until) if said else 0,
+            wait_reason=said,
+            wait_then="handoff",
+            session_state=SessionState.WAITING if said else SessionState.RUNNING,
+        )
+        words = said or f"Nobody else can take over; {record.provider} goes on."
+        await self.kit.ledger.say(Tag.WAITING if said else Tag.SYSTEM, words)
         return None
-
-    async def _wait(self, record: SessionRecord) -> None:
-        """Until somebody is free again; a wish ends it at once."""
-        left = record.wait_until - self.kit.clock()
-        board = self.kit.board
-        await board.until(lambda: board.wish or board.detached, max(left, 0))
-        if self._stopping() or board.detached:
-            return
-        await self.kit.ledger.update(wait_until=0, wait_reason="", session_state=SessionState.HANDING_OFF)
-        board.settle()
 
     async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
         """Somebody said no to this receiver: the next one is asked about."""

@@ -120,15 +120,13 @@ class Routing:
 
     # --- the facts ------------------------------------------------------------------------------------
 
-    async def facts(
-        self, names: Collection[str], readings: Sequence[QuotaReading] = (), threshold: float = 1.0
-    ) -> list[Facts]:
+    async def facts(self, names: Collection[str], threshold: float = 1.0) -> list[Facts]:
         """Of every account of these providers, in the order of the providers known; the active account first."""
         config = await self._config()
         known = [name for name in self.kit.providers if name in names]
         logged_out = await self._logged_out(known)
         shut: Mapping[Key, Shut] = await insist(self.kit.breakers, BreakerClosed())
-        worn = await self._worn(readings, threshold) if threshold < 1 else frozenset()
+        worn = await self._worn(threshold) if threshold < 1 else frozenset()
         seen = _Seen(config, logged_out, shut, worn)
         return [self._of(seen, name, account.label) for name in known for account in config.accounts(name)]
 
@@ -179,8 +177,8 @@ class Routing:
             return {}
         return answer
 
-    async def _worn(self, readings: Sequence[QuotaReading], threshold: float) -> frozenset[Key]:
-        limit, known = round(threshold * FULL), await self._prospects(readings)
+    async def _worn(self, threshold: float) -> frozenset[Key]:
+        limit, known = round(threshold * FULL), await self._prospects(())
         return frozenset(
             key for key, found in known.items() if any(p.reading.used_permille >= limit for p in found)
         )
@@ -200,7 +198,7 @@ class Routing:
         wanted = (order.provider,) if order.provider else ()
         chain = order.fallback or config.profile_chain(order.profile) or config.session.chain
         named = tuple(dict.fromkeys((*wanted, *chain)))
-        found = await self.facts([*self.kit.providers], threshold=config.session.threshold)
+        found = await self.facts([*self.kit.providers])
         if order.provider:
             self._insist_fit(order.provider, found)
         names = named if chain else tuple(dict.fromkeys((*wanted, *default_order(found))))
