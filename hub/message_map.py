@@ -50,7 +50,7 @@ from hub.messages import (
     GetGraph,
     GetGraphDetail,
     GetGraphNodes,
-    GetLoggedOut,
+    GetLogins,
     GetOutcomes,
     GetPipelineRun,
     GetPipelines,
@@ -172,7 +172,7 @@ def _edges() -> tuple[Edge, ...]:
     blocking("session", "events", EventAppend, EventsHead, EventsOfDispatch, EventsOfSession, EventsOnRecord)
     blocking("session", "knowledge", DrawIntent)
     blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
-    blocking("session", "settings", GetConfig, GetLoggedOut)
+    blocking("session", "settings", GetConfig, GetLogins)
     blocking("session", "breakers", *_BREAKERS)
     blocking("session", "quota", GetProspects, GetStandings)
     for receiver, message in (("events", EventAppend), ("quota", GetStandings), ("audit", AuditAppend)):

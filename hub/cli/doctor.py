@@ -237,7 +237,8 @@ def _agents(places: Places, config: Config) -> Iterator[Finding]:
     programs = {name: path for name, path in found.items() if path is not None}
     installed = [p for p in providers if p.name in programs]
     known = load_all(lambda: config)
-    logged_out = Entries(places.dotenv, Path.home(), known).logged_out(config, installed, time.time())
+    logins = Entries(places.dotenv, Path.home(), known).logins(config, installed, time.time())
+    logged_out = {key for key, login in logins.items() if login is False}
     with ThreadPoolExecutor() as pool:  # some take seconds to tell it
         asked = [[programs[p.name], *p.version_args] for p in installed]
         versions = dict(zip(programs, pool.map(_output, asked), strict=True))

@@ -11,7 +11,9 @@ Rules, in order:
  3. Another account of the same provider comes first (the same model, another quota), then the providers after it in
     the order, then, from its head, those before it.
  4. Whose quota is at the threshold too comes after all others: it would hand the work on at once.
- 5. Whom the user named and of whom hub sees no login comes last of all: there may be a login that hub cannot see.
+ 5. Of whom hub is sure that it has no login is passed by. Whom the user named comes after those with a login that is
+    seen, and else keeps its place: there may be a login that hub cannot see. Whom the user asked for at this start
+    comes after its own other accounts only.
 """
 
 from __future__ import annotations
@@ -94,7 +96,7 @@ class Facts:
         installed: Whether its program can be started.
         unfit: Why it cannot work here although it is installed, in a user's words: it cannot be held to an approval
             rule, or refuses this user. "" = it can.
-        logged_in: False only where it is sure to have no login; None = nobody can know.
+        logged_in: Whether it has a login; False only where that is sure, None = nobody can know.
         shut: What keeps its breaker from letting an attempt through: LIMIT, CAP, BREAKER or TRIAL; None = nothing.
         until: When it lets one through again.
         worn: Whether a quota window of it is at the threshold.
@@ -130,6 +132,7 @@ class Question:
         refused_by: Providers whose model refused this task before.
         left: Who is not asked again for this task, with the reason in a user's words.
         named: The providers that the user named, login or not.
+        wanted: The provider that the user asked for by name; no login that is seen elsewhere comes before it.
         fresh: Whether who is at its threshold is passed by as well.
     """
 
@@ -140,6 +143,7 @@ class Question:
     refused_by: Collection[str] = ()
     left: Mapping[Target, str] = attrs.field(factory=dict)
     named: Collection[str] = ()
+    wanted: str = ""
     fresh: bool = False
 
 
@@ -211,7 +215,6 @@ def choose(question: Question, facts: Sequence[Facts]) -> Choice:
     refused = set(question.refused_by)
     if question.current is not None and question.failure is FailureClass.REFUSAL:
         refused.add(question.current.provider)
-    ranks: tuple[list[Target], ...] = ([], [], [], [])
     known = {each.provider for each in facts}
     passed = [
         PassedBy(
@@ -220,14 +223,23 @@ def choose(question: Question, facts: Sequence[Facts]) -> Choice:
         for name in _order(question)
         if name not in known
     ]
+    free = []
     for each in _candidates(question, facts):
         why = _bar(each, question, refused)
         if why is None:
-            again = each.target == question.current and not question.stay
-            ranks[3 if each.logged_in is False else 2 if again else int(each.worn)].append(each.target)
+            free.append(each)
         else:
             passed.append(_passed(each, why, question))
-    return Choice(tuple(target for rank in ranks for target in rank), tuple(passed))
+    seen = {each.provider for each in free if each.logged_in}
+    free.sort(key=lambda each: _rank(each, question, seen))
+    return Choice(tuple(each.target for each in free), tuple(passed))
+
+
+def _rank(facts: Facts, question: Question, seen: Collection[str]) -> int:
+    """How late who may go on is asked, the order apart; `seen`: the providers with a login that is seen."""
+    if facts.logged_in is False and (facts.provider in seen if facts.provider == question.wanted else seen):
+        return 3
+    return 2 if facts.target == question.current and not question.stay else int(facts.worn)
 
 
 def default_order(facts: Sequence[Facts]) -> tuple[str, ...]:
@@ -249,7 +261,7 @@ def standing(facts: Facts, working: Target | None = None, *, named: bool = False
     if bar is None:
         return Status.STANDBY, ""
     if bar is Bar.LOGGED_OUT and named:
-        return Status.STANDBY, "no login of it is seen: it is asked last"
+        return Status.STANDBY, "no login of it is seen: it is asked after those with one"
     return (
         Status.EXHAUSTED if bar in _EXHAUSTED else Status.ERROR,
         facts.unfit if bar is Bar.UNFIT else WORDS[bar],

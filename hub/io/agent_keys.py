@@ -11,24 +11,29 @@ name as well, as in `OPENCODE__ANTHROPIC_API_KEY`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from hub.io.dotenv import read_env
 
-if TYPE_CHECKING:
-    from hub.providers.base import Provider
+
+class Taker(Protocol):
+    """An agent, as far as its keys go."""
+
+    @property
+    def key_names(self) -> Sequence[str]:
+        """The variables it takes a key from."""
 
 
-def kept_as(provider: str, variable: str, providers: Mapping[str, Provider]) -> str:
+def kept_as(provider: str, variable: str, providers: Mapping[str, Taker]) -> str:
     """The name in `.hub/.env` of this agent's variable."""
     if _first_taker(variable, providers) == provider:
         return variable
     return f"{re.sub('[^A-Z0-9]', '_', provider.upper())}__{variable}"
 
 
-def keys_of(path: Path, provider: str, providers: Mapping[str, Provider]) -> dict[str, str]:
+def keys_of(path: Path, provider: str, providers: Mapping[str, Taker]) -> dict[str, str]:
     """The keys that this agent is given, by the variables it takes them from.
 
     Raises:
@@ -40,5 +45,5 @@ def keys_of(path: Path, provider: str, providers: Mapping[str, Provider]) -> dic
     return {names[name]: value for name, value in read_env(path, names).items()}
 
 
-def _first_taker(variable: str, providers: Mapping[str, Provider]) -> str:
+def _first_taker(variable: str, providers: Mapping[str, Taker]) -> str:
     return next((name for name in providers if variable in providers[name].key_names), "")

@@ -122,7 +122,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "settings": (
         "GetConfig",
         "ProvidersConfigured",
-        "GetLoggedOut",
+        "GetLogins",
         "GetProfiles",
         "PutProfile",
         "RemoveProfile",

@@ -25,8 +25,8 @@ class ProvidersConfigured(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetLoggedOut(Value):
-    """Answers `{(provider, account)}`: of these providers, () = of all, the accounts that are sure to have no login."""
+class GetLogins(Value):
+    """Answers `{(provider, account): login}` of these providers, () = of all; True, False, or None: nobody can know."""
 
     providers: Sequence[str] = ()
 

@@ -132,7 +132,7 @@ class Session(Actor[Any]):
             case GetStatus():
                 return views.status(self._kit)
             case GetProviders():
-                return await (await self._hired()).work.routing.statuses()
+                return await self._statuses()
             case GetCost():
                 return self.answer_later(views.cost(self._kit))  # a list of prices takes its time to load
             case GetRedactions():
@@ -159,6 +159,12 @@ class Session(Actor[Any]):
                 return None
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the session")
+
+    async def _statuses(self) -> Any:
+        routing = (await self._hired()).work.routing
+        from hub.actors.session.standings import statuses  # noqa: PLC0415  # it comes with those who are hired
+
+        return await statuses(routing)
 
     # --- orders ---------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hub.actors.session.allotting import Allotting
 from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
 from hub.actors.session.desk import Desk
@@ -43,5 +44,6 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
     amending = Amending(kit, desk)
     passing = Passing(kit, desk, routing, orders, evidence, asks, stillness, signed, amending)
     ending = Ending(kit, desk, routing, evidence, passing)
-    work = Work(kit, desk, routing, orders, ending, asks, amending)
+    allotting = Allotting(kit, routing, asks)
+    work = Work(kit, desk, routing, orders, ending, allotting, amending)
     return Driver(kit, desk, work, passing, ending, asks, Starting(kit, routing))

@@ -12,6 +12,7 @@ import logging
 import attrs
 import trio
 
+from hub.actors.session.allotting import start_handoff
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import Wish
 from hub.actors.session.desk import Desk
@@ -19,7 +20,7 @@ from hub.actors.session.ending import Ending
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
 from hub.actors.session.starting import Starting
-from hub.actors.session.work import Work, start_handoff
+from hub.actors.session.work import Work
 from hub.actors.trouble import passes, shortage
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger

@@ -1,6 +1,6 @@
 """The session's question who is next: the facts as they are at this moment, put to the one pure function.
 
-Owns: where each fact of the choice comes from, and the runtime status of every provider, made of the same facts.
+Owns: where each fact of the choice comes from.
 Must not: choose (`hub.domain.routing` does), keep a fact, or remember anything a restart needs.
 """
 
@@ -10,12 +10,10 @@ import contextlib
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import attrs
 import trio
 
-from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner
@@ -31,11 +29,9 @@ from hub.domain.routing import (
     Facts,
     PassedBy,
     Question,
-    Status,
     Target,
     choose,
     default_order,
-    standing,
     utc,
 )
 from hub.domain.session import LeftOut, SessionRecord
@@ -47,7 +43,7 @@ from hub.messages import (
     BreakerSuccess,
     BreakerWithdrawn,
     GetConfig,
-    GetLoggedOut,
+    GetLogins,
     GetProspects,
     GetStandings,
     Shut,
@@ -91,7 +87,7 @@ class _Seen:
     """What was found for all accounts at once."""
 
     config: Config
-    logged_out: Collection[Key]
+    logins: Mapping[Key, bool | None]
     shut: Mapping[Key, Shut]
     worn: Collection[Key]
 
@@ -110,7 +106,7 @@ class Routing:
         """
         self.kit.config = await insist(self.kit.settings, GetConfig())
 
-    async def _config(self) -> Config:
+    async def config(self) -> Config:
         """What the user wants at this moment. Of it the session takes over the accounts, and nothing else."""
         with contextlib.suppress(HubError):
             fresh: Config = await insist(self.kit.settings, GetConfig())
@@ -122,12 +118,12 @@ class Routing:
 
     async def facts(self, names: Collection[str], threshold: float = 1.0) -> list[Facts]:
         """Of every account of these providers, in the order of the providers known; the active account first."""
-        config = await self._config()
+        config = await self.config()
         known = [name for name in self.kit.providers if name in names]
-        logged_out = await self._logged_out(known)
+        logins = await self._logins(known)
         shut: Mapping[Key, Shut] = await insist(self.kit.breakers, BreakerClosed())
         worn = await self._worn(threshold) if threshold < 1 else frozenset()
-        seen = _Seen(config, logged_out, shut, worn)
+        seen = _Seen(config, logins, shut, worn)
         return [self._of(seen, name, account.label) for name in known for account in config.accounts(name)]
 
     def _of(self, seen: _Seen, name: str, label: str) -> Facts:
@@ -135,18 +131,18 @@ class Routing:
         held = seen.shut.get((name, label))
         installed = shutil.which(config.provider(name).program or provider.program) is not None
         unfit, hint = self._unfit(config, name, label) if installed else ("", install_hint(provider))
-        out = (name, label) in seen.logged_out
+        login = seen.logins.get((name, label))
         return Facts(
             provider=name,
             account=label,
             enabled=bool(config.enabled_providers([name])),
             installed=installed,
             unfit=unfit,
-            logged_in=False if out else None,
+            logged_in=login,
             shut=None if held is None else _bar(held),
             until=None if held is None else held.until,
             worn=(name, label) in seen.worn,
-            hint=hint or (login_hint(provider) if out else ""),
+            hint=hint or (login_hint(provider) if login is False else ""),
         )
 
     def _unfit(self, config: Config, name: str, label: str) -> tuple[str, str]:
@@ -159,12 +155,14 @@ class Routing:
         env = {**base_env(), **self.kit.env_of(name, label)}
         return provider.refuses_root(config.provider(name).options, env, asks=must_ask)
 
-    async def _logged_out(self, names: Sequence[str]) -> frozenset[Key]:
-        """Who is sure to have no login; nobody, while the settings are not there to tell."""
+    async def _logins(self, names: Sequence[str]) -> Mapping[Key, bool | None]:
+        """Who has a login; of nobody known, while the settings are not there to tell."""
         try:
-            answer: frozenset[Key] = await self.kit.settings.call(GetLoggedOut(names), timeout=_PATIENCE)
+            answer: Mapping[Key, bool | None] = await self.kit.settings.call(
+                GetLogins(names), timeout=_PATIENCE
+            )
         except (ActorDied, trio.TooSlowError, HubError):
-            return frozenset()
+            return {}
         return answer
 
     async def _prospects(self, readings: Sequence[QuotaReading]) -> Mapping[Key, list[Prospect]]:
@@ -202,7 +200,7 @@ class Routing:
         if order.provider:
             self._insist_fit(order.provider, found)
         names = named if chain else tuple(dict.fromkeys((*wanted, *default_order(found))))
-        choice = choose(Question(order=names, named=named), found)
+        choice = choose(Question(order=names, named=named, wanted=order.provider), found)
         on_limit = order.on_limit or config.session.on_limit
         if choice.first is None and (choice.until() is None or on_limit == "stop"):
             raise _nobody(choice)
@@ -291,64 +289,12 @@ class Routing:
             return reading
         return wall(prospects, record.threshold, self.kit.clock())
 
-    # --- the status -----------------------------------------------------------------------------------
-
-    async def statuses(self) -> list[dict[str, Any]]:
-        """What `GET /api/providers` serves: each provider under the account that would be chosen."""
-        config, working = await self._config(), self._working()
-        found = await self.facts([*self.kit.providers])
-        shown = [*config.enabled_providers(self.kit.providers)]
-        if working is not None and working.provider not in shown:
-            shown.append(working.provider)
-        return [
-            self._row(config, name, [f for f in found if f.provider == name], working)
-            for name in shown
-            if name in self.kit.providers
-        ]
-
-    def _row(
-        self, config: Config, name: str, facts: Sequence[Facts], working: Target | None
-    ) -> dict[str, Any]:
-        named = name in config.session.chain
-        accounts = [_account(f, working, named=named) for f in facts]
-        if working is not None and working.provider == name and working not in {f.target for f in facts}:
-            accounts.append(
-                {"label": working.account, "status": str(Status.ACTIVE), "reason": "", "resetsAt": None}
-            )
-        best = min(
-            accounts, key=lambda row: _BEST.index(row["status"]) if row["status"] in _BEST else len(_BEST)
-        )
-        return {
-            "name": name,
-            "displayName": self.kit.providers[name].display_name,
-            "status": best["status"],
-            "account": best["label"],
-            "model": config.provider(name).model,
-            "reason": best["reason"],
-            "resetsAt": best["resetsAt"],
-            "accounts": accounts,
-        }
-
-    def _working(self) -> Target | None:
+    def working(self) -> Target | None:
         """Whose agent is up at this moment."""
         record, live = self.kit.ledger.record, self.kit.board.agent
         if record is None or live is None or live.exit is not None:
             return None
         return Target(*owner(record))
-
-
-_BEST = (Status.ACTIVE, Status.STANDBY)
-
-
-def _account(facts: Facts, working: Target | None, *, named: bool) -> dict[str, Any]:
-    status, reason = standing(facts, working, named=named)
-    until = facts.until if facts.shut is not None else None
-    return {
-        "label": facts.account,
-        "status": str(status),
-        "reason": reason,
-        "resetsAt": iso(until) if until is not None else None,
-    }
 
 
 def _bar(shut: Shut) -> Bar:

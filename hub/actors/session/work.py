@@ -6,17 +6,15 @@ Must not: pass work on itself (it only moves the record to PAUSING), or end the 
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from hub.actors.clock import iso
 from hub.actors.insist import insist
+from hub.actors.session.allotting import NOBODY, Allotting, start_handoff
 from hub.actors.session.amending import Amending
-from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
 from hub.actors.session.ending import Ending as SessionEnding
@@ -26,12 +24,11 @@ from hub.actors.session.orders import Orders
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.session.routing import Routing
 from hub.actors.trouble import passes
-from hub.domain.approval import Action
-from hub.domain.event import DOING, Tag
+from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
 from hub.domain.retry import SHORT, HandOff, Surface, Wait, decide
-from hub.domain.routing import Choice, Target
+from hub.domain.routing import Target
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
@@ -39,7 +36,6 @@ from hub.io.git.env import together
 from hub.messages import BreakerFailure, BreakerSuccess
 from hub.providers.base import Ending, Outcome, refused_login_hint
 
-NOBODY = "No other account or provider may take the work now."
 _LEAVES = 5.0
 """Seconds for the process of a run that was interrupted to end."""
 _SHORT = frozenset({FailureClass.OVERLOAD, FailureClass.USAGE_LIMIT})
@@ -59,7 +55,7 @@ class Work:
     routing: Routing
     orders: Orders
     ending: SessionEnding
-    asks: Asks
+    allotting: Allotting
     amending: Amending
 
     async def step(self, record: SessionRecord) -> None:
@@ -71,7 +67,7 @@ class Work:
         elif record.provider not in self.kit.providers:
             await self._gone(record)
         elif not record.dispatch_id:
-            await self._allot(record)
+            await self.allotting.allot(record)
         else:
             await self._run(record)
 
@@ -79,83 +75,6 @@ class Work:
         """Raise `no_fallback` when nobody could take the work now."""
         if await self.routing.next(record, None) is None:
             raise HubError(Code.NO_FALLBACK, NOBODY)
-
-    async def _allot(self, record: SessionRecord) -> None:
-        """Before each start and each further try: who has the work may do it now, or another one does, or it waits.
-
-        Raises:
-            HubError: Nobody may, and waiting helps nobody.
-        """
-        mine = Target(record.provider, record.account)
-        begun = await self._begun(record)
-        bound = begun and (
-            record.on_limit is not OnLimit.HANDOFF or record.handoffs_done >= record.max_handoffs
-        )
-        choice = await self.routing.choose(record, None, stay=True, only=mine if bound else None)
-        if mine in choice.ranked:
-            await self._permitted(record)
-            await self.kit.ledger.update(dispatch_id=self.kit.new_id("d"), attempt=record.attempt + 1)
-        elif choice.first is None:
-            await self._nobody_now(record, choice)
-        elif begun:
-            await self._hand_off(record, Trigger.FAILURE, choice.why(mine), FailureClass.USAGE_LIMIT)
-        else:
-            await self._begin_with(record, choice.first, choice.why(mine))
-
-    async def _begun(self, record: SessionRecord) -> bool:
-        """Whether any agent of the session has done anything: before that there is nothing to hand over."""
-        if record.handoffs_done or not record.attempt:
-            return bool(record.handoffs_done)
-        found: list[bool] = []
-        await self.kit.each(
-            record.session_id, lambda page: found.append(any(r.meta.get("type") in DOING for r in page))
-        )
-        return any(found)
-
-    async def _begin_with(
-        self, record: SessionRecord, target: Target, why: str, left: tuple[Attempt, ...] = ()
-    ) -> None:
-        """Somebody else begins, as if it had been chosen at once: no handoff, for nothing was done."""
-        await self.kit.ledger.update(
-            provider=target.provider,
-            account=target.account,
-            model=self.kit.config.provider(target.provider).model,
-            tried=(*record.tried, *left),
-            dispatch_id="",
-            native_id="",
-            failing=0,
-            failure=None,
-            session_state=SessionState.STARTING,
-        )
-        mine = Target(record.provider, record.account)
-        await self.kit.ledger.say(Tag.SYSTEM, f"{target} begins in place of {mine}: {why}")
-
-    async def _nobody_now(self, record: SessionRecord, choice: Choice) -> None:
-        """Wait for the first who is free again, or say why nobody will be.
-
-        Raises:
-            HubError: `quota_exhausted`, `no_fallback`.
-        """
-        until = choice.until()
-        if until is None:
-            raise HubError(Code.NO_FALLBACK, f"{NOBODY} {choice.said()}", hint=choice.next_step())
-        if record.on_limit is OnLimit.STOP:
-            raise HubError(Code.QUOTA_EXHAUSTED, f"{NOBODY} {choice.said()}")
-        await self._wait_until(until, f"nobody can take the work now: {choice.said()}", "retry")
-
-    async def _permitted(self, record: SessionRecord) -> None:
-        """The first start of an agent may need somebody's word; another try of the same one does not.
-
-        Raises:
-            HubError: `approval_denied`, `interrupted`.
-        """
-        target = Target(record.provider, record.account)
-        if record.attempt and record.session_state is not SessionState.STARTING:
-            return
-        occasion = f"start-{record.attempt}" if record.attempt else "start"
-        if await self.asks.permitted(record, Action.START, occasion, target):
-            return
-        raise HubError(Code.APPROVAL_DENIED, f"{record.provider} was not allowed to start.")
 
     async def _prepare(self, record: SessionRecord) -> None:
         """Make the worktree: in a large repository that takes its time, and a stop does not wait for it.
@@ -208,7 +127,7 @@ class Work:
             "dispatch_id": "",
         }
         record = self.kit.ledger.now
-        wanted = (asked or record.wait_then == "handoff") and await self._begun(record)
+        wanted = (asked or record.wait_then == "handoff") and await self.allotting.begun(record)
         if wanted and await self.routing.next(record, record.failure) is not None:
             trigger = Trigger.MANUAL_HANDOFF if asked else Trigger.FAILURE
             reason = "asked for by the user" if asked else "another account is free again"
@@ -380,12 +299,12 @@ class Work:
             earliest_reset=choice.until(but=mine),
         )
         match decision:
-            case HandOff() if target and failure.kind in _STARTS and not await self._begun(record):
+            case HandOff() if target and failure.kind in _STARTS and not await self.allotting.begun(record):
                 await self.desk.stop("failed")
                 await self.desk.release()
                 kind = "auth" if failure.kind is FailureClass.AUTH else "dispatch_failed"
                 left = Attempt(*owner(record), kind, record.at)
-                await self._begin_with(record, target, failure.text, (left,))
+                await self.allotting.begin_with(record, target, failure.text, (left,))
             case HandOff(reason=reason):
                 await self._hand_off(record, Trigger.FAILURE, reason or failure.text, failure.kind)
             case Wait():
@@ -405,18 +324,9 @@ class Work:
         await self.desk.stop("waiting")
         await self.desk.release()
         await self.amending.amend(self.kit.ledger.now)  # it has the session that the agent told of
-        await self._wait_until(
+        await self.allotting.wait_until(
             wait.until, wait.reason, wait.then, failure=failure, failing=record.failing + 1
         )
-
-    async def _wait_until(self, at: float, reason: str, then: str, **also: Any) -> None:
-        until = math.ceil(at)
-        state = SessionState.WAITING
-        await self.kit.ledger.update(
-            wait_until=until, wait_reason=reason, wait_then=then, session_state=state, **also
-        )
-        seconds = max(0, at - self.kit.clock())
-        await self.kit.ledger.say(Tag.WAITING, f"{reason}; waiting {seconds:.0f} s", until=iso(until))
 
     async def _hand_off(
         self, record: SessionRecord, trigger: Trigger, reason: str, failure: FailureClass | None
@@ -429,29 +339,3 @@ class Work:
         else:
             await together(begin, self.desk.make_ready)
         self.kit.board.settle()
-
-
-async def start_handoff(
-    kit: Kit,
-    record: SessionRecord,
-    trigger: Trigger,
-    reason: str,
-    failure: FailureClass | None,
-    **also: Any,
-) -> None:
-    """RUNNING -> PAUSING, with other changes of the record in the same write; durable when this returns."""
-    left = Attempt(record.provider, record.account, str(failure or trigger), record.at)
-    await kit.ledger.advance(
-        trigger,
-        handoff_id=kit.new_id("h"),
-        reason=reason,
-        failure=failure,
-        tried=(*record.tried, left),
-        session_state=SessionState.HANDING_OFF,
-        needs_input=False,
-        paused=record.paused and trigger is not Trigger.MANUAL_HANDOFF,  # who asks for it wants it now
-        snapshot_sha="",
-        contract_id="",
-        contract_sha256="",
-        **also,
-    )

@@ -27,7 +27,7 @@ from hub.io.places import Places
 from hub.messages import (
     AddAccount,
     GetConfig,
-    GetLoggedOut,
+    GetLogins,
     GetProfiles,
     GetVision,
     Install,
@@ -94,8 +94,8 @@ class Settings(Actor[Any]):
                 return self._current()
             case ProvidersConfigured():
                 return self.answer_later(self._describe())
-            case GetLoggedOut(providers=names):
-                return self.answer_later(self._logged_out(names))
+            case GetLogins(providers=names):
+                return self.answer_later(self._logins(names))
             case GetProfiles():
                 return self.answer_later(trio.to_thread.run_sync(self._profiles.listed))
             case GetVision():
@@ -129,12 +129,12 @@ class Settings(Actor[Any]):
         async with self._writing:
             return await self._writer.change(order)
 
-    async def _logged_out(self, names: Collection[str]) -> frozenset[tuple[str, str]]:
+    async def _logins(self, names: Collection[str]) -> dict[tuple[str, str], bool | None]:
         config, now = self._current(), self._clock()
 
-        def look() -> frozenset[tuple[str, str]]:
+        def look() -> dict[tuple[str, str], bool | None]:
             asked = [self._providers[name] for name in self._providers if not names or name in names]
-            return self._entries.logged_out(config, asked, now)
+            return self._entries.logins(config, asked, now)
 
         return await trio.to_thread.run_sync(
             look

@@ -89,16 +89,15 @@ class Entries:
         hidden = not stores or (sys.platform == "darwin" and any(store.keychain for store in stores))
         return None if hidden or settings.base_url or settings.env or account.env else False
 
-    def logged_out(
+    def logins(
         self, config: Config, providers: Iterable[Provider], now: float
-    ) -> frozenset[tuple[str, str]]:
-        """The accounts, each as (provider, label), that are sure to have no login."""
-        return frozenset(
-            (provider.name, account.label)
+    ) -> dict[tuple[str, str], bool | None]:
+        """Whether each account, as (provider, label), has a login; None where hub cannot know."""
+        return {
+            (provider.name, account.label): self.logged_in(config, provider, account, now)
             for provider in providers
             for account in config.accounts(provider.name)
-            if self.logged_in(config, provider, account, now) is False
-        )
+        }
 
     def kept_login(self, config: Config, provider: Provider, account: Account) -> Login | None:
         """The login the agent keeps itself; None where it has none that can be seen."""

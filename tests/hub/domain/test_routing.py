@@ -98,15 +98,19 @@ def test_the_status_of_who_works_and_of_who_is_well():
     assert standing(of(WORK), HOME) == (Status.STANDBY, "")
 
 
-def test_a_login_that_nobody_sees_is_asked_last_where_the_user_named_it():
+def test_a_login_that_nobody_sees_comes_after_one_that_is_seen_where_the_user_named_it():
     """A local model asks for none, and the user may know of a login that hub cannot see."""
-    facts = team(work=OUT, codex=OUT)
+    facts = team(work=OUT, home={"logged_in": True}, codex=OUT)
     assert choose(asked(named=ORDER), facts).ranked == (HOME, GEMINI, WORK, CODEX)
     assert choose(asked(named=("claude",)), facts).ranked == (HOME, GEMINI, WORK)
+    assert choose(asked(order=("codex", "claude"), named=("codex",), wanted="codex"), facts).first == CODEX
+    assert choose(asked(named=("claude",), wanted="claude"), facts).ranked == (HOME, GEMINI, WORK)
+    nobody_seen = team(work=OUT, codex=OUT)
+    assert choose(asked(named=ORDER), nobody_seen).ranked == (WORK, HOME, CODEX, GEMINI)
     assert choose(asked(), facts).ranked == (HOME, GEMINI)
     assert standing(of(CODEX, **OUT), named=True) == (
         Status.STANDBY,
-        "no login of it is seen: it is asked last",
+        "no login of it is seen: it is asked after those with one",
     )
 
 
@@ -187,7 +191,7 @@ def accounts(draw):
         enabled=draw(st.booleans()),
         installed=draw(st.booleans()),
         unfit=draw(st.sampled_from(["", "it cannot"])),
-        logged_in=draw(st.sampled_from([None, False])),
+        logged_in=draw(st.sampled_from([None, False, True])),
         shut=shut,
         until=None if shut is None else draw(st.floats(T, T + 9999)),
         worn=draw(st.booleans()),
@@ -204,6 +208,7 @@ QUESTIONS = st.builds(
     refused_by=st.sets(st.sampled_from("abcde"), max_size=2),
     left=st.dictionaries(TARGETS, st.just("it could not"), max_size=3),
     named=st.sets(st.sampled_from("abcde")),
+    wanted=st.sampled_from(["", "a", "b"]),
     fresh=st.booleans(),
 )
 
@@ -234,8 +239,11 @@ def test_nobody_is_chosen_with_a_fact_against_it_while_somebody_without_one_is_t
         assert target.provider not in question.refused_by
         assert target not in question.left
         assert found.logged_in is not False or target.provider in question.named
-    well = [t for t in choice.ranked if known[t].logged_in is not False]
-    assert not well or choice.first == well[0], "a login that is seen comes before one that is not"
+    seen = any(known[t].logged_in for t in choice.ranked)
+    mine = {t for t in choice.ranked if t.provider == question.wanted}
+    own = any(known[t].logged_in for t in mine)
+    well = [t for t in choice.ranked if known[t].logged_in is not False or not (own if t in mine else seen)]
+    assert choice.ranked[: len(well)] == tuple(well), "a login that is seen comes before one that is not"
     fresh = [t for t in well if not known[t].worn and (t != question.current or question.stay)]
     assert not fresh or choice.first == fresh[0], "and a quota below the threshold before one at it"
 

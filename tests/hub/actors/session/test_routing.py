@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from hub.actors.session.standings import statuses
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State
 from hub.domain.routing import Bar, Target
@@ -77,7 +78,7 @@ async def test_an_open_breaker_bars_and_says_until_when(two, monkeypatch):
         assert (await parts.routing.choose(refused, None)).until() is None, (
             "waiting for who refused helps nobody"
         )
-        row = next(row for row in await parts.routing.statuses() if row["name"] == "demo-second")
+        row = next(row for row in await statuses(parts.routing) if row["name"] == "demo-second")
         assert (row["status"], row["accounts"][0]["status"], bool(row["resetsAt"])) == (
             "exhausted",
             "exhausted",
@@ -140,7 +141,7 @@ async def test_a_program_that_is_not_there_is_told_and_never_chosen(two, monkeyp
         with pytest.raises(HubError) as caught:
             await begins_with(parts, provider="demo-second")
         assert caught.value.code is Code.AGENT_MISSING
-        rows = {row["name"]: row["status"] for row in await parts.routing.statuses()}
+        rows = {row["name"]: row["status"] for row in await statuses(parts.routing)}
         assert rows["demo-second"] == "error"
 
 
@@ -192,7 +193,7 @@ async def test_the_default_chain_leaves_out_who_is_not_logged_in(three, monkeypa
     """decisions, section 4: every enabled, installed, logged-in provider; a login that is made later counts."""
     async with parts_of(three, monkeypatch) as parts:
         assert await begins_with(parts) == (FIRST, {CLAUDE: Bar.LOGGED_OUT, CODEX: Bar.LOGGED_OUT})
-        rows = {row["name"]: (row["status"], row["reason"]) for row in await parts.routing.statuses()}
+        rows = {row["name"]: (row["status"], row["reason"]) for row in await statuses(parts.routing)}
         assert rows["claude"] == ("error", "not logged in")
         assert rows["demo-first"] == ("standby", "")
         log_in(three)
@@ -210,7 +211,7 @@ async def test_an_account_with_a_login_comes_before_the_active_one_without(three
     log_in(three, "in")
     async with parts_of(three, monkeypatch) as parts:
         assert (await begins_with(parts, provider="claude"))[0] == Target("claude", "in")
-        row = next(row for row in await parts.routing.statuses() if row["name"] == "claude")
+        row = next(row for row in await statuses(parts.routing) if row["name"] == "claude")
         assert (row["account"], row["status"]) == ("in", "standby")
         shown = [(it["label"], it["status"], it["reason"]) for it in row["accounts"]]
         assert shown == [("out", "error", "not logged in"), ("in", "standby", "")]
@@ -239,7 +240,13 @@ async def test_who_is_named_or_has_a_server_of_its_own_needs_no_login(three, mon
 
 async def test_who_is_named_without_a_login_comes_after_who_has_one(three, monkeypatch):
     async with parts_of(three, monkeypatch) as parts:
-        assert await begins_with(parts, provider="codex") == (FIRST, {CLAUDE: Bar.LOGGED_OUT})
+        assert await begins_with(parts, provider="codex") == (CODEX, {CLAUDE: Bar.LOGGED_OUT})
+        log_in(three)
+        assert await begins_with(parts, provider="codex") == (CODEX, {}), "the user's word of this moment"
+    config = three.root / "hub.toml"
+    config.write_text(config.read_text().replace("[session]\n", '[session]\nchain = ["codex", "claude"]\n'))
+    async with parts_of(three, monkeypatch) as parts:
+        assert await begins_with(parts) == (CLAUDE, {})
 
 
 @pytest.mark.parametrize(
