@@ -248,7 +248,8 @@ def _agents(places: Places, config: Config) -> Iterator[Finding]:
             yield Finding(provider.name, ok=False, detail=detail, hint=hint, warning=True)
         else:
             version = versions[provider.name] or "installed, version unknown"
-            yield _agent(places, provider, version, config, logged_out)
+            yield _agent(provider, version, config, logged_out)
+            yield from _refusal(places, provider, config)
     if not installed:
         yield Finding("agents", ok=False, detail="none is installed", hint="Install one of the agents above.")
     elif not config.session.chain and all(_is_out(p, config, logged_out) for p in installed):
@@ -260,28 +261,22 @@ def _is_out(provider: Provider, config: Config, logged_out: Collection[tuple[str
     return all((provider.name, account.label) in logged_out for account in config.accounts(provider.name))
 
 
-def _refusal(places: Places, provider: Provider, config: Config) -> tuple[str, str]:
-    """Why its agent would refuse this user, and what helps."""
+def _refusal(places: Places, provider: Provider, config: Config) -> Iterator[Finding]:
+    """Whether its agent would refuse this user: it is passed by when hub chooses who works."""
     if os.geteuid():
-        return "", ""
+        return
     name = provider.name
-    account = config.accounts(name)[0]
     keys = keys_of(places.dotenv, name, load_all(lambda: config))
-    env = {**base_env(), **keys, **config.provider(name).env, **account.env}
-    return provider.refuses_root(config.provider(name).options, env, asks=asks(config.approvals, name))
+    env = {**base_env(), **keys, **config.provider(name).env, **config.accounts(name)[0].env}
+    why, hint = provider.refuses_root(config.provider(name).options, env, asks=asks(config.approvals, name))
+    if why:
+        yield Finding(f"{name} as root", ok=False, detail=why, hint=hint, warning=True)
 
 
 def _agent(
-    places: Places,
-    provider: Provider,
-    version: str,
-    config: Config,
-    logged_out: Collection[tuple[str, str]],
+    provider: Provider, version: str, config: Config, logged_out: Collection[tuple[str, str]]
 ) -> Finding:
     """An agent that is installed."""
-    why, help_ = _refusal(places, provider, config)
-    if why:
-        return Finding(provider.name, ok=False, detail=f"{version}, {why}", hint=help_, warning=True)
     if not _is_out(provider, config, logged_out):
         return Finding(provider.name, ok=True, detail=version)
     said = "not logged in" if config.session.chain else "not logged in: left out of the default chain"
