@@ -34,7 +34,7 @@ class Starting:
     routing: Routing
 
     async def accept(self, order: StartRun) -> dict[str, Any]:
-        """Put the session on record; it is durable, and told of, when this returns. What follows is the driver's.
+        """Put the session on record; it is durable when this returns. What follows is the driver's.
 
         Raises:
             HubError: `session_already_running`, `no_commit`, `no_fallback`..., and nothing has begun.
@@ -54,18 +54,21 @@ class Starting:
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(kit.audit, AuditAppend([]))
-        await kit.arm()
         record = new_record(kit, order, beginning, state)
         kit.tallies.clear()
-        await kit.ledger.begin(record)
-        await self._tell_detection()
-        await self._tell_left_out(record)
-        if record.wait_until:
-            await self.kit.ledger.say(Tag.WAITING, record.wait_reason, until=iso(record.wait_until))
         kit.board.wish = None
         kit.board.trouble = None
+        await kit.ledger.begin(record)
         kit.board.touch()
         return views.started(record)
+
+    async def tell(self, record: SessionRecord) -> None:
+        """What the user has to know of a session that begins; each is said once, however often this is called."""
+        await self._tell_detection()
+        await self._tell_left_out(record)
+        if record.wait_until and not record.attempt:
+            key, until = f"waits:{record.session_id}", iso(record.wait_until)
+            await self.kit.ledger.say(Tag.WAITING, record.wait_reason, source=key, until=until)
 
     async def _tell_detection(self) -> None:
         """Rules go on alone where there is no detection engine; never without a word."""
