@@ -132,7 +132,7 @@ class Session(Actor[Any]):
             case GetStatus():
                 return views.status(self._kit)
             case GetProviders():
-                return await self._statuses()
+                return self.answer_later(self._statuses())  # the news of the agent does not wait for it
             case GetCost():
                 return self.answer_later(views.cost(self._kit))  # a list of prices takes its time to load
             case GetRedactions():
