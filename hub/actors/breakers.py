@@ -22,9 +22,9 @@ from hub.domain.breaker import Breaker, State
 from hub.domain.event import Tag
 from hub.domain.quota.window import Standing
 from hub.errors import HubError
-from hub.io.atomic import write_atomic
 from hub.io.breakers import breakers
 from hub.io.places import Places
+from hub.io.sealed import write_sealed
 from hub.io.sqlite import NewEvent
 from hub.messages import (
     AuditAppend,
@@ -127,7 +127,7 @@ class Breakers(Actor[Any]):
         known = {**self._breakers, key: new}
         body = [breaker.to_json(b) for _, b in sorted(known.items())]
         # Durable first: a sender whose message met a full disk sends it again, and it must not count twice.
-        write_atomic(self._path, json.dumps(body).encode())
+        write_sealed(self._path, json.dumps(body).encode())
         self._breakers = known
         if (new.state, new.until) != (old.state, old.until):
             await self._say(new)

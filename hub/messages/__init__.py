@@ -117,6 +117,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "GetProviders",
         "GetCost",
         "GetRedactions",
+        "GetContract",
         "GetSessionFacts",
     ),
     "settings": (

@@ -17,6 +17,7 @@ from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
 from hub.actors.session.routing import Routing
+from hub.actors.session.scores import Scores
 from hub.actors.trouble import PASSING
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
@@ -34,6 +35,7 @@ class Ending:
     routing: Routing
     evidence: Evidence
     passing: Passing
+    scores: Scores
 
     async def judge(self, record: SessionRecord) -> None:
         """The agent says it is done: let the acceptance commands say whether it is."""
@@ -115,6 +117,7 @@ class Ending:
                 await self.kit.ledger.say(
                     Tag.ERROR, problem.detail, code=str(problem.code), hint=problem.hint
                 )
+        await self.scores.settle()
         changes = _ended(state, self.kit.clock(), error)
         await self._close(record, {**changes, "verified": verified, "snapshot_sha": sha})
 

@@ -17,7 +17,6 @@ import trio
 from hub.actors.insist import insist
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner
-from hub.domain.approval import asks
 from hub.domain.config.reader import Config
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
@@ -34,6 +33,7 @@ from hub.domain.routing import (
     default_order,
     utc,
 )
+from hub.domain.rules import asks, unenforceable
 from hub.domain.session import LeftOut, SessionRecord
 from hub.errors import Code, HubError
 from hub.io.commands import base_env
@@ -54,8 +54,7 @@ from supervisors import ActorDied
 
 _PATIENCE = 5.0
 """Seconds to wait for a forecast, or for a look at the logins: without them the other facts decide."""
-_MUTE = "it cannot ask for permission, which a rule of [[approvals]] wants"
-_NAME_IT = "Name the rule's provider in hub.toml."
+_NARROW = "Take another agent, or give the rule the `provider` or the `tool` it is meant for"
 _NEVER_AGAIN = {
     "auth": "its login was not accepted",
     "dispatch_failed": "it could not be started",
@@ -147,13 +146,14 @@ class Routing:
 
     def _unfit(self, config: Config, name: str, label: str) -> tuple[str, str]:
         """Why it cannot work here although it is installed, and what helps."""
-        provider, must_ask = self.kit.providers[name], asks(config.approvals, name)
-        if must_ask and not provider.capabilities.approvals:
-            return _MUTE, _NAME_IT
+        provider, options = self.kit.providers[name], config.provider(name).options
+        if why := unenforceable(config.approvals, name, provider.unasked(options)):
+            return f"it {why}".rstrip("."), _NARROW
         if os.geteuid():
             return "", ""
+        must_ask = asks(config.approvals, name)
         env = {**base_env(), **self.kit.env_of(name, label)}
-        return provider.refuses_root(config.provider(name).options, env, asks=must_ask)
+        return provider.refuses_root(options, env, asks=must_ask)
 
     async def _logins(self, names: Sequence[str]) -> Mapping[Key, bool | None]:
         """Who has a login; of nobody known, while the settings are not there to tell."""

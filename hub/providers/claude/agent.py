@@ -16,6 +16,7 @@ bypass permissions; set for hub itself it is passed on).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -31,7 +32,11 @@ from hub.providers.program import Program
 BYPASS = "bypassPermissions"
 ASKS = "default"
 ENVELOPE_FILE = "envelope.md"
-
+SETTINGS_FILE = "claude-settings.json"
+_ASKED_FOR = ("Bash", "Read", "Grep", "Glob", "WebFetch", "WebSearch", "mcp__*", "Agent", "Write", "Edit")
+HELD = {"disableAllHooks": False, "permissions": {"ask": list(_ASKED_FOR)}}
+"""Settings above those of the user and of the project, for an agent that must ask: they keep the hook that makes it ask
+for every tool (`stream.py`), and name the tools that do something, should that hook be late."""
 
 _ENV = {"DISABLE_AUTOUPDATER": "1"}
 """A program that replaces itself in the middle of a session helps nobody."""
@@ -95,7 +100,7 @@ class Claude(Program):
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
-        files = {}
+        files = {SETTINGS_FILE: json.dumps(HELD).encode()} if assignment.asks else {}
         argv = [assignment.program or self.program, "-p", "--verbose"]
         argv += ["--input-format", "stream-json", "--output-format", "stream-json"]
         argv += _permissions(assignment)
@@ -110,6 +115,8 @@ class Claude(Program):
         if assignment.options.get("partial") is True:
             argv.append("--include-partial-messages")
         argv += jsonline.texts(assignment.options.get("args"))
+        if assignment.asks:
+            argv += ["--settings", str(assignment.run_dir / SETTINGS_FILE)]
         return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE, files)
 
     def stream(self, assignment: Assignment) -> Stream:
@@ -118,7 +125,8 @@ class Claude(Program):
 
 
 def _mode(options: Mapping[str, Any], *, asks: bool) -> str:
-    return jsonline.text(options.get("permission_mode")) or (ASKS if asks else BYPASS)
+    mode = jsonline.text(options.get("permission_mode")) or BYPASS
+    return ASKS if mode == BYPASS and asks else mode
 
 
 def _permissions(assignment: Assignment) -> list[str]:
