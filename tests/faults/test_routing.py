@@ -8,6 +8,7 @@ import time
 import pytest
 
 from hub.errors import Code, HubError
+from hub.io.seal import split
 from tests.faults.agreement import agree
 from tests.faults.harness import Project, project, until
 from tests.waiting import Gate
@@ -49,9 +50,9 @@ def states(api) -> dict:
 
 def breakers(made: Project, **fields) -> None:
     """What a daemon that was here before knew of the first agent."""
-    made.hub.mkdir(mode=0o700, exist_ok=True)
-    body = [{"provider": "demo-first", "account": "default", **fields}]
-    (made.hub / "breakers.json").write_text(json.dumps(body))
+    made.put(
+        "breakers.json", json.dumps([{"provider": "demo-first", "account": "default", **fields}]).encode()
+    )
 
 
 def test_a_limit(made):
@@ -227,7 +228,7 @@ def test_a_half_open_attempt_that_fails(made):
     assert agree(api)[FIRST]["state"] == "half-open"
     assert session(made, api)["provider"] == "demo-second"
     assert agree(api)[FIRST]["state"] == "open"
-    kept = json.loads((made.hub / "breakers.json").read_bytes())[0]
+    kept = json.loads(split((made.hub / "breakers.json").read_bytes())[0])[0]
     assert 55 < kept["until"] - kept["opened_at"] <= 60
 
 

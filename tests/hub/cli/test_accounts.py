@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from hub.io.dotenv import read_env
+from hub.io.places import load_or_create_key
+from hub.io.seal import closed
+from hub.io.sealed import name_of
 from tests.hub.cli.kit import environ, hub
 
 SECRET = "sk-ant-api03-wonderful"
@@ -142,7 +145,9 @@ def test_who_is_used_up_is_shown_without_a_daemon_too(repo, env):
     (repo / ".hub").mkdir(mode=0o700, exist_ok=True)
     open_until = {"state": "open", "failures": 1, "opened_at": 1.0, "until": 4_000_000_000.0, "limited": True}
     body = [{"provider": "claude", "account": "default", **open_until}]
-    (repo / ".hub" / "breakers.json").write_text(json.dumps(body))
+    path = repo / ".hub" / "breakers.json"
+    key = load_or_create_key("seal", Path(env["HUB_STATE_DIR"]))
+    path.write_bytes(closed(key, name_of(path), json.dumps(body).encode()))
     program(repo, "claude", LOGS_IN)
     lines = {line.split()[0]: line for line in hub("providers", cwd=repo, env=env).stdout.splitlines()}
     assert "its usage limit is reached, until 2096-10-02 07:06:40Z" in lines["claude"]
