@@ -93,6 +93,29 @@ class Event(Value):
         return {"Type": self.type.value, "Content": self.content, "Meta": dict(self.meta)}
 
 
+DOING = frozenset({EventType.TEXT, EventType.THINKING, EventType.TOOL_USE, EventType.TOOL_RESULT})
+"""What a model does, and no program without one."""
+
+
+def answers(event: Event) -> bool:
+    """Whether the event shows that the agent's model has answered, by what the agent says and not by who it is.
+
+    That its program has started, met a limit, tries again or has no login shows nothing of the kind.
+    """
+    meta = event.meta
+    match event.type:
+        case EventType.USAGE:
+            return bool(meta.get("tokensOut"))
+        case EventType.WAITING:
+            return bool(meta.get("approvalId") or meta.get("needsInput"))
+        case EventType.RESULT:
+            return not (meta.get("isError") or meta.get("interrupted"))
+        case EventType.SYSTEM:
+            return "plan" in meta
+        case kind:
+            return kind in DOING
+
+
 @attrs.frozen(eq=False, repr=False)
 class Record(Value):
     """One record of the durable event log: `{id, ts, tag, msg}` plus `meta`."""
