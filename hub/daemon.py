@@ -110,7 +110,7 @@ async def run_daemon(
         await _end_dead_runs(order.places.run_dir)
         failpoints.hit("recover.sweep")
         app = App(order.places, order.config, order.load_config, order.host, order.port)
-        log.enter_context(scrubbed_log(app.gateway().scrub))
+        log.enter_context(scrubbed_log(app.scrub))
         async with trio.open_nursery() as nursery:
             daemon = Daemon(app, detach=order.detach)
             if order.signals:

@@ -14,11 +14,11 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
-from hub.web.answer import Redact, answer
+from hub.web.answer import answer
 from hub.web.backend import Backend
 from hub.web.codec import decode_query
 from hub.web.guard import App, Guard, Policy, Receive, Scope, Send, respond
-from hub.web.problem import Reply, as_hub_error, problem
+from hub.web.problem import Redact, Reply, as_hub_error, as_it_is, problem
 from hub.web.route import Route
 from hub.web.routes import table
 from hub.web.stream import SSE, Streams
@@ -36,7 +36,7 @@ def create_app(
     *,
     port: int,
     project: str = "",
-    redact: Redact = str,
+    redact: Redact = as_it_is,
     tools: App | None = None,
 ) -> App:
     """The whole application, guarded.
@@ -47,7 +47,7 @@ def create_app(
         streams: What serves those who follow the event log.
         port: Where the server listens.
         project: The root of the project that is served.
-        redact: Applied to every text of an error document.
+        redact: Applied to every text of an error document, and to every answer that quotes files, git or agents.
         tools: The tool server; None = there is none.
     """
     routes = table(port, project)

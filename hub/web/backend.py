@@ -183,8 +183,8 @@ class Backend(Protocol):
     async def graph_detail(self, limit: int, node_type: str, session_id: str) -> JsonObject:
         """`{nodes, edges}`: the newest nodes, "" = of every type and session, and the edges between them."""
 
-    async def graph_project(self, path: str) -> JsonObject:
-        """`{nodes, edges, truncated}` of the code below a folder; `not_found` for any outside of the project."""
+    async def graph_project(self, path: str) -> bytes:
+        """JSON `{nodes, edges, truncated, limit}` of a folder's code; `not_found` for any outside of the project."""
 
     async def index_code(self) -> JsonObject:
         """Bring the index of the code up to date, in the background; answers as `graph`."""

@@ -17,7 +17,7 @@ import ipaddress
 import logging
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from hub.web.app import create_app
 from hub.web.backend import Backend
 from hub.web.connection import Connection
 from hub.web.guard import MAX_HEADERS, App, Policy
+from hub.web.problem import Redact, as_it_is
 from hub.web.stream import Streams
 from hub.web.unix import bind_unix, may_talk
 
@@ -74,7 +75,7 @@ async def serve(
     token: str = "",
     project: str = "",
     unix: Path | None = None,
-    redact: Callable[[str], str] = str,
+    redact: Redact = as_it_is,
     tools: App | None = None,
     task_status: trio.TaskStatus[Bound] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -91,7 +92,7 @@ async def serve(
         token: What every request must carry; "" = nothing.
         project: The root of the project that is served.
         unix: Where the unix socket is to lie that is served beside the port.
-        redact: Applied to every text of an error document.
+        redact: As in `create_app`.
         tools: The tool server; None = there is none.
         task_status: Given the bound address.
 

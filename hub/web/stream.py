@@ -32,7 +32,7 @@ from hub.web.codec import decode_query
 from hub.web.encoder import MAX_BATCH, Encoder
 from hub.web.feed import Feed, Why, pace
 from hub.web.guard import Message, Receive, Scope, Send, respond
-from hub.web.problem import as_hub_error, problem
+from hub.web.problem import Redact, as_hub_error, as_it_is, problem
 from hub.web.resources.events import EventRecord
 from hub.web.route import Operation
 from hub.web.schema import EventId, Query
@@ -100,7 +100,7 @@ NOT_JSON = Close(1007, "JSON only")
 class Streams:
     """Serves every stream of one server."""
 
-    def __init__(self, backend: Backend, drain: trio.Event, redact: Callable[[str], str] = str) -> None:
+    def __init__(self, backend: Backend, drain: trio.Event, redact: Redact = as_it_is) -> None:
         self._backend = backend
         self._drain = drain
         self._redact = redact

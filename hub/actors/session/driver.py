@@ -94,7 +94,11 @@ class Driver:
 
     async def _step(self, record: SessionRecord) -> None:
         if self.kit.ledger.owes:
+            # Nothing of a task is told before all that finds secrets in it is ready; that takes seconds on a new machine.
+            await self.kit.arm()
             await self.kit.ledger.tell()
+            if not record.previous:
+                await self.starting.tell(record)
             return
         if self.kit.board.wish is Wish.STOP:
             await self.ending.stopped(record, "user")

@@ -106,10 +106,9 @@ class Ledger:
         return None
 
     async def begin(self, record: SessionRecord) -> None:
-        """The first record of a session; durable when this returns."""
+        """The first record of a session; durable when this returns. `tell` has to follow before anything is done."""
         async with self._writing:
             self._store(record, f"fsm.{record.state}")
-        await self._try_to_tell()
 
     async def update(self, **changes: Any) -> SessionRecord:
         """Change the record within its state; durable when this returns."""

@@ -157,6 +157,6 @@ _ADOPT = frozenset(
 )
 
 ROUTES = (
-    get("/api/detect", detect, query=DetectQuery, answer=list[Detected]),
-    post("/api/detect/adopt", adopt, body=AdoptOrder, answer=Adopted, codes=_ADOPT),
+    get("/api/detect", detect, query=DetectQuery, answer=list[Detected], foreign=True),
+    post("/api/detect/adopt", adopt, body=AdoptOrder, answer=Adopted, codes=_ADOPT, foreign=True),
 )

@@ -93,7 +93,7 @@ _UNKNOWN = frozenset({Code.NOT_FOUND})
 
 ROUTES = (
     get("/api/history", history, answer=list[HistoryEntry], query=HistoryQuery),
-    get("/api/history/commits", commits, answer=list[Commit]),
-    get("/api/history/diff", diff, answer=CommitDiff, query=DiffQuery, codes=_UNKNOWN),
+    get("/api/history/commits", commits, answer=list[Commit], foreign=True),
+    get("/api/history/diff", diff, answer=CommitDiff, query=DiffQuery, codes=_UNKNOWN, foreign=True),
     post("/api/history/rewind", rewind, body=Rewind, answer=Rewound, codes=_UNKNOWN | {Code.GIT_FAILED}),
 )

@@ -65,7 +65,7 @@ async def tree(backend: Backend, _: NoQuery) -> JsonObject:
 ROUTES = (
     get("/api/circuit", circuit, answer=list[Breaker]),
     get("/api/redactions", redactions, answer=Redactions),
-    get("/api/contract", contract, answer=dict[str, Any], codes=frozenset({Code.NOT_FOUND})),
+    get("/api/contract", contract, answer=dict[str, Any], codes=frozenset({Code.NOT_FOUND}), foreign=True),
     get("/api/audit/head", audit_head, answer=AuditHead),
     get("/api/system/tree", tree, answer=dict[str, Any]),
 )

@@ -16,6 +16,7 @@ from hub.domain.pipeline.run import begin, told
 from hub.domain.text import clean
 from hub.mcp.http import ToolsApp
 from hub.web.backend import RunRequest
+from hub.web.codec import encode
 from hub.web.server import Bound, serve
 
 APPROVAL = {
@@ -283,10 +284,10 @@ class Fake:
         edge = {"from_id": "task:s-1", "to_id": "file:a.py", "edge_type": "touches", "weight": 1.0}
         return {"nodes": [{**node, **times}], "edges": [edge]}
 
-    async def graph_project(self, path: str) -> dict[str, Any]:
+    async def graph_project(self, path: str) -> bytes:
         self._asked("graph_project", path)
         node = {"id": "module:a.py", "node_type": "module", "payload": {"path": "a.py"}}
-        return {"nodes": [node], "edges": [], "truncated": False}
+        return encode({"nodes": [node], "edges": [], "truncated": False, "limit": ""})
 
     async def index_code(self) -> dict[str, Any]:
         self._asked("index_code")
