@@ -127,6 +127,9 @@ class EventStore:
                 store._let_go()
                 _raise_coded(path, error)
             store._start_anew(error)
+        except BaseException:
+            store._let_go()
+            raise
         return store
 
     def tell_damage(self, at_ms: int) -> None:
