@@ -16,7 +16,7 @@ import trio
 from hub.errors import Code, HubError
 from hub.web.answer import answer
 from hub.web.backend import Backend
-from hub.web.codec import decode_query
+from hub.web.codec import decode_query, required
 from hub.web.guard import App, Guard, Policy, Receive, Scope, Send, respond
 from hub.web.problem import Redact, Reply, as_hub_error, as_it_is, problem
 from hub.web.route import Route
@@ -52,6 +52,8 @@ def create_app(
     """
     routes = table(port, project)
     polled = Polled({route.path: route for route in routes if route.path in POLLED}, backend, redact)
+    bodiless = frozenset(route.path for route in routes if not required(route.given))
+    policy = attrs.evolve(policy, bodiless=bodiless)
     quart = Soon(partial(_quart_app, routes, backend, redact))
     return Guard(Dispatch(quart, polled, streams, Mount(tools), policy), policy)
 

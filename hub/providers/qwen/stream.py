@@ -43,5 +43,6 @@ class QwenStream(AcpStream):
 
 
 def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose; by default `yolo`, or `default` where rules wait for its requests."""
-    return jsonline.text(assignment.options.get("approval_mode")) or (ASKS if assignment.asks else YOLO)
+    """The approval mode the user chose, by default `yolo`; never that one where rules wait for its requests."""
+    mode = jsonline.text(assignment.options.get("approval_mode")) or YOLO
+    return ASKS if mode == YOLO and assignment.asks else mode
