@@ -36,7 +36,8 @@ class Orders:
     def fresh(self, record: SessionRecord) -> Assignment:
         """A first start, or another try on the same provider: its own session goes on where it can."""
         provider = self.kit.providers[record.provider]
-        resumable = bool(record.native_id) and provider.capabilities.resume
+        # The agent chose it: one that begins with a dash would be an option of its program.
+        resumable = record.native_id[:1] not in ("", "-") and provider.capabilities.resume
         resume_id = record.native_id if resumable else ""
         if record.adopted:
             return self._adopter(record, resume_id)

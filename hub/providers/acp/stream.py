@@ -79,6 +79,9 @@ class AcpStream(Fold):
         sequential: See `ToolBook`.
     """
 
+    wording = failures.WORDING
+    """How the agent words its failures."""
+
     def __init__(
         self,
         assignment: Assignment,
@@ -118,11 +121,13 @@ class AcpStream(Fold):
 
     def _failure_of(self, error: Fault, now: float) -> Failure:
         """The failure that the error of an answer tells."""
-        return failures.classify(failures.words_of(error), error.code, now)
+        return failures.classify(
+            failures.words_of(error), failures.status_of(error), now, wording=self.wording
+        )
 
     def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
         """The failure of a process that left without an answer."""
-        return failures.from_exit(stderr, now, how)
+        return failures.from_exit(stderr, now, how, self.wording)
 
     def _usage(self, result: Mapping[str, Any]) -> list[Event]:
         """The token counts of a turn."""

@@ -39,6 +39,8 @@ _ASIDE = re.compile(r"(Error|Info|Warning): (.+)", re.DOTALL)
 class CopilotStream(AcpStream):
     """The fold over one dispatch of `copilot --acp`."""
 
+    wording = failures.WORDING
+
     def __init__(self, assignment: Assignment) -> None:
         super().__init__(assignment, title="Copilot", people=approval_mode(assignment) != ALLOW_ALL)
         self._error: Failure | None = None

@@ -149,7 +149,7 @@ class OpenCodeStream(Fold):
             said = f"The session could not be resumed ({why}); a fresh one starts"
             return Step([Event(EventType.SYSTEM, said, {"resumed": False})], [self._fresh()])
         if name in _OWN:
-            failure = Failure(failures.class_of(why) or FailureClass.UNKNOWN, why)
+            failure = Failure(failures.WORDING.of_error(why) or FailureClass.UNKNOWN, why)
             return self._fail(self._left_over(), self._doomed or self._error or failure)
         return Step([Event(EventType.SYSTEM, f"OpenCode did not take it: {why}", {"notTaken": name})])
 
