@@ -18,7 +18,6 @@ from uuid import NAMESPACE_URL, uuid5
 from hub.providers import jsonline
 from hub.providers.base import Write
 
-
 _MENTION = re.compile(r"(?<![\w.+-])@(?=\S)")
 _UNREAD = "\u2060@"
 """A file named as `@path` in a message is read before any tool is called, and nobody is asked; behind a sign that takes no
