@@ -66,7 +66,7 @@ class ClaudeStream(Fold):
 
     def __init__(self, assignment: Assignment) -> None:
         super().__init__()
-        self._inbox = Inbox(assignment.dispatch_id)
+        self._inbox = Inbox(assignment.dispatch_id, held=assignment.asks)
         self._now = 0.0
         self._prompt = assignment.prompt
         self._held = assignment.asks
