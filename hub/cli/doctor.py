@@ -160,6 +160,34 @@ def _agrees(places: Places, *question: str) -> bool:
     return done.returncode == 0
 
 
+def _hub_dir(places: Places) -> Finding:
+    """Whether hub can believe what it kept here; and that nobody else has put it there."""
+    from hub.io.hub_dir import insist_stamped, insist_usable
+
+    try:
+        insist_usable(places.root)
+        if any(places.hub_dir.glob("*.db")) or places.fsm.exists():
+            insist_stamped(places)
+    except HubError as error:
+        return Finding(".hub", ok=False, detail=error.detail, hint=error.hint)
+    return Finding(".hub", ok=True, detail="yours alone")
+
+
+def _audit(places: Places) -> Finding:
+    from hub.io.journal import verify_file
+    from hub.io.places import load_key
+
+    if not (places.audit.exists() or places.audit_head.exists()):
+        return Finding("audit log", ok=True, detail="none yet")
+    try:
+        verdict = verify_file(places, load_key("audit") or os.urandom(32))
+    except HubError as error:
+        return Finding("audit log", ok=False, detail=error.detail, hint=error.hint)
+    where = f"record {verdict.seq} is bad: " if verdict.seq is not None else ""
+    said = f"{where}{verdict.reason}" if not verdict.ok else f"{verdict.records:,} records, intact"
+    return Finding("audit log", ok=verdict.ok, detail=said, hint="See: hub audit verify")
+
+
 def _detection() -> Finding:
     from hub.io.kingfisher import PACKAGE, installed
 
@@ -201,6 +229,8 @@ _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
     _config,
     _writable,
     _space,
+    _hub_dir,
+    _audit,
     _secrets,
     _daemon,
     _callers,

@@ -7,12 +7,14 @@ Must not: write to the log, or judge it.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from typing import Any
 
 from hub.domain.audit import Record
 from hub.io.journal import AuditJournal
 
 HANDOFF = "handoff"
+_SCORE = "fidelity"
 _SUMMARY = ("summary", "reason", "command", "to", "state", "sha", "contractId", "dispatchId")
 _GROUP = 10_000
 """Records that are searched in one go."""
@@ -26,6 +28,9 @@ class Timeline:
     def __init__(self, journal: AuditJournal) -> None:
         self._journal = journal
         self._found: dict[str, tuple[list[int], int]] = {}
+        self._scores: dict[Any, Any] = {}
+        """By the handoff's id; it is computed after the handoff, and stands in a later record."""
+        self._scored = 0
 
     def newest(self, limit: int) -> list[Record]:
         """The newest records, oldest first; of a log that was tampered with, those before the bad one."""
@@ -46,10 +51,10 @@ class Timeline:
         if event:
             places = self._places(event)
             stop = bisect_left(places, end)
-            return [_entry(self._journal.read(seq, 1)[0]) for seq in places[max(0, stop - limit) : stop]]
+            return [self._entry(self._journal.read(seq, 1)[0]) for seq in places[max(0, stop - limit) : stop]]
         first = max(0, end - limit)
         older = self.page(first, first, HANDOFF) if handoffs and first else []
-        return [*older, *map(_entry, self._range(first, end))]
+        return [*older, *map(self._entry, self._range(first, end))]
 
     def _end(self) -> int:
         broken = self._journal.broken
@@ -74,26 +79,41 @@ class Timeline:
         self._found[event] = places, searched
         return places
 
+    def _entry(self, record: Record) -> dict[str, Any]:
+        """`{seq, ts, event, provider, summary, sessionId, exitCode, hfs}`."""
+        data = record.data
+        hfs = self._score(data)
+        parts = [str(data[name]) for name in _SUMMARY if data.get(name)]
+        if data.get("timedOut"):
+            parts.append("timed out")
+        elif isinstance(data.get("exitCode"), int):
+            parts.append(f"exit {data['exitCode']}")
+        if record.event == HANDOFF:
+            parts = [
+                f"{data.get('from')} -> {data.get('to')}",
+                *([str(data["reason"])] if data.get("reason") else []),
+                *([f"fidelity {hfs}"] if data.get(_SCORE) else []),
+            ]
+        elif record.event == _SCORE:
+            parts = [f"fidelity {'unknown' if hfs is None else hfs}"]
+        return {
+            "seq": record.seq,
+            "ts": record.ts,
+            "event": record.event,
+            "provider": data.get("provider", ""),
+            "summary": ", ".join(parts),
+            "sessionId": data.get("sessionId", ""),
+            "exitCode": data.get("exitCode"),
+            "hfs": hfs,
+        }
 
-def _entry(record: Record) -> dict[str, Any]:
-    """`{seq, ts, event, provider, summary, sessionId, exitCode}`."""
-    data = record.data
-    parts = [str(data[name]) for name in _SUMMARY if data.get(name)]
-    if data.get("timedOut"):
-        parts.append("timed out")
-    elif isinstance(data.get("exitCode"), int):
-        parts.append(f"exit {data['exitCode']}")
-    if record.event == HANDOFF:
-        parts = [
-            f"{data.get('from')} -> {data.get('to')}",
-            *([str(data["reason"])] if data.get("reason") else []),
-        ]
-    return {
-        "seq": record.seq,
-        "ts": record.ts,
-        "event": record.event,
-        "provider": data.get("provider", ""),
-        "summary": ", ".join(parts),
-        "sessionId": data.get("sessionId", ""),
-        "exitCode": data.get("exitCode"),
-    }
+    def _score(self, data: Mapping[str, Any]) -> Any:
+        """The score of the handoff that a record ends, `pending` until it has one; of another record its own, or None."""
+        if not data.get(_SCORE):
+            return data.get("hfs")
+        places = self._places(_SCORE)
+        for seq in places[self._scored :]:
+            told = self._journal.read(seq, 1)[0].data
+            self._scores[told.get("handoffId")] = told.get("hfs")
+        self._scored = len(places)
+        return self._scores.get(data.get("handoffId"), data[_SCORE])

@@ -122,7 +122,7 @@ class Backend(Protocol):
         """Start an agent on a local model in a terminal; answers the job."""
 
     async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
     ) -> JsonObject:
         """Write the brief of a detected agent for `target`, and go on with it; answers what was made."""
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import attrs
 
 from hub.actors.session.kit import Kit
-from hub.domain.approval import asks
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import verify
 from hub.domain.profile import guidance
+from hub.domain.rules import asks
 from hub.domain.session import SessionRecord
 from hub.io.atomic import read_bounded
 from hub.providers.base import Assignment

@@ -44,6 +44,7 @@ def status(kit: Kit) -> dict[str, Any]:
         "handoffsDone": record.handoffs_done,
         "hfsScore": record.hfs,
         "hfsHistory": list(record.hfs_history),
+        "hfsPending": record.unscored is not None,
         "fsmState": str(record.state),
         "sessionState": str(_seen_state(record)),
         "account": record.account,
@@ -55,6 +56,7 @@ def status(kit: Kit) -> dict[str, Any]:
         "runId": record.run_id,
         "leftOut": [attrs.asdict(out) for out in record.left_out],
         "branch": record.branch,
+        "withheld": list(record.withheld),
         "worktree": record.worktree,
         "waitUntil": iso(record.wait_until) if record.wait_until else None,
         "waitReason": record.wait_reason if active and record.wait_until else "",
@@ -106,6 +108,7 @@ def facts(kit: Kit) -> dict[str, Any]:
     return {
         "sessionId": record.session_id,
         "branch": record.branch,
+        "withheld": list(record.withheld),
         "worktree": record.worktree,
         "mainBranch": record.main_branch,
         "base": record.base,
@@ -121,6 +124,7 @@ def started(record: SessionRecord) -> dict[str, Any]:
         "sessionId": record.session_id,
         "taskId": record.task_id,
         "branch": record.branch,
+        "withheld": list(record.withheld),
         "worktree": record.worktree,
     }
 

@@ -6,7 +6,7 @@ Must not: run git.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -51,6 +51,8 @@ class HistoryEntry(Answer, frozen=True, kw_only=True):
     summary: str
     exitCode: int | None = None  # noqa: N815  # the API's name
     """Of an acceptance command; null where none ended."""
+    hfs: int | Literal["pending"] | None = None
+    """The score of the handoff that this record ends; null for any other record, and where it could not be known."""
 
 
 class Commit(Answer, frozen=True, kw_only=True):

@@ -81,6 +81,7 @@ async def test_a_good_request_is_answered_as_described(server: Server, route: Ro
         (ActorDied("session"), Code.UNAVAILABLE),
         (trio.TooSlowError(), Code.TIMEOUT),
         (KeyError("secret-in-a-key"), Code.INTERNAL),
+        (ImportError("cannot import name 'x' from 'y'"), Code.INSTALL_BROKEN),
     ],
     ids=lambda value: type(value).__name__,
 )
