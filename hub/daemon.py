@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -24,7 +25,7 @@ from hub.actors.insist import insist
 from hub.app import App
 from hub.domain.config.reader import Config
 from hub.domain.event import Tag
-from hub.errors import Code, HubError
+from hub.errors import Code, HubError, install_broken
 from hub.io import failpoints, hub_dir
 from hub.io.atomic import sweep_temps, write_atomic
 from hub.io.lock import project_lock
@@ -34,6 +35,7 @@ from hub.io.run_sweep import sweep_runs
 from hub.io.sealed import NotSealed
 from hub.io.sqlite import NewEvent
 from hub.messages import AuditAppend, AuditEntry, Detach, EventAppend, RequestStop, StopPipeline
+from hub.owners import Owners
 from hub.web.server import Bound
 from supervisors import Root, SupEvent, run_root
 
@@ -109,6 +111,7 @@ async def run_daemon(
             end, when hub's own records could not be kept.
     """
     os.umask(0o077)
+    order, made = _guarded(order)
     hub_dir.insist_usable(order.places.root)
     make_private_dir(order.places.hub_dir)
     with project_lock(order.places.lock, port=order.port) as lock, contextlib.ExitStack() as log:
@@ -133,7 +136,7 @@ async def run_daemon(
             broken = await _announced(app)
             daemon.warnings = [*foreign, *([broken] if broken else [])]
             await _warned(app, order, daemon.warnings)
-            write_atomic(order.places.daemon_json, _announcement(daemon, order))
+            write_atomic(order.places.daemon_json, _announcement(daemon, order, made))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
             nursery.start_soon(_end_on_failure, app, root)
@@ -150,7 +153,10 @@ async def run_daemon(
 async def _settle(app: App) -> None:
     """The rest of the daemon is imported when nobody waits for it: not a start, and not its first request."""
     await trio.sleep(_SETTLED)
-    await app.settle()
+    try:
+        await app.settle()
+    except ImportError as error:
+        app.fails(install_broken(error))
 
 
 async def _start(nursery: trio.Nursery, app: App, order: Order) -> Root:
@@ -221,12 +227,35 @@ async def _warned(app: App, order: Order, warnings: list[HubError]) -> None:
             await app.ref("events").call(EventAppend(events), timeout=_CALL_TIMEOUT)
 
 
-def _announcement(daemon: Daemon, order: Order) -> bytes:
+def _guarded(order: Order) -> tuple[Order, str]:
+    """The order with a token, and this token, where the kernel does not tell whose a connection is.
+
+    It lives as long as the daemon, in `.hub/daemon.json`, which this user alone can read.
+    """
+    with Owners() as owners:
+        if owners.known or order.config.server.token:
+            return order, ""
+    token = secrets.token_urlsafe(32)
+
+    def with_token(config: Config) -> Config:
+        return (
+            config
+            if config.server.token
+            else attrs.evolve(config, server=attrs.evolve(config.server, token=token))
+        )
+
+    load = order.load_config
+    return attrs.evolve(order, config=with_token(order.config), load_config=lambda: with_token(load())), token
+
+
+def _announcement(daemon: Daemon, order: Order, made: str) -> bytes:
     body = {"pid": os.getpid(), "port": daemon.port, "startedAt": iso(order.clock()), "version": __version__}
     if daemon.bound.socket:
         body["socket"] = daemon.bound.socket
     if order.config.server.token:
         body["guarded"] = True
+    if made:
+        body["token"] = made
     return json.dumps(body).encode() + b"\n"
 
 

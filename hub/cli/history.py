@@ -60,7 +60,7 @@ def history(ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limi
     elif commits:
         show(daemon.get("/api/history/commits")[:limit], as_json=as_json, text=_commits)
     elif pictures:
-        rows = [row for row in daemon.get("/api/history", {"limit": _ALL}) if row["event"] == "handoff"]
+        rows = daemon.get("/api/history", {"limit": _ALL, "event": "handoff"})
         show(rows, as_json=as_json, text=_handoffs)
         return _whole(daemon)
     else:

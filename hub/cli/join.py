@@ -191,7 +191,7 @@ def _running(project: Path, port: int | None) -> Api | None:
     try:
         api.get("/api/health")
     except HubError as error:
-        if error.code in (Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT):
+        if error.code in (Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER):
             return None
         raise
     return api

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hub.io.journal import AuditJournal
     from hub.io.places import Places
 
-_ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT})
+_ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
 _BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
 _LARGEST = 1 << 20
 """Bytes of the session's record."""
@@ -76,10 +76,10 @@ def _events(places: Places, query: Mapping[str, str | int]) -> list[dict[str, An
 
 
 def _history(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
-    from hub.actors.audit import newest_entries
+    from hub.io.timeline import Timeline
 
     with contextlib.closing(_journal(places)) as journal:
-        return newest_entries(journal, int(query["limit"]))
+        return Timeline(journal).page(int(query["limit"]), event=str(query.get("event", "")))
 
 
 def _audit_head(places: Places, _: Mapping[str, str | int]) -> dict[str, Any]:
@@ -115,6 +115,8 @@ def _commit_diff(places: Places, query: Mapping[str, str | int]) -> Any:
 
 
 def _session_diff(places: Places, _: Mapping[str, str | int]) -> Any:
+    from pathlib import Path
+
     import trio
 
     from hub.domain.session import decode
@@ -125,9 +127,9 @@ def _session_diff(places: Places, _: Mapping[str, str | int]) -> Any:
         record = decode(read_sealed(places.fsm, _LARGEST))
     except FileNotFoundError as error:
         raise HubError(Code.NO_ACTIVE_SESSION) from error
-    return _scrubbed(
-        places, {**trio.run(git.session_diff, places.root, record.main_branch or record.base, record.branch)}
-    )
+    main = record.main_branch or record.base
+    worktree = Path(record.worktree) if record.session_state.active and record.worktree_ready else None
+    return _scrubbed(places, {**trio.run(git.session_diff, places.root, main, record.branch, worktree)})
 
 
 def _scrubbed(places: Places, value: Any) -> Any:

@@ -63,7 +63,7 @@ def picture(state: dict[str, Any]) -> str:
         f"task      {state['taskGoal'].splitlines()[0][:100]}",
         f"session   {state['sessionId']}  on {state['branch']}",
         f"handoffs  {state['handoffsDone']}"
-        + (f"  fidelity {state['hfsScore']:g} of 100" if state["handoffsDone"] else ""),
+        + (f"  fidelity {_fidelity(state)}" if state["handoffsDone"] else ""),
         f"tokens    {state['tokensUsed']:,}",
     ]
     lines.append(f"cost      {_cost(state['cost'])}")
@@ -84,6 +84,10 @@ def picture(state: dict[str, Any]) -> str:
 def _briefly(detail: str) -> str:
     """The first line of an error; commands' output may follow, and that is in the log."""
     return detail.partition("\n")[0]
+
+
+def _fidelity(state: dict[str, Any]) -> str:
+    return "pending" if state.get("hfsPending") else f"{state['hfsScore']:g} of 100"
 
 
 def _handing_over(fsm: str) -> str:

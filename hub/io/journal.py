@@ -18,6 +18,7 @@ import contextlib
 import hashlib
 import os
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -183,6 +184,18 @@ class AuditJournal:
         ends = [begin, *self._ends[first:stop]]
         records = [audit.read_record(data[a - begin : b - begin]) for a, b in pairwise(ends)]
         return records[::-1] if newest_first else records
+
+    def places_of(self, mark: bytes, first: int, stop: int) -> list[int]:
+        """The numbers of the records from `first` to before `stop` whose line has these bytes; none is parsed."""
+        begin = self._ends[first - 1] if first else 0
+        data = _pread_all(self._fd, begin, self._ends[stop - 1] - begin) if stop > first else b""
+        found: list[int] = []
+        at = data.find(mark)
+        while at >= 0:
+            seq = bisect_right(self._ends, begin + at, first, stop)
+            found.append(seq)
+            at = data.find(mark, self._ends[seq] - begin)
+        return found
 
     def close(self) -> None:
         """Syncs the head and closes the files. A second call does nothing."""

@@ -122,7 +122,7 @@ class Backend(Protocol):
         """Start an agent on a local model in a terminal; answers the job."""
 
     async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
     ) -> JsonObject:
         """Write the brief of a detected agent for `target`, and go on with it; answers what was made."""
 
@@ -195,8 +195,10 @@ class Backend(Protocol):
     async def contract(self) -> JsonObject:
         """The current continuation contract; `not_found` when there is none yet."""
 
-    async def history(self, limit: int) -> JsonArray:
-        """The newest `limit` history entries, oldest first."""
+    async def history(
+        self, limit: int, before: int | None = None, event: str = "", *, handoffs: bool = False
+    ) -> JsonArray:
+        """The newest `limit` history entries, oldest first; see `messages.AuditHistory`."""
 
     async def history_commits(self) -> JsonArray:
         """Snapshot commits."""

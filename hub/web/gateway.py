@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import msgspec
 import trio
 
 from hub import messages
 from hub.domain.event import Record
 from hub.errors import Code, HubError
-from hub.io.atomic import read_bounded
 from hub.io.places import Places
 from hub.web.backend import JsonArray, JsonObject, RunRequest
 from hub.web.codec import encode_plain
@@ -34,7 +32,6 @@ _STOP_TIMEOUT = 300.0
 _BEGIN_TIMEOUT = 120.0
 _LOOK_TIMEOUT = 240.0
 """Longer than a picture and a model may take together, so that it is them who say what went wrong."""
-_CONTRACT_LIMIT = 64 * 1024 * 1024
 
 
 @attrs.frozen
@@ -162,10 +159,12 @@ class Gateway:
         return await self.detector.call(messages.Detect(since_hours), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
     ) -> JsonObject:
         """Go on with what another agent did."""
-        order = messages.Adopt(number, target, start=start, interactive=interactive, stop=stop)
+        order = messages.Adopt(
+            number, target, start=start, interactive=interactive, stop=stop, repository=repository
+        )
         return await self.detector.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
@@ -223,15 +222,16 @@ class Gateway:
         return await self.session.call(messages.GetSessionFacts(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def session_diff(self) -> JsonObject:
-        """The session branch against the main branch."""
+        """What the session has changed, with what is in no snapshot yet while it works."""
         from hub.io import git
 
         facts = await self._facts()
         if not facts["sessionId"]:
             raise HubError(Code.NO_ACTIVE_SESSION)
         main = facts["mainBranch"] or facts["base"]
+        worktree = Path(facts["worktree"]) if facts["active"] and facts["begun"] else None
         try:
-            diff = await git.session_diff(self.places.root, main, facts["branch"])
+            diff = await git.session_diff(self.places.root, main, facts["branch"], worktree)
         except HubError as error:
             if error.code is not Code.BRANCH_MISSING or facts["begun"]:
                 raise
@@ -295,18 +295,15 @@ class Gateway:
         return await self.knowledge.call(messages.Retrieve(question, limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def contract(self) -> JsonObject:
-        """The current contract as it stands on disk."""
-        try:
-            data = read_bounded(self.places.envelope_json, _CONTRACT_LIMIT)
-        except FileNotFoundError:
-            raise HubError(
-                Code.NOT_FOUND, "There is no contract yet.", hint="One is made at each handoff."
-            ) from None
-        return msgspec.json.decode(data)  # type: ignore[no-any-return]
+        """The current contract, verified."""
+        return await self.session.call(messages.GetContract(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
-    async def history(self, limit: int) -> JsonArray:
+    async def history(
+        self, limit: int, before: int | None = None, event: str = "", *, handoffs: bool = False
+    ) -> JsonArray:
         """The audit timeline."""
-        return await self.audit.call(messages.AuditHistory(limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        order = messages.AuditHistory(limit, before, event, handoffs)
+        return await self.audit.call(order, timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def history_commits(self) -> JsonArray:
         """The snapshot commits of every session."""

@@ -16,7 +16,7 @@ import msgspec
 import trio
 
 from hub.domain.text import clean
-from hub.errors import Code, HubError
+from hub.errors import Code, HubError, install_broken
 from supervisors import ActorDied
 
 MEDIA_TYPE = "application/problem+json"
@@ -38,6 +38,8 @@ def as_hub_error(error: Exception) -> HubError:
             return HubError(Code.UNAVAILABLE)
         case trio.TooSlowError():
             return HubError(Code.TIMEOUT)
+        case ImportError():
+            return install_broken(error)
         case OSError(errno=errno.EMFILE | errno.ENFILE):
             return HubError(Code.UNAVAILABLE, "Too many files are open.")
         case _:

@@ -27,6 +27,7 @@ from msgspec import Meta
 from hub.domain.canonical import StrictJsonError, parse_strict
 from hub.domain.event import Record
 from hub.errors import Code, HubError
+from hub.web import websocket
 from hub.web.backend import Backend, Subscription
 from hub.web.codec import decode_query
 from hub.web.encoder import MAX_BATCH, Encoder
@@ -88,7 +89,7 @@ class Close:
 
 DRAIN = Close(1012, "the daemon is restarting; come back with since")
 RESTART = Close(1012, "the event log is restarting; come back with since")
-TOO_SLOW = Close(1013, "too slow; come back with since")
+TOO_SLOW = Close(*websocket.TOO_SLOW)
 SUBPROTOCOL = "hub"
 """For a client that must offer one to pass its token (see `guard`)."""
 FAULT = Close(1011, "hub made a mistake")

@@ -32,6 +32,8 @@ from hub.io.sqlite import NewEvent
 from hub.messages import AuditAppend, AuditEntry, EventAppend, EventsOnRecord
 from supervisors import Ref
 
+PENDING = "pending"
+"""What the audit log says of a handoff's score when the handoff is over; the score has a record of its own."""
 _RECORD_LIMIT = 4 * 1024 * 1024
 _OLD_WORK = (
     "The work of an earlier session is on its branch: git branch --list 'hub/*', hub history --commits."
@@ -71,6 +73,8 @@ class Ledger:
     """Applied to all that is told: the record may hold a secret of the user's task, what is told may not."""
     heard: Callable[[int, str, Mapping[str, Any]], None] = _nobody
     """Told of each event of hub's own, with its id."""
+    newest: int = 0
+    """The id of the last event that was logged here; 0 before the first one."""
     _told: tuple[object, ...] = ()
     _writing: trio.Lock = attrs.field(factory=trio.Lock)
 
@@ -190,6 +194,8 @@ class Ledger:
             "contract": record.contract_id,
             "dispatch": record.dispatch_id,
         }
+        if record.previous is State.RESUMING and record.state is State.RUNNING:
+            data["fidelity"] = PENDING
         first = not record.previous
         name = "session_started" if first else "handoff"
         await self._append(AuditEntry(name, self.scrub(data), key=key))
@@ -248,6 +254,7 @@ class Ledger:
     async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
         """Log events; published, and unless a spool has them too durable, when this returns. Answers their ids."""
         ids: list[int] = await insist(self.events, EventAppend(events, spooled))
+        self.newest = max(self.newest, *ids, 0)
         return ids
 
     def _stamp(self) -> dict[str, Any]:

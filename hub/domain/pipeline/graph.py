@@ -212,12 +212,19 @@ def own(configured: Sequence[Pipeline], given: Sequence[Pipeline]) -> tuple[Pipe
     return tuple(pipeline for pipeline in given if pipeline not in configured)
 
 
+_PLACE = "under [[pipelines]]"
+
+
 def contradictions(configured: Sequence[Pipeline], given: Sequence[Pipeline]) -> Iterator[Problem]:
-    """Pipelines that would change one of `hub.toml`, which is the user's to change."""
+    """What would change or drop a pipeline of `hub.toml`, which is the user's to change."""
     known = {pipeline.name: pipeline for pipeline in configured}
     for index, pipeline in enumerate(given):
-        if known.get(pipeline.name, pipeline) != pipeline:
-            yield Problem((index, "name"), f"{pipeline.name!r} is defined in hub.toml; change it there")
+        if known.pop(pipeline.name, pipeline) != pipeline:
+            yield Problem(
+                (index, "name"), f"{pipeline.name!r} is defined in hub.toml; change it there: {_PLACE}"
+            )
+    for name in known:
+        yield Problem((), f"{name!r} is left out, and is defined in hub.toml; take it out there: {_PLACE}")
 
 
 def named(pipelines: Sequence[Pipeline], name: str) -> Pipeline:

@@ -33,6 +33,7 @@ from hub.providers.acp.tools import ToolBook, choice, content_text, describe, pl
 from hub.providers.acp.usage import usage_events
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
 from hub.providers.fold import Fold, how_it_ended
+from hub.providers.given import given
 from hub.providers.rpc import Answered, Asked, Fault, Peer, Told
 
 _NOTHING = "_hub/nothing"
@@ -78,6 +79,9 @@ class AcpStream(Fold):
         sequential: See `ToolBook`.
     """
 
+    wording = failures.WORDING
+    """How the agent words its failures."""
+
     def __init__(
         self,
         assignment: Assignment,
@@ -117,11 +121,13 @@ class AcpStream(Fold):
 
     def _failure_of(self, error: Fault, now: float) -> Failure:
         """The failure that the error of an answer tells."""
-        return failures.classify(failures.words_of(error), error.code, now)
+        return failures.classify(
+            failures.words_of(error), failures.status_of(error), now, wording=self.wording
+        )
 
     def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
         """The failure of a process that left without an answer."""
-        return failures.from_exit(stderr, now, how)
+        return failures.from_exit(stderr, now, how, self.wording)
 
     def _usage(self, result: Mapping[str, Any]) -> list[Event]:
         """The token counts of a turn."""
@@ -130,6 +136,10 @@ class AcpStream(Fold):
     def _aside(self, piece: str) -> list[Event] | None:  # noqa: ARG002 - for those that override it
         """The events of a text that the program says itself in the model's place; None for the model's own."""
         return None
+
+    def _given(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        """What rules look at of a call that needs permission, beside its command and its path."""
+        return given(describe(call)["tool"], jsonline.mapping(call.get("rawInput")))
 
     def _wrong(self, stop: str) -> Failure | None:
         """Why a turn that was not cancelled is no success; None for one that is."""
@@ -344,7 +354,7 @@ class AcpStream(Fold):
             events.append(Event(EventType.SYSTEM, f"Allowed by policy: {title}", {"allowed": True}))
             return Step(events, [self._peer.answer(asked, choice(asked.params, allow=True))])
         self._permissions[asked.key] = asked
-        meta = {**describe(call), "approvalId": asked.key}
+        meta = {**describe(call), **self._given(call), "approvalId": asked.key}
         return Step([*events, Event(EventType.WAITING, f"Asks for permission: {title}", meta)])
 
     def _updated(self, update: Mapping[str, Any], line: bytes) -> Step:
