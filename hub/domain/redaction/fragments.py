@@ -1,0 +1,108 @@
+"""Pieces of known values: whoever cuts a text may cut through a key, and neither half is a whole one.
+
+Owns: which eight letters in a row tell something of a value, and the search for them.
+Must not: look for whole values (`known` does), or know where a text was cut.
+
+Agents cut their own output, and so do the programs they run: in the middle, at a width, after so many bytes. So each
+eight letters of a form are a find wherever they stand, but for those that are words or what every key of a vendor begins
+with: these say nothing, and would hide ordinary text.
+
+The search asks of every fourth place in the text whether its four letters are of some form: eight letters in a row hold
+four that begin at such a place. That is one pass in C; only where the answer is yes a closer look is taken.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from hub.domain.redaction.span import Span
+from hub.domain.redaction.value import drawn
+
+SIZE = 8
+"""No more letters in a row of a secret than one less may be seen."""
+_BLOCK = 4
+_DISTINCT = 4
+_DENSE = 4096
+"""Forms up to this long are found in pieces; of longer ones (certificates, whole files) only lines are."""
+_HEAD = re.compile(r"(?:[A-Za-z]{1,8}[-_.])*(?:[A-Za-z]{1,6}[0-9]{1,2}[-_])?")
+"""What a vendor writes before every key: `sk-ant-api03-`, `github_pat_`."""
+_WORD = re.compile("[A-Za-z]+")
+
+
+class Piece(NamedTuple):
+    """Which secret a piece is of."""
+
+    rule: str
+    secret: bytes
+
+
+class Fragments:
+    """The pieces of all forms of the known values."""
+
+    def __init__(self, forms: Iterable[tuple[str, Piece]], unseen: str = "") -> None:
+        """Pieces of `forms`, but for those that stand in `unseen` too: the names in markers."""
+        self._pieces: dict[bytes, Piece] = {}
+        self._letters = ""
+        for form, piece in forms:
+            if len(form) <= _DENSE:
+                self._add(form, piece, unseen)
+        self._blocks = frozenset(
+            int.from_bytes(gram[at : at + _BLOCK], sys.byteorder) for gram in self._pieces for at in range(_BLOCK)
+        )
+
+    def _add(self, form: str, piece: Piece, unseen: str) -> None:
+        start = max(0, _HEAD.match(form).end() - SIZE + 1)  # type: ignore[union-attr]  # it matches nothing at least
+        told = False
+        for at in range(start, len(form) - SIZE + 1):
+            gram = form[at : at + SIZE]
+            if gram.isascii() and telling(gram) and gram not in unseen:
+                self._pieces.setdefault(gram.encode(), piece)
+                told = True
+        if told:
+            self._letters += form[start:] + "\0"
+
+    def find(self, view: bytes, lo: int, rank: int) -> Iterator[Span]:
+        """Every piece that begins in the ASCII view of a text at `lo` or later, pieces that overlap as one."""
+        if not self._pieces:
+            return
+        size = (len(view) - lo) // _BLOCK * _BLOCK
+        blocks = memoryview(view)[lo : lo + size].cast("I")
+        if self._blocks.isdisjoint(blocks):
+            return
+        known, pieces, last = self._blocks, self._pieces, len(view) - SIZE
+        begin = end = -1
+        first = Piece("", b"")
+        looked = lo
+        for place in [lo + _BLOCK * at for at, block in enumerate(blocks) if block in known]:
+            looked = max(looked, place - _BLOCK + 1)
+            while looked <= min(place, last):
+                piece = pieces.get(view[looked : looked + SIZE])
+                if piece is not None:
+                    if looked >= end:
+                        if end > 0:
+                            yield Span(begin, rank, end, begin, *first)
+                        begin, first = looked, piece
+                    end = looked + SIZE
+                looked += 1
+        if end > 0:
+            yield Span(begin, rank, end, begin, *first)
+
+    def begun(self, text: str, lo: int) -> int:
+        """Where the letters begin that may become a piece when more text comes; else the end of `text`."""
+        place = len(text)
+        while place > max(lo, len(text) - SIZE + 1) and text[place - 1 :] in self._letters:
+            place -= 1
+        return place
+
+
+def telling(gram: str) -> bool:
+    """Whether the letters are no words: these have no digit, and not small letters and capitals as chance puts them."""
+    if len(set(gram)) < _DISTINCT or gram != gram.strip():
+        return False
+    if any(map(str.isdigit, gram)):
+        return True
+    words = _WORD.findall(gram)
+    return any(drawn(word) for word in words)
