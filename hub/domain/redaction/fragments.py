@@ -50,7 +50,9 @@ class Fragments:
             if len(form) <= _DENSE:
                 self._add(form, piece, unseen)
         self._blocks = frozenset(
-            int.from_bytes(gram[at : at + _BLOCK], sys.byteorder) for gram in self._pieces for at in range(_BLOCK)
+            int.from_bytes(gram[at : at + _BLOCK], sys.byteorder)
+            for gram in self._pieces
+            for at in range(_BLOCK)
         )
 
     def _add(self, form: str, piece: Piece, unseen: str) -> None:

@@ -104,6 +104,8 @@ class AcpStream(Fold):
         self._replies: list[str] = []
         self._turns = 0
         self._buffer = ""
+        self._speaks = EventType.TEXT
+        """What the buffer is: said or thought."""
         self._answer = ""
         self._updates: dict[str, _Handler] = {
             "agent_message_chunk": self._message,
@@ -188,7 +190,7 @@ class AcpStream(Fold):
 
     def _left_over(self) -> list[Event]:
         self._tools.clear()
-        return self._flush(partial=True)
+        return self._flush("partial")
 
     def _why(self, end: Exit, now: float) -> Failure:
         how = f"{self._title} ended in its turn ({how_it_ended(end)})"
@@ -362,21 +364,23 @@ class AcpStream(Fold):
         piece = content_text(update.get("content"))
         if (said := self._aside(piece)) is not None:
             return Step(said)
-        self._tools.passed()
-        self._buffer += piece
         self._answer = (self._answer + piece)[-_TEXT_CAP:]
-        events = [Event(EventType.TEXT, piece, {"delta": True})] if self._deltas and piece else []
-        if len(self._buffer) >= _FLUSH:
-            events += self._flush()
-        return Step(events)
+        return Step(self._piece(EventType.TEXT, piece))
 
     def _thought(self, update: Mapping[str, Any]) -> Step:
+        return Step(self._piece(EventType.THINKING, content_text(update.get("content"))))
+
+    def _piece(self, kind: EventType, piece: str) -> list[Event]:
+        """A piece of what is said or thought: told when it ends, or in long pieces."""
         self._tools.passed()
-        said = content_text(update.get("content"))
-        events = self._flush()
-        if said.strip():
-            events.append(Event(EventType.THINKING, jsonline.cap(said, _TEXT_CAP)))
-        return Step(events)
+        events = self._flush() if kind is not self._speaks else []
+        self._speaks = kind
+        self._buffer += piece
+        if self._deltas and piece:
+            events.append(Event(kind, piece, {"delta": True}))
+        if len(self._buffer) >= _FLUSH:
+            events += self._flush("more")
+        return events
 
     def _tool(self, update: Mapping[str, Any]) -> Step:
         events = [*self._flush(), *self._tools.update(update)]
@@ -387,9 +391,11 @@ class AcpStream(Fold):
         event = plan_event(jsonline.items(update.get("entries")))
         return Step([event] if event else ())
 
-    def _flush(self, *, partial: bool = False) -> list[Event]:
+    def _flush(self, how: str = "") -> list[Event]:
+        """What was said or thought since the last time; `more` of it follows, or it is `partial`."""
         said, self._buffer = self._buffer, ""
         if not said.strip():
             return []
-        self._last_text = said.strip()
-        return [Event(EventType.TEXT, jsonline.cap(said, _TEXT_CAP), {"partial": True} if partial else {})]
+        if self._speaks is EventType.TEXT:
+            self._last_text = said.strip()
+        return [Event(self._speaks, said, {how: True} if how else {})]

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from hub.domain.event import Event, EventType
 from hub.domain.redaction.assigned import _WORDS, Assignments
+from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.known import MIN_LENGTH, forms
 from hub.domain.redaction.literals import _re2
 from hub.domain.redaction.prefix import PrefixRules
-from hub.domain.redaction.redactor import EventRedactor, KnownSecrets, Redactor, Span, summary
+from hub.domain.redaction.redactor import KnownSecrets, Redactor, Span, summary
 from hub.domain.redaction.rule import Rule
 from hub.domain.redaction.rules import RULES
 from hub.domain.redaction.value import hidden_password, machine_made, placeholder
@@ -504,7 +505,6 @@ def test_what_was_held_back_comes_before_the_next_event_and_nothing_is_lost():
         (EventType.TOOL_USE, "ls"),
     ]
     assert all(e.meta.get("delta") for e in out[:3])
-    assert red.redact(tool) is tool
     assert "hunter2" not in red.text("hunter2hunter2")
 
 
