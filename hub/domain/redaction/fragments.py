@@ -4,8 +4,8 @@ Owns: which eight letters in a row tell something of a value, and the search for
 Must not: look for whole values (`known` does), or know where a text was cut.
 
 Agents cut their own output, and so do the programs they run: in the middle, at a width, after so many bytes. So each
-eight letters of a form are a find wherever they stand, but for those that are words or what every key of a vendor begins
-with: these say nothing, and would hide ordinary text.
+eight letters of a form are a find wherever they stand, but for what every key of a vendor begins with, and the words of
+a value that is a sentence, a path or an address: these say nothing, and would hide ordinary text.
 
 The search asks of every fourth place in the text whether its four letters are of some form: eight letters in a row hold
 four that begin at such a place. That is one pass in C; only where the answer is yes a closer look is taken.
@@ -27,8 +27,12 @@ _BLOCK = 4
 _DISTINCT = 4
 _DENSE = 4096
 """Forms up to this long are found in pieces; of longer ones (certificates, whole files) only lines are."""
-_HEAD = re.compile(r"(?:[A-Za-z]{1,8}[-_.])*(?:[A-Za-z]{1,6}[0-9]{1,2}[-_])?")
+_HEAD = re.compile(r"(?:[A-Za-z]{1,6}[-_]){0,2}(?:[A-Za-z]{1,4}[0-9]{1,2}[-_])?")
 """What a vendor writes before every key: `sk-ant-api03-`, `github_pat_`."""
+_OPAQUE = re.compile(r"[A-Za-z0-9_.~+=%-]+")
+"""Made of these only, a value is no sentence, path or address, of which pieces stand elsewhere too."""
+_PLACE = re.compile(r"(?:~|\.{0,2}/|[A-Za-z]:\\|[a-z][a-z0-9+.-]*://)")
+"""How a path or an address begins."""
 _WORD = re.compile("[A-Za-z]+")
 
 
@@ -56,11 +60,14 @@ class Fragments:
         )
 
     def _add(self, form: str, piece: Piece, unseen: str) -> None:
+        if _PLACE.match(form):
+            return
+        opaque = _OPAQUE.fullmatch(form) is not None
         start = max(0, _HEAD.match(form).end() - SIZE + 1)  # type: ignore[union-attr]  # it matches nothing at least
         told = False
         for at in range(start, len(form) - SIZE + 1):
             gram = form[at : at + SIZE]
-            if gram.isascii() and telling(gram) and gram not in unseen:
+            if gram.isascii() and telling(gram, opaque=opaque) and gram not in unseen:
                 self._pieces.setdefault(gram.encode(), piece)
                 told = True
         if told:
@@ -100,11 +107,14 @@ class Fragments:
         return place
 
 
-def telling(gram: str) -> bool:
-    """Whether the letters are no words: these have no digit, and not small letters and capitals as chance puts them."""
+def telling(gram: str, *, opaque: bool) -> bool:
+    """Whether the letters tell something of the value they are of.
+
+    Of one that is not opaque words do not: these have no digit, and not small letters and capitals as chance puts them.
+    """
     if len(set(gram)) < _DISTINCT or gram != gram.strip():
         return False
-    if any(map(str.isdigit, gram)):
+    if opaque or any(map(str.isdigit, gram)):
         return True
     words = _WORD.findall(gram)
     return any(drawn(word) for word in words)

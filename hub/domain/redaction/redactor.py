@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _CONTEXT = 192
 """Characters before the held text that a layer may look back at."""
 _DEPTH = 64
+_BORDER = 4096
+"""Letters of a text that tell whether it goes on with a value."""
 SHORTEST = 8
 """No layer finds anything in a shorter text."""
 _NAME, _NAMES = 48, 1024
@@ -89,10 +91,20 @@ class Redactor:
         """A redactor for one logical stream of text that comes in pieces; `begun` went out before it."""
         return StreamRedactor(self, begun)
 
-    def begun(self, text: str) -> str:
-        """The end of `text` that may be the beginning of a known value."""
-        text = text.rstrip()
-        return text[self._known.scan(text, 0, final=False)[1] :]
+    def begun(self, ends: Iterable[str], text: str) -> str:
+        """The end of one of the texts that went out, which `text` goes on with in a known value; "" for none."""
+        return max(((self._over(end.rstrip(), text)) for end in ends), default=(0, ""))[1]
+
+    def _over(self, end: str, text: str) -> tuple[int, str]:
+        """How far `text` goes on with a known value that the end of a text began, and that end."""
+        end = end[self._known.scan(end, 0, final=False)[1] :]
+        if not end:
+            return 0, ""
+        both, border = end + text[:_BORDER], len(end)
+        spans, hold = self._known.scan(both, 0, final=False)
+        over = max((span.end - border for span in spans if span.start < border), default=0)
+        over = len(both) - border if hold < border else over
+        return (over, end) if over > 0 else (0, "")
 
     def event(self, event: Event) -> Event:
         """The event redacted on its own, content and meta; the same object when there is nothing to hide."""

@@ -497,11 +497,11 @@ def test_a_secret_in_two_pieces_of_streamed_text_is_hidden():
 def test_what_was_held_back_comes_before_the_next_event_and_nothing_is_lost():
     red = EventRedactor(redactor())
     tool = Event(EventType.TOOL_USE, "ls", {})
-    out = [*red.feed(delta("say hunter2")), *red.feed(delta("hmm.", EventType.THINKING)), *red.feed(tool)]
+    out = [*red.feed(delta("say hunter2")), *red.feed(delta("umm.", EventType.THINKING)), *red.feed(tool)]
     assert [(e.type, e.content) for e in out] == [
         (EventType.TEXT, "say "),
         (EventType.TEXT, "hunter2"),
-        (EventType.THINKING, "hmm."),
+        (EventType.THINKING, "umm."),
         (EventType.TOOL_USE, "ls"),
     ]
     assert all(e.meta.get("delta") for e in out[:3])
