@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from hub.domain.redaction.value import stands_for_one
+from hub.domain.redaction.value import stands_for_one, worded
 from hub.domain.struct import Struct
 
 ALNUM = "A-Za-z0-9"
@@ -187,6 +187,11 @@ class Rule(Struct):
         return later
 
     @property
+    def _is_drawn(self) -> bool:
+        """Whether a generator makes all of it; the lines of a private key hold headers too."""
+        return not any(isinstance(part, Run) and part.stop for part in self.parts)
+
+    @property
     def _run_is_all(self) -> bool:
         """Whether the whole run has to be the form's."""
         return len(self.parts) > _HEAD_AND_RUN or (self.exact and self.run.letters in _WORDS_LETTERS)
@@ -196,7 +201,7 @@ class Rule(Struct):
         drawn = secret.removeprefix(self.literal)
         if self.mixed and not (_LETTER.search(drawn) and _DIGIT.search(drawn)):
             return False
-        if self.chosen and stands_for_one(secret):
+        if stands_for_one(secret) if self.chosen else self._is_drawn and worded(drawn):
             return False
         return len(set(drawn[:_SAMPLE].lower())) > _BLANK or len(set(drawn.lower())) > _BLANK
 

@@ -25,6 +25,7 @@ _ENTRA_HEAD = rf"(?<=[{_ENTRA}]{{3}})(?<![{_ENTRA}]{{4}})(?<!:[0-9a-f]{{8}}\][{_
 """Three letters stand before the version of a secret of Microsoft Entra; more, and it is part of something else."""
 
 _HEX = "a-f0-9"
+_BASE32 = "A-Z2-7"
 
 _BROKERED: tuple[Rule, ...] = (
     _key("anthropic", "sk-ant-", 16),
@@ -50,7 +51,7 @@ _BROKERED: tuple[Rule, ...] = (
     _key("huggingface", "hf_", 30, 64, ALNUM),
     _key("replicate", "r8_", 36, 64, ALNUM),
     *(
-        Rule("aws", (prefix, Run(UPPER, 16, 16)), boundary=True, exact=True)
+        Rule("aws", (prefix, Run(_BASE32, 16, 16)), boundary=True, exact=True)
         for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")
     ),
     _key("aws", "ABSK", 80, 256, _BASE64),  # Bedrock, long-lived
@@ -110,6 +111,7 @@ _SERVICES: tuple[Rule, ...] = (
 
 _STRUCTURES: tuple[Rule, ...] = (
     Rule("jwt", ("eyJ", Run(_URLSAFE, 8, 512), ".eyJ", Run(_URLSAFE, 8, 8192), ".", Run(_URLSAFE, 8, 2048))),
+    Rule("jwt", ("ZXlK", Run(_BASE64 + "_-", 80, 16_384)), boundary=True),  # in base64 once more
     *(Rule("bearer", (f"{b}earer ", Run("A-Za-z0-9._~+/=-", 20, 4096, secret=True))) for b in "Bb"),
     *(
         Rule("basic-auth", ("uthorization", _SEPARATOR, f"{b}asic ", Run(_BASE64, 8, 1024, secret=True)))
@@ -130,6 +132,7 @@ _STRUCTURES: tuple[Rule, ...] = (
         ),
         chosen=True,
     ),
+    Rule("url-login", ("://", Run("A-Za-z0-9._~%-", 20, 255, secret=True), "@"), mixed=True),
     *(
         Rule(
             "private-key",

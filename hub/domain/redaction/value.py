@@ -17,9 +17,10 @@ _SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Z
 """Letters and digits of more than one kind, up to a sign."""
 _LONG_NUMBER = late("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
 _UUID = late("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_COMPUTED = late(r"[<>{}\[\]]|\$[({A-Za-z_]|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
+_COMPUTED = late(r"[<>{}\[\]]|\$(?:\(|[A-Z_]{3}|[a-z_]{3})|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
 _PLACEHOLDER = late(
-    "(?i)example|placeholder|change.?me|your(?![a-z0-9]{6})|x{5}|redacted|dummy|1234567|(?:1234[_-]){2}|abcdefg|0{8}"
+    "(?i)example|placeholder|change.?me|(?<![a-z0-9])your(?![a-z0-9]{6})|x{5}|redacted|dummy|1234567|(?:1234[_-]){2}|abcdefg"
+    "|0{8}|deadbeef|cafebabe|(?:insert|replace|enter|put|goes)[_-]|[_-]here(?![a-z0-9])"
 )
 _NO_VALUE = late(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
@@ -38,8 +39,11 @@ _COMMON = late(
 )
 _NUMBERS = late("[0-9]+")
 _HUMPS = late("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_HUMP, _HUMP_MIXED = 2.5, 3.0
-"""Letters in a word of a name in camel case, at least, on average; and where there are digits too."""
+_HUMP, _HUMP_FEW_VOWELS, _HUMP_MIXED = 2.5, 3.6, 3.0
+"""Letters in a word of a name in camel case, at least, on average; where vowels are as few as by chance; with digits."""
+_VOWELS = late("(?i)[aeiou]")
+_FEW_VOWELS = 0.29
+"""Of five letters in twenty-six a fifth; of words in any tongue of Europe two fifths."""
 _KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*]")))
 _MASS = 14
 _DISTINCT = 7
@@ -48,7 +52,8 @@ _JUDGED = 128
 """Letters of a value that tell what it is. More would cost the more, the more words of secrets a text is full of."""
 _CHANCE = late("[0-9A-Z]")
 """What no value that a machine made is without."""
-_PASSWORD = 5
+_PASSWORD, _UNMIXED = 5, 10
+"""Letters that a password has at least; and one without digits and signs."""
 _KINDS_LEAST = 3
 
 
@@ -99,7 +104,21 @@ def drawn(segment: str) -> bool:
     letters = segment.isalpha()
     if segment.isdigit() or (letters and (segment.islower() or segment.isupper())):
         return False
-    return not letters or len(_HUMPS().findall(segment)) * _HUMP >= len(segment)
+    return not letters or _shuffled(segment)
+
+
+def _shuffled(letters: str) -> bool:
+    """Whether small letters and capitals follow each other as no words in camel case do."""
+    humps = len(_HUMPS().findall(letters))
+    few = len(_VOWELS().findall(letters)) <= _FEW_VOWELS * len(letters)
+    return humps * (_HUMP_FEW_VOWELS if few else _HUMP) >= len(letters)
+
+
+def worded(value: str) -> bool:
+    """Whether the value says what stands in its place, or is made of words: it has no digit and no shuffled letters."""
+    if _PLACEHOLDER().search(value[:_JUDGED]):
+        return True
+    return not any(map(str.isdigit, value)) and not any(map(drawn, _SEGMENT().findall(value)))
 
 
 def _mixed(random: str) -> bool:
@@ -111,7 +130,7 @@ def hidden_password(value: str) -> bool:
     """Whether a value in the place of a password is one: no variable, no word that stands for it."""
     return (
         len(value) >= _PASSWORD
-        and bool(_ODD().search(value))
+        and (bool(_ODD().search(value)) or (len(value) >= _UNMIXED and drawn(value)))
         and not placeholder(value)
         and not stands_for_one(value)
     )
