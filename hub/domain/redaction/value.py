@@ -38,12 +38,14 @@ _COMMON = late(
     r"|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
 )
 _NUMBERS = late("[0-9]+")
+_LETTERS = late("[A-Za-z]+")
 _HUMPS = late("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_HUMP, _HUMP_FEW_VOWELS, _HUMP_MIXED = 2.5, 3.6, 3.0
-"""Letters in a word of a name in camel case, at least, on average; where vowels are as few as by chance; with digits."""
-_VOWELS = late("(?i)[aeiou]")
-_FEW_VOWELS = 0.29
-"""Of five letters in twenty-six a fifth; of words in any tongue of Europe two fifths."""
+_HUMP_MIXED = 3.0
+"""Letters in a word of a name in camel case with digits, at least, on average."""
+_WORDS = late("(?=[A-Z]?[b-df-hj-np-tv-xz]*[aeiouy])[A-Z]?[a-z]{3,}|[a-z]{4,}")
+"""What may be a word within a name in camel case: it has a vowel, and four letters."""
+_NAMED, _WORDED = 0.55, 0.75
+"""The share of a name's letters in words, at least: by chance a fifth is; and where nothing else may be a form's body."""
 _KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*]")))
 _MASS = 14
 _DISTINCT = 7
@@ -104,26 +106,25 @@ def drawn(segment: str) -> bool:
     letters = segment.isalpha()
     if segment.isdigit() or (letters and (segment.islower() or segment.isupper())):
         return False
-    return not letters or _shuffled(segment)
+    return not letters or _in_words(segment) < _NAMED
 
 
-def _shuffled(letters: str) -> bool:
-    """Whether small letters and capitals follow each other as no words in camel case do."""
-    humps = len(_HUMPS().findall(letters))
-    few = len(_VOWELS().findall(letters)) <= _FEW_VOWELS * len(letters)
-    return humps * (_HUMP_FEW_VOWELS if few else _HUMP) >= len(letters)
+def _in_words(letters: str) -> float:
+    """The share of the letters that stand in what may be words in camel case."""
+    return sum(map(len, _WORDS().findall(letters))) / len(letters)
 
 
 def worded(value: str) -> bool:
-    """Whether the value says what stands in its place, or is made of words: it has no digit and no shuffled letters."""
+    """Whether the value says what stands in its place, or has no digit and is made of words."""
     if _PLACEHOLDER().search(value[:_JUDGED]):
         return True
-    return not any(map(str.isdigit, value)) and not any(map(drawn, _SEGMENT().findall(value)))
+    letters = "".join(_LETTERS().findall(value))
+    return not any(map(str.isdigit, value)) and len(letters) > 0 and _in_words(letters) >= _WORDED
 
 
 def _mixed(random: str) -> bool:
     """Whether digits and capitals stand among the letters as chance puts them, not as a number behind a name."""
-    return len(_NUMBERS().findall(random)) > 1 or len(_HUMPS().findall(random)) * _HUMP_MIXED >= len(random)
+    return random.isalpha() or len(_NUMBERS().findall(random)) > 1 or len(_HUMPS().findall(random)) * _HUMP_MIXED >= len(random)
 
 
 def hidden_password(value: str) -> bool:
