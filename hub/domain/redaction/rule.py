@@ -25,6 +25,7 @@ _WORDS_LETTERS = (ALNUM, UPPER)
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _BLANK, _SAMPLE = 2, 32
 """A form filled in with no more different characters than this is a placeholder: `xxxx-xxxx`."""
+_READ = 512
 _HEAD_AND_RUN = 2
 """The parts of most forms."""
 _ENOUGH = 8
@@ -201,8 +202,10 @@ class Rule(Struct):
         drawn = secret.removeprefix(self.literal)
         if self.mixed and not (_LETTER.search(drawn) and _DIGIT.search(drawn)):
             return False
-        if stands_for_one(secret) if self.chosen else self._is_drawn and worded(drawn):
-            return False
+        if stands_for_one(secret) if self.chosen else self._is_drawn and worded(drawn[:_READ]):
+            return (
+                self.literal in drawn
+            )  # no word: heads upon heads are one region, or each would be looked at
         return len(set(drawn[:_SAMPLE].lower())) > _BLANK or len(set(drawn.lower())) > _BLANK
 
     def _before(self) -> str:

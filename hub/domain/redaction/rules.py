@@ -25,7 +25,6 @@ _ENTRA_HEAD = rf"(?<=[{_ENTRA}]{{3}})(?<![{_ENTRA}]{{4}})(?<!:[0-9a-f]{{8}}\][{_
 """Three letters stand before the version of a secret of Microsoft Entra; more, and it is part of something else."""
 
 _HEX = "a-f0-9"
-_BASE32 = "A-Z2-7"
 
 _BROKERED: tuple[Rule, ...] = (
     _key("anthropic", "sk-ant-", 16),
@@ -51,7 +50,7 @@ _BROKERED: tuple[Rule, ...] = (
     _key("huggingface", "hf_", 30, 64, ALNUM),
     _key("replicate", "r8_", 36, 64, ALNUM),
     *(
-        Rule("aws", (prefix, Run(_BASE32, 16, 16)), boundary=True, exact=True)
+        Rule("aws", (prefix, Run(UPPER, 16, 16)), boundary=True, exact=True)
         for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")
     ),
     _key("aws", "ABSK", 80, 256, _BASE64),  # Bedrock, long-lived
@@ -95,7 +94,7 @@ _SERVICES: tuple[Rule, ...] = (
     _key("linear", "lin_api_", 32, 64, ALNUM),
     _key("notion", "ntn_", 40, 64, ALNUM),
     _key("atlassian", "ATATT3", 60, 512, "=" + _URLSAFE),
-    _key("sentry", "sntrys_", 40, 512, _BASE64 + "_"),
+    _key("sentry", "sntrys_eyJ", 40, 512, _BASE64 + "_"),
     _key("supabase", "sbp_", 40, 64, _HEX),
     _key("planetscale", "pscale_", 32, 128, "=." + _URLSAFE),
     Rule("facebook", ("EAA", Run(ALNUM, 100, 512)), boundary=True),
@@ -118,8 +117,15 @@ _STRUCTURES: tuple[Rule, ...] = (
         for b in "Bb"
     ),
     *(
+        Rule("session", (name, Run(letters, 26, 4096, secret=True)), mixed=True)
+        for name, letters in (("_session=", ALNUM + "%"), ("JSESSIONID=", "0-9A-F"), ("PHPSESSID=", "a-z0-9"))
+    ),
+    *(
         Rule("webhook", (place, Run("A-Za-z0-9_/@.-", 24, 512, secret=True)))
-        for place in ("webhook.office.com/webhookb2/", "hooks.slack.com/services/", "/api/webhooks/")
+        for place in (
+            *("webhook.office.com/webhookb2/", "/api/webhooks/"),
+            *(f"hooks.slack.com/{kind}/" for kind in ("services", "workflows", "triggers")),
+        )
     ),
     Rule(
         "url-login",

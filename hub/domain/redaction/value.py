@@ -38,6 +38,9 @@ _COMMON = late(
     r"|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
 )
 _NUMBERS = late("[0-9]+")
+_BETWEEN = late("[_.-]+")
+_PARTS, _WORD = 4, 3
+"""Parts that a name of several words has at least, more than half of them words, and the letters of one of these."""
 _LETTERS = late("[A-Za-z]+")
 _HUMPS = late("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _HUMP_MIXED = 3.0
@@ -88,7 +91,15 @@ def machine_made(value: str, mass: int = _MASS) -> bool:
         )
         and not _NO_VALUE().match(value)
         and not placeholder(value)
+        and not _name(value)
     )
+
+
+def _name(value: str) -> bool:
+    """Whether the value is a name of several words, some with numbers: `crypto_stream_xchacha20_init`."""
+    parts = _BETWEEN().split(value)
+    words = sum(len(part) >= _WORD and part.isalpha() for part in parts)
+    return len(parts) >= _PARTS and words * 2 > len(parts)
 
 
 def _varied(number: str) -> bool:
@@ -124,14 +135,18 @@ def worded(value: str) -> bool:
 
 def _mixed(random: str) -> bool:
     """Whether digits and capitals stand among the letters as chance puts them, not as a number behind a name."""
-    return random.isalpha() or len(_NUMBERS().findall(random)) > 1 or len(_HUMPS().findall(random)) * _HUMP_MIXED >= len(random)
+    return (
+        random.isalpha()
+        or len(_NUMBERS().findall(random)) > 1
+        or len(_HUMPS().findall(random)) * _HUMP_MIXED >= len(random)
+    )
 
 
 def hidden_password(value: str) -> bool:
     """Whether a value in the place of a password is one: no variable, no word that stands for it."""
     return (
         len(value) >= _PASSWORD
-        and (bool(_ODD().search(value)) or (len(value) >= _UNMIXED and drawn(value)))
+        and (bool(_ODD().search(value)) or (len(value) >= _UNMIXED and value.isalpha() and drawn(value)))
         and not placeholder(value)
         and not stands_for_one(value)
     )
