@@ -23,7 +23,7 @@ from hub.domain.redaction.value import drawn
 
 SIZE = 8
 """No more letters in a row of a secret than one less may be seen."""
-_BLOCK = 4
+_BLOCK, _STRETCH = 4, 16_384
 _DISTINCT = 4
 _DENSE = 4096
 """Forms up to this long are found in pieces; of longer ones (certificates, whole files) only lines are."""
@@ -81,23 +81,38 @@ class Fragments:
         blocks = memoryview(view)[lo : lo + size].cast("I")
         if self._blocks.isdisjoint(blocks):
             return
-        known, pieces, last = self._blocks, self._pieces, len(view) - SIZE
-        begin = end = -1
-        first = Piece("", b"")
         looked = lo
-        for place in [lo + _BLOCK * at for at, block in enumerate(blocks) if block in known]:
-            looked = max(looked, place - _BLOCK + 1)
-            while looked <= min(place, last):
-                piece = pieces.get(view[looked : looked + SIZE])
-                if piece is not None:
-                    if looked >= end:
-                        if end > 0:
-                            yield Span(begin, rank, end, begin, *first)
-                        begin, first = looked, piece
-                    end = looked + SIZE
-                looked += 1
-        if end > 0:
-            yield Span(begin, rank, end, begin, *first)
+        for place in self._places(blocks, lo):
+            start = self._first(view, max(looked, place - _BLOCK + 1), place)
+            if start is not None:
+                looked = self._end(view, start)
+                yield Span(start, rank, looked, start, *self._pieces[view[start : start + SIZE]])
+
+    def _places(self, blocks: memoryview, lo: int) -> Iterator[int]:
+        """Where the blocks stand that are of some form."""
+        known = self._blocks
+        for first in range(0, len(blocks), _STRETCH):
+            stretch = blocks[first : first + _STRETCH]
+            if not known.isdisjoint(stretch):
+                for at, block in enumerate(stretch, first):
+                    if block in known:
+                        yield lo + _BLOCK * at
+
+    def _first(self, view: bytes, low: int, high: int) -> int | None:
+        """Where the first piece begins between two places, the last included."""
+        pieces = self._pieces
+        return next((at for at in range(low, high + 1) if view[at : at + SIZE] in pieces), None)
+
+    def _end(self, view: bytes, start: int) -> int:
+        """Behind the last of the pieces that overlap, from the one at `start` on."""
+        pieces, further = self._pieces, True
+        while further:
+            further = False
+            for at in range(start + SIZE - 1, start, -1):
+                if view[at : at + SIZE] in pieces:
+                    start, further = at, True
+                    break
+        return start + SIZE
 
     def begun(self, text: str, lo: int) -> int:
         """Where the letters begin that may become a piece when more text comes; else the end of `text`."""

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from hub.domain.patterns import late
 
-_MEANT_FOR_NONE = rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|example|sample|authenticity|verification|[cx]srf)[a-z0-9_-]*+\Z"
+_MEANT_FOR_NONE = (
+    rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|example|sample|authenticity|request_?verification|[cx]srf)"
+    rb"[a-z0-9_-]*+\Z"
+)
 _PUBLIC_KEYS = (
     rb"(?:public|publishable|pub|primary|foreign|cache|partition|sort|row|idempotency|object|dedup[a-z]*|(?<!bit)bucket"
     rb"|hot|natural|schema|sequence|idx|index|hash|lookup|i18n|translation|site)[_.-]?keys?(?:[_.-]?(?:token|pem|jwk))?\Z"

@@ -202,10 +202,11 @@ class Rule(Struct):
         drawn = secret.removeprefix(self.literal)
         if self.mixed and not (_LETTER.search(drawn) and _DIGIT.search(drawn)):
             return False
-        if stands_for_one(secret) if self.chosen else self._is_drawn and worded(drawn[:_READ]):
-            return (
-                self.literal in drawn
-            )  # no word: heads upon heads are one region, or each would be looked at
+        if self.chosen and stands_for_one(secret):
+            return False
+        # Heads upon heads are one region, or each would be looked at.
+        if not self.chosen and self._is_drawn and self.literal not in drawn and worded(drawn[:_READ]):
+            return False
         return len(set(drawn[:_SAMPLE].lower())) > _BLANK or len(set(drawn.lower())) > _BLANK
 
     def _before(self) -> str:

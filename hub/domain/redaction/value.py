@@ -18,10 +18,24 @@ _SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Z
 _LONG_NUMBER = late("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
 _UUID = late("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COMPUTED = late(r"[<>{}\[\]]|\$(?:\(|[A-Z_]{3}|[a-z_]{3})|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
-_PLACEHOLDER = late(
-    "(?i)example|placeholder|change.?me|(?<![a-z0-9])your(?![a-z0-9]{6})|x{5}|redacted|dummy|1234567|(?:1234[_-]){2}|abcdefg"
-    "|0{8}|deadbeef|cafebabe|(?:insert|replace|enter|put|goes)[_-]|[_-]here(?![a-z0-9])"
+_MEANT = (
+    *(
+        "example",
+        "placeholder",
+        "redacted",
+        "dummy",
+        "changeme",
+        "change_me",
+        "change-me",
+        "xxxxx",
+        "1234567",
+        "abcdefg",
+    ),
+    *("1234-1234-", "1234_1234_", "00000000", "deadbeef", "cafebabe"),
+    *(f"{verb}{sign}" for verb in ("insert", "replace", "enter", "put", "goes") for sign in "-_"),
 )
+"""Words that say that a value is to be put in their place, and what a person types for one."""
+_YOURS = late(r"(?<![a-z0-9])your(?![a-z0-9]{6})|[_-]here(?![a-z0-9])")
 _NO_VALUE = late(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
     r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|0x[0-9a-f]{40}\Z"
@@ -66,9 +80,16 @@ def placeholder(value: str) -> bool:
     """Whether the value stands for one: a variable, a blank, an example, the path to one."""
     value = value[:_JUDGED]
     return (
-        bool(_COMPUTED().search(value) or _PLACEHOLDER().search(value) or _PATH().match(value))
+        _meant(value)
+        or bool(_COMPUTED().search(value) or _PATH().match(value))
         or len(set(value.lower())) < _VARIED
     )
+
+
+def _meant(value: str) -> bool:
+    """Whether the value says itself what it stands for."""
+    low = value.lower()
+    return any(word in low for word in _MEANT) or _YOURS().search(low) is not None
 
 
 def stands_for_one(value: str) -> bool:
@@ -127,7 +148,7 @@ def _in_words(letters: str) -> float:
 
 def worded(value: str) -> bool:
     """Whether the value says what stands in its place, or has no digit and is made of words."""
-    if _PLACEHOLDER().search(value[:_JUDGED]):
+    if _meant(value[:_JUDGED]):
         return True
     letters = "".join(_LETTERS().findall(value))
     return not any(map(str.isdigit, value)) and len(letters) > 0 and _in_words(letters) >= _WORDED
