@@ -60,9 +60,10 @@ class Fragments:
         )
 
     def _add(self, form: str, piece: Piece, unseen: str) -> None:
-        if _PLACE.match(form):
+        value = piece.secret.decode("utf-8", "replace")
+        if _PLACE.match(value):
             return
-        opaque = _OPAQUE.fullmatch(form) is not None
+        opaque = _OPAQUE.fullmatch(value) is not None
         start = max(0, _HEAD.match(form).end() - SIZE + 1)  # type: ignore[union-attr]  # it matches nothing at least
         told = False
         for at in range(start, len(form) - SIZE + 1):
