@@ -93,7 +93,9 @@ class KnownSecrets:
         heads = {form[:_GATE] for form in squeezed}
         self._gate = Literals(((head.decode(), None) for head in heads), _ANCHOR) if gated else None
         names = {known.rule for known in self._forms.values()}
-        self._fragments = Fragments(self._forms.items(), "\n".join(("[REDACTED:", *sorted(names))))
+        self._fragments = Fragments(
+            self._forms.items(), "\n".join(f"[REDACTED:{name}:" for name in sorted(names))
+        )
 
     def _add(self, value: bytes, rule: str) -> None:
         if not MIN_LENGTH <= len(value) <= MAX_LENGTH:

@@ -52,7 +52,7 @@ _COMMON = late(
     r"|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
 )
 _NUMBERS = late("[0-9]+")
-_BETWEEN = late("[_.-]+")
+_BETWEEN = late("[_.]+")
 _PARTS, _WORD = 4, 3
 """Parts that a name of several words has at least, more than half of them words, and the letters of one of these."""
 _LETTERS = late("[A-Za-z]+")
@@ -170,6 +170,7 @@ def hidden_password(value: str) -> bool:
         and (bool(_ODD().search(value)) or (len(value) >= _UNMIXED and value.isalpha() and drawn(value)))
         and not placeholder(value)
         and not stands_for_one(value)
+        and not _name(value)
     )
 
 

@@ -77,7 +77,7 @@ def test_which_letters_tell_something_of_a_value(gram, opaque, tells):
 
 
 def test_a_piece_that_stands_in_a_marker_is_none():
-    found = Fragments([("[REDACTED:anthropic-api-key", PIECE)], "[REDACTED:\nanthropic-api-key")
+    found = Fragments([("[REDACTED:anthropic-api-key", PIECE)], "[REDACTED:anthropic-api-key:")
     assert list(found.find(b"[REDACTED:anthropic-api-key:0011aabb]", 0, 0)) == []
 
 

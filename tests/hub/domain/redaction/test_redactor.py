@@ -523,9 +523,9 @@ class Everything:
 
 def test_what_names_a_secret_is_held_with_it_while_another_layer_waits():
     """A known value may begin inside `Bearer `: letting that out would blind the rule to the key behind it."""
-    known = KnownSecrets(['er abcdefghijklmnopqrstuvwxyz"secret'])
-    text = 'Bearer abcdefghijklmnopqrstuvwxyz"secre!'
-    assert "abcdefgh" not in redactor(known).text(text)
+    known = KnownSecrets(['er qz7defghijklmnopqrstuvwxyz"secret'])
+    text = 'Bearer qz7defghijklmnopqrstuvwxyz"secre!'
+    assert "defghijk" not in redactor(known).text(text)
     for cut in range(len(text) + 1):
         assert streamed(text, [cut], known) == redactor(known).text(text)
 
