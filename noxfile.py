@@ -1,6 +1,9 @@
 """Everything a developer or CI runs: `nox` alone runs lint, types and all tests; `nox -s bench` measures."""
 
 import os
+import re
+import tomllib
+from pathlib import Path
 
 import nox
 
@@ -16,6 +19,15 @@ FULLY_COVERED = ("supervisors", "hub/domain")
 PARALLEL = ("-n", str(1 + min(os.cpu_count() or 1, 4)), "--dist=worksteal")
 """One more than there are processors: a test of a fault waits for two fifths of its time, one of a real agent for half.
 Tests share no port, directory or process; `nox -s tests -- -n 0 ...` runs them in turn."""
+
+LIBRARIES = (
+    *("web", "mcp", "client", "test_daemon.py", "test_start.py", "test_installation.py"),
+    *(
+        f"io/test_{part}.py"
+        for part in ("config_patch", "dotenv", "kingfisher", "prices", "processes", "sqlite")
+    ),
+)
+"""Where `hub` meets the libraries that it is built on: the tests of these say whether another version of one fits."""
 
 
 def _install(session: nox.Session, *groups: str, project: bool = True) -> None:
@@ -58,6 +70,49 @@ def e2e(session: nox.Session) -> None:
     # The session's own Node and npm come first on PATH; `external` is off, so another one would be an error.
     session.run("npm", "--version")
     session.run("pytest", *PARALLEL, "-m", "agents", *session.posargs)
+
+
+@nox.session
+def lowest(session: nox.Session) -> None:
+    """Every dependency at its lower bound: the tests of what touches them. `-- tests` runs all."""
+    constraints = Path(session.create_tmp()) / "lowest.txt"
+    constraints.write_text("".join(f"{line}\n" for line in _lower_bounds()))
+    session.install("-q", "pip>=25.1")
+    session.install("-e", ".", "--group=test", f"--constraint={constraints}")
+    _test_libraries(session)
+
+
+@nox.session
+def newest(session: nox.Session) -> None:
+    """Every dependency at the newest version within its bounds, whatever this environment had before: the same tests.
+
+    CI needs it not: on a fresh clone `tests` has no other versions.
+    """
+    session.install("-q", "pip>=25.1")
+    session.install("-e", ".", "--group=test", "--upgrade", "--upgrade-strategy=eager")
+    _test_libraries(session)
+
+
+def _test_libraries(session: nox.Session) -> None:
+    parts = session.posargs or [f"tests/hub/{part}" for part in LIBRARIES]
+    session.run("pytest", *PARALLEL, "-m", "not agents and not bench and not browser", *parts)
+
+
+def _lower_bounds() -> list[str]:
+    """`click>=8.4,<9` -> `click==8.4`, `quart==0.22.*` -> `quart==0.22.0`; pip itself knows only the newest."""
+    dependencies = tomllib.loads(Path("pyproject.toml").read_text())["project"]["dependencies"]
+    return [re.sub(r"^([\w-]+)(?:>=|==)([^,;*]+)(\*?)[^;]*", _lower_bound, text) for text in dependencies]
+
+
+def _lower_bound(found: re.Match[str]) -> str:
+    return f"{found[1]}=={found[2]}{'0' if found[3] else ''} "
+
+
+@nox.session(venv_backend="none")
+@nox.parametrize("suite", ["bookworm", "trixie"])
+def fresh(session: nox.Session, suite: str) -> None:
+    """README's commands on a minimal Debian 12 (Python 3.11) and 13 (Python 3.13): the demo; `-- test` the other one."""
+    session.run("sh", ".ci/fresh", suite, *(session.posargs or ["demo"]), external=True)
 
 
 @nox.session

@@ -141,7 +141,7 @@ class App:
             jobs=Jobs(self._jobs, self._job_spec, new_id),
             new_id=new_id,
             arm=self._arm,
-            scrub=self._scrub,
+            scrub=self.scrub,
             scrub_file=self._scrub_file,
         )
         watch = SupervisorSpec(
@@ -258,6 +258,9 @@ class App:
         return self._kit
 
     def _hire(self, kit: Kit) -> Driver:
+        """In a worker thread, and with it all that a dispatch takes: the first one follows at once."""
+        for module in _DISPATCH:
+            import_module(module)
         from hub.actors.session.crew import hire
 
         return hire(kit, self._adapters, partial(self._adapter_spec, kit))
@@ -315,10 +318,10 @@ class App:
             self.ref("audit"),
             self.ref("knowledge"),
             self._snapshot,
-            self._scrub,
+            self._scrub_file,
         )
 
-    def _scrub(self, value: Any) -> Any:
+    def scrub(self, value: Any) -> Any:
         """A text or JSON value for a sink outside the session: with all the session's kit knows, once there is one."""
         if self._kit is not None:
             return self._kit.scrub_value(value)
@@ -348,7 +351,7 @@ class App:
             self.gateway(),
             host=self.host,
             port=port,
-            redact=self._scrub,
+            redact=self.scrub,
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -23,13 +24,18 @@ from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.app import App
 from hub.domain.config.reader import Config
-from hub.errors import Code, HubError
-from hub.io import failpoints
+from hub.domain.event import Tag
+from hub.errors import Code, HubError, install_broken
+from hub.io import failpoints, hub_dir
 from hub.io.atomic import sweep_temps, write_atomic
 from hub.io.lock import project_lock
 from hub.io.log import scrubbed_log
-from hub.io.places import Places
-from hub.messages import AuditAppend, AuditEntry, Detach, RequestStop, StopPipeline
+from hub.io.places import Places, make_private_dir
+from hub.io.run_sweep import sweep_runs
+from hub.io.sealed import NotSealed
+from hub.io.sqlite import NewEvent
+from hub.messages import AuditAppend, AuditEntry, Detach, EventAppend, RequestStop, StopPipeline
+from hub.owners import Owners
 from hub.web.server import Bound
 from supervisors import Root, SupEvent, run_root
 
@@ -48,6 +54,8 @@ class Daemon:
     _stop: trio.Event = attrs.field(factory=trio.Event)
     over: trio.Event = attrs.field(factory=trio.Event)
     """Set when everything has ended."""
+    warnings: list[HubError] = attrs.field(factory=list)
+    """What was found out of order at the start, and keeps nobody from working on."""
 
     @property
     def bound(self) -> Bound:
@@ -103,14 +111,20 @@ async def run_daemon(
             end, when hub's own records could not be kept.
     """
     os.umask(0o077)
-    order.places.ensure()
+    order, made = _guarded(order)
+    hub_dir.insist_usable(order.places.root)
+    make_private_dir(order.places.hub_dir)
     with project_lock(order.places.lock, port=order.port) as lock, contextlib.ExitStack() as log:
         failpoints.hit("recover.lock")
+        foreign = hub_dir.claim(order.places)
+        order.places.ensure()
         sweep_temps(order.places.hub_dir)
         await _end_dead_runs(order.places.run_dir)
+        if _runs(order.places.run_dir):
+            await trio.to_thread.run_sync(sweep_runs, order.places)
         failpoints.hit("recover.sweep")
         app = App(order.places, order.config, order.load_config, order.host, order.port)
-        log.enter_context(scrubbed_log(app.gateway().scrub))
+        log.enter_context(scrubbed_log(app.scrub))
         async with trio.open_nursery() as nursery:
             daemon = Daemon(app, detach=order.detach)
             if order.signals:
@@ -119,8 +133,10 @@ async def run_daemon(
             root = await _start(nursery, app, order)
             await app.listening.wait()
             lock.tell(daemon.port)
-            await _announced(app)
-            write_atomic(order.places.daemon_json, _announcement(daemon, order))
+            broken = await _announced(app)
+            daemon.warnings = [*foreign, *([broken] if broken else [])]
+            await _warned(app, order, daemon.warnings)
+            write_atomic(order.places.daemon_json, _announcement(daemon, order, made))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
             nursery.start_soon(_end_on_failure, app, root)
@@ -137,7 +153,10 @@ async def run_daemon(
 async def _settle(app: App) -> None:
     """The rest of the daemon is imported when nobody waits for it: not a start, and not its first request."""
     await trio.sleep(_SETTLED)
-    await app.settle()
+    try:
+        await app.settle()
+    except ImportError as error:
+        app.fails(install_broken(error))
 
 
 async def _start(nursery: trio.Nursery, app: App, order: Order) -> Root:
@@ -169,11 +188,14 @@ def _coded(error: BaseException) -> BaseException:
     return error
 
 
-async def _announced(app: App) -> None:
+async def _announced(app: App) -> HubError | None:
     """The first record of each daemon's life: a place in the chain that others can hold it to.
 
+    Returns:
+        Why the audit log refuses it; the daemon starts all the same, and says so.
+
     Raises:
-        HubError: TIMEOUT; an audit log that refuses tells so to those who ask for it, and the daemon starts.
+        HubError: TIMEOUT.
     """
     data = {"version": __version__, "pid": os.getpid(), "port": app.bound.port if app.bound else 0}
     try:
@@ -184,16 +206,56 @@ async def _announced(app: App) -> None:
             f"The audit log has not taken its first record within {_CALL_TIMEOUT:g} s.",
             hint="See whether the disk under .hub is slow or full, and start again.",
         ) from None
-    except HubError:
-        return
+    except HubError as error:
+        return error
+    return None
 
 
-def _announcement(daemon: Daemon, order: Order) -> bytes:
+async def _warned(app: App, order: Order, warnings: list[HubError]) -> None:
+    """On the event log too: whoever comes later finds it there."""
+    events = [
+        NewEvent(
+            str(Tag.ERROR),
+            error.detail,
+            {"code": str(error.code), "hint": error.hint},
+            int(order.clock() * 1000),
+        )
+        for error in warnings
+    ]
+    if events:
+        with contextlib.suppress(HubError, trio.TooSlowError):
+            await app.ref("events").call(EventAppend(events), timeout=_CALL_TIMEOUT)
+
+
+def _guarded(order: Order) -> tuple[Order, str]:
+    """The order with a token, and this token, where the kernel does not tell whose a connection is.
+
+    It lives as long as the daemon, in `.hub/daemon.json`, which this user alone can read.
+    """
+    with Owners() as owners:
+        if owners.known or order.config.server.token:
+            return order, ""
+    token = secrets.token_urlsafe(32)
+
+    def with_token(config: Config) -> Config:
+        return (
+            config
+            if config.server.token
+            else attrs.evolve(config, server=attrs.evolve(config.server, token=token))
+        )
+
+    load = order.load_config
+    return attrs.evolve(order, config=with_token(order.config), load_config=lambda: with_token(load())), token
+
+
+def _announcement(daemon: Daemon, order: Order, made: str) -> bytes:
     body = {"pid": os.getpid(), "port": daemon.port, "startedAt": iso(order.clock()), "version": __version__}
     if daemon.bound.socket:
         body["socket"] = daemon.bound.socket
     if order.config.server.token:
         body["guarded"] = True
+    if made:
+        body["token"] = made
     return json.dumps(body).encode() + b"\n"
 
 
@@ -247,7 +309,7 @@ async def _end_dead_runs(run_dir: Path) -> None:
     from hub.io.processes import sweep  # noqa: PLC0415  # as above
 
     def dead(run: Path) -> bool:
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(NotSealed):  # its processes are not known to be a run's
             return isinstance(inspect(run), Dead)
         return False
 

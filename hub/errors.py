@@ -16,6 +16,7 @@ class Code(StrEnum):
     MALFORMED = "malformed"
     BAD_HOST = "bad_host"
     TOKEN_NEEDED = "token_needed"  # noqa: S105  # a code
+    OTHER_USER = "other_user"
     FOREIGN_ORIGIN = "foreign_origin"
     NOT_FOUND = "not_found"
     METHOD_NOT_ALLOWED = "method_not_allowed"
@@ -39,6 +40,7 @@ class Code(StrEnum):
     READ_ONLY = "read_only"
     DISK_FAILED = "disk_failed"
     INTERNAL = "internal"
+    INSTALL_BROKEN = "install_broken"
     CONFIG_INVALID = "config_invalid"
     CONFIG_CHANGED = "config_changed"
     ACCOUNT_IN_USE = "account_in_use"
@@ -70,6 +72,8 @@ class Code(StrEnum):
     VERIFY_FAILED = "verify_failed"
     CONTRACT_INVALID = "contract_invalid"
     STATE_CORRUPT = "state_corrupt"
+    NOT_SEALED = "not_sealed"
+    TRACKED = "hub_tracked"
     AUDIT_BROKEN = "audit_broken"
     AUDIT_UNREADABLE = "audit_unreadable"
     DAEMON_NOT_RUNNING = "daemon_not_running"
@@ -100,6 +104,12 @@ RULES: dict[Code, Rule] = {
     Code.BAD_HOST: Rule(400, 2, "The Host header is missing or doubled", "Send exactly one Host header."),
     Code.TOKEN_NEEDED: Rule(
         401, 4, "The daemon wants its token", "Set HUB_TOKEN, or [server] token, to what it was started with."
+    ),
+    Code.OTHER_USER: Rule(
+        403,
+        4,
+        "The other end is another user's",
+        "Be the user who runs hub, or send its token: set [server] token, and HUB_TOKEN where you call from.",
     ),
     Code.FOREIGN_ORIGIN: Rule(
         403, 1, "The request came from a foreign origin", "Call hub from its own page or a local program."
@@ -157,6 +167,12 @@ RULES: dict[Code, Rule] = {
         507, 74, "The disk failed", "Look at the disk (dmesg), then start hub again: it goes on where it was."
     ),
     Code.INTERNAL: Rule(500, 1, "hub made a mistake", "Please report it with the output of hub doctor."),
+    Code.INSTALL_BROKEN: Rule(
+        500,
+        1,
+        "hub is not installed as it should be",
+        "Install it again, in a virtual environment of its own: pip then takes versions that fit. In a clone: sh .ci/setup",
+    ),
     Code.CONFIG_INVALID: Rule(
         422, 2, "hub.toml does not parse or validate", "Correct the place named in the detail."
     ),
@@ -235,6 +251,18 @@ RULES: dict[Code, Rule] = {
     Code.STATE_CORRUPT: Rule(
         409, 1, "A state file is damaged; it was kept aside", "Start anew: hub run; the branch is intact."
     ),
+    Code.NOT_SEALED: Rule(
+        409,
+        1,
+        "A record below .hub is not one that hub made here",
+        "Your branches are intact: git branch --list 'hub/*'; then start anew: hub run",
+    ),
+    Code.TRACKED: Rule(
+        409,
+        1,
+        "git tracks .hub, so nothing in it can be believed",
+        "Look at what it brings, then take it out of git: git rm -r --cached .hub, commit, and move the folder away",
+    ),
     Code.AUDIT_BROKEN: Rule(409, 1, "The audit log was changed", "See hub audit verify."),
     Code.AUDIT_UNREADABLE: Rule(409, 2, "The audit log cannot be read", "See hub doctor."),
     Code.DAEMON_NOT_RUNNING: Rule(503, 69, "The daemon is not running", "Start it: hub daemon"),
@@ -295,3 +323,8 @@ class HubError(Exception):
             "hint": self.hint,
             **self.extra,
         }
+
+
+def install_broken(error: ImportError) -> HubError:
+    """What an import that failed means: a package is missing, or its version is none that hub works with."""
+    return HubError(Code.INSTALL_BROKEN, f"A part of hub cannot be imported: {error}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -107,10 +108,12 @@ class Makers:
         from hub.actors.approvals.actor import Approvals
         from hub.actors.approvals.shelf import Shelf
         from hub.actors.approvals.teller import Teller
+        from hub.domain.rules import Where
 
         teller = Teller(self.ref("audit"), self.ref("events"), time.time, self.scrub)
         shelf, known = Shelf(self.places, time.time), self.config().approvals
-        return Approvals(shelf, teller, self.ref("settings"), time.time, known)
+        where = Where(str(self.places.root), str(Path.home()))
+        return Approvals(shelf, teller, self.ref("settings"), time.time, known=known, where=where)
 
     def models(self) -> Actor[Any]:
         """Models on this machine, and looks at pictures."""

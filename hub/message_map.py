@@ -44,6 +44,7 @@ from hub.messages import (
     EventsSince,
     GetApprovals,
     GetConfig,
+    GetContract,
     GetCost,
     GetGraph,
     GetGraphDetail,
@@ -108,7 +109,7 @@ class Edge:
     """What happens when the inbox is full: `wait`, `refuse` (the sender is told) or `drop` (it is repeated later)."""
 
 
-_SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetSessionFacts)
+_SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetContract, GetSessionFacts)
 _SESSION_ORDERS = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
 _AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
 

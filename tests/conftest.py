@@ -1,4 +1,4 @@
-"""What holds for every test: the same examples, no user's settings, bytecode that is kept, and what measures coverage."""
+"""What holds for every test: the same examples, no user's settings of hub or git, bytecode that is kept, and what measures coverage."""
 
 import os
 import signal
@@ -13,6 +13,14 @@ settings.load_profile(os.environ.get("HUB_TEST_PROFILE", "repeatable"))
 
 for name in [n for n in os.environ if n.startswith("HUB_") and not n.startswith("HUB_TEST_")]:
     del os.environ[name]
+
+# A user with a name, and nothing of this machine's git: neither its settings nor its templates, hooks or whoever works here.
+for name in [n for n in os.environ if n.startswith("GIT_")]:
+    del os.environ[name]
+os.environ |= {
+    f"GIT_{who}_{what}": "t@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+}
+os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 # A test of a fault starts hub three times, and a start is nearly all importing: as from an installed package,
 # whatever the machine says about bytecode. It is shared by everything the tests start, and by the next run.

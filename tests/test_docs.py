@@ -9,11 +9,12 @@ import pytest
 
 from hub.app import _NAMED, App
 from hub.cli.group import cli
-from hub.domain.approval import Action, Request, judge
+from hub.domain.approval import Action, Request
 from hub.domain.config import model as config_model
 from hub.domain.config.reader import Config, parse_config
 from hub.domain.config.schema import key_of
 from hub.domain.handoff import document as handoff_document
+from hub.domain.rules import judge
 from hub.errors import RULES
 from hub.io.places import Places
 from hub.mcp.tools import TOOLS

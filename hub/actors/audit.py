@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import trio
 
-from hub.domain.audit import Record
 from hub.errors import Code, HubError
 from hub.io.journal import MAX_GROUP, AuditJournal, Draft
 from hub.io.places import Places
+from hub.io.timeline import Timeline
 from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditIntact, AuditLastEvent
 from supervisors import Actor, Exit
 
@@ -31,7 +32,6 @@ _BREATH = 0.002
 """Seconds between two turns where nobody waits behind the group."""
 _SPREAD = 0.03
 """Seconds that these may be in all."""
-_SUMMARY = ("summary", "reason", "command", "to", "state", "sha", "contractId", "dispatchId")
 
 
 class AuditWriter(Actor[Any]):
@@ -52,7 +52,8 @@ class AuditWriter(Actor[Any]):
     async def started(self) -> None:
         """Open the log and learn what it holds; a broken log is opened for reading, and every append says so."""
         self._journal = AuditJournal.open(self._places, self._key)
-        for record in _newest(self._journal, _LOOKED_AT):
+        self._timeline = Timeline(self._journal)
+        for record in self._timeline.newest(_LOOKED_AT):
             self._remember(record.data)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
@@ -71,8 +72,10 @@ class AuditWriter(Actor[Any]):
                 return self._journal.broken is None and await trio.to_thread.run_sync(self._journal.intact)
             case AuditLastEvent():
                 return self._last_event
-            case AuditHistory(limit=limit):
-                return newest_entries(self._journal, limit)
+            case AuditHistory(limit=limit, before=before, event=event, handoffs=handoffs):
+                page = partial(self._timeline.page, limit, before, event, handoffs=handoffs)
+                # What has to be searched for is in a thread: a long log takes its time.
+                return await trio.to_thread.run_sync(page) if event or handoffs else page()
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the audit log")
 
@@ -130,41 +133,3 @@ class AuditWriter(Actor[Any]):
 
 def _keyed(entry: AuditEntry) -> dict[str, Any]:
     return {**entry.data, "key": entry.key} if entry.key else dict(entry.data)
-
-
-def newest_entries(journal: AuditJournal, limit: int) -> list[dict[str, Any]]:
-    """The newest `limit` records as the time machine shows them, oldest first."""
-    return [_history(record) for record in _newest(journal, limit)]
-
-
-def _newest(journal: AuditJournal, limit: int) -> list[Record]:
-    """The newest records, oldest first; of a log that was tampered with, those before the bad one."""
-    if journal.broken is None:
-        return journal.read(limit=limit, newest_first=True)[::-1]
-    good = journal.broken.extra.get("seq") or 0
-    first = max(0, good - limit)
-    return journal.read(first, good - first)
-
-
-def _history(record: Record) -> dict[str, Any]:
-    """`{seq, ts, event, provider, summary, exitCode}`."""
-    data = record.data
-    parts = [str(data[name]) for name in _SUMMARY if data.get(name)]
-    if data.get("timedOut"):
-        parts.append("timed out")
-    elif isinstance(data.get("exitCode"), int):
-        parts.append(f"exit {data['exitCode']}")
-    if record.event == "handoff":
-        parts = [
-            f"{data.get('from')} -> {data.get('to')}",
-            *([str(data["reason"])] if data.get("reason") else []),
-        ]
-    return {
-        "seq": record.seq,
-        "ts": record.ts,
-        "event": record.event,
-        "provider": data.get("provider", ""),
-        "summary": ", ".join(parts),
-        "sessionId": data.get("sessionId", ""),
-        "exitCode": data.get("exitCode"),
-    }

@@ -18,8 +18,8 @@ from hub.domain import breaker
 from hub.domain.breaker import Breaker
 from hub.domain.event import Tag
 from hub.errors import HubError
-from hub.io.atomic import read_bounded, write_atomic
 from hub.io.places import Places
+from hub.io.sealed import read_sealed, write_sealed
 from hub.io.sqlite import NewEvent
 from hub.messages import BreakerClosed, BreakerFailure, BreakerSnapshots, BreakerSuccess, EventAppend, Shut
 from supervisors import Actor, ActorDied, Ref
@@ -42,7 +42,7 @@ class Breakers(Actor[Any]):
     async def started(self) -> None:
         """Read the breakers back; a file that cannot be read is no reason not to work."""
         with contextlib.suppress(OSError, HubError, ValueError, TypeError):
-            for body in json.loads(read_bounded(self._path, _LIMIT)):
+            for body in json.loads(read_sealed(self._path, _LIMIT)):
                 found = breaker.from_json(body)
                 self._breakers[found.provider, found.account] = found
 
@@ -75,7 +75,7 @@ class Breakers(Actor[Any]):
         known = {**self._breakers, (new.provider, new.account): new}
         body = [breaker.to_json(b) for _, b in sorted(known.items())]
         # Durable first: a sender whose message met a full disk sends it again, and it must not count twice.
-        write_atomic(self._path, json.dumps(body).encode())
+        write_sealed(self._path, json.dumps(body).encode())
         self._breakers = known
         if new.state is not old.state:
             await self._say(new)

@@ -13,6 +13,7 @@ from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.child import AgentLaunch, StdinMode
 from hub.io.commands import base_env
+from hub.io.looking import texts
 from hub.providers.base import Assignment, Launch, Provider, Stdin, install_hint
 
 _SPOOL = 2 * 1024**3
@@ -35,6 +36,9 @@ def agent_launch(
     """
     launch = provider.launch(assignment)
     env = _env(provider, assignment, launch, own)
+    if assignment.asks and (why := provider.loose(assignment, env, texts)):
+        detail = f"{provider.name} is not started under your [[approvals]]: {why}"
+        raise HubError(Code.DISPATCH_FAILED, detail, hint="Change that, or give the rule another `provider`.")
     program = shutil.which(launch.argv[0], path=env.get("PATH"))
     if program is None:
         raise HubError(

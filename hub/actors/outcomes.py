@@ -22,8 +22,8 @@ from hub.domain.cost import Bill, Meter, bill
 from hub.domain.event import EventType, Record
 from hub.domain.outcome import Outcome, Run, counted, told
 from hub.errors import HubError
-from hub.io.atomic import read_bounded, write_atomic
 from hub.io.places import Places
+from hub.io.sealed import read_sealed, write_sealed
 from hub.messages import EventsHead, GetOutcomes, Subscribe, Subscription, Unsubscribe
 from supervisors import Actor, ActorDied, Exit, Ref
 
@@ -57,7 +57,7 @@ class Outcomes(Actor[Any]):
         """Read back what is counted, and follow the log from there."""
         # A file that cannot be read is no loss: the log tells it all again.
         with contextlib.suppress(OSError, HubError, msgspec.MsgspecError):
-            self._kept = msgspec.json.decode(read_bounded(self._path, _LIMIT), type=Kept)
+            self._kept = msgspec.json.decode(read_sealed(self._path, _LIMIT), type=Kept)
         self.ctx.nursery.start_soon(self._follow)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
@@ -108,7 +108,7 @@ class Outcomes(Actor[Any]):
         self._kept = Kept(record.id, outcomes)
         # A disk that is full costs the note of it, not the count: the next one writes both.
         with contextlib.suppress(HubError, OSError):
-            await trio.to_thread.run_sync(write_atomic, self._path, msgspec.json.encode(self._kept))
+            await trio.to_thread.run_sync(write_sealed, self._path, msgspec.json.encode(self._kept))
 
 
 def _with(outcomes: Sequence[Outcome], name: str, run: Run) -> tuple[Outcome, ...]:

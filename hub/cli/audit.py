@@ -7,6 +7,7 @@ Must not: repair anything.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hub.cli.context import json_option
 from hub.domain.audit import Head, parse_anchor
 from hub.errors import Code, HubError
 from hub.io.journal import verify_file
-from hub.io.places import Places, find_project, load_or_create_key
+from hub.io.places import Places, find_project, load_key
 
 _UNREADABLE = 2
 
@@ -42,7 +43,7 @@ def verify(ctx: click.Context, *, expect: str, as_json: bool) -> int:
     places = Places(find_project(Path(ctx.obj["project"] or ".").absolute()))
     anchor = _anchor(expect)
     try:
-        verdict = verify_file(places, load_or_create_key("audit"), anchor)
+        verdict = verify_file(places, load_key("audit") or os.urandom(32), anchor)
     except (OSError, HubError) as error:
         coded = error if isinstance(error, HubError) else HubError(Code.AUDIT_UNREADABLE, str(error))
         told = {"ok": False, "state": "unreadable", "reason": coded.detail, "hint": coded.hint}

@@ -24,11 +24,11 @@ from hub.domain.pipeline.graph import together as all_pipelines
 from hub.domain.pipeline.run import decode, told
 from hub.domain.session import StateCorrupt
 from hub.errors import Code, HubError
-from hub.io.atomic import read_bounded
 from hub.io.config_file import load
 from hub.io.pipelines import read_stored as stored_pipelines
 from hub.io.places import Places, find_project
 from hub.io.profiles import read_stored as stored_profiles
+from hub.io.sealed import NotSealed, read_sealed
 from hub.providers.base import INSTALL_ANY, install_hint
 from hub.providers.registry import load_all, names
 
@@ -64,8 +64,8 @@ def pipelines_of(project: Path) -> tuple[Pipeline, ...]:
 def last_run_of(project: Path) -> dict[str, Any]:
     """The newest run of a pipeline as it is on record; {} where none was, or its record cannot be read."""
     try:
-        return told(decode(read_bounded(Places(find_project(project)).pipeline_run, _LARGEST)))
-    except (FileNotFoundError, StateCorrupt):
+        return told(decode(read_sealed(Places(find_project(project)).pipeline_run, _LARGEST)))
+    except (FileNotFoundError, NotSealed, StateCorrupt):
         return {}
 
 

@@ -57,6 +57,8 @@ def daemon(ctx: click.Context, *, port: int | None, demo: bool, detach: bool, as
             up.set()
             garbage.begun()
             told = {"url": running.url, "port": running.port, "project": str(order.places.root)}
+            for warning in running.warnings:
+                click.echo(f"hub: {warning.detail}\n     {warning.hint}", err=True)
             click.echo(json.dumps(told) if as_json else f"hub serves {order.places.root} on {running.url}")
             await running.over.wait()
         if not as_json:

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ import click
 from hub.cli.context import client, json_option, project_dir, show
 from hub.cli.table import ago, counted
 from hub.cli.width import columns, hung
+from hub.client.quick import find
 from hub.errors import Code, HubError
 
 _LOOK = 1.5
@@ -61,18 +63,31 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
     "--interactive", is_flag=True, help="Open its own program in a terminal, in the agent's folder."
 )
 @click.option("--stop", is_flag=True, help="End the agent first, if it still runs.")
+@click.option(
+    "--repository",
+    default="",
+    metavar="DIR",
+    help="The repository it works in, where that is not this project: its files are then in the brief too.",
+)
 @json_option
 @click.pass_context
-def adopt(ctx: click.Context, /, number: str, *, target: str, as_json: bool, **ways: bool) -> None:
+def adopt(
+    ctx: click.Context, /, number: str, *, target: str, repository: str, as_json: bool, **ways: bool
+) -> None:
     """Go on with the work of an agent that hub did not start.
 
-    A brief of it is written to `.hub/adopted/` in any case.
+    A brief of it is written to `.hub/adopted/` in any case. A session begins in the project of the agent's work: with
+    --repository and --start the daemon of that repository is asked.
 
     Example: hub adopt claude:01a1fe0c-897b-7642-9087-e765bd0c6561 --for codex
     """
     if ways["start"] and ways["interactive"]:
         raise HubError(Code.USAGE, "--start and --interactive exclude each other.")
-    answer = client(ctx).post("/api/detect/adopt", {"id": number, "target": target, **ways})
+    place = Path(repository).resolve() if repository else None
+    # A session begins in the project of its work: that one's daemon is asked.
+    daemon = find(None, place) if place is not None and ways["start"] else client(ctx)
+    named = {"repository": str(place)} if place is not None else {}
+    answer = daemon.post("/api/detect/adopt", {"id": number, "target": target, **ways, **named})
     show(answer, as_json=as_json, text=adopted)
 
 

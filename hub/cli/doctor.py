@@ -22,7 +22,6 @@ import click
 from hub.actors.settings.entries import Entries
 from hub.cli.context import json_option, project_dir
 from hub.cli.ending import several
-from hub.client.place import token_for
 from hub.domain.config.reader import Config
 from hub.domain.text import clean
 from hub.errors import HubError
@@ -34,8 +33,6 @@ from hub.providers.registry import load_all
 _GIT = (2, 31)
 _FREE = 200 * 1024 * 1024
 _VERSION_TIMEOUT = 20.0
-_SESSIONS = Path("/run/user")
-_PEOPLE = 1000
 
 
 @attrs.frozen
@@ -163,6 +160,34 @@ def _agrees(places: Places, *question: str) -> bool:
     return done.returncode == 0
 
 
+def _hub_dir(places: Places) -> Finding:
+    """Whether hub can believe what it kept here; and that nobody else has put it there."""
+    from hub.io.hub_dir import insist_stamped, insist_usable
+
+    try:
+        insist_usable(places.root)
+        if any(places.hub_dir.glob("*.db")) or places.fsm.exists():
+            insist_stamped(places)
+    except HubError as error:
+        return Finding(".hub", ok=False, detail=error.detail, hint=error.hint)
+    return Finding(".hub", ok=True, detail="yours alone")
+
+
+def _audit(places: Places) -> Finding:
+    from hub.io.journal import verify_file
+    from hub.io.places import load_key
+
+    if not (places.audit.exists() or places.audit_head.exists()):
+        return Finding("audit log", ok=True, detail="none yet")
+    try:
+        verdict = verify_file(places, load_key("audit") or os.urandom(32))
+    except HubError as error:
+        return Finding("audit log", ok=False, detail=error.detail, hint=error.hint)
+    where = f"record {verdict.seq} is bad: " if verdict.seq is not None else ""
+    said = f"{where}{verdict.reason}" if not verdict.ok else f"{verdict.records:,} records, intact"
+    return Finding("audit log", ok=verdict.ok, detail=said, hint="See: hub audit verify")
+
+
 def _detection() -> Finding:
     from hub.io.kingfisher import PACKAGE, installed
 
@@ -187,25 +212,16 @@ def _daemon(places: Places) -> Finding:
     return Finding("daemon", ok=True, detail=api.url)
 
 
-def _alone(places: Places) -> Finding:
-    others = logged_in(_SESSIONS) - {os.geteuid()}
-    if not others:
-        return Finding("other users", ok=True, detail="nobody else is logged in")
-    guarded = bool(token_for(places.root, os.environ))
-    detail = f"user ids {sorted(others)} can reach the API on loopback" + (
-        ", with the token" if guarded else ""
-    )
-    hint = "Anybody here may start agents as you: set [server] token. See SECURITY.md."
-    return Finding("other users", guarded, detail, hint, warning=True)
+def _callers(_: Places) -> Finding:
+    """Whether the daemon can tell its user's connections from others'."""
+    from hub.owners import Owners
 
-
-def logged_in(sessions: Path) -> set[int]:
-    """The user ids of people who have a session on this machine."""
-    return {
-        int(found.name)
-        for found in sessions.glob("[1-9]*")
-        if found.name.isdigit() and int(found.name) >= _PEOPLE
-    }
+    with Owners() as owners:
+        if owners.known:
+            return Finding("callers", ok=True, detail="only your own user's connections are served")
+    detail = "the system does not tell whose a connection is: every request needs a token, and hub brings it"
+    hint = "Other programs find it in .hub/daemon.json, which you alone can read. See SECURITY.md."
+    return Finding("callers", ok=False, detail=detail, hint=hint, warning=True)
 
 
 _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
@@ -213,9 +229,11 @@ _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
     _config,
     _writable,
     _space,
+    _hub_dir,
+    _audit,
     _secrets,
     _daemon,
-    _alone,
+    _callers,
 )
 
 

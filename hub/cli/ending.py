@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from hub.errors import Code, HubError
+from hub.errors import Code, HubError, install_broken
 
 _INTERNAL = "Run it again with HUB_DEBUG=1, and report that with the output of: hub doctor"
 
@@ -63,6 +63,8 @@ def coded(error: BaseException) -> HubError:
         return HubError(Code.USAGE, error.format_message())
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return HubError(Code.INTERRUPTED)
+    if isinstance(error, ImportError):
+        return install_broken(error)
     return HubError(Code.INTERNAL, f"{type(error).__name__}: {error}", hint=_INTERNAL)
 
 

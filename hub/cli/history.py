@@ -19,6 +19,7 @@ from hub.cli.screen import for_people
 from hub.cli.table import instant
 from hub.cli.timeline import handoffs
 from hub.cli.width import columns, hung
+from hub.errors import HubError
 
 _ALL = 10_000
 _WIDTH = 160
@@ -47,9 +48,7 @@ def _named(_: click.Context, __: click.Parameter, sha: str) -> str:
 )
 @json_option
 @click.pass_context
-def history(
-    ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limit: int, as_json: bool
-) -> None:
+def history(ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limit: int, as_json: bool) -> int:
     """The audit timeline, the handoffs, the snapshots, or one snapshot's diff. Needs no daemon.
 
     Example: hub history --handoffs
@@ -61,10 +60,23 @@ def history(
     elif commits:
         show(daemon.get("/api/history/commits")[:limit], as_json=as_json, text=_commits)
     elif pictures:
-        rows = [row for row in daemon.get("/api/history", {"limit": _ALL}) if row["event"] == "handoff"]
+        rows = daemon.get("/api/history", {"limit": _ALL, "event": "handoff"})
         show(rows, as_json=as_json, text=_handoffs)
+        return _whole(daemon)
     else:
         show(daemon.get("/api/history", {"limit": limit}), as_json=as_json, text=_timeline)
+        return _whole(daemon)
+    return 0
+
+
+def _whole(daemon: Records) -> int:
+    """Say that there was more, where the log was tampered with: what is shown then ends before the bad record."""
+    try:
+        daemon.get("/api/audit/head")
+    except HubError as error:
+        click.echo(f"hub: {error.detail} Nothing from there on is shown.\n     {error.hint}", err=True)
+        return error.exit_status
+    return 0
 
 
 def _timeline(rows: list[dict[str, Any]]) -> str:

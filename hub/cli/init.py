@@ -15,6 +15,7 @@ import click
 from hub.cli.context import json_option, project_dir
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors
+from hub.io.hub_dir import insist_usable
 from hub.io.places import Places, find_project
 from hub.providers.registry import names
 
@@ -53,6 +54,7 @@ def init(ctx: click.Context, *, as_json: bool) -> None:
     Example: hub init
     """
     places = Places(find_project(project_dir(ctx)))
+    insist_usable(places.root)
     places.ensure()
     if places.config.exists():
         raise HubError(Code.USAGE, f"{places.config} is there already.", hint="Look at it: hub doctor")

@@ -135,6 +135,8 @@ async def _serving(project: Path, port: int | None, *, quiet: bool) -> AsyncIter
     ended = trio.Event()
     async with trio.open_nursery() as nursery:
         daemon: Daemon = await nursery.start(_serve, order, ended)
+        for warning in daemon.warnings:
+            click.echo(f"hub: {warning.detail}\n     {warning.hint}", err=True)
         if not quiet:
             click.echo(f"hub serves this session on {daemon.url}", err=True)
         try:
@@ -189,7 +191,7 @@ def _running(project: Path, port: int | None) -> Api | None:
     try:
         api.get("/api/health")
     except HubError as error:
-        if error.code in (Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT):
+        if error.code in (Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER):
             return None
         raise
     return api

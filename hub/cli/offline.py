@@ -28,8 +28,9 @@ from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.accounts import read_book
 from hub.io.config_file import load
+from hub.io.hub_dir import claim, insist_usable
 from hub.io.lock import project_lock
-from hub.io.places import Places, find_project
+from hub.io.places import Places, find_project, make_private_dir
 from hub.providers.base import Provider
 from hub.providers.registry import load_all
 
@@ -128,8 +129,12 @@ def ordered(
 
     def alone() -> dict[str, Any]:
         mine = project(ctx)
-        mine.places.ensure()
+        insist_usable(mine.places.root)
+        make_private_dir(mine.places.hub_dir)
         with project_lock(mine.places.lock):
+            for foreign in claim(mine.places):
+                click.echo(f"hub: {foreign.detail}\n     {foreign.hint}", err=True)
+            mine.places.ensure()
             return {"ok": True, **here(mine)}
 
     answer: dict[str, Any] = _or_here(partial(client(ctx).post, path, body), alone)

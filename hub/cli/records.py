@@ -1,14 +1,14 @@
 """What a project's records tell without a daemon: `logs`, `history` and `diff` after a `hub run` has ended.
 
-Owns: the answers of the API that need nothing but files and git, given here while the project's lock is held.
-Must not: start a daemon (one that starts goes on with a session that was broken off), or import more than the client
-before it is known that none runs.
+Owns: the answers of the API that need nothing but files and git, given here while nobody writes them.
+Must not: change, mend or make a file; start a daemon (one that starts goes on with a session that was broken off), or
+import more than the client before it is known that none runs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,10 @@ from hub.client.place import root_of
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
+    from hub.io.journal import AuditJournal
     from hub.io.places import Places
 
-_ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT})
+_ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
 _BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
 _LARGEST = 1 << 20
 """Bytes of the session's record."""
@@ -53,38 +54,47 @@ class Records:
         return self._answer(path, query or {})
 
     def _answer(self, path: str, query: Mapping[str, str | int]) -> Any:
-        from hub.io.lock import project_lock
+        from hub.io.hub_dir import insist_stamped, insist_usable
+        from hub.io.lock import nobody_writes
         from hub.io.places import Places
 
         assert self._root is not None  # noqa: S101  # looked at before the daemon was given up
         places = Places(self._root)
         if not places.events_db.is_file():
             raise HubError(Code.NO_ACTIVE_SESSION, "Nothing has run in this project yet.", hint=_BEGIN)
-        with project_lock(places.lock):
+        insist_usable(self._root)
+        insist_stamped(places)
+        with nobody_writes(places.lock):
             return _ANSWERS[path](places, query)
 
 
 def _events(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
     from hub.io.sqlite import EventStore
 
-    store = EventStore.open(places.events_db)
-    try:
-        store.tell_damage(int(time.time() * 1000))
+    with EventStore.look(places.events_db) as store:
         return [record.to_json() for record in store.since(int(query["since"]), int(query["limit"]))]
-    finally:
-        store.close()
 
 
 def _history(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
-    from hub.actors.audit import newest_entries
-    from hub.io.journal import AuditJournal
-    from hub.io.places import load_or_create_key
+    from hub.io.timeline import Timeline
 
-    journal = AuditJournal.open(places, load_or_create_key("audit"))
-    try:
-        return newest_entries(journal, int(query["limit"]))
-    finally:
-        journal.close()
+    with contextlib.closing(_journal(places)) as journal:
+        return Timeline(journal).page(int(query["limit"]), event=str(query.get("event", "")))
+
+
+def _audit_head(places: Places, _: Mapping[str, str | int]) -> dict[str, Any]:
+    with contextlib.closing(_journal(places)) as journal:
+        if journal.broken is not None:
+            raise journal.broken
+        head = journal.head()
+    return {"seq": head.seq, "hash": head.hash}
+
+
+def _journal(places: Places) -> AuditJournal:
+    from hub.io.journal import AuditJournal
+    from hub.io.places import load_key
+
+    return AuditJournal.look(places, load_key("audit") or os.urandom(32))
 
 
 def _commits(places: Places, _: Mapping[str, str | int]) -> Any:
@@ -105,19 +115,21 @@ def _commit_diff(places: Places, query: Mapping[str, str | int]) -> Any:
 
 
 def _session_diff(places: Places, _: Mapping[str, str | int]) -> Any:
+    from pathlib import Path
+
     import trio
 
     from hub.domain.session import decode
     from hub.io import git
-    from hub.io.atomic import read_bounded
+    from hub.io.sealed import read_sealed
 
     try:
-        record = decode(read_bounded(places.fsm, _LARGEST))
+        record = decode(read_sealed(places.fsm, _LARGEST))
     except FileNotFoundError as error:
         raise HubError(Code.NO_ACTIVE_SESSION) from error
-    return _scrubbed(
-        places, {**trio.run(git.session_diff, places.root, record.main_branch or record.base, record.branch)}
-    )
+    main = record.main_branch or record.base
+    worktree = Path(record.worktree) if record.session_state.active and record.worktree_ready else None
+    return _scrubbed(places, {**trio.run(git.session_diff, places.root, main, record.branch, worktree)})
 
 
 def _scrubbed(places: Places, value: Any) -> Any:
@@ -130,6 +142,7 @@ def _scrubbed(places: Places, value: Any) -> Any:
 _ANSWERS: Mapping[str, Callable[[Places, Mapping[str, str | int]], Any]] = {
     "/api/events": _events,
     "/api/history": _history,
+    "/api/audit/head": _audit_head,
     "/api/history/commits": _commits,
     "/api/history/diff": _commit_diff,
     "/api/session/diff": _session_diff,

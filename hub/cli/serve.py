@@ -17,6 +17,7 @@ from hub.daemon import Order
 from hub.domain.config.reader import Config
 from hub.io.accounts import read_book
 from hub.io.config_file import load
+from hub.io.hub_dir import insist_private
 from hub.io.places import Places, find_project
 
 
@@ -41,6 +42,7 @@ def order_for(
         HubError: `not_a_repository`, `config_invalid`.
     """
     places = Places(find_project(project))
+    insist_private(places.root)
 
     def read() -> Config:
         return load(places.config, environ=os.environ, flags=flags, book=read_book(places.accounts))

@@ -13,6 +13,7 @@ import click
 from hub.cli.approvals import listed
 from hub.cli.context import client, json_option, show
 from hub.client.quick import Api
+from hub.errors import Code, HubError
 
 
 @click.command()
@@ -31,20 +32,30 @@ def status(ctx: click.Context, *, as_json: bool) -> None:
 
 
 def _whole(api: Api) -> dict[str, Any]:
-    """The status, with the session's `cost` and the running `pipeline`; each None where there is none."""
+    """The status with the session's `cost`, the running `pipeline` and what ails the `audit` log; else None each."""
     state: dict[str, Any] = api.get("/api/status")
     state["cost"] = api.get("/api/session/cost") if state["sessionId"] else None
     state["pipeline"] = None
+    state["audit"] = _audit(api)
     if state["runId"]:
         run = api.get("/api/pipelines/run")
         state["pipeline"] = run if run["runId"] == state["runId"] else None
     return state
 
 
+def _audit(api: Api) -> dict[str, Any] | None:
+    try:
+        api.get("/api/audit/head")
+    except HubError as error:
+        return error.problem() if error.code in (Code.AUDIT_BROKEN, Code.AUDIT_UNREADABLE) else None
+    return None
+
+
 def picture(state: dict[str, Any]) -> str:
     """The status for people."""
+    audit = [f"audit     {state['audit']['detail']} {state['audit']['hint']}"] if state.get("audit") else []
     if not state["sessionId"]:
-        return 'idle - start a session: hub run "task"'
+        return "\n".join(['idle - start a session: hub run "task"', *audit])
     account = f"/{state['account']}" if state["account"] not in ("", "default") else ""
     lines = [
         f"{state['sessionState']}  {state['activeProvider']}{account}{_handing_over(state['fsmState'])}"
@@ -52,7 +63,7 @@ def picture(state: dict[str, Any]) -> str:
         f"task      {state['taskGoal'].splitlines()[0][:100]}",
         f"session   {state['sessionId']}  on {state['branch']}",
         f"handoffs  {state['handoffsDone']}"
-        + (f"  fidelity {state['hfsScore']:g} of 100" if state["handoffsDone"] else ""),
+        + (f"  fidelity {_fidelity(state)}" if state["handoffsDone"] else ""),
         f"tokens    {state['tokensUsed']:,}",
     ]
     lines.append(f"cost      {_cost(state['cost'])}")
@@ -67,12 +78,16 @@ def picture(state: dict[str, Any]) -> str:
     if state["error"]:
         lines.append(f"error     {state['error']['code']}: {_briefly(state['error']['detail'])}")
         lines.append(f"next      {state['error']['hint']}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *audit])
 
 
 def _briefly(detail: str) -> str:
     """The first line of an error; commands' output may follow, and that is in the log."""
     return detail.partition("\n")[0]
+
+
+def _fidelity(state: dict[str, Any]) -> str:
+    return "pending" if state.get("hfsPending") else f"{state['hfsScore']:g} of 100"
 
 
 def _handing_over(fsm: str) -> str:

@@ -32,6 +32,12 @@ def see_and_take(root: Path, began: str, branches: Sequence[str]) -> list[str]:
         branches: What is to be taken, one after the other; they may share work.
     """
     base = f"refs/hub/{began}/base"
+    for branch in branches:
+        if brought := _own_folders(root, base, branch):
+            return [
+                f"not to be merged: {branch} brings {', '.join(brought)}, which hub would read in your project",
+                "          take what hub itself has stored: hub history --commits",
+            ]
     top = root_of(root) or root
     git = "git" if top == Path.cwd() else f"git -C {shlex.quote(str(top))}"
     if _on_head(root, base):
@@ -45,6 +51,15 @@ def see_and_take(root: Path, began: str, branches: Sequence[str]) -> list[str]:
         *_rows("take it:", [f"{git} diff --binary {both} | {git} apply" for both in pairs]),
         "          (on top of your uncommitted changes, which came along and are on the branch too)",
     ]
+
+
+def _own_folders(root: Path, base: str, branch: str) -> list[str]:
+    """What a branch would put in the place of a `.hub`: a commit of the agent's own that no snapshot came after."""
+    from hub.io.git.own_folder import folders_in
+
+    options = ("-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=dirty")
+    done = _git(root, "diff-tree", *options, base, branch, "--")
+    return folders_in(done.stdout) if done is not None and done.returncode == 0 else []
 
 
 def _rows(title: str, commands: Sequence[str]) -> list[str]:

@@ -126,6 +126,8 @@ def ending(status: dict[str, Any]) -> list[str]:
     if handoffs := status["handoffsDone"]:
         scores = ", ".join(f"{score:g}" for score in status["hfsHistory"])
         lines.append(f"{handoffs} handoff{'s' if handoffs > 1 else ''}, fidelity {scores} of 100")
+    if withheld := status.get("withheld"):
+        lines.append(f"not on the branch: {', '.join(withheld)}; it stays in {status['worktree']}")
     if error := status.get("error"):
         lines += [f"{error['code']}: {error['detail'].rstrip()}", f"next: {error['hint']}"]
     if state == "completed" and not verified:

@@ -14,7 +14,7 @@ import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import trio
@@ -27,6 +27,7 @@ from trio_websocket import (
 )
 
 from hub.client.quick import error_of, not_running
+from hub.client.whose import insist_own
 from hub.errors import Code, HubError
 
 FIRST_DELAY = 0.1
@@ -134,10 +135,17 @@ class _Door:
     headers: Mapping[str, str]
 
     async def stream(self) -> trio.SocketStream:
-        """A connection of our own."""
+        """A connection of our own, to a daemon of this user's."""
         if self.socket:
-            return await trio.open_unix_socket(self.socket)
-        return await trio.open_tcp_stream("127.0.0.1", self.port)
+            stream = await trio.open_unix_socket(self.socket)
+        else:
+            stream = await trio.open_tcp_stream("127.0.0.1", self.port)
+        try:
+            insist_own(cast("Any", stream.socket))
+        except BaseException:
+            await trio.aclose_forcefully(stream)
+            raise
+        return stream
 
 
 @attrs.define

@@ -25,6 +25,8 @@ class Told(NamedTuple):
     """Its unix socket; "" = it has none."""
     guarded: bool = False
     """Whether it wants the token."""
+    token: str = ""
+    """The one that it made itself, for the kernel does not tell it whose a connection is; "" = there is none."""
 
 
 def root_of(directory: Path) -> Path | None:
@@ -49,11 +51,12 @@ def told_by(root: Path) -> Told:
         return Told()
     if not isinstance(found, dict):
         return Told()
-    socket = found.get("socket")
+    socket, token = found.get("socket"), found.get("token")
     return Told(
         port_number(found.get("port")),
         socket if isinstance(socket, str) else "",
         found.get("guarded") is True,
+        token if isinstance(token, str) else "",
     )
 
 

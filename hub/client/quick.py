@@ -1,8 +1,8 @@
 """One call to the daemon and out: what short commands use.
 
 Owns: finding the daemon, one HTTP request, and the way back from a problem document to a `HubError`.
-Must not: import more than the standard library, `hub.errors` and its neighbours `exchange` and `place`; a command that
-only asks pays for no more.
+Must not: import more than the standard library, `hub.errors`, `hub.owners` and its neighbours; a command that only asks
+pays for no more. Send a byte to a daemon that is another user's.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 
 from hub.client.exchange import exchange
 from hub.client.place import PROJECT_HEADER, Told, port_number, project_name, root_of, token_for, told_by
+from hub.client.whose import insist_own
 from hub.errors import Code, HubError
 
 DEFAULT_PORT = 4748
@@ -94,12 +95,11 @@ class Api:
             raise HubError(Code.USAGE, f"{target!r} cannot be asked for.") from error
 
     def _connection(self) -> socket.socket:
-        if not self.socket:
-            return socket.create_connection(("127.0.0.1", self.port), self._timeout)
-        connection = socket.socket(socket.AF_UNIX)
+        connection = socket.socket(socket.AF_UNIX if self.socket else socket.AF_INET)
         try:
             connection.settimeout(self._timeout)
-            connection.connect(self.socket)
+            connection.connect(self.socket or ("127.0.0.1", self.port))
+            insist_own(connection)
         except BaseException:
             connection.close()
             raise
@@ -135,7 +135,8 @@ def find(
     told = told_by(root) if root is not None else Told()
     named = port or _named_port(environ)
     where = named or told.port or DEFAULT_PORT
-    token = token_for(root, environ) if told.guarded else environ.get("HUB_TOKEN", "")
+    own = told.token if where == told.port else ""
+    token = own or (token_for(root, environ) if told.guarded else environ.get("HUB_TOKEN", ""))
     # A port that was named is meant; otherwise the socket is the door only this user can come to.
     return Api(where, timeout, socket="" if named else told.socket, token=token, project=root)
 

@@ -1,22 +1,14 @@
-"""Requests that wait for a person's word: what is asked, what the rules of `hub.toml` say to it, and how it ends.
+"""Requests that wait for a person's word: what is asked, and how it ends.
 
-Owns: the request, its states, the matching of `[[approvals]]`, and the bytes of the record that is kept.
-Must not: ask anybody, look at a clock, or know an agent's protocol.
+Owns: the request, its states, and the bytes of the record that is kept.
+Must not: judge (`hub.domain.rules` does), ask anybody, look at a clock, or know an agent's protocol.
 
-Rules:
- 1. The first rule that matches decides. Where no rule is about an agent's tools, what the agent asks is asked of a
-    person; where one is, what no rule matches is allowed: the rules name the exceptions.
- 2. A start or a handoff is only held up where a rule says so.
- 3. A shell command is judged by its parts: one part is enough for `ask` and `deny`, while `allow` needs all of them.
-    It is cut at every character that could begin another command, also within quotes (`bash -c 'rm x'`): rather asked
-    too often.
- 4. A request is decided once. Nobody's answer within the rule's `timeout` is a no.
+A request is decided once. Nobody's answer within its rule's `timeout` is a no.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal
@@ -24,16 +16,12 @@ from typing import Any, Literal
 import attrs
 import msgspec
 
-from hub.domain.config.model import ApprovalRule, Severity
+from hub.domain.config.model import Severity
 from hub.domain.event import Event, EventType
 from hub.domain.text import clip
 from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 
-_PARTS = re.compile(r"[;&|\n`(){}]+")
-_QUOTES = re.compile(r"[;&|\n`(){}'\"]+")
-_DUPLICATED = re.compile(r"\d?[<>]&\d")
-"""`2>&1` begins no command."""
 _ACTION = 4_096
 MAX_SUBJECT = 65_536
 """Longer ones were cut on their way, and what is not seen is not allowed."""
@@ -90,7 +78,13 @@ class Request:
     said: str = ""
     """The agent's own words."""
     context: Mapping[str, Any] = attrs.field(factory=dict)
-    """What else is known: `input`, `path`, `paths` of a change to several files, `command`; JSON values."""
+    """What else is known: `input`, `path`, `paths` of a change to several files, `command`; JSON values.
+
+    For the rules alone: `cwd`, where the command runs; `texts`, what else the tool is given; `within`, folders whose files
+    it reads; `unseen`, that there is more which is not told.
+    """
+    folder: str = ""
+    """Where the agent works: its names of files are relative to that."""
 
     @property
     def action(self) -> str:
@@ -144,7 +138,13 @@ class Approval:
         return self.state is State.PENDING
 
 
-def asked(event: Event, *, session_id: str, dispatch_id: str, provider: str, account: str) -> Request | None:
+_GIVEN = ("command", "path", "paths", "input", "cwd", "texts", "within", "unseen")
+_SHOWN = ("command", "path", "paths", "input")
+
+
+def asked(
+    event: Event, *, session_id: str, dispatch_id: str, provider: str, account: str, folder: str = ""
+) -> Request | None:
     """The request for permission in an agent's event; None in any other.
 
     A question has `needsInput`, and is answered by a reply.
@@ -153,8 +153,8 @@ def asked(event: Event, *, session_id: str, dispatch_id: str, provider: str, acc
     native = meta.get("approvalId")
     if event.type is not EventType.WAITING or not isinstance(native, str) or meta.get("needsInput"):
         return None
-    subject = meta.get("command") or meta.get("path") or ""
-    given = {name: meta[name] for name in ("command", "path", "paths", "input") if meta.get(name)}
+    subject = meta.get("command") or meta.get("path") or next(iter(meta.get("texts") or ()), "")
+    given = {name: meta[name] for name in _GIVEN if meta.get(name)}
     return Request(
         id=request_id(dispatch_id, native),
         kind=Action.TOOL,
@@ -167,6 +167,7 @@ def asked(event: Event, *, session_id: str, dispatch_id: str, provider: str, acc
         subject=clip(str(subject), MAX_SUBJECT),
         said=clip(event.content, _ACTION),
         context=given,
+        folder=folder,
     )
 
 
@@ -185,52 +186,6 @@ def own(kind: Action, *, session_id: str, occasion: str, provider: str, account:
 def request_id(owner: str, what: str) -> str:
     """The id of a request: short, the same every time, fit for a path."""
     return "a-" + hashlib.sha256(f"{owner}\0{what}".encode()).hexdigest()[:12]
-
-
-def asks(rules: Iterable[ApprovalRule], provider: str) -> bool:
-    """Whether an agent of this provider has to be started so that it asks before it acts."""
-    return any(Action(rule.action) is Action.TOOL and _like(rule.provider, provider) for rule in rules)
-
-
-def judge(rules: Sequence[ApprovalRule], request: Request) -> Verdict | None:
-    """What the rules say; see the rules of this module. None: it is nobody's business, and needs no record."""
-    found = next((rule for rule in rules if _matches(rule, request)), None)
-    if found is not None and found.decision != "allow":
-        return Verdict(found.decision, found.severity, found.reason, found.timeout)
-    if len(request.subject) >= MAX_SUBJECT:
-        return Verdict("ask", reason="It is too long to be judged by rules.")
-    if found is not None:
-        return Verdict("allow", found.severity, found.reason)
-    if request.kind is not Action.TOOL:
-        return None
-    return Verdict("allow") if asks(rules, request.provider) else Verdict("ask")
-
-
-def _matches(rule: ApprovalRule, request: Request) -> bool:
-    about = Action(rule.action) is request.kind and _like(rule.provider, request.provider)
-    if not about or not _like(rule.tool, request.tool):
-        return False
-    if not rule.command:
-        return True
-    if rule.decision == "allow":
-        return all(_like(rule.command, part) for part in _parts(request, _PARTS) or [request.subject])
-    return any(_like(rule.command, part) for part in (request.subject, *_parts(request, _QUOTES)))
-
-
-def _parts(request: Request, at: re.Pattern[str]) -> list[str]:
-    """The commands within a shell command, or the files of a change to several; none in anything else."""
-    if "command" not in request.context:
-        return [str(path) for path in request.context.get("paths", ())]
-    cut = at.split(_DUPLICATED.sub("", request.subject))
-    return [part.strip() for part in cut if part.strip()]
-
-
-def _like(pattern: str, text: str) -> bool:
-    """Whether a text fits a pattern with * and ?; "" is every text."""
-    if not pattern:
-        return True
-    regex = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern)
-    return re.fullmatch(regex, text, re.DOTALL) is not None
 
 
 def raised(request: Request, verdict: Verdict, now: float) -> Approval:
@@ -304,7 +259,7 @@ def view(approval: Approval) -> dict[str, Any]:
         "provider": request.provider,
         "account": request.account,
         "tool": request.tool,
-        "context": dict(request.context),
+        "context": {name: value for name, value in request.context.items() if name in _SHOWN},
     }
 
 

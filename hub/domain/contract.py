@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -29,6 +29,8 @@ from hub.errors import Code, HubError
 
 VERSION = 2
 MIN_KEY_BYTES = 32
+MAX_CHANGES = 500
+"""Files of which a contract says how much of them has changed; all of them are in its manifest."""
 
 
 @attrs.frozen
@@ -70,7 +72,21 @@ class EvidenceKind(StrEnum):
     INTERRUPT = "interrupt"
     """The agent was stopped in the middle of a tool call: no safe point came in time."""
     HARNESS = "harness"
-    """Model and tool servers the agent worked with."""
+    """A tool server the agent worked with."""
+    MODEL = "model"
+    """The model it worked with."""
+    CLAIM = "claim"
+    """Something the agent says is done, and nothing shows it."""
+    DECIDED = "decided"
+    """What the user, or a rule of the user's, said to the agent while it worked."""
+    TURN = "turn"
+    """What the agent said last, word for word."""
+    FOLDER = "folder"
+    """Where an agent worked that hub had not started."""
+    WROTE = "wrote"
+    """A file that such an agent wrote, by its own transcript."""
+    CHANGE = "change"
+    """A file the work has changed, with how much: `+3 -1 src/a.py`, or `binary file a.png`."""
 
 
 @attrs.frozen
@@ -81,6 +97,13 @@ class Evidence:
     text: str
     source: int
     exit_code: int | None = None
+    output: str = ""
+    """The end of what a failing acceptance command wrote, redacted."""
+
+
+def change_evidence(changes: Sequence[tuple[str, str]]) -> tuple[Evidence, ...]:
+    """Changed files, each a path with how much of it has changed."""
+    return tuple(Evidence(EvidenceKind.CHANGE, f"{how} {path}", 0) for path, how in changes[:MAX_CHANGES])
 
 
 @attrs.frozen
@@ -219,14 +242,19 @@ def sign(contract: Contract, key: bytes) -> Contract:
 
 
 def verify(
-    data: bytes, key: bytes, *, session_id: str, handoff_id: str | None = None, snapshot: str | None = None
+    data: bytes,
+    key: bytes,
+    *,
+    session_id: str | None = None,
+    handoff_id: str | None = None,
+    snapshot: str | None = None,
 ) -> Contract:
     """The contract in `data`, after every check.
 
     Args:
         data: The bytes as they were found.
         key: The contract key.
-        session_id: The session it must be of.
+        session_id: The session it must be of; None asks nothing.
         handoff_id: The handoff it must be of; None asks nothing.
         snapshot: The snapshot commit it must be of; None asks nothing.
 

@@ -1,7 +1,8 @@
 """The Handoff Fidelity Score: how much of the truth a contract carries, and nothing else.
 
 Owns: the reading of a contract as claims, and the score.
-Must not: gather facts (`hub.domain.gold` does), check a signature or hash a tree (the caller tells).
+Must not: gather facts (`hub.domain.gold` does), check a signature or hash a tree (the caller tells), or take an agent's
+word that something is done (`hub.domain.proof` says what shows it).
 
 hfs = round(100 * I * phi * sum(w * R) * P^2), where
  R    per facet, the weighted share of gold facts the contract claims; a facet without facts is dropped and
@@ -23,8 +24,22 @@ import attrs
 
 from hub.domain.contract import Contract, Evidence, EvidenceKind
 from hub.domain.event import Event, Record
-from hub.domain.gold import WEIGHTS, Facet, Facts, Key, code, facts_of, norm, status
+from hub.domain.fact import WEIGHTS, Facet, Facts, Key, code, norm, status
+from hub.domain.gold import facts_of
 from hub.domain.intent.activity import below
+from hub.domain.proof import Proofs
+
+_DONE = "done "
+_NO_CLAIMS = frozenset(
+    {
+        EvidenceKind.INTERRUPT,
+        EvidenceKind.DECIDED,
+        EvidenceKind.TURN,
+        EvidenceKind.CHANGE,
+        EvidenceKind.FOLDER,
+        EvidenceKind.WROTE,
+    }
+)
 
 
 @attrs.frozen
@@ -60,12 +75,14 @@ def score(
     *,
     goal: str,
     acceptance: Collection[str] = (),
+    skills: Collection[str] = (),
     signed: bool,
     audited: bool,
     secret_free: bool,
     tree_matches: bool,
     root: str = "",
     snapshot_paths: Collection[str] | None = None,
+    proofs: Proofs | None = None,
 ) -> Fidelity:
     """The contract's fidelity to the log.
 
@@ -74,43 +91,108 @@ def score(
         contract: As the receiver got it.
         goal: The user's task, from the user's own record.
         acceptance: The user's acceptance commands, likewise.
+        skills: What the user's profile wants used, likewise.
+        signed: See `weigh`, as for all below.
+        audited: The same.
+        secret_free: The same.
+        tree_matches: The same.
+        root: The same.
+        snapshot_paths: The same.
+        proofs: The same.
+    """
+    facts = facts_of(
+        events, goal=goal, acceptance=acceptance, skills=skills, handoff_id=contract.handoff_id, root=root
+    )
+    return weigh(
+        facts,
+        contract,
+        signed=signed,
+        audited=audited,
+        secret_free=secret_free,
+        tree_matches=tree_matches,
+        root=root,
+        snapshot_paths=snapshot_paths,
+        proofs=proofs,
+    )
+
+
+def weigh(
+    facts: Facts,
+    contract: Contract,
+    *,
+    signed: bool,
+    audited: bool,
+    secret_free: bool,
+    tree_matches: bool,
+    root: str = "",
+    snapshot_paths: Collection[str] | None = None,
+    proofs: Proofs | None = None,
+) -> Fidelity:
+    """The contract's fidelity to the facts.
+
+    Args:
+        facts: Of the log up to the contract.
+        contract: As the receiver got it.
         signed: The bytes were canonical and their signature fitted.
         audited: The contract's hash is in an intact audit chain.
         secret_free: Nothing in it looks like a secret.
         tree_matches: The worktree's tree hash at take-over was the snapshot's.
         root: The worktree, as a prefix of the paths in the log.
         snapshot_paths: The files the snapshot changed; None leaves what the log does not tell of uncounted.
+        proofs: By which what an agent said to be done is believed; None = its word is enough.
     """
-    facts = facts_of(events, goal=goal, acceptance=acceptance, handoff_id=contract.handoff_id, root=root)
     claims = list(_claims(contract, facts, root, snapshot_paths))
+    idle = frozenset() if proofs is None else _unshown(facts, proofs)
     found: set[Key] = set()
     unsupported: list[Key] = []
     for claim in claims:
-        fitting = [key for key in claim.keys if facts.supports(key, claim.source)]
+        fitting = [key for key in claim.keys if facts.supports(key, claim.source) and key not in idle]
         found.update(fitting)
         if not fitting:
             unsupported.append(claim.keys[0])
     precision = Fraction(len(claims) - len(unsupported), len(claims)) if claims else Fraction(1)
-    recalls = {facet: share for facet in Facet if (share := _recall(facts, facet, found)) is not None}
+    gold = {facet: [key for key in facts.gold(facet) if key not in idle] for facet in Facet}
+    recalls = {facet: _recall(facts, keys, found) for facet, keys in gold.items() if keys}
     recall = _weighted(recalls)
     whole = signed and audited and secret_free and tree_matches
     exact = recall * precision**2 if whole else Fraction(0)
-    missing = {key for facet in Facet for key in facts.gold(facet)} - found
     return Fidelity(
         hfs=round(100 * exact),
         exact=exact,
         per_class={facet.value: float(share) for facet, share in recalls.items()},
         recall=float(recall),
         precision=float(precision),
-        missing=_told(missing),
+        missing=_told({key for keys in gold.values() for key in keys} - found),
         unsupported=_told(unsupported),
     )
 
 
-def _recall(facts: Facts, facet: Facet, found: Collection[Key]) -> Fraction | None:
-    gold = facts.gold(facet)
-    if not gold:
-        return None
+def verified(facts: Facts, acceptance: Collection[str]) -> bool:
+    """Whether the log tells that every acceptance command passed last, and there is one."""
+    return bool(acceptance) and all(
+        facts.supports((Facet.VERIFICATION, status(command, 0)), None) for command in acceptance
+    )
+
+
+def done_claims(facts: Facts) -> tuple[str, ...]:
+    """What agents said to be done, in the wording of facts."""
+    return tuple(
+        text.removeprefix(_DONE)
+        for facet, text in facts.by_key
+        if facet is Facet.NEXT and text.startswith(_DONE)
+    )
+
+
+def _unshown(facts: Facts, proofs: Proofs) -> frozenset[Key]:
+    """What agents said to be done, and nothing shows: no fact, whoever repeats it."""
+    return frozenset(
+        (facet, text)
+        for facet, text in facts.by_key
+        if facet is Facet.NEXT and text.startswith(_DONE) and not proofs.shows(text.removeprefix(_DONE))
+    )
+
+
+def _recall(facts: Facts, gold: Collection[Key], found: Collection[Key]) -> Fraction:
     return Fraction(sum(facts.weight(key) for key in gold if key in found), sum(map(facts.weight, gold)))
 
 
@@ -141,8 +223,10 @@ def _claims(
         yield Claim(((Facet.DECISIONS, text), (Facet.OBJECTIVE, f"order {text}")), said.source)
     if contract.snapshot_commit_sha and facts.gold(Facet.REPOSITORY):
         yield _plain(Facet.REPOSITORY, contract.snapshot_commit_sha)
+    listed = {*contract.do_not_redo}
     for item in contract.evidence:
-        yield from _evidence(item)
+        if item.kind is not EvidenceKind.CLAIM or item.text not in listed:  # else it is a claim already
+            yield from _evidence(item)
     yield from _artifacts(contract, facts, root, snapshot_paths)
     yield from _work(contract)
 
@@ -161,15 +245,17 @@ def _artifacts(
 
 
 def _evidence(item: Evidence) -> Iterator[Claim]:
-    """No claim comes of an interruption: it is hub's word on its own doing, not read from the log."""
-    if item.kind is EvidenceKind.INTERRUPT:
+    """No claim comes of what is hub's or git's own word, nor of a quotation: neither says how the work stands."""
+    if item.kind in _NO_CLAIMS:
         return
     text, run = norm(item.text), status(item.text, item.exit_code)
     keys: Mapping[EvidenceKind, tuple[Key, ...]] = {
         EvidenceKind.VERIFY: ((Facet.VERIFICATION, run),),
         EvidenceKind.COMMAND: ((Facet.COMMANDS, run),),
         EvidenceKind.FAILED_ATTEMPT: ((Facet.FAILED_ATTEMPTS, text),),
-        EvidenceKind.HARNESS: ((Facet.HARNESS, f"model {text}"), (Facet.HARNESS, f"server {text}")),
+        EvidenceKind.HARNESS: ((Facet.HARNESS, f"server {text}"),),
+        EvidenceKind.MODEL: ((Facet.HARNESS, f"model {text}"),),
+        EvidenceKind.CLAIM: ((Facet.NEXT, f"{_DONE}{text}"),),
     }
     yield Claim(keys[item.kind], item.source)
 
@@ -178,7 +264,7 @@ def _work(contract: Contract) -> Iterator[Claim]:
     for step in contract.tasks_remaining:
         yield _plain(Facet.NEXT, f"left {norm(step)}")
     for step in contract.do_not_redo:
-        yield _plain(Facet.NEXT, f"done {norm(step)}")
+        yield _plain(Facet.NEXT, f"{_DONE}{norm(step)}")
     for step in contract.plan:
         yield _plain(Facet.NEXT, f"plan {norm(step)}")
     if contract.next_action:

@@ -96,6 +96,19 @@ class ErrorNote(Value):
     hint: str = ""
 
 
+@attrs.frozen(eq=False, repr=False)
+class Unscored(Value):
+    """A handoff that is over and whose score is still to come."""
+
+    handoff: str
+    snapshot: str
+    tree: str
+    sha256: str
+    """Of the contract's bytes."""
+    still: bool
+    """Whether the worktree was the contract's tree when the receiver took over."""
+
+
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class SessionRecord(Value):
     """Everything hub must know of a session after its own death. Each write is a new value, `seq` one up."""
@@ -172,6 +185,8 @@ class SessionRecord(Value):
     """How the outgoing agent was stopped: `turn_over`, `idle` or `interrupted`."""
     snapshot_sha: str = ""
     snapshot_tree: str = ""
+    withheld: tuple[str, ...] = ()
+    """Folders of hub's own that the agent has put into its work: they are in no snapshot, and stay in the worktree."""
     tree_matches: bool = False
     """Whether the worktree was the contract's tree when the receiver took over."""
     contract_id: str = ""
@@ -189,6 +204,8 @@ class SessionRecord(Value):
 
     handoffs_done: int = 0
     hfs_history: tuple[float, ...] = ()
+    unscored: Unscored | None = None
+    """The handoff whose score is not in the history yet."""
     tokens_in: int = 0
     tokens_out: int = 0
     tokens_cached: int = 0

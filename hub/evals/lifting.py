@@ -18,7 +18,8 @@ from hub.domain.detection.adoption import lifted
 from hub.domain.detection.intel import WHOLE, SessionIntel
 from hub.domain.event import Event, Record
 from hub.domain.intent.amendment import amendments
-from hub.domain.intent.fold import Intent, IntentFold, draft
+from hub.domain.intent.draft import draft
+from hub.domain.intent.fold import Intent, IntentFold
 from hub.errors import Code, HubError
 from hub.evals.labels import Class, norm
 from hub.evals.recording import Moment, Recording
@@ -144,7 +145,7 @@ def _of_contract(contract: Contract) -> Iterator[Item]:
     kinds = {
         EvidenceKind.COMMAND: Class.COMMANDS,
         EvidenceKind.FAILED_ATTEMPT: Class.FAILURES,
-        EvidenceKind.HARNESS: Class.MODEL,
+        EvidenceKind.MODEL: Class.MODEL,
     }
     for seen in contract.evidence:
         yield Item(kinds[seen.kind], norm(seen.text), seen.exit_code)

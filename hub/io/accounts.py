@@ -6,6 +6,7 @@ Must not: delete a directory, or look into one.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
@@ -16,33 +17,44 @@ from hub.domain.account import Account
 from hub.domain.accounts import Book, plain, read
 from hub.domain.config.reader import parse_toml
 from hub.errors import Code, HubError
-from hub.io.atomic import coded_errors, write_atomic
-from hub.io.config_file import text_of
+from hub.io.atomic import coded_errors
+from hub.io.config_file import decoded
 from hub.io.places import Places
+from hub.io.sealed import NotSealed, put_aside, read_sealed, write_sealed
 
+MAX_BYTES = 1 << 20
 _OTHERS_WRITE = 0o022
 _SLUG = 24
 _HEAD = "# Written by hub: accounts that were added, and which is active. Yours may stand in hub.toml.\n"
 
 
 def read_book(path: Path) -> Book:
-    """The accounts that were added; none when there is no file.
+    """The accounts that were added; none when there is no file, or one that hub did not write there.
 
     Raises:
         HubError: CONFIG_INVALID, naming the file.
     """
-    return read(parse_toml(text_of(path), str(path)), str(path))
+    try:
+        text = decoded(read_sealed(path, MAX_BYTES), path)
+    except (FileNotFoundError, NotSealed):
+        return {}
+    return read(parse_toml(text, str(path)), str(path))
 
 
 def write_book(path: Path, book: Book) -> None:
-    """Replace the book's file (0600, whole).
+    """Replace the book's file (0600, whole); one that hub did not write is kept beside it.
 
     Raises:
         HubError: NO_SPACE, READ_ONLY or NO_PERMISSION.
     """
     import tomlkit  # noqa: PLC0415  # only a change needs it
 
-    write_atomic(path, (_HEAD + tomlkit.dumps(plain(book))).encode())
+    with contextlib.suppress(FileNotFoundError):
+        try:
+            read_sealed(path, MAX_BYTES)
+        except NotSealed:
+            put_aside(path)
+    write_sealed(path, (_HEAD + tomlkit.dumps(plain(book))).encode())
 
 
 def own_dir(places: Places, provider: str, label: str) -> Path:

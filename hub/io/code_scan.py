@@ -67,6 +67,8 @@ def scan(
     known: Mapping[str, tuple[int, int]],
     paths: Iterable[bytes] | None = None,
     scrub: Callable[[str], str] | None = None,
+    *,
+    chunked: bool = True,
 ) -> Iterator[Scanned | Gone]:
     """What has changed since `known`: a pair for each path, in order, the gone ones last. Blocking; for a worker thread.
 
@@ -78,6 +80,7 @@ def scan(
         known: Size and mtime_ns of each file, as an earlier scan gave them.
         paths: The files there are, relative, faster when sorted; None = `walk(root)`.
         scrub: What each file's text goes through before anything is made of it; it must leave lines where they are.
+        chunked: Whether it is cut into chunks.
 
     Raises:
         OSError: `root` is no directory.
@@ -96,7 +99,7 @@ def scan(
                 if there is not None:
                     seen.add(path)
                 if isinstance(there, _Read):
-                    yield _scanned(path, language, there, scrub)
+                    yield _scanned(path, language, there, scrub, chunked=chunked)
     yield from (Gone(path) for path in known if path not in seen)
 
 
@@ -181,7 +184,9 @@ def _look(parents: Parents, path: bytes, known: tuple[int, int] | None) -> _Read
     return _Read(found.st_size, 0 if young else found.st_mtime_ns, body)
 
 
-def _scanned(path: str, language: str, read: _Read, scrub: Callable[[str], str] | None) -> Scanned:
+def _scanned(
+    path: str, language: str, read: _Read, scrub: Callable[[str], str] | None, *, chunked: bool
+) -> Scanned:
     shown = path.encode("utf-8", "replace").decode()
     body = read.body if scrub is None else scrub(read.body.decode("utf-8", "replace")).encode()
     whose = mark(shown, body)
@@ -193,5 +198,5 @@ def _scanned(path: str, language: str, read: _Read, scrub: Callable[[str], str] 
         mark=whose,
         symbols=symbols(language, body),
         imports=imports(language, body),
-        chunks=chunks(body),
+        chunks=chunks(body) if chunked else [],
     )

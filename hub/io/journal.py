@@ -18,6 +18,7 @@ import contextlib
 import hashlib
 import os
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -109,6 +110,25 @@ class AuditJournal:
             raise
         return journal
 
+    @classmethod
+    def look(cls, places: Places, key: bytes) -> AuditJournal:
+        """Opens the log for reading alone: every record is judged, nothing is mended or made; see `broken`.
+
+        Raises:
+            HubError: AUDIT_BROKEN when the log is gone; AUDIT_UNREADABLE.
+        """
+        try:
+            fd = os.open(places.audit, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError as error:
+            raise HubError(Code.AUDIT_BROKEN, f"{places.audit} is gone.", seq=0) from error
+        except OSError as error:
+            raise HubError(
+                Code.AUDIT_UNREADABLE, f"{places.audit} cannot be read: {error.strerror}."
+            ) from error
+        journal = cls(places, key, fd, -1, time.time)
+        journal._start(mend=False)
+        return journal
+
     def draft(self) -> Draft:
         """An empty group. Nothing else may be appended before it is committed or dropped.
 
@@ -165,6 +185,18 @@ class AuditJournal:
         records = [audit.read_record(data[a - begin : b - begin]) for a, b in pairwise(ends)]
         return records[::-1] if newest_first else records
 
+    def places_of(self, mark: bytes, first: int, stop: int) -> list[int]:
+        """The numbers of the records from `first` to before `stop` whose line has these bytes; none is parsed."""
+        begin = self._ends[first - 1] if first else 0
+        data = _pread_all(self._fd, begin, self._ends[stop - 1] - begin) if stop > first else b""
+        found: list[int] = []
+        at = data.find(mark)
+        while at >= 0:
+            seq = bisect_right(self._ends, begin + at, first, stop)
+            found.append(seq)
+            at = data.find(mark, self._ends[seq] - begin)
+        return found
+
     def close(self) -> None:
         """Syncs the head and closes the files. A second call does nothing."""
         for fd in (self._head_fd, self._fd):
@@ -212,7 +244,7 @@ class AuditJournal:
             )
             raise self.broken from error
 
-    def _start(self) -> None:
+    def _start(self, *, mend: bool = True) -> None:
         head, why = _read_head(self._places.audit_head, self._key)
         tail, verdict = self._judge(head)
         if why:
@@ -221,6 +253,8 @@ class AuditJournal:
             self.broken = _broken_error(verdict)
             return
         self._tip = self._judged = verdict.last
+        if not mend:
+            return
         with coded_errors(self._places.audit_head):
             self._head_fd = os.open(self._places.audit_head, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         if tail or verdict.unanchored:

@@ -257,13 +257,8 @@ def load_or_create_key(purpose: str, state: Path | None = None) -> bytes:
         HubError: CONFIG_INVALID for a bad `HUB_SIGNING_KEY`; NO_PERMISSION when others may read the key's file;
             STATE_CORRUPT when it holds no key.
     """
-    if not _PURPOSE.fullmatch(purpose):
-        raise ValueError(f"{purpose!r} does not name a purpose")
-    override = os.environ.get("HUB_SIGNING_KEY", "")
-    if purpose == "contract" and override:
-        if not _KEY_HEX.fullmatch(override):
-            raise HubError(Code.CONFIG_INVALID, "HUB_SIGNING_KEY is not 64 hex digits.")
-        return bytes.fromhex(override)
+    if (override := _override(purpose)) is not None:
+        return override
     keys = (state or state_dir()) / "keys"
     path = keys / f"{purpose}.key"
     with coded_errors(path):
@@ -274,6 +269,32 @@ def load_or_create_key(purpose: str, state: Path | None = None) -> bytes:
 
             create_atomic(path, secrets.token_hex(KEY_BYTES).encode() + b"\n")
     return _read_key(path)
+
+
+def load_key(purpose: str, state: Path | None = None) -> bytes | None:
+    """The same key; None where none was made yet. Makes nothing: for whoever only reads.
+
+    Raises:
+        HubError: As `load_or_create_key`.
+    """
+    if (override := _override(purpose)) is not None:
+        return override
+    try:
+        return _read_key((state or state_dir()) / "keys" / f"{purpose}.key")
+    except FileNotFoundError:
+        return None
+
+
+def _override(purpose: str) -> bytes | None:
+    """The key that the environment gives for a purpose."""
+    if not _PURPOSE.fullmatch(purpose):
+        raise ValueError(f"{purpose!r} does not name a purpose")
+    text = os.environ.get("HUB_SIGNING_KEY", "")
+    if purpose != "contract" or not text:
+        return None
+    if not _KEY_HEX.fullmatch(text):
+        raise HubError(Code.CONFIG_INVALID, "HUB_SIGNING_KEY is not 64 hex digits.")
+    return bytes.fromhex(text)
 
 
 def _read_key(path: Path) -> bytes:

@@ -57,6 +57,7 @@ async def probe(program: str, version_args: Sequence[str]) -> Probe:
                 stderr=subprocess.DEVNULL,
                 check=False,
                 env=base_env(),
+                cwd="/",  # in no project: it has nothing to read there, and is nobody's work
                 start_new_session=True,
                 deliver_cancel=_end,
             )

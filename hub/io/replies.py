@@ -10,8 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from hub.io.atomic import read_bounded, write_atomic
+from hub.io.atomic import read_bounded
 from hub.io.runner.files import KEYS
+from hub.io.sealed import read_sealed, write_sealed
 
 _NAME = "replies.json"
 _LIMIT = 256 * 1024 * 1024
@@ -34,7 +35,7 @@ def keep(run_dir: Path, reply: Reply) -> None:
     Raises:
         HubError: NO_SPACE, READ_ONLY, NO_PERMISSION; it was not accepted.
     """
-    write_atomic(run_dir / _NAME, msgspec.json.encode([*_kept(run_dir), reply]))
+    write_sealed(run_dir / _NAME, msgspec.json.encode([*_kept(run_dir), reply]))
 
 
 def untaken(run_dir: Path) -> list[Reply]:
@@ -46,7 +47,7 @@ def untaken(run_dir: Path) -> list[Reply]:
 
 def _kept(run_dir: Path) -> list[Reply]:
     try:
-        return msgspec.json.decode(read_bounded(run_dir / _NAME, _LIMIT), type=list[Reply])
+        return msgspec.json.decode(read_sealed(run_dir / _NAME, _LIMIT), type=list[Reply])
     except FileNotFoundError:
         return []
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 import msgspec
@@ -26,8 +26,11 @@ import msgspec
 from hub.domain.event import Record, Tag
 from hub.errors import Code, HubError
 from hub.io import failpoints
-from hub.io.atomic import coded_errors, read_bounded, write_atomic
+from hub.io.atomic import coded_errors
 from hub.io.runner.proc import boot_id
+from hub.io.sealed import read_sealed, write_sealed
+from hub.io.sealed_db import ForeignDatabaseError, claim, insist_no_journal, reading
+from hub.io.sqlite_errors import is_corrupt, raise_coded
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS events (
@@ -62,15 +65,7 @@ _ROW = "id, at_ms, tag, msg, meta"
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ONCE = "dispatch = ? AND place = ? AND part = ? AND dispatch <> '' AND place >= 0"
 _SEEN = f"SELECT {_ROW} FROM events WHERE {_ONCE}"  # noqa: S608  # constants only
-_CODES = {
-    sqlite3.SQLITE_FULL: (Code.NO_SPACE, "the disk is full"),
-    sqlite3.SQLITE_READONLY: (Code.READ_ONLY, "it cannot be written"),
-    sqlite3.SQLITE_CANTOPEN: (Code.NO_PERMISSION, "it cannot be opened"),
-    sqlite3.SQLITE_PERM: (Code.NO_PERMISSION, "the system does not allow it"),
-}
-_BESIDE = 64 * 1024
-"""Bytes: the index of a WAL, in its smallest form, and a page or two."""
-_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_ANEW = "A daemon keeps it aside and goes on in a new one: hub daemon"
 
 _fdatasync = getattr(os, "fdatasync", os.fsync)
 _encode = msgspec.json.encode
@@ -123,11 +118,23 @@ class EventStore:
         try:
             store._connect()
         except sqlite3.DatabaseError as error:
-            if not _is_corrupt(error):
+            if not is_corrupt(error):
                 store._let_go()
-                _raise_coded(path, error)
+                raise_coded(path, error)
             store._start_anew(error)
         return store
+
+    @classmethod
+    @contextlib.contextmanager
+    def look(cls, path: Path) -> Iterator[EventStore]:
+        """Opens the log for reading alone; nothing is mended or made beside it. No daemon may have it open.
+
+        Raises:
+            HubError: NOT_SEALED, STATE_CORRUPT.
+        """
+        store = cls(path)
+        with store._reading(), reading(path) as store._db:
+            yield store
 
     def tell_damage(self, at_ms: int) -> None:
         """Begin the new log with what became of the damaged one, where one was put aside."""
@@ -152,8 +159,8 @@ class EventStore:
         try:
             return self._append(events)
         except sqlite3.DatabaseError as error:
-            if not _is_corrupt(error):
-                _raise_coded(self._path, error)
+            if not is_corrupt(error):
+                raise_coded(self._path, error)
             self._start_anew(error)
             return self._append(events)
 
@@ -230,7 +237,9 @@ class EventStore:
             fd = os.open(self._path, flags, 0o600)
             os.fchmod(fd, 0o600)
             os.close(fd)
+        insist_no_journal(self._path)
         self._db = db = sqlite3.connect(self._path, isolation_level=None)
+        claim(db, self._path)
         for pragma in _PRAGMAS:
             db.execute(pragma).fetchall()
         db.executescript(_SCHEMA)
@@ -268,7 +277,7 @@ class EventStore:
             self._note_reserved(self._last + count + _RESERVE)
 
     def _note_reserved(self, number: int) -> None:
-        write_atomic(self._path.with_name(_RESERVED), b"%d %s\n" % (number, boot_id().encode()))
+        write_sealed(self._path.with_name(_RESERVED), b"%d %s\n" % (number, boot_id().encode()))
         self._reserved = number
 
     def _query(self, sql: str, *values: Any) -> list[Record]:
@@ -280,23 +289,27 @@ class EventStore:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if _is_corrupt(error):
-                raise HubError(Code.STATE_CORRUPT, f"{self._path} is damaged: {error}.") from error
-            _raise_coded(self._path, error)
+            if is_corrupt(error):
+                code = Code.NOT_SEALED if isinstance(error, ForeignDatabaseError) else Code.STATE_CORRUPT
+                raise HubError(code, f"{self._path} cannot be read: {error}.", hint=_ANEW) from error
+            raise_coded(self._path, error)
 
     def _start_anew(self, error: sqlite3.DatabaseError) -> None:
         """Puts the damaged database aside and goes on in a new one, above every id it still tells."""
-        floor = max(self._last, _highest_id(self._db)) or _reserved_id(self._path)[0]
+        foreign = isinstance(error, ForeignDatabaseError)
+        told = 0 if foreign else _highest_id(self._db)
+        floor = max(self._last, told) or _reserved_id(self._path)[0]
         self._let_go()
         aside = f"{self._path}.corrupt-{time.time_ns() // 1_000_000}"
         with coded_errors(self._path):
-            for suffix in ("", "-wal", "-shm"):
+            for suffix in ("", "-wal", "-shm", "-journal"):
                 with contextlib.suppress(FileNotFoundError):
                     Path(f"{self._path}{suffix}").rename(f"{aside}{suffix}")
         self._connect(floor)
         self.damage = HubError(
-            Code.STATE_CORRUPT,
-            f"The event log was damaged ({error}); it was kept as {Path(aside).name}, and goes on at {floor + 1}.",
+            Code.NOT_SEALED if foreign else Code.STATE_CORRUPT,
+            f"The event log {'is not believed' if foreign else 'was damaged'} ({error}); it was"
+            f" kept as {Path(aside).name}, and goes on at {floor + 1}.",
             hint="Earlier events are in that file; the audit log and the snapshots are not touched.",
         )
 
@@ -356,7 +369,7 @@ def _highest_id(db: sqlite3.Connection | None) -> int:
 def _reserved_id(path: Path) -> tuple[int, str]:
     """What was reserved when the database could still be read, and on which boot; 0 when nothing was."""
     with contextlib.suppress(OSError, HubError, ValueError):
-        number, _, boot = read_bounded(path.with_name(_RESERVED), 128).decode("ascii").strip().partition(" ")
+        number, _, boot = read_sealed(path.with_name(_RESERVED), 256).decode("ascii").strip().partition(" ")
         return int(number), boot
     return 0, ""
 
@@ -365,26 +378,3 @@ def _lost_id(path: Path) -> int:
     """An id that may have been told before the machine went down without a word; 0 where that was not so."""
     number, boot = _reserved_id(path)
     return number if boot != boot_id() else 0
-
-
-def _is_corrupt(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT
-
-
-def _raise_coded(path: Path, error: sqlite3.Error) -> NoReturn:
-    """Raises the coded form of a disk error; the error itself when it is none of a user's."""
-    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if kind == sqlite3.SQLITE_IOERR and _full(path):
-        kind = sqlite3.SQLITE_FULL
-    code = _CODES.get(kind)
-    if code is None:
-        raise error
-    raise HubError(code[0], f"Cannot write {path}: {code[1]}.") from error
-
-
-def _full(path: Path) -> bool:
-    """Whether the disk has no room for what SQLite keeps beside a database: it calls that an I/O error."""
-    with contextlib.suppress(OSError):
-        disk = os.statvfs(path.parent)
-        return disk.f_bavail * disk.f_frsize < _BESIDE
-    return False

@@ -114,6 +114,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "GetProviders",
         "GetCost",
         "GetRedactions",
+        "GetContract",
         "GetSessionFacts",
     ),
     "settings": (

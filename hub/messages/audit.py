@@ -50,3 +50,9 @@ class AuditHistory(Value):
     """Answers the newest `limit` history entries, oldest first: `[{seq, ts, event, provider, summary}]`."""
 
     limit: int = 1000
+    before: int | None = None
+    """Only records of a lower number."""
+    event: str = ""
+    """Only those of this event; "" = of every one."""
+    handoffs: bool = False
+    """Whether all older handoffs come before them."""

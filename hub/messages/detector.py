@@ -21,6 +21,8 @@ class Adopt(Value):
     interactive: bool = False
     stop: bool = False
     """End the agent first, if it still runs."""
+    repository: str = ""
+    """The working tree it works in, named by the user, where that is none of this project; "" = it is."""
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -125,5 +125,10 @@ class GetRedactions(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
+class GetContract(Value):
+    """Answers the current contract as JSON, verified; `not_found` where there is none, `contract_invalid` of a false one."""
+
+
+@attrs.frozen(eq=False, repr=False)
 class GetSessionFacts(Value):
     """Answers `{sessionId, branch, worktree, mainBranch, base, active, accounts}`: what others must know of it."""

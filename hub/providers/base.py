@@ -16,7 +16,7 @@ once, by its `key`. So nothing is lost and nothing is done twice. Hence the rule
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -202,6 +202,10 @@ class Stream(Protocol):
         """The process has ended and all its lines were fed: the final events and, always, an outcome."""
 
 
+Texts = Callable[[str], Sequence[str]]
+"""A pattern of absolute paths -> the texts of the files that fit it; nothing where there is none."""
+
+
 class Provider(Protocol):
     """One agent. A folder's `agent.py` has one instance of it, named `PROVIDER`."""
 
@@ -248,6 +252,21 @@ class Provider(Protocol):
     @property
     def untold(self) -> Collection[Untold]:
         """What the stream leaves out and the agent's own store (`store.py`) has: read there once the agent is stopped."""
+
+    def unasked(self, options: Mapping[str, Any]) -> Mapping[str, str]:
+        """What the agent does without asking although it is told to ask: a pattern of its tools' names -> why.
+
+        It is not started under a rule that is about one of them. `options` is the provider's table in `hub.toml`.
+        """
+
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:
+        """What of its user's own settings lets it act without asking although it is told to ask; "" = nothing.
+
+        Args:
+            assignment: What it is to do.
+            env: Its whole environment.
+            texts: Reads the files of a pattern.
+        """
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """Environment that points the agent at the account's isolated directory."""

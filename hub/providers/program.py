@@ -7,6 +7,7 @@ Must not: know any one agent, or how it is told what to do (each folder's `agent
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -14,7 +15,7 @@ from hub.domain.account import Account
 from hub.domain.intent.amendment import Untold
 from hub.domain.login import LoginStore
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities
+from hub.providers.base import Assignment, Capabilities, Texts
 
 
 @attrs.frozen
@@ -37,6 +38,18 @@ class Program:
     """The variable that says where its model is served; "" = it is told in another way."""
     untold: Collection[Untold] = ()
     """What its stream leaves out and its own store has."""
+
+    def unasked(self, options: Mapping[str, Any]) -> Mapping[str, str]:  # noqa: ARG002 - for those that override it
+        """What the agent does without asking, however it is started; see `Provider`."""
+        return (
+            {}
+            if self.capabilities.approvals
+            else {"*": "cannot ask for permission, which a rule of [[approvals]] wants."}
+        )
+
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:  # noqa: ARG002 - as above
+        """What of its user's own settings lets it act without asking: none that hub's do not outrank."""
+        return ""
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """The account's directory, where the agent has a variable for it, and its own keys."""

@@ -1,6 +1,6 @@
 """A request's answer: decode -> handle -> encode, and any failure as a problem document.
 
-Owns: the order of these, the same for every route.
+Owns: the order of these, the same for every route, and what of it is done in a worker thread.
 Must not: know a framework, or any one route.
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import trio
+
 from hub.web.backend import Backend
 from hub.web.codec import encode
-from hub.web.problem import Reply, as_hub_error, problem
+from hub.web.problem import Redact, Reply, as_hub_error, problem
 from hub.web.route import Route
-
-Redact = Callable[[str], str]
 
 
 async def answer(
@@ -23,7 +23,10 @@ async def answer(
     """What the route says to what `decode` gives. Never raises an error."""
     try:
         told = await route.handle(backend, await decode())
-        body = told if isinstance(told, bytes) else encode(told)
+        if route.foreign:
+            body = await trio.to_thread.run_sync(lambda: encode(redact(told)))
+        else:
+            body = told if isinstance(told, bytes) else encode(told)
     except Exception as error:  # noqa: BLE001  # the edge: what is not foreseen is logged and told as a 500
         return problem(as_hub_error(error), redact=redact)
     return Reply(route.status, {"Content-Type": route.media}, body)

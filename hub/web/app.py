@@ -14,11 +14,11 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
-from hub.web.answer import Redact, answer
+from hub.web.answer import answer
 from hub.web.backend import Backend
-from hub.web.codec import decode_query
+from hub.web.codec import decode_query, required
 from hub.web.guard import App, Guard, Policy, Receive, Scope, Send, respond
-from hub.web.problem import Reply, problem
+from hub.web.problem import Redact, Reply, as_hub_error, as_it_is, problem
 from hub.web.route import Route
 from hub.web.routes import table
 from hub.web.stream import SSE, Streams
@@ -36,7 +36,7 @@ def create_app(
     *,
     port: int,
     project: str = "",
-    redact: Redact = str,
+    redact: Redact = as_it_is,
     tools: App | None = None,
 ) -> App:
     """The whole application, guarded.
@@ -47,11 +47,13 @@ def create_app(
         streams: What serves those who follow the event log.
         port: Where the server listens.
         project: The root of the project that is served.
-        redact: Applied to every text of an error document.
+        redact: Applied to every text of an error document, and to every answer that quotes files, git or agents.
         tools: The tool server; None = there is none.
     """
     routes = table(port, project)
     polled = Polled({route.path: route for route in routes if route.path in POLLED}, backend, redact)
+    bodiless = frozenset(route.path for route in routes if not required(route.given))
+    policy = attrs.evolve(policy, bodiless=bodiless)
     quart = Soon(partial(_quart_app, routes, backend, redact))
     return Guard(Dispatch(quart, polled, streams, Mount(tools), policy), policy)
 
@@ -63,7 +65,7 @@ def _quart_app(routes: tuple[Route, ...], backend: Backend, redact: Redact) -> A
 
 
 class Soon:
-    """An application that is made for its first request, in a thread."""
+    """An application that is made for its first request, in a thread; why it cannot be made is that request's answer."""
 
     def __init__(self, make: Callable[[], App]) -> None:
         self._make = make
@@ -71,10 +73,14 @@ class Soon:
         self._making = trio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: D102  # ASGI
-        async with self._making:
-            if self._made is None:
-                self._made = await trio.to_thread.run_sync(self._make)
-            made = self._made
+        try:
+            async with self._making:
+                if self._made is None:
+                    self._made = await trio.to_thread.run_sync(self._make)
+                made = self._made
+        except Exception as error:  # noqa: BLE001  # the edge
+            await respond(scope, send, problem(as_hub_error(error)))
+            return
         await made(scope, receive, send)
 
 

@@ -122,7 +122,7 @@ class Backend(Protocol):
         """Start an agent on a local model in a terminal; answers the job."""
 
     async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
     ) -> JsonObject:
         """Write the brief of a detected agent for `target`, and go on with it; answers what was made."""
 
@@ -183,8 +183,8 @@ class Backend(Protocol):
     async def graph_detail(self, limit: int, node_type: str, session_id: str) -> JsonObject:
         """`{nodes, edges}`: the newest nodes, "" = of every type and session, and the edges between them."""
 
-    async def graph_project(self, path: str) -> JsonObject:
-        """`{nodes, edges, truncated}` of the code below a folder; `not_found` for any outside of the project."""
+    async def graph_project(self, path: str) -> bytes:
+        """JSON `{nodes, edges, truncated, limit}` of a folder's code; `not_found` for any outside of the project."""
 
     async def index_code(self) -> JsonObject:
         """Bring the index of the code up to date, in the background; answers as `graph`."""
@@ -195,8 +195,10 @@ class Backend(Protocol):
     async def contract(self) -> JsonObject:
         """The current continuation contract; `not_found` when there is none yet."""
 
-    async def history(self, limit: int) -> JsonArray:
-        """The newest `limit` history entries, oldest first."""
+    async def history(
+        self, limit: int, before: int | None = None, event: str = "", *, handoffs: bool = False
+    ) -> JsonArray:
+        """The newest `limit` history entries, oldest first; see `messages.AuditHistory`."""
 
     async def history_commits(self) -> JsonArray:
         """Snapshot commits."""

@@ -45,13 +45,18 @@ def encode(answer: Any) -> bytes:
     return _encoder.encode(plain_value(answer))
 
 
+def encode_plain(answer: Any) -> bytes:
+    """The same of an answer whose texts are known to be plain."""
+    return _encoder.encode(answer)
+
+
 def decode_body(data: bytes, kind: type[T], path: Mapping[str, str]) -> T:
     """A request's body, with the parameters of its path, as `kind`.
 
     Raises:
         HubError: `malformed` for what is not strict JSON, `invalid` with every problem otherwise.
     """
-    return _typed(_document(data, optional=not _required(kind)), kind, path)
+    return _typed(_document(data, optional=not required(kind)), kind, path)
 
 
 def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
@@ -138,7 +143,7 @@ def _problems(value: Any, kind: Any, at: str) -> Iterator[tuple[str, str]]:
         return
     items = get_args(bare)
     inner = list(_each(value, items[0], at)) if get_origin(bare) in _ARRAYS and items else []
-    yield from inner or _problem(lambda: msgspec.convert(value, kind), at)
+    yield from inner or _problem(lambda: msgspec.convert(value, kind), at, _described(kind))
 
 
 _ARRAYS = (list, tuple, set, frozenset)
@@ -146,7 +151,7 @@ _ARRAYS = (list, tuple, set, frozenset)
 
 def _present(kind: Any, value: Any) -> Any:
     """The `X` of an `X | None` when there is a value."""
-    choices = [choice for choice in get_args(kind) if choice is not NoneType]
+    choices = [choice for choice in get_args(kind) if choice not in (NoneType, msgspec.UnsetType)]
     is_union = get_origin(kind) in (Union, UnionType)
     return choices[0] if is_union and value is not None and len(choices) == 1 else kind
 
@@ -178,15 +183,33 @@ def _problems_of_struct(
         yield from _problem(lambda: msgspec.convert(known, kind), at)
 
 
-def _problem(attempt: Callable[[], Any], at: str) -> Iterator[tuple[str, str]]:
+def _problem(attempt: Callable[[], Any], at: str, described: str = "") -> Iterator[tuple[str, str]]:
     try:
         attempt()
     except msgspec.ValidationError as error:
         text = str(error)
         inner = _AT.search(text)
-        yield at + (inner["path"] if inner else ""), _AT.sub("", text)
+        what = _AT.sub("", text)
+        if "matching regex" in what and described:  # a pattern is for programs to read
+            what = f"{what}; {described}"
+        yield at + (inner["path"] if inner else ""), what
 
 
-def _required(kind: Any) -> bool:
+def _described(kind: Any) -> str:
+    """What the field's description says of what it takes."""
+    if get_origin(kind) is not Annotated:
+        return ""
+    return next(
+        (
+            item.description
+            for item in get_args(kind)[1:]
+            if isinstance(item, msgspec.Meta) and item.description
+        ),
+        "",
+    )
+
+
+def required(kind: Any) -> bool:
+    """Whether a request of this kind cannot go without a body."""
     bare = get_args(kind)[0] if get_origin(kind) is Annotated else kind
     return get_origin(bare) in _ARRAYS or any(field.required for field in msgspec.structs.fields(kind))

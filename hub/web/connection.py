@@ -3,7 +3,7 @@
 Owns: the reading, sending and closing of one accepted stream, and the five faults of Hypercorn 0.18's own
 connection that matter to a daemon:
  1. It sends under a shield without a deadline, so one client that stops reading makes the server impossible
-    to stop. Here a send has a deadline, and `abort` ends it at once.
+    to stop. Here a send has a deadline, and `abort` ends it at once; a WebSocket is left with a close code.
  2. It closes while the client still sends, so the kernel answers with a reset and the client may never see
     why (a 413, a close code). Here what still comes is thrown away for a moment first.
  3. Telling a request that its client is gone waits for room in the request's queue, which may never come.
@@ -21,6 +21,7 @@ import math
 import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 import h11
@@ -35,15 +36,20 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState
 
 from hub.errors import RULES, Code, HubError
-from hub.web.guard import SECURITY_HEADERS, UNIX
+from hub.web.callers import Caller
+from hub.web.guard import CALLER, SECURITY_HEADERS, UNIX
 from hub.web.problem import problem
 from hub.web.websocket import Socket
 
 MAX_RECV = 2**16
 SEND_TIMEOUT = 10.0
 """Seconds a client may leave our bytes unread before its connection is dropped."""
+LAST_WORD_LINGER = 30.0
+"""Seconds in which such a client may still read what the kernel holds for it, and why it was left."""
 LINGER = 2.0
 """Seconds for which a closing connection still takes, and throws away, what the client sends."""
+STRANGERS_PATIENCE = 3.0
+"""Seconds another user has for the head of a request."""
 DRAIN_LINGER = 0.2
 """The same when the whole server is going down."""
 
@@ -55,8 +61,14 @@ class Connection:
     """Serves one stream until it ends. Never raises anything but `trio.Cancelled`."""
 
     def __init__(
-        self, app: AppWrapper, config: Config, context: WorkerContext, stream: trio.SocketStream
+        self,
+        app: AppWrapper,
+        config: Config,
+        context: WorkerContext,
+        stream: trio.SocketStream,
+        caller: Caller,
     ) -> None:
+        self._caller = caller
         self._app = app
         self._config = config
         self._context = context
@@ -68,9 +80,28 @@ class Connection:
         self._handling: trio.CancelScope | None = None
         self._lifetime = trio.CancelScope()
         self._idle = True
+        self.served = False
+        """Whether a request has been answered."""
         self._closing = False
+        self._left = False
+        """Whether the client was told the last word for one that takes nothing."""
         self._protocol: ProtocolWrapper
+        self._http: _Http1
         self._tasks = _Tasks()
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is another user's."""
+        return self._caller is Caller.OTHER
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing is carried out for it: no request has come, or not all of one."""
+        return self._closing or self._idle or self._http.unfinished
+
+    def leave(self) -> None:
+        """End, without an answer: somebody else needs the place."""
+        self._lifetime.cancel()
 
     def abort(self) -> None:
         """Ends a send that waits for the client; the connection then ends by itself."""
@@ -105,10 +136,10 @@ class Connection:
         peer = own = UNIX
         if sock.family != socket.AF_UNIX:
             peer, own = tuple(sock.getpeername()[:2]), tuple(sock.getsockname()[:2])
-        state = ConnectionState({})
+        state = ConnectionState({CALLER: self._caller})
         shared = (self._app, self._config, self._context, self._tasks, state, False, peer, own, self._send)
         wrapper = ProtocolWrapper(*shared)
-        wrapper.protocol = http = _Http1(*shared)
+        wrapper.protocol = self._http = http = _Http1(*shared)
         http.write_now = self.write_now
         return wrapper
 
@@ -126,6 +157,7 @@ class Connection:
         elif isinstance(event, Closed):
             await self._close()
         elif isinstance(event, Updated):
+            self.served = self.served or event.idle
             self._live(idle=event.idle)
 
     def write_now(self, data: bytes) -> bool:
@@ -144,6 +176,8 @@ class Connection:
         return True
 
     async def _send_bytes(self, data: bytes) -> None:
+        if self._left:
+            return
         try:
             if not (self._send_lock.locked() or self._unsent):  # else other bytes come first
                 data = data[self._send_now(data) :]
@@ -153,7 +187,7 @@ class Connection:
             # The reader then finds the stream closed, and tells the requests.
             await trio.aclose_forcefully(self._stream)
 
-    def _send_now(self, data: bytes) -> int:
+    def _send_now(self, data: bytes | memoryview) -> int:
         """How much of it the kernel takes at once: nearly always all, and then nothing has to be waited for."""
         try:
             return os.write(self._stream.socket.fileno(), data)
@@ -163,12 +197,35 @@ class Connection:
     async def _send_rest(self, data: bytes) -> None:
         async with self._send_lock:
             data, self._unsent = self._unsent + data, b""
-            try:
-                # Shielded: half a frame would spoil the stream for the close code that must follow it.
-                with trio.fail_after(SEND_TIMEOUT, shield=True) as self._sending:
-                    await self._stream.send_all(data)
-            finally:
-                self._sending = None
+            rest = memoryview(data)
+            # Shielded: half a frame would spoil the stream for the close code that must follow it.
+            with trio.move_on_after(SEND_TIMEOUT, shield=True) as self._sending:
+                while rest:
+                    await trio.lowlevel.wait_writable(self._stream.socket)
+                    rest = rest[self._send_now(rest) :]
+            self._sending = None
+            if rest and (self._closing or not await self._leave_word(bytes(rest))):
+                raise trio.TooSlowError
+
+    async def _leave_word(self, rest: bytes) -> bool:
+        """To a client that takes nothing: the rest of the frame under way and why it is left, for when it reads again.
+
+        False when it has no such way to be told, or the kernel no room for it.
+        """
+        word = self._http.stream.last_word() if isinstance(self._http.stream, Socket) else b""
+        if not word:
+            return False
+        with suppress(
+            OSError
+        ):  # Trio lets the kernel take 16 KiB that a client has no room for; it may take far more
+            self._stream.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, 2**30)
+        if self._send_now(rest + word) < len(rest + word):
+            return False
+        self._left = self._closing = True
+        self._lifetime.deadline = trio.current_time() + LAST_WORD_LINGER
+        self._stream.socket.shutdown(socket.SHUT_WR)
+        await self._protocol.handle(Closed())
+        return True
 
     async def _close(self) -> None:
         """Says that no more comes, and lets the reader throw away what the client is still sending."""
@@ -188,7 +245,8 @@ class Connection:
         """Between requests a connection lives for the keep-alive time; in a drain it does not."""
         self._idle = idle
         if not self._closing:
-            patience = 0 if self._context.terminated.is_set() else self._config.keep_alive_timeout
+            keep_alive = STRANGERS_PATIENCE if self.foreign else self._config.keep_alive_timeout
+            patience = 0 if self._context.terminated.is_set() else keep_alive
             self._lifetime.deadline = trio.current_time() + patience if idle else math.inf
 
 
@@ -256,6 +314,11 @@ class _Http1(H11Protocol):
     """HTTP/1.1, with WebSockets that have bounds, and problem documents for what is not HTTP."""
 
     write_now: Callable[[bytes], bool]
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the body of a request is still to come."""
+        return self.connection.their_state is h11.SEND_BODY
 
     async def _send_error_response(self, status_code: int) -> None:
         too_large = status_code == RULES[Code.HEADERS_TOO_LARGE].status

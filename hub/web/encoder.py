@@ -12,7 +12,7 @@ from hub.domain.event import Record
 from hub.web.codec import encode
 from hub.web.websocket import text_frame
 
-CACHED = 8192
+CACHED = 1024
 MAX_BATCH = 256
 """Records in one message of a client that takes several."""
 

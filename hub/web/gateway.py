@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import msgspec
 import trio
 
 from hub import messages
 from hub.domain.event import Record
 from hub.errors import Code, HubError
-from hub.io.atomic import read_bounded
 from hub.io.places import Places
 from hub.web.backend import JsonArray, JsonObject, RunRequest
+from hub.web.codec import encode_plain
 from hub.web.together import asked
 from supervisors import ActorDied, NodeInfo, Ref
 
@@ -33,7 +32,6 @@ _STOP_TIMEOUT = 300.0
 _BEGIN_TIMEOUT = 120.0
 _LOOK_TIMEOUT = 240.0
 """Longer than a picture and a model may take together, so that it is them who say what went wrong."""
-_CONTRACT_LIMIT = 64 * 1024 * 1024
 
 
 @attrs.frozen
@@ -55,8 +53,8 @@ class Gateway:
     knowledge: Ref[Any]
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
-    scrub: Callable[[Any], Any]
-    """Hides what is secret in an answer that comes from files or git: nobody has looked at that before."""
+    hide: Callable[[str], str]
+    """Hides what is secret in a text, every line on its line."""
 
     async def status(self) -> JsonObject:
         """The Status resource; the graph's size is no reason to have no status."""
@@ -118,8 +116,7 @@ class Gateway:
         from hub.io.instructions import instructions
 
         config = await self.settings.call(messages.GetConfig(), timeout=_TIMEOUT)
-        found = await trio.to_thread.run_sync(instructions, self.places.root, Path.home(), config.profiles)
-        return self.scrub(found)  # type: ignore[no-any-return]
+        return await trio.to_thread.run_sync(instructions, self.places.root, Path.home(), config.profiles)
 
     async def vision_config(self) -> JsonObject:
         """`[vision]`."""
@@ -139,8 +136,7 @@ class Gateway:
 
     async def look(self, prompt: str, image: str, url: str) -> JsonObject:
         """Let the vision model look."""
-        found = await self.models.call(messages.Look(prompt, image, url), timeout=_LOOK_TIMEOUT)
-        return self.scrub({**found})  # type: ignore[no-any-return]
+        return await self.models.call(messages.Look(prompt, image, url), timeout=_LOOK_TIMEOUT)  # type: ignore[no-any-return]
 
     async def local_models(self, base_url: str) -> JsonObject:
         """What an Ollama has."""
@@ -160,14 +156,16 @@ class Gateway:
 
     async def detect(self, since_hours: int) -> JsonArray:
         """Agents on this machine."""
-        return self.scrub(await self.detector.call(messages.Detect(since_hours), timeout=_WRITE_TIMEOUT))  # type: ignore[no-any-return]
+        return await self.detector.call(messages.Detect(since_hours), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
     ) -> JsonObject:
         """Go on with what another agent did."""
-        order = messages.Adopt(number, target, start=start, interactive=interactive, stop=stop)
-        return self.scrub(await self.detector.call(order, timeout=_BEGIN_TIMEOUT))  # type: ignore[no-any-return]
+        order = messages.Adopt(
+            number, target, start=start, interactive=interactive, stop=stop, repository=repository
+        )
+        return await self.detector.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
@@ -203,7 +201,7 @@ class Gateway:
         """Replace the stored list."""
         from hub.domain.pipeline.graph import read
 
-        order = messages.ReplacePipelines(read(pipelines))
+        order = messages.ReplacePipelines(await trio.to_thread.run_sync(read, pipelines))
         return await self.pipelines_ref.call(order, timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def run_pipeline(self, name: str, *, resume: bool) -> JsonObject:
@@ -224,20 +222,21 @@ class Gateway:
         return await self.session.call(messages.GetSessionFacts(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def session_diff(self) -> JsonObject:
-        """The session branch against the main branch."""
+        """What the session has changed, with what is in no snapshot yet while it works."""
         from hub.io import git
 
         facts = await self._facts()
         if not facts["sessionId"]:
             raise HubError(Code.NO_ACTIVE_SESSION)
         main = facts["mainBranch"] or facts["base"]
+        worktree = Path(facts["worktree"]) if facts["active"] and facts["begun"] else None
         try:
-            diff = await git.session_diff(self.places.root, main, facts["branch"])
+            diff = await git.session_diff(self.places.root, main, facts["branch"], worktree)
         except HubError as error:
             if error.code is not Code.BRANCH_MISSING or facts["begun"]:
                 raise
             return {"summary": "", "diff": ""}  # its branch is still being made, or it ended before it was
-        return self.scrub({**diff})  # type: ignore[no-any-return]
+        return {**diff}
 
     async def session_cost(self) -> JsonObject:
         """Tokens and money."""
@@ -277,47 +276,46 @@ class Gateway:
     async def graph_detail(self, limit: int, node_type: str, session_id: str) -> JsonObject:
         """Its newest part."""
         order = messages.GetGraphDetail(limit, node_type, session_id)
-        return self.scrub(await self.knowledge.call(order, timeout=_TIMEOUT))  # type: ignore[no-any-return]
+        return await self.knowledge.call(order, timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
-    async def graph_project(self, path: str) -> JsonObject:
+    async def graph_project(self, path: str) -> bytes:
         """A look at the code of a folder."""
         from hub.io.graph.project import project_graph
 
-        return self.scrub(await trio.to_thread.run_sync(project_graph, self.places.root, path))  # type: ignore[no-any-return]
+        return await trio.to_thread.run_sync(
+            lambda: encode_plain(project_graph(self.places.root, path, self.hide))
+        )
 
     async def index_code(self) -> JsonObject:
         """Have the code indexed."""
         return await self.knowledge.call(messages.IndexCode(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def retrieval(self, question: str, limit: int) -> JsonArray:
-        """Chunks of code; what was no known secret when it was indexed may be one now."""
-        return self.scrub(await self.knowledge.call(messages.Retrieve(question, limit), timeout=_TIMEOUT))  # type: ignore[no-any-return]
+        """Chunks of code."""
+        return await self.knowledge.call(messages.Retrieve(question, limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
     async def contract(self) -> JsonObject:
-        """The current contract as it stands on disk."""
-        try:
-            data = read_bounded(self.places.envelope_json, _CONTRACT_LIMIT)
-        except FileNotFoundError:
-            raise HubError(
-                Code.NOT_FOUND, "There is no contract yet.", hint="One is made at each handoff."
-            ) from None
-        return self.scrub(msgspec.json.decode(data))  # type: ignore[no-any-return]
+        """The current contract, verified."""
+        return await self.session.call(messages.GetContract(), timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
-    async def history(self, limit: int) -> JsonArray:
+    async def history(
+        self, limit: int, before: int | None = None, event: str = "", *, handoffs: bool = False
+    ) -> JsonArray:
         """The audit timeline."""
-        return await self.audit.call(messages.AuditHistory(limit), timeout=_TIMEOUT)  # type: ignore[no-any-return]
+        order = messages.AuditHistory(limit, before, event, handoffs)
+        return await self.audit.call(order, timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def history_commits(self) -> JsonArray:
         """The snapshot commits of every session."""
         from hub.io import git
 
-        return self.scrub([{**entry} for entry in await git.snapshots(self.places.root, None)])  # type: ignore[no-any-return]
+        return [{**entry} for entry in await git.snapshots(self.places.root, None)]
 
     async def history_diff(self, sha: str) -> JsonObject:
         """What one snapshot changed."""
         from hub.io import git
 
-        return {"sha": sha, **self.scrub({**await git.commit_diff(self.places.root, sha)})}
+        return {"sha": sha, **await git.commit_diff(self.places.root, sha)}
 
     async def rewind(self, sha: str) -> JsonObject:
         """A new branch at the snapshot; nothing else moves."""

@@ -4,10 +4,10 @@ Owns: rules G2 to G11 on every HTTP request and WebSocket handshake, the token w
 request is meant for this project; all before any of its body is read.
 Must not: know a route, decode a body, or make an exception for one.
 
-Unless a token is set, the API has no authentication; whoever reaches it may start programs. What keeps web
-pages out is this file: a page can make a browser send almost any request to loopback, but cannot choose the
-Host, Origin and Sec-Fetch-Site headers the browser writes. Comparisons are exact, against small sets made
-from the bound port: no suffix, no pattern, no normalisation but lower case.
+Unless a token is set, the API has no authentication but the kernel's word whose a connection is; who is let in may
+start programs. What keeps web pages out is this file: a page can make this user's browser send almost any request to
+loopback, but cannot choose the Host, Origin and Sec-Fetch-Site headers the browser writes. Comparisons are exact,
+against small sets made from the bound port: no suffix, no pattern, no normalisation but lower case.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import base64
 import hmac
 import ipaddress
 import os
+import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 from urllib.parse import quote, unquote
@@ -24,7 +25,8 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
-from hub.web.problem import Reply, problem
+from hub.web.callers import Caller
+from hub.web.problem import Reply, as_hub_error, problem
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -44,8 +46,16 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"referrer-policy", b"no-referrer"),
 )
 UNIX = ("unix", 0)
-"""The peer of a connection over the unix socket; whose process it is was asked when it was accepted."""
+"""The peer of a connection over the unix socket."""
+CALLER = "hub.caller"
+"""Where the scope's state has the `Caller`; it was asked when the connection was accepted."""
 _BEARER = "bearer."
+_WORD = rb"[!#$%&'*+.^_`|~0-9a-z-]+"
+_JSON = re.compile(
+    rb'application/json(?:\s*;\s*(?:charset=(?:utf-?8|"utf-?8")|(?!charset)%b=(?:%b|"[^"\\]*")))*\s*;?'
+    % (_WORD, _WORD)
+)
+"""In lower case. JSON has one encoding; a reader that knew another would read another body."""
 _BODY_METHODS = frozenset({"POST"})
 """Those that are served. What another one brings is not read: it is told that it is not served."""
 _REFUSED_METHODS = frozenset({"TRACE", "CONNECT"})
@@ -61,6 +71,8 @@ class Policy:
     """What every request must carry; b"" = nothing."""
     project: bytes = b""
     """The project that is served, as `Hub-Project` names it; b"" = a request may name any."""
+    bodiless: frozenset[str] = frozenset()
+    """Paths that need no body; a POST without one needs no content type there."""
 
     @classmethod
     def for_port(
@@ -78,14 +90,16 @@ def check(policy: Policy, scope: Scope) -> HubError | None:
     headers: list[tuple[bytes, bytes]] = list(scope["headers"])
     return (
         _check_peer(scope)
+        or _check_caller(policy, scope, headers)
         or _check_size(scope, headers)
+        or _check_framing(scope, headers)
         or _check_host(policy, _all(headers, b"host"))
         or _check_target(scope)
         or _check_origin(policy, _all(headers, b"origin"))
         or _check_fetch_site(_all(headers, b"sec-fetch-site"))
-        or _check_token(policy, scope, _all(headers, b"authorization"))
+        or _check_token(policy, scope, headers)
         or _check_project(policy, _all(headers, b"hub-project"))
-        or _check_method(scope, headers)
+        or _check_method(policy, scope, headers)
     )
 
 
@@ -106,6 +120,15 @@ def _check_size(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | 
     size = len(scope["raw_path"]) + len(scope["query_string"])
     size += sum(len(name) + len(value) + 4 for name, value in headers)
     return HubError(Code.HEADERS_TOO_LARGE) if size > MAX_HEADERS else None
+
+
+def _check_framing(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
+    """A request has one end: where two rules say different ones, what comes after it could be anybody's request."""
+    if not _all(headers, b"transfer-encoding"):
+        return None
+    if scope["http_version"] == "1.1" and not _all(headers, b"content-length"):
+        return None
+    return HubError(Code.MALFORMED, "Where a request ends is said twice.", hint="Send a length, or chunks.")
 
 
 def _check_host(policy: Policy, hosts: list[bytes]) -> HubError | None:
@@ -133,19 +156,30 @@ def _check_fetch_site(sites: list[bytes]) -> HubError | None:
     return HubError(Code.FOREIGN_ORIGIN)
 
 
-def _check_token(policy: Policy, scope: Scope, given: list[bytes]) -> HubError | None:
-    """A browser cannot set a header on a WebSocket: there a subprotocol `bearer.<base64url of the token>` does."""
-    if not policy.token:
+def _check_caller(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
+    """Another user's connection needs the token; so does one that may be anybody's."""
+    who = scope["state"][CALLER]
+    if who is Caller.OWN or _shows_token(policy.token, scope, headers):
         return None
+    # Where the kernel does not tell there is a token, and this user's own programs may come without it too.
+    return None if who is Caller.UNTOLD and policy.token else HubError(Code.OTHER_USER)
+
+
+def _check_token(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
+    if not policy.token or _shows_token(policy.token, scope, headers):
+        return None
+    return HubError(Code.TOKEN_NEEDED)
+
+
+def _shows_token(token: bytes, scope: Scope, headers: list[tuple[bytes, bytes]]) -> bool:
+    """A browser cannot set a header on a WebSocket: there a subprotocol `bearer.<base64url of the token>` does."""
     offered = [
         b"Bearer " + _from_base64(name.removeprefix(_BEARER))
         for name in scope.get("subprotocols", ())
         if name.startswith(_BEARER)
     ]
-    wanted = b"Bearer " + policy.token
-    if len(given) + len(offered) == 1 and hmac.compare_digest((given + offered)[0], wanted):
-        return None
-    return HubError(Code.TOKEN_NEEDED)
+    shown = _all(headers, b"authorization") + offered
+    return bool(token) and len(shown) == 1 and hmac.compare_digest(shown[0], b"Bearer " + token)
 
 
 def _from_base64(text: str) -> bytes:
@@ -163,23 +197,36 @@ def _check_project(policy: Policy, named: list[bytes]) -> HubError | None:
     )
 
 
-def _check_method(scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
+def _check_method(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
     if scope["type"] == "websocket":
         # Extended CONNECT (RFC 8441) needs a second implementation of everything above; no client of ours
         # uses it.
         return HubError(Code.METHOD_NOT_ALLOWED) if scope["http_version"] == "2" else None
     if scope["method"] in _REFUSED_METHODS:
         return HubError(Code.METHOD_NOT_ALLOWED)
-    return _check_body_head(headers) if scope["method"] in _BODY_METHODS else None
+    return _check_body_head(policy, scope, headers) if scope["method"] in _BODY_METHODS else None
 
 
-def _check_body_head(headers: list[tuple[bytes, bytes]]) -> HubError | None:
-    types = [value.partition(b";")[0].strip().lower() for value in _all(headers, b"content-type")]
-    if types != [b"application/json"] or _all(headers, b"content-encoding"):
-        return HubError(Code.UNSUPPORTED_MEDIA_TYPE)
+def _check_body_head(policy: Policy, scope: Scope, headers: list[tuple[bytes, bytes]]) -> HubError | None:
     lengths = _all(headers, b"content-length")
+    if not (_is_json(headers) or (scope["path"] in policy.bodiless and _has_none(headers, lengths))):
+        return HubError(Code.UNSUPPORTED_MEDIA_TYPE)
     # A length that lies low is caught when the bytes are counted.
     return HubError(Code.TOO_LARGE) if any(_beyond(length) for length in lengths) else None
+
+
+def _is_json(headers: list[tuple[bytes, bytes]]) -> bool:
+    types = _all(headers, b"content-type")
+    plain = len(types) == 1 and not _all(headers, b"content-encoding")
+    return plain and _JSON.fullmatch(types[0].strip().lower()) is not None
+
+
+def _has_none(headers: list[tuple[bytes, bytes]], lengths: list[bytes]) -> bool:
+    """Whether nothing is sent and nothing said of what is sent."""
+    named = {name.lower() for name, _ in headers}
+    return named.isdisjoint((b"content-type", b"content-encoding", b"transfer-encoding")) and (
+        set(lengths) <= {b"0"}
+    )
 
 
 def _beyond(length: bytes) -> bool:
@@ -206,14 +253,27 @@ class Guard:
         self._policy = policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: D102  # ASGI
-        armoured = _with_security_headers(send)
+        answer = _Answer(send)
+        try:
+            await self._serve(scope, receive, answer.send)
+        except Exception as error:  # noqa: BLE001  # the edge
+            if not answer.begun:
+                await respond(scope, answer.send, problem(as_hub_error(error)))
+        except BaseException:  # a cancellation, by itself or in a group
+            if not answer.begun:
+                # The server goes down, and the client is owed a word; Hypercorn's would be an empty 500.
+                with trio.move_on_after(_LAST_WORD, shield=True):
+                    await respond(scope, answer.send, problem(HubError(Code.UNAVAILABLE, _GOING)))
+            raise
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         error = check(self._policy, scope)
         if error is not None:
-            await respond(scope, armoured, problem(error, headers=_more_headers(error)))
+            await respond(scope, send, problem(error, headers=_more_headers(error)))
         elif scope["type"] == "websocket":
-            await self._app(scope, receive, armoured)
+            await self._app(scope, receive, send)
         else:
-            await self._http(scope, receive, armoured)
+            await self._http(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in _BODY_METHODS:
@@ -234,6 +294,8 @@ def _more_headers(error: HubError) -> dict[str, str]:
             return {"Allow": "GET, HEAD, POST"}
         case Code.TOKEN_NEEDED:
             return {"WWW-Authenticate": 'Bearer realm="hub"'}
+        case Code.OTHER_USER | Code.MALFORMED:
+            return {"Connection": "close"}
     return {}
 
 
@@ -274,12 +336,22 @@ class _BodyOf:
                 return message
 
 
-def _with_security_headers(send: Send) -> Send:
-    async def armoured(message: Message) -> None:
+class _Answer:
+    """A `send` that puts the security headers on, and knows whether an answer has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.begun = False
+
+    async def send(self, message: Message) -> None:
+        self.begun = True
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
             given = [(name.lower(), value) for name, value in message.get("headers", ())]
             names = {name for name, _ in given}
             message["headers"] = given + [pair for pair in SECURITY_HEADERS if pair[0] not in names]
-        await send(message)
+        await self._send(message)
 
-    return armoured
+
+_LAST_WORD = 0.5
+"""Seconds for it."""
+_GOING = "The daemon is going down; whether the request was carried out is not known."

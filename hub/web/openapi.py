@@ -26,6 +26,7 @@ ANY_CODES = frozenset(
         Code.MALFORMED,
         Code.BAD_HOST,
         Code.TOKEN_NEEDED,
+        Code.OTHER_USER,
         Code.FOREIGN_ORIGIN,
         Code.METHOD_NOT_ALLOWED,
         Code.MISDIRECTED,
@@ -94,7 +95,8 @@ def describe(operations: Iterable[Operation]) -> JsonObject:
 
 
 _ABOUT = (
-    "The daemon's API, on loopback only and, unless [server] token is set, without authentication. "
+    "The daemon's API, on loopback only and for the processes of the user who runs it: the kernel tells whose a connection "
+    "is. Where [server] token is set every request needs it, and whoever sends it is served. "
     "Send a Host of 127.0.0.1, localhost or [::1] with the port, no foreign Origin, and application/json. "
     "Unknown fields and parameters are refused."
 )

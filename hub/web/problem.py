@@ -16,12 +16,15 @@ import msgspec
 import trio
 
 from hub.domain.text import clean
-from hub.errors import Code, HubError
+from hub.errors import Code, HubError, install_broken
 from supervisors import ActorDied
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
 """Seconds: an actor is back within one, or its supervisor is giving up."""
+
+Redact = Callable[[Any], Any]
+"""Hides what is secret in a text or a JSON value; must bear to be called in a worker thread."""
 
 _log = logging.getLogger("hub.web")
 
@@ -35,6 +38,8 @@ def as_hub_error(error: Exception) -> HubError:
             return HubError(Code.UNAVAILABLE)
         case trio.TooSlowError():
             return HubError(Code.TIMEOUT)
+        case ImportError():
+            return install_broken(error)
         case OSError(errno=errno.EMFILE | errno.ENFILE):
             return HubError(Code.UNAVAILABLE, "Too many files are open.")
         case _:
@@ -56,9 +61,12 @@ class Reply:
         return [*pairs, (b"content-length", str(len(self.body)).encode())]
 
 
-def problem(
-    error: HubError, *, redact: Callable[[str], str] = str, headers: Mapping[str, str] | None = None
-) -> Reply:
+def as_it_is(value: Any) -> Any:
+    """Hides nothing."""
+    return value
+
+
+def problem(error: HubError, *, redact: Redact = as_it_is, headers: Mapping[str, str] | None = None) -> Reply:
     """The problem document of `error`, every text in it plain and redacted."""
     more = {"Retry-After": str(RETRY_AFTER)} if error.code is Code.UNAVAILABLE else {}
     return Reply(
@@ -68,7 +76,7 @@ def problem(
     )
 
 
-def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
+def _redacted(value: Any, redact: Redact) -> Any:
     if isinstance(value, str):
         return redact(clean(value))
     if isinstance(value, Mapping):

@@ -65,9 +65,12 @@ class Route(Operation):
 
     Attributes:
         handle: Called with the backend and the decoded `given`; what it answers is encoded as JSON.
+        foreign: Its texts come from files, from git or from agents. They are redacted as it is encoded, in a worker
+            thread: it may be large, and nobody else waits for it.
     """
 
     handle: Callable[[Backend, Any], Awaitable[Any]]
+    foreign: bool = False
 
 
 def _summary(handle: Callable[..., object]) -> str:
@@ -81,6 +84,7 @@ def get(
     answer: Any,
     query: type[Q | NoQuery] = NoQuery,
     codes: frozenset[Code] = frozenset(),
+    foreign: bool = False,
 ) -> Route:
     """A route that reads; its summary is the first line of the handler's docstring."""
     return Route(
@@ -91,6 +95,7 @@ def get(
         answer=answer,
         codes=codes,
         handle=handle,
+        foreign=foreign,
     )
 
 
@@ -102,6 +107,7 @@ def post(
     body: Any = Nothing,
     status: int = 200,
     codes: frozenset[Code] = frozenset(),
+    foreign: bool = False,
 ) -> Route:
     """A route that changes something; its summary is the first line of the handler's docstring."""
     return Route(
@@ -113,4 +119,5 @@ def post(
         status=status,
         codes=codes,
         handle=handle,
+        foreign=foreign,
     )

@@ -10,19 +10,22 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
+import trio
 from quart import Response, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 
 from hub.errors import Code, HubError
 from hub.web import openapi
-from hub.web.answer import Redact, answer
+from hub.web.answer import answer
 from hub.web.backend import Backend
 from hub.web.codec import decode_body, decode_query
-from hub.web.problem import Reply, as_hub_error, problem
+from hub.web.problem import Redact, Reply, as_hub_error, problem
 from hub.web.route import NoQuery, Route
 
 Endpoint = Callable[..., Awaitable[Response]]
+_LARGE = 1 << 14
+"""Bytes of a body that takes longer to decode than a thread to ask for."""
 
 
 def quart_app(routes: tuple[Route, ...], backend: Backend, redact: Redact) -> QuartTrio:
@@ -62,6 +65,8 @@ async def _decode(route: Route, path: dict[str, str]) -> Any:
         return decode_query(request.query_string, route.given, path)
     decode_query(request.query_string, NoQuery, {})
     body: Any = await request.get_data(cache=False)
+    if len(body) > _LARGE:
+        return await trio.to_thread.run_sync(decode_body, body, route.given, path)
     return decode_body(body, route.given, path)
 
 

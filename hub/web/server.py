@@ -1,8 +1,8 @@
 """The listening socket and its connections: Hypercorn's protocols under a loop of our own.
 
-Owns: the bind (loopback only), the accept loop, and the order of a stop: first no new connection and a drain
-of the streams, then a grace for the requests under way, then every connection is ended whatever its client
-does.
+Owns: the bind (loopback only), the accept loop, also when no file can be opened, and the order of a stop: first no
+new connection and a drain of the streams, then a grace for the requests under way, then every connection is ended
+whatever its client does.
 Must not: know a route, or an actor.
 
 Hypercorn's own `serve` is not used: it cannot be stopped while a client does not read (see `connection`), it
@@ -15,11 +15,12 @@ from __future__ import annotations
 import errno
 import ipaddress
 import logging
+import math
 import os
+import resource
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,20 +31,33 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
 from hub.errors import Code, HubError
+from hub.owners import Owners
 from hub.web.app import create_app
 from hub.web.backend import Backend
+from hub.web.callers import Caller, caller
 from hub.web.connection import Connection
+from hub.web.crowd import Crowd
 from hub.web.guard import MAX_HEADERS, App, Policy
+from hub.web.problem import Redact, as_it_is
+from hub.web.refusal import Refusal
 from hub.web.stream import Streams
-from hub.web.unix import bind_unix, may_talk
+from hub.web.unix import bind_unix
 
 GRACE = 3.0
 """Seconds for requests under way once a stop has begun."""
 MAX_MESSAGE = 64 * 1024
 PING_INTERVAL = 20.0
 KEEP_ALIVE = 15.0
-BACKLOG = 256
-MAX_CONNECTIONS = 512
+BACKLOG = 1024
+OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
+AT_ONCE = 16
+"""Connections accepted in one turn of the event loop: a millisecond."""
+FILES_KEPT = 64
+"""Files that no connection takes; a quarter of them where there are few."""
+SAID_EVERY = 60.0
+"""Seconds between two lines of the log about the same trouble."""
+BREATH = 0.1
+"""Seconds until the next look whether a connection can be accepted again."""
 
 _log = logging.getLogger("hub.web.protocol")
 
@@ -74,7 +88,7 @@ async def serve(
     token: str = "",
     project: str = "",
     unix: Path | None = None,
-    redact: Callable[[str], str] = str,
+    redact: Redact = as_it_is,
     tools: App | None = None,
     task_status: trio.TaskStatus[Bound] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -88,10 +102,10 @@ async def serve(
         host: A loopback address; anything else is refused.
         port: 0 = any free one.
         origins: Web origins besides its own that may call.
-        token: What every request must carry; "" = nothing.
+        token: What every request must carry; "" = nothing, where the kernel tells whose a connection is.
         project: The root of the project that is served.
         unix: Where the unix socket is to lie that is served beside the port.
-        redact: Applied to every text of an error document.
+        redact: As in `create_app`.
         tools: The tool server; None = there is none.
         task_status: Given the bound address.
 
@@ -109,10 +123,11 @@ async def serve(
         app = create_app(
             backend, policy, streams, port=bound.port, project=project, redact=redact, tools=tools
         )
-        listeners = [trio.SocketListener(trio.socket.from_stdlib_socket(sock)) for sock in listening]
+        owners = doors.enter_context(Owners())
         async with trio.open_nursery() as beside:
             beside.start_soon(streams.feed.run)
-            await _Server(ASGIWrapper(cast("Any", app)), listeners).run(stop, bound, task_status)
+            server = _Server(ASGIWrapper(cast("Any", app)), listening, owners, known=not token)
+            await server.run(stop, bound, task_status)
             beside.cancel_scope.cancel()
 
 
@@ -156,50 +171,90 @@ def bind(host: str, port: int) -> socket.socket:
 class _Server:
     """The accept loop and what it accepted."""
 
-    def __init__(self, app: ASGIWrapper, listeners: list[trio.SocketListener]) -> None:
+    def __init__(self, app: ASGIWrapper, doors: list[socket.socket], owners: Owners, *, known: bool) -> None:
+        """`known`: whether who it is decides alone, for there is no token to be shown."""
+        self._known = known
         self._app = app
-        self._listeners = listeners
+        self._doors = doors
+        self._owners = owners
         self._config = _config()
         self._context = WorkerContext(None)
-        self._connections: set[Connection] = set()
+        self._crowd: Crowd[Connection | Refusal] = Crowd()
+        self._told: dict[str, float] = {}
+        """When the log was last told of a trouble."""
         self._gone = trio.Event()
 
     async def run(self, stop: trio.Event, bound: Bound, task_status: trio.TaskStatus[Bound]) -> None:
         async with trio.open_nursery() as handlers:
             handlers.start_soon(self._abort_when_cancelled)
             async with trio.open_nursery() as accepting:
-                accepting.start_soon(
-                    partial(trio.serve_listeners, self._handle, self._listeners, handler_nursery=handlers)
-                )
+                for door in self._doors:
+                    accepting.start_soon(self._accept, door, handlers)
                 task_status.started(bound)
                 await stop.wait()
                 accepting.cancel_scope.cancel()
+            for door in self._doors:
+                door.close()
             await self._context.terminated.set()
-            for connection in self._connections:
+            for connection in self._crowd:
                 connection.drain()
             with trio.move_on_after(GRACE):
                 await self._all_gone()
             handlers.cancel_scope.cancel()
 
+    async def _accept(self, door: socket.socket, handlers: trio.Nursery) -> None:
+        """Several in a turn: with one a turn, whoever comes after a crowd waits for all that is done for the crowd."""
+        while True:
+            await trio.lowlevel.wait_readable(door)
+            for _ in range(AT_ONCE):
+                try:
+                    sock, _ = door.accept()
+                except BlockingIOError:
+                    break
+                except OSError as error:
+                    if error.errno in OUT_OF_FILES:
+                        self._trouble("no connection can be accepted", str(error.strerror))
+                        self._crowd.relieve()
+                        await trio.sleep(BREATH)
+                        break
+                    if error.errno in (errno.EBADF, errno.EINVAL, errno.ENOTSOCK):
+                        raise
+                    continue  # the connection's own error: it has ended before it was accepted
+                if sock.fileno() >= _files_for_connections() and not self._crowd.relieve():
+                    self._trouble(
+                        "a connection was dropped", "too few files are left for the daemon's own work"
+                    )
+                    sock.close()
+                    continue
+                handlers.start_soon(self._handle, trio.SocketStream(trio.socket.from_stdlib_socket(sock)))
+
     async def _handle(self, stream: trio.SocketStream) -> None:
-        if len(self._connections) >= MAX_CONNECTIONS:
-            _log.warning("more than %d connections; one was dropped", MAX_CONNECTIONS)
+        who = caller(cast("Any", stream.socket), self._owners)
+        connection: Connection | Refusal
+        if self._known and who is Caller.OTHER:
+            connection = Refusal(stream)
+        else:
+            connection = Connection(self._app, self._config, self._context, stream, who)
+        if not self._crowd.admit(connection):
+            self._trouble("a connection was dropped", "too many are open")
             await trio.aclose_forcefully(stream)
             return
-        if stream.socket.family == socket.AF_UNIX and not may_talk(cast("Any", stream.socket)):
-            await trio.aclose_forcefully(stream)
-            return
-        connection = Connection(self._app, self._config, self._context, stream)
-        self._connections.add(connection)
         try:
             await connection.run()
         finally:
-            self._connections.discard(connection)
-            if not self._connections:
+            self._crowd.left(connection)
+            if not self._crowd:
                 self._gone.set()
 
+    def _trouble(self, what: str, why: str) -> None:
+        """Says so now and then; whoever causes it can cause it a thousand times a second."""
+        now = trio.current_time()
+        if now - self._told.get(what, -math.inf) >= SAID_EVERY:
+            self._told[what] = now
+            _log.warning("%s: %s", what, why)
+
     async def _all_gone(self) -> None:
-        while self._connections:
+        while self._crowd:
             self._gone = trio.Event()
             await self._gone.wait()
 
@@ -207,8 +262,14 @@ class _Server:
         try:
             await trio.sleep_forever()
         finally:
-            for connection in self._connections:
+            for connection in self._crowd:
                 connection.abort()
+
+
+def _files_for_connections() -> int:
+    """The lowest number of a file that is none of theirs: the rest is for agents, databases and imports."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return most - min(FILES_KEPT, most // 4)
 
 
 def _config() -> Config:

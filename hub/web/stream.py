@@ -27,12 +27,13 @@ from msgspec import Meta
 from hub.domain.canonical import StrictJsonError, parse_strict
 from hub.domain.event import Record
 from hub.errors import Code, HubError
+from hub.web import websocket
 from hub.web.backend import Backend, Subscription
 from hub.web.codec import decode_query
 from hub.web.encoder import MAX_BATCH, Encoder
 from hub.web.feed import Feed, Why, pace
 from hub.web.guard import Message, Receive, Scope, Send, respond
-from hub.web.problem import as_hub_error, problem
+from hub.web.problem import Redact, as_hub_error, as_it_is, problem
 from hub.web.resources.events import EventRecord
 from hub.web.route import Operation
 from hub.web.schema import EventId, Query
@@ -88,7 +89,7 @@ class Close:
 
 DRAIN = Close(1012, "the daemon is restarting; come back with since")
 RESTART = Close(1012, "the event log is restarting; come back with since")
-TOO_SLOW = Close(1013, "too slow; come back with since")
+TOO_SLOW = Close(*websocket.TOO_SLOW)
 SUBPROTOCOL = "hub"
 """For a client that must offer one to pass its token (see `guard`)."""
 FAULT = Close(1011, "hub made a mistake")
@@ -100,7 +101,7 @@ NOT_JSON = Close(1007, "JSON only")
 class Streams:
     """Serves every stream of one server."""
 
-    def __init__(self, backend: Backend, drain: trio.Event, redact: Callable[[str], str] = str) -> None:
+    def __init__(self, backend: Backend, drain: trio.Event, redact: Redact = as_it_is) -> None:
         self._backend = backend
         self._drain = drain
         self._redact = redact

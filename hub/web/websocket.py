@@ -76,6 +76,7 @@ class BoundedDeflate(PerMessageDeflate):
         return rsv, data
 
 
+TOO_SLOW = (1013, "too slow; come back with since")
 FRAMES = "hub.frames"
 WRITE_NOW = "hub.write_now"
 """`(frames) -> bool`: whether they were taken; not while the client is behind."""
@@ -109,6 +110,16 @@ class Socket(WSStream):
             await super().app_send(message)
         elif not self.closed and self.connection.state is ConnectionState.OPEN:
             await self.send(Data(stream_id=self.stream_id, data=message["frames"]))
+
+    def last_word(self) -> bytes:
+        """The close frame for a client that takes nothing; b"" when it cannot be told, or has been told another."""
+        if self.closed or self.state is not ASGIWebsocketState.CONNECTED:
+            return b""
+        self.state = ASGIWebsocketState.CLOSED
+        try:
+            return self.connection.send(CloseConnection(*TOO_SLOW))
+        except LocalProtocolError:
+            return b""
 
     def _write_frames(self, frames: bytes) -> bool:
         return self.closed or self.connection.state is not ConnectionState.OPEN or self.write_now(frames)

@@ -22,6 +22,9 @@ import attrs
 
 from hub.client.quick import Api
 from hub.errors import Code, HubError
+from hub.io import seal
+from hub.io.places import load_or_create_key
+from hub.io.sealed import name_of
 from tests.waiting import PATIENCE, ended, until
 
 __all__ = ["HUB", "PATIENCE", "Project", "git", "project", "try_post", "until"]
@@ -143,6 +146,16 @@ class Project:
             return 0
         self.daemon.send_signal(signal.SIGTERM)
         return self.wait_dead()
+
+    def sealed(self, name: str, body: bytes) -> bytes:
+        """What a file below `.hub` holds when hub itself has written this there."""
+        return seal.closed(load_or_create_key("seal", self.state), name_of(self.hub / name), body)
+
+    def put(self, name: str, body: bytes) -> None:
+        """Write a file below `.hub` as hub itself would, before its first start."""
+        self.hub.mkdir(mode=0o700, exist_ok=True)
+        for each, data in (("stamp.json", b'{"madeBy":"hub"}'), (name, body)):
+            (self.hub / each).write_bytes(self.sealed(each, data))
 
     def fsm(self) -> dict[str, Any]:
         """The durable record."""

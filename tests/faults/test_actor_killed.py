@@ -11,13 +11,13 @@ from itertools import product
 import pytest
 import trio
 
+import hub.app
 import hub.daemon
 from hub.actors.session.ledger import Ledger
 from hub.app import App
 from hub.cli.serve import order_for
 from hub.client.quick import Api
 from hub.daemon import run_daemon
-from hub.domain.handoff import State
 from hub.errors import Code, HubError
 from supervisors import faults
 from tests.faults.invariants import check_invariants
@@ -26,9 +26,11 @@ from tests.waiting import eventually
 
 __all__ = ["work"]
 
-ACTORS = ("audit", "events", "settings", "breakers", "approvals", "session", "pipelines", "front")
-CELLS = (*product(ACTORS, STATES), ("knowledge", State.SNAPSHOTTED))
-"""The graph is asked for one thing only: the intent of the contract that is written in SNAPSHOTTED."""
+ACTORS = (
+    *("audit", "events", "settings", "knowledge", "breakers", "quota", "outcomes", "detector", "approvals"),
+    *("session", "pipelines", "models", "front"),
+)
+CELLS = (*product(ACTORS, STATES),)
 
 
 class Watched(Ledger):
@@ -90,6 +92,11 @@ async def start(port):
 
 async def until_ended(made):
     await eventually(made.ended)
+
+
+def test_every_named_actor_is_in_the_matrix():
+    """Quota and detector once were not."""
+    assert set(ACTORS) == set(hub.app._NAMED)
 
 
 @pytest.mark.parametrize(("actor", "state"), CELLS)

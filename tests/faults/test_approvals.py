@@ -7,10 +7,11 @@ import json
 import pytest
 
 from hub.client.quick import Api
+from hub.domain.approval import request_id
 from hub.errors import Code, HubError
 from tests.faults.harness import Project, project, until
 
-ASKS = "\n[[approvals]]\n"
+ASKS = '\n[[approvals]]\ncommand = "deploy*"\n'
 TASK = {"task": "ship it"}
 
 
@@ -45,9 +46,10 @@ def answer(api: Api, number: str, *, approved: bool = True, note: str = "") -> N
 
 
 def entries(made: Project, event: str) -> list[dict[str, object]]:
-    """The audit log's records of one kind."""
+    """The audit log's records of one kind, but for what the rules allowed by themselves."""
     lines = (made.hub / "audit.jsonl").read_bytes().split(b"\n")[:-1]
-    return [entry["data"] for entry in map(json.loads, lines) if entry["event"] == event]
+    found = [entry["data"] for entry in map(json.loads, lines) if entry["event"] == event]
+    return [entry for entry in found if entry.get("by") != "policy"]
 
 
 def check(made: Project, words: list[str]) -> None:
@@ -58,7 +60,13 @@ def check(made: Project, words: list[str]) -> None:
     assert (record["sessionState"], record["needsInput"]) == ("completed", False)
     assert made.show(f"hub/{record['sessionId']}:two.txt") == b"2\n"
     assert len(made.starts()) == 1
-    heard = [event["msg"] for event in events if event["msg"].startswith(("Approved", "Denied"))]
+    asked = {entry["approvalId"] for entry in entries(made, "approval_requested")}
+    told = [event for event in events if event["msg"].startswith(("Approved", "Denied"))]
+    heard = [
+        event["msg"]
+        for event in told
+        if request_id(event["meta"]["dispatchId"], event["meta"]["approvalId"]) in asked
+    ]
     assert heard == words
     for stage in ("requested", "resolved"):
         told = entries(made, f"approval_{stage}")
@@ -114,9 +122,40 @@ def test_killed_between_the_record_of_an_answer_and_the_agents_ear(made, point):
     check(made, ["Denied: no", "Approved"])
 
 
+@pytest.mark.parametrize(
+    ("faults", "told"),
+    [("approvals.post_rename=kill9@2", 0), ("audit.append=sleep:0.2;approval.audited=kill9", 1)],
+    ids=["before-the-audit-log-has-it", "behind-it"],
+)
+def test_killed_on_either_side_of_the_audit_log_the_agent_has_heard_nothing(made, faults, told):
+    """The log is slow: whoever told the agent in the meantime would be found out. The next daemon tells it, once."""
+    api = made.start(HUB_FAILPOINTS=faults)
+    api.post("/api/run", TASK)
+    with pytest.raises(HubError):
+        answer(api, waiting(api, "deploy one"))
+    assert made.wait_dead() == -9
+    assert len(entries(made, "approval_resolved")) == told
+    assert not said_by_agents(made, b'"answered"')
+    api = made.start()
+    answer(api, waiting(api, "deploy two"))
+    check(made, ["Approved", "Approved"])
+    assert said_by_agents(made, b'"answered"')
+
+
+def said_by_agents(made: Project, words: bytes) -> bool:
+    """Whether an agent has written this; it is in the spool of its run, whoever reads it."""
+    spools = [
+        path for path in (made.hub / "run").rglob("*") if path.is_file() and path.name.startswith("stdout")
+    ]
+    assert spools
+    return any(words in path.read_bytes() for path in spools)
+
+
 def test_a_timeout_is_an_instant_that_a_restart_does_not_move(made):
     """The daemon is away when the time is over: the next one says no at once."""
-    made.configure('\n[[approvals]]\ncommand = "deploy one"\ntimeout = 1\n\n[[approvals]]\n')
+    made.configure(
+        '\n[[approvals]]\ncommand = "deploy one"\ntimeout = 1\n\n[[approvals]]\ncommand = "deploy*"\n'
+    )
     api = made.start()
     api.post("/api/run", TASK)
     number = waiting(api, "deploy one")

@@ -61,7 +61,7 @@ def work(tmp_path):
         made.script("demo-second", {"say": "working"}, write(oracle, "two.txt", "second"), {"done": "x"})
         made.configure()
         (made.hub).mkdir(mode=0o700)
-        (made.hub / "pipelines.json").write_text(json.dumps([PIPELINE]))
+        made.put("pipelines.json", json.dumps([PIPELINE]).encode())
         (made.hub / "pipelines.json").chmod(0o600)
         yield made, oracle
 

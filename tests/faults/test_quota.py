@@ -36,8 +36,7 @@ def remembered(made: Project, provider: str, used: int, *, pace: int, resets_in:
         shown = used - pace * (minutes - 1)
         reading = QuotaReading(provider, "default", "demo", shown, now + resets_in, at=now - 60 * minutes)
         book.note(reading)
-    made.hub.mkdir(mode=0o700, exist_ok=True)
-    (made.hub / "quota.json").write_bytes(book.encode())
+    made.put("quota.json", book.encode())
 
 
 def ended(made: Project, oracle, handoffs: int) -> dict:

@@ -99,18 +99,19 @@ def test_a_detached_daemon_leaves_its_agent(made, oracle, gate):
 # --- X2 -------------------------------------------------------------------------------------------------
 
 
-def sealed(wire: dict) -> bytes:
-    """A record with a checksum that fits."""
-    body = {key: value for key, value in wire.items() if key != "crc"}
-    return canonical({**body, "crc": hashlib.sha256(canonical(body)).hexdigest()[:16]})
+def sealed(made: Project, wire: dict) -> bytes:
+    """A record that hub itself has written, as far as checksum and seal tell."""
+    body = {key: value for key, value in wire.items() if key not in ("crc", "seal")}
+    crc = hashlib.sha256(canonical(body)).hexdigest()[:16]
+    return made.sealed("fsm.json", canonical({**body, "crc": crc}))
 
 
 DAMAGE = {
-    "empty": lambda data: b"",
-    "truncated": lambda data: data[: len(data) // 2],
-    "bit flip": lambda data: data.replace(b"RUNNING", b"RUNNINF", 1),
-    "unknown state": lambda data: sealed({**json.loads(data), "state": "DREAMING"}),
-    "newer version": lambda data: sealed({**json.loads(data), "v": 2}),
+    "empty": lambda _, data: b"",
+    "truncated": lambda _, data: data[: len(data) // 2],
+    "bit flip": lambda _, data: data.replace(b"RUNNING", b"RUNNINF", 1),
+    "unknown state": lambda made, data: sealed(made, {**json.loads(data), "state": "DREAMING"}),
+    "another worktree": lambda made, data: sealed(made, {**json.loads(data), "worktree": str(made.root)}),
 }
 
 
@@ -122,7 +123,7 @@ def test_a_damaged_record_is_kept_aside_and_said(made, oracle, damage):
     until(made.ended, "the first session ends")
     made.stop()
     path = made.hub / "fsm.json"
-    bad = DAMAGE[damage](path.read_bytes())
+    bad = DAMAGE[damage](made, path.read_bytes())
     path.write_bytes(bad)
     api = made.start()
     status = api.get("/api/status")
@@ -300,6 +301,27 @@ def test_a_contract_that_does_not_verify_is_never_given_to_an_agent(work, harm):
     assert record["state"] == "RUNNING"
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_a_record_of_a_newer_hub_is_left_as_it_is(made, oracle, own):
+    """X2: it was renamed, and the newer hub then found no session. Nothing is written over it."""
+    hanging(made, oracle, done="finished")
+    made.start().post("/api/run", {"task": "write"})
+    until(made.ended, "the first session ends")
+    made.stop()
+    path = made.hub / "fsm.json"
+    wire = {**json.loads(path.read_bytes()), "v": 2}
+    path.write_bytes(sealed(made, wire) if own else canonical(wire))
+    kept = path.read_bytes()
+    api = made.start()
+    assert api.get("/api/status")["error"]["code"] == "state_corrupt"
+    with pytest.raises(HubError) as refused:
+        api.post("/api/run", {"task": "again"})
+    assert refused.value.code is Code.STATE_CORRUPT
+    made.stop()
+    assert path.read_bytes() == kept
+    assert not list(made.hub.glob("fsm.json.*"))
+
+
 @pytest.mark.parametrize("state", ["RUNNING", "SNAPSHOTTED", "RESUMING"])
 def test_a_record_of_an_older_hub_still_reads(work, state):
     """X14: the daemon is replaced by a newer one between two states; fields it does not know have defaults."""
@@ -309,7 +331,7 @@ def test_a_record_of_an_older_hub_still_reads(work, state):
     wire = json.loads(path.read_bytes())
     for name in ("waitThen", "paused", "refusedBy", "model", "costUsdMicros", "endedAt"):
         del wire[name]
-    path.write_bytes(sealed(wire))
+    path.write_bytes(sealed(made, wire))
     made.start()
     record = until(made.ended, "the session ends by itself")
     made.stop()

@@ -33,7 +33,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
         "Pipes, loops of links and endless trees in a project",
         (
             "tests/hub/io/graph/test_project.py::test_links_and_pipes_inside_are_passed_over",
-            "tests/hub/io/graph/test_project.py::test_a_look_ends_by_its_limits",
+            "tests/hub/io/graph/test_project.py::test_a_look_ends_by_its_size_and_says_which",
             "tests/hub/io/test_code_scan.py::test_nothing_but_files_is_opened_and_nothing_outside",
             "tests/hub/io/test_code_scan.py::test_the_bounds",
         ),

@@ -1,7 +1,7 @@
 """The approvals actor: what waits for a person's word, and who waits for it.
 
 Owns: the requests' record, the one answer of each, and the order in which it is kept, told and given.
-Must not: hold the rules (`hub.domain.approval` does), or talk to an agent (its session does).
+Must not: hold the rules (`hub.domain.rules` does), or talk to an agent (its session does).
 
 A request is durable before anybody sees it. Its answer is durable, then on the audit log, and only then given to
 whoever waits; they ask again after any death of theirs or of this actor, and get the same answer.
@@ -20,10 +20,12 @@ import trio
 from hub.actors.approvals.shelf import Shelf
 from hub.actors.approvals.teller import Teller
 from hub.actors.insist import insist
-from hub.domain import approval as rules
-from hub.domain.approval import Approval, By, State, Verdict
+from hub.domain import approval as record
+from hub.domain.approval import Action, Approval, By, Request, State, Verdict
 from hub.domain.config.model import ApprovalRule
+from hub.domain.rules import Where, judge, named
 from hub.errors import Code, HubError
+from hub.io.looking import look
 from hub.messages import (
     AskApproval,
     Decision,
@@ -63,7 +65,9 @@ class Approvals(Actor[Any]):
         teller: Teller,
         settings: Ref[Any],
         clock: Callable[[], float],
+        *,
         known: Sequence[ApprovalRule],
+        where: Where,
     ) -> None:
         self._shelf = shelf
         self._known = known
@@ -71,6 +75,7 @@ class Approvals(Actor[Any]):
         self._teller = teller
         self._settings = settings
         self._clock = clock
+        self._where = where
         self._waiting: dict[str, _Waiting] = {}
         self._owed: dict[str, None] = {}
         """Ids of what is to be told, in order."""
@@ -96,7 +101,7 @@ class Approvals(Actor[Any]):
             case WithdrawApprovals():
                 return self._withdraw(message)
             case GetApprovals():
-                return [rules.view(one) for one in self._shelf.all() if one.pending]
+                return [record.view(one) for one in self._shelf.all() if one.pending]
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the approvals")
 
@@ -106,14 +111,14 @@ class Approvals(Actor[Any]):
             verdict = await self._verdict(message.request)
             if verdict is None:
                 return Decision(pending=False, approved=True)
-            self._keep(rules.raised(message.request, verdict, self._clock()), new=True)
+            self._keep(record.raised(message.request, verdict, self._clock()), new=True)
         if self.ctx.current_reply is not None:
             waiting = self._waiting.setdefault(number, _Waiting())
             (waiting.patient if message.patient else waiting.asked).append(self.ctx.current_reply)
             self._answer(number)
         return DEFER
 
-    async def _verdict(self, request: rules.Request) -> Verdict | None:
+    async def _verdict(self, request: Request) -> Verdict | None:
         """What the rules in force say; while `hub.toml` cannot be read a person decides what an agent may do.
 
         For hub's own acts the last rules that could be read go on: a mistake in the file holds up no handoff that
@@ -122,9 +127,13 @@ class Approvals(Actor[Any]):
         try:
             self._known = (await insist(self._settings, GetConfig())).approvals
         except HubError as error:
-            if request.kind is rules.Action.TOOL:
+            if request.kind is Action.TOOL:
                 return Verdict("ask", reason=f"the rules cannot be read: {error.detail}")
-        return rules.judge(self._known, request)
+        known = self._known
+        names = named(known, request, self._where)
+        if not names.paths and not names.searched:
+            return judge(known, request, self._where)
+        return await trio.to_thread.run_sync(lambda: judge(known, request, self._where, look(names)))
 
     def _resolve(self, message: ResolveApproval) -> Any:
         found = self._shelf.find(message.id)
@@ -132,7 +141,7 @@ class Approvals(Actor[Any]):
             detail = f"There is no request {message.id}."
             raise HubError(Code.NOT_FOUND, detail, hint="See what waits: hub approvals")
         state = State.APPROVED if message.approved else State.DENIED
-        self._keep(rules.decided(found, state, By.USER, message.note, self._clock()))
+        self._keep(record.decided(found, state, By.USER, message.note, self._clock()))
         if self.ctx.current_reply is not None:
             self._waiting.setdefault(message.id, _Waiting()).resolved.append(self.ctx.current_reply)
         return DEFER
@@ -144,7 +153,7 @@ class Approvals(Actor[Any]):
             mine = one.pending and request.session_id == message.session_id
             mine = mine and message.dispatch_id in ("", request.dispatch_id)
             if mine and message.native_id in ("", request.native_id):
-                self._keep(rules.decided(one, State.WITHDRAWN, By.HUB, "", now))
+                self._keep(record.decided(one, State.WITHDRAWN, By.HUB, "", now))
 
     def _keep(self, approval: Approval, *, new: bool = False) -> None:
         """Durable when this returns; told soon after."""
@@ -220,10 +229,10 @@ class Approvals(Actor[Any]):
         while True:
             news, now = self._news, self._clock()
             try:
-                for one in rules.overdue(self._shelf.all(), now):
+                for one in record.overdue(self._shelf.all(), now):
                     note = f"Nobody answered in {(one.expires_ms - one.created_ms) / 1000:g} s."
-                    self._keep(rules.decided(one, State.DENIED, By.TIMEOUT, note, now))
-                deadline = rules.next_deadline(self._shelf.all())
+                    self._keep(record.decided(one, State.DENIED, By.TIMEOUT, note, now))
+                deadline = record.next_deadline(self._shelf.all())
                 pause = math.inf if deadline is None else min(max(0.0, deadline - now), _LOOK)
             except HubError:
                 pause = _PAUSE  # the disk is full: it waits a little longer

@@ -12,8 +12,8 @@ import attrs
 
 from hub.domain.approval import Approval, decode, encode, history, spare
 from hub.errors import Code, HubError
-from hub.io.atomic import read_bounded, write_atomic
 from hub.io.places import Places
+from hub.io.sealed import NotSealed, put_aside, read_sealed, write_sealed
 
 _LIMIT = 64 * 1024 * 1024
 
@@ -29,12 +29,14 @@ class Shelf:
     def load(self) -> HubError | None:
         """Read the record back. A damaged file is kept aside and reported: what an agent asks, it asks again."""
         try:
-            found = decode(read_bounded(self.places.approvals, _LIMIT))
+            found = decode(read_sealed(self.places.approvals, _LIMIT))
         except FileNotFoundError:
             return None
+        except NotSealed as error:
+            aside = put_aside(self.places.approvals)
+            return HubError(error.code, f"{error} It was kept as {aside.name}.")
         except ValueError as error:
-            aside = self.places.approvals.with_name(f"approvals.json.corrupt-{int(self.clock() * 1000)}")
-            self.places.approvals.rename(aside)
+            aside = put_aside(self.places.approvals, "corrupt")
             return HubError(Code.STATE_CORRUPT, f"The approvals: {error}; the file was kept as {aside.name}.")
         self._kept = {approval.id: approval for approval in found}
         return None
@@ -70,7 +72,7 @@ class Shelf:
 
     def _write(self, kept: dict[str, Approval]) -> None:
         try:
-            write_atomic(self.places.approvals, encode(list(kept.values())), failpoint="approvals")
+            write_sealed(self.places.approvals, encode(list(kept.values())), failpoint="approvals")
         except OSError as error:
             detail = f"Cannot write {self.places.approvals}: the disk failed ({error.strerror})."
             raise HubError(Code.READ_ONLY, detail) from error

@@ -60,7 +60,7 @@ class Detector(Actor[Any]):
         self._clock = clock
         self._looking = trio.Lock()
         self._hours = _WINDOW
-        self._news = News(lambda found: scrub(scout.to_json(found)), clock)
+        self._news = News(lambda found: scrub(scout.to_json(found)), clock, scout.concerns)
         self._unsaid = True
         """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""
 

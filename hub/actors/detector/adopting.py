@@ -12,7 +12,8 @@ same task: what runs, or may be running, is not gone on with.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable
+import shlex
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +25,26 @@ from hub.actors.detector.carrying import Carrying
 from hub.actors.detector.scout import Scout
 from hub.actors.insist import insist
 from hub.domain.brief import render_envelope
-from hub.domain.contract import Contract, ManifestEntry, encode, sign
-from hub.domain.detection.adoption import events, goal, intent_texts, lifted, redacted
+from hub.domain.contract import Contract, Evidence, ManifestEntry, Sourced, change_evidence, encode, sign
+from hub.domain.detection.adoption import events, goal, intent_texts, lifted, redacted, seen_work
 from hub.domain.detection.detected import Detected, session_json
 from hub.domain.detection.intel import SessionIntel
 from hub.domain.event import Event
-from hub.domain.intent.fold import NO_INTENT, Intent, draft
+from hub.domain.intent.claims import claims_of
+from hub.domain.intent.draft import draft
+from hub.domain.intent.fold import NO_INTENT, Intent
+from hub.domain.proof import Proofs
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import write_atomic
 from hub.io.ending import end, with_all_below
-from hub.io.git.manifest import manifest
+from hub.io.git.manifest import changed_lines, manifest
+from hub.io.git.proving import proofs
 from hub.io.git.worktree import carry
 from hub.io.places import Places
 from hub.io.processes import Identity
 from hub.io.sqlite import NewEvent
-from hub.io.trees import tree_of
+from hub.io.trees import same_repository, tree_of
 from hub.messages import Adopt, AuditAppend, AuditEntry, EventAppend, GetSessionFacts
 from supervisors import Ref
 
@@ -53,6 +58,19 @@ class Work:
     first: str = ""
     """The same with all that is not committed."""
     files: tuple[ManifestEntry, ...] = ()
+    changes: tuple[tuple[str, str], ...] = ()
+    proofs: Proofs = attrs.field(factory=Proofs)
+
+
+@attrs.frozen
+class Told:
+    """What its transcript tells."""
+
+    intent: Intent
+    seen: tuple[Evidence, ...]
+    """Beside the intent: where it worked, what it wrote, what it said last."""
+    claims: tuple[Sourced, ...]
+    """What that says is done."""
 
 
 @attrs.frozen(kw_only=True)
@@ -81,15 +99,17 @@ class Adopting:
         """
         await self._insist_possible(order, found)
         stopped = await self._stop(found) if order.stop else ()
-        intel = await self._told(found)
-        work = await self._work(found)
+        intel = await self._intel(found)
+        told = self._told(intel, found)
+        work = await self._work(
+            order, found, [item.text for item in (*told.intent.do_not_redo, *told.claims)]
+        )
         name = self.new_id("s")
-        intent = lifted(intel, tree_of(found.work_dir) or found.work_dir)
-        contract = self._contract(name, order, found, intent, work)
+        contract = self._contract(name, order, found, told, work)
         await self._write(contract, found)
         if order.start:
-            told = events(intent, intel.recent_turns)
-            await insist(self.events, EventAppend(self._events(name, found, told)))
+            logged = self._events(name, found, events(told.intent, intel.recent_turns))
+            await insist(self.events, EventAppend(logged))
             begun = await self.carrying.start(contract, found, work.base, work.first)
         elif order.interactive:
             begun = await self.carrying.open(order.target, found, self.places.adopted_md(name))
@@ -120,8 +140,7 @@ class Adopting:
             raise HubError(Code.NOTHING_TO_ADOPT, "No session of this agent is known.", hint=hint)
         if order.interactive and order.stop:
             self.carrying.insist_terminal()
-        if order.start and not self.scout.inside(found.work_dir):
-            raise HubError(Code.OUTSIDE_PROJECT, f"It works in {found.work_dir or 'a folder nobody knows'}.")
+        self._insist_there(order, found)
         if order.start and (await insist(self.session, GetSessionFacts()))["active"]:
             raise HubError(Code.SESSION_ALREADY_RUNNING)
         if (order.start or order.interactive) and not order.stop and found.agent is not None:
@@ -133,6 +152,29 @@ class Adopting:
                 f"One of the processes {pids} may be working on this session; which one cannot be told.",
                 hint="End the one that does, then adopt its session.",
             )
+
+    def _insist_there(self, order: Adopt, found: Detected) -> None:
+        """Where the agent worked: in this project, or in the working tree that the user named.
+
+        Raises:
+            HubError: `outside_project`, `not_a_repository`.
+        """
+        where = found.work_dir or "a folder nobody knows"
+        if order.repository and not tree_of(order.repository):
+            raise HubError(Code.NOT_A_REPOSITORY, f"{order.repository} is in no git repository.")
+        if order.repository and not same_repository(found.work_dir, tree_of(order.repository)):
+            hint = (
+                "Name the repository it works in, or leave that out for a brief of what its transcript tells."
+            )
+            raise HubError(
+                Code.OUTSIDE_PROJECT, f"It works in {where}, which is not in {order.repository}.", hint=hint
+            )
+        if order.start and not self.scout.inside(found.work_dir):
+            folder = tree_of(found.work_dir) or found.work_dir
+            hint = (
+                f"A session begins in the project of its work: hub -C {shlex.quote(folder)} daemon --port 0"
+            )
+            raise HubError(Code.OUTSIDE_PROJECT, f"It works in {where}.", hint=hint if folder else "")
 
     async def _stop(self, found: Detected) -> tuple[Identity, ...]:
         """End the agent and all that it has started: what still writes would not be in the brief."""
@@ -147,7 +189,12 @@ class Adopting:
             )
         return processes
 
-    async def _told(self, found: Detected) -> SessionIntel:
+    def _told(self, intel: SessionIntel, found: Detected) -> Told:
+        intent = lifted(intel, tree_of(found.work_dir) or found.work_dir)
+        seen = seen_work(intel, intent, self.scrub(found.work_dir))
+        return Told(intent, seen, claims_of(seen))
+
+    async def _intel(self, found: Detected) -> SessionIntel:
         """All that its store tells, redacted.
 
         Raises:
@@ -161,30 +208,39 @@ class Adopting:
             raise HubError(Code.NOTHING_TO_ADOPT, intel.alarm or "Its session holds no prompt yet.")
         return intel
 
-    async def _work(self, found: Detected) -> Work:
-        """The files as they are now, what is not committed included; the tree and its index are only read."""
-        tree = Path(tree_of(found.work_dir)) if self.scout.inside(found.work_dir) else None
-        if tree is None:
-            return Work()
+    async def _work(self, order: Adopt, found: Detected, claims: Sequence[str]) -> Work:
+        """The files as they are now, what is not committed included; the tree and its index are only read.
+
+        Those of a repository outside of the project only where the user has named it.
+        """
+        if not (order.repository or self.scout.inside(found.work_dir)):
+            return Work(proofs=Proofs())
+        tree = Path(tree_of(found.work_dir))
         base = (await git.repo_state(tree)).head_sha
         if not base:
             raise HubError(Code.NO_COMMIT)
         first = await carry(tree, base, self.places.root)
-        files, _ = await manifest(self.places.root, base, first)
+        files, _ = await manifest(tree, base, first)
+        changes = await changed_lines(tree, "", base, first)
         shown = [attrs.evolve(entry, path=self.scrub(entry.path)) for entry in files]
-        return Work(base, first, tuple(shown))
+        found_out = await proofs(tree, first, "", claims, files, verified=False)
+        told = tuple((self.scrub(path), how) for path, how in changes)
+        return Work(base, first, tuple(shown), told, found_out)
 
-    def _contract(self, name: str, order: Adopt, found: Detected, intent: Intent, work: Work) -> Contract:
+    def _contract(self, name: str, order: Adopt, found: Detected, told: Told, work: Work) -> Contract:
         """The signed contract. What is accepted comes from the configuration, never from a transcript."""
         contract = draft(
-            intent,
+            told.intent,
             contract_id=f"c-{name}",
             session_id=name,
             task_id=self.new_id("t"),
-            task_goal=intent.initial_prompt,
+            task_goal=told.intent.initial_prompt,
             snapshot_commit_sha=work.first,
             acceptance_assertions=tuple(map(self.scrub, self.scout.config.session.verify)),
             file_manifest=work.files,
+            more_evidence=(*told.seen, *change_evidence(work.changes)),
+            claims=told.claims,
+            proofs=work.proofs,
             created_at=iso(self.clock()),
             from_provider=found.provider,
             to_provider=order.target,

@@ -32,6 +32,8 @@ class News:
     to_json: Callable[[Detected], dict[str, Any]]
     """As an agent is served, redacted."""
     clock: Callable[[], float]
+    concerns: Callable[[Detected], bool]
+    """Whether it is this log's to tell: of this project, and not hub's own."""
     _known: set[str] | None = None
     """Names; None before the first look."""
     _heard: set[str] = attrs.field(factory=set)
@@ -47,7 +49,9 @@ class News:
         """What is to be told of a scan. What it holds is not known before `told`."""
         first = self._known is None
         fresh = [one for one in found if self._fresh(one)]
-        return [self._event(one) for one in fresh if not one.hubs and (one.agent or one.gap or not first)]
+        return [
+            self._event(one) for one in fresh if one.gap or (self.concerns(one) and (one.agent or not first))
+        ]
 
     def again(self, event: NewEvent, logged: Record | None) -> NewEvent | None:
         """The event once more, under its prompt's own name, where what the log has in its place does not tell the prompt.

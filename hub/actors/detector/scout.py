@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine
+from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine, hubs_own
 from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
 from hub.domain.detection.lineup import SLACK, Agent
 from hub.io import trees
@@ -136,6 +136,10 @@ class Scout:
         """Whether a folder is in this project: its tree, or another worktree of the same repository."""
         root = self.root
         return bool(folder) and self._noted(("inside", folder, root), trees.same_repository(folder, root))
+
+    def concerns(self, found: Detected) -> bool:
+        """Whether somebody works on this project with it, or did, and it is nothing that hub has started."""
+        return not found.hubs and not hubs_own(found.work_dir) and self.inside(found.work_dir)
 
     def to_json(self, found: Detected) -> dict[str, object]:
         """As it is served, but not redacted."""

@@ -24,6 +24,7 @@ from hub.actors.knowledge.indexer import Indexer
 from hub.domain.event import Record, Tag
 from hub.domain.graph.drawn import DRAWN_FROM, drawn
 from hub.domain.intent.fold import Intent
+from hub.domain.redaction.lines import shown
 from hub.errors import Code, HubError
 from hub.io.graph.facts import Counts, counts, detail, note, of_session
 from hub.io.graph.search import search
@@ -76,6 +77,7 @@ class Knowledge(Actor[Any]):
         """Set once the database was opened, or could not be: nobody waits for the next try."""
         self._trouble: HubError | None = None
         self._counts = Counts(0, 0, 0, 0)
+        self._scrub = scrub
         self._indexer = Indexer(places.root, clock, scrub, self._progress)
         self._counted: tuple[int, int] | None = None
         """What the counts are of: the log's last event, and the files that a scan had taken in."""
@@ -184,7 +186,10 @@ class Knowledge(Actor[Any]):
             self._attend(store)
 
     def _retrieved(self, db: Any, question: str, limit: int) -> Any:
-        return with_staleness(self._places.root, search(db, question, limit))
+        """What was no known secret when it was indexed may be one now."""
+        found = with_staleness(self._places.root, search(db, question, limit))
+        texts = iter(shown([text for chunk in found for text in (chunk["Path"], chunk["Body"])], self._scrub))
+        return [{**chunk, "Path": next(texts), "Body": next(texts)} for chunk in found]
 
     async def _draw(self, message: DrawIntent) -> Intent | None:
         """Beside the inbox: other questions need not wait until the log is caught up with."""

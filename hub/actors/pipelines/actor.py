@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -88,12 +89,9 @@ class Pipelines(Actor[Any]):
 
     async def _replace(self, pipelines: tuple[Pipeline, ...]) -> list[dict[str, Any]]:
         configured = await self._configured()
-        found = [
-            *rules.problems(pipelines, self._providers),
-            *rules.contradictions(configured, pipelines),
-        ]
-        if found:
-            raise rules.invalid(found)
+        rules.refuse(
+            chain(rules.problems(pipelines, self._providers), rules.contradictions(configured, pipelines))
+        )
         replace_stored(self._places, rules.own(configured, pipelines))
         return rules.write(await self._all())
 

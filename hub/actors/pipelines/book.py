@@ -21,16 +21,19 @@ from hub.actors.insist import insist
 from hub.actors.trouble import UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, decode, encode, tally
-from hub.domain.session import StateCorrupt
+from hub.domain.session import Corruption, StateCorrupt
 from hub.domain.text import headline
 from hub.errors import Code, HubError
-from hub.io.atomic import read_bounded, write_atomic
+from hub.io import sealed
+from hub.io.atomic import read_bounded
 from hub.io.places import Places
+from hub.io.seal import split
 from hub.io.sqlite import NewEvent
 from hub.messages import AuditAppend, AuditEntry, EventAppend
 from supervisors import Ref
 
 _LIMIT = 64 * 1024 * 1024
+_NEWER = "Start the newer hub that wrote it. If none of yours did, move the file away."
 _SILENT = (NodeState.PENDING, NodeState.STARTING)
 """States nobody is told of: nothing has happened yet."""
 
@@ -46,6 +49,8 @@ class Book:
     scrub: Callable[[Any], Any]
     """Hides secrets; every text passes it that did not come from a session's own record."""
     run: PipelineRun | None = None
+    refused: HubError | None = None
+    """Why nothing may be written: the record is a newer hub's."""
     _told: set[str] = attrs.field(factory=set)
     _changed: trio.Event = attrs.field(factory=trio.Event)
 
@@ -68,20 +73,39 @@ class Book:
         return iso(self.clock())
 
     def load(self) -> HubError | None:
-        """Read the record back. A damaged file is kept aside and reported, never repaired or overwritten."""
+        """Read the record back. One that is damaged or not hub's own is kept aside and reported, never repaired.
+
+        A newer hub's stays where it is, and no run begins until it is gone.
+        """
+        path = self.places.pipeline_run
         try:
-            data = read_bounded(self.places.pipeline_run, _LIMIT)
+            data = read_bounded(path, _LIMIT)
         except FileNotFoundError:
             return None
         try:
-            self.run = decode(data)
+            self.run = decode(sealed.opened(path, data))
+        except sealed.NotSealed as error:
+            return self._not_believed(data, error)
         except StateCorrupt as error:
-            aside = self.places.pipeline_run.with_name(
-                f"pipeline-run.json.corrupt-{int(self.clock() * 1000)}"
-            )
-            self.places.pipeline_run.rename(aside)
-            return HubError(Code.STATE_CORRUPT, f"The pipeline run: {error}; it was kept as {aside.name}.")
+            return self._unusable(error)
         return None
+
+    def _not_believed(self, data: bytes, error: sealed.NotSealed) -> HubError:
+        try:
+            decode(split(data)[0])
+        except StateCorrupt as damage:
+            return self._unusable(damage)
+        aside = sealed.put_aside(self.places.pipeline_run)
+        return HubError(error.code, f"{error} It was kept as {aside.name}.")
+
+    def _unusable(self, error: StateCorrupt) -> HubError:
+        if error.reason is Corruption.NEWER_VERSION:
+            self.refused = HubError(
+                error.code, f"The pipeline run: {error}; it was left as it is.", hint=_NEWER
+            )
+            return self.refused
+        aside = sealed.put_aside(self.places.pipeline_run, "corrupt")
+        return HubError(error.code, f"The pipeline run: {error}; it was kept as {aside.name}.")
 
     def write(self, run: PipelineRun, point: str = "run") -> PipelineRun:
         """Keep a new state of the run; durable when this returns.
@@ -89,8 +113,10 @@ class Book:
         Raises:
             HubError: NO_SPACE, READ_ONLY, NO_PERMISSION; the old state is whole.
         """
+        if self.refused is not None:
+            raise self.refused
         try:
-            write_atomic(self.places.pipeline_run, encode(run), failpoint=f"pipeline.{point}")
+            sealed.write_sealed(self.places.pipeline_run, encode(run), failpoint=f"pipeline.{point}")
         except OSError as error:
             detail = f"Cannot write {self.places.pipeline_run}: the disk failed ({error.strerror})."
             raise HubError(Code.READ_ONLY, detail) from error

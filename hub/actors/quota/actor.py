@@ -28,8 +28,8 @@ from hub.domain.quota.spending import NOTHING, SOURCE, spent
 from hub.domain.quota.wallet import Prospect, alarm, entry, prospect, said
 from hub.domain.quota.window import QuotaReading, newest
 from hub.errors import HubError
-from hub.io.atomic import write_atomic
 from hub.io.places import Places
+from hub.io.sealed import write_sealed
 from hub.io.sqlite import NewEvent
 from hub.messages import (
     EventAppend,
@@ -201,7 +201,7 @@ class Quota(Actor[Any]):
         async with self._saving:
             cursor, data = self._book.cursor, self._book.encode()
             try:
-                await trio.to_thread.run_sync(write_atomic, self._path, data)
+                await trio.to_thread.run_sync(write_sealed, self._path, data)
                 self._saved = cursor
             except (HubError, OSError):
                 self._dirty.set()  # a full disk: the ledger in memory is whole; it is written when there is room

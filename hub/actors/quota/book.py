@@ -21,7 +21,7 @@ from hub.domain.quota.elsewhere import Elsewhere, Growth
 from hub.domain.quota.spending import NOTHING, Spending, spend, spend_elsewhere, spent
 from hub.domain.quota.window import QuotaReading, limit_of, reading_of
 from hub.errors import HubError
-from hub.io.atomic import read_bounded
+from hub.io.sealed import read_sealed
 
 _LIMIT = 16 * 1024 * 1024
 _WINDOWS = 200
@@ -128,7 +128,7 @@ class _File:
 def load(path: Path) -> Book:
     """The ledger as it was kept. A file that cannot be read is no reason not to work: what it told comes again."""
     with contextlib.suppress(OSError, HubError, msgspec.MsgspecError, ValueError):
-        kept = msgspec.json.decode(read_bounded(path, _LIMIT), type=_File)
+        kept = msgspec.json.decode(read_sealed(path, _LIMIT), type=_File)
         burns = {burn.last.key: burn for burn in kept.burns}
         return Book(kept.cursor, burns, dict(kept.spendings), dict(kept.warned), kept.elsewhere)
     return Book()

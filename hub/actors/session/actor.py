@@ -29,6 +29,7 @@ from hub.messages import (
     AgentBatch,
     AgentEvent,
     Detach,
+    GetContract,
     GetCost,
     GetProviders,
     GetRedactions,
@@ -137,6 +138,8 @@ class Session(Actor[Any]):
                 return self.answer_later(views.cost(self._kit))  # a list of prices takes its time to load
             case GetRedactions():
                 return views.redactions(self._kit)
+            case GetContract():
+                return self.answer_later(self._contract())
             case GetSessionFacts():
                 return views.facts(self._kit)
             case StartRun():
@@ -159,6 +162,11 @@ class Session(Actor[Any]):
                 return None
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the session")
+
+    async def _contract(self) -> dict[str, Any]:
+        from hub.actors.session.signed import Signed  # noqa: PLC0415  # an idle daemon has none
+
+        return await Signed(self._kit).current()
 
     # --- orders ---------------------------------------------------------------------------------------
 

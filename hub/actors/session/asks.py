@@ -55,6 +55,7 @@ class Asks:
                 dispatch_id=batch.dispatch_id,
                 provider=provider,
                 account=account,
+                folder=record.worktree,
             )
             if request is None:
                 continue

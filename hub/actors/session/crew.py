@@ -11,13 +11,16 @@ from typing import Any
 
 from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
+from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.desk import Desk
+from hub.actors.session.drafting import Drafting
 from hub.actors.session.driver import Driver
 from hub.actors.session.ending import Ending
 from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
+from hub.actors.session.scores import Scores
 from hub.actors.session.signed import Signed
 from hub.actors.session.starting import Starting
 from hub.actors.session.stillness import Stillness
@@ -38,10 +41,15 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
         adapter_spec: The child that carries a dispatch, and how it is spoken to.
     """
     desk = Desk(kit, adapters, adapter_spec)
-    targets, orders, evidence, asks = Targets(kit), Orders(kit), Evidence(kit), Asks(kit, desk)
-    stillness, signed = Stillness(kit.places.root), Signed(kit, evidence)
+    chronicler = Chronicler(kit)
+    targets, orders, asks = Targets(kit), Orders(kit), Asks(kit, desk)
+    evidence, scores = Evidence(kit, chronicler), Scores(kit, chronicler)
+    stillness, signed = Stillness(kit.places.root), Signed(kit)
     amending = Amending(kit, desk)
-    passing = Passing(kit, desk, targets, orders, evidence, asks, stillness, signed, amending)
-    ending = Ending(kit, desk, targets, evidence, passing)
+    drafting = Drafting(kit, evidence, chronicler)
+    passing = Passing(
+        kit, desk, targets, orders, evidence, asks, stillness, signed, amending, drafting, scores
+    )
+    ending = Ending(kit, desk, targets, evidence, passing, scores)
     work = Work(kit, desk, targets, orders, ending, asks, amending)
-    return Driver(kit, desk, work, passing, ending, asks, Starting(kit, targets))
+    return Driver(kit, desk, work, passing, ending, asks, Starting(kit, targets), chronicler, scores)

@@ -23,17 +23,17 @@ from hub.actors.trouble import shortage
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io.accounts import make_home
-from hub.io.atomic import read_bounded, write_atomic
+from hub.io.atomic import write_atomic
 from hub.io.child import ClaimedNotStarted, Dead, NeverClaimed, drop_ready, inspect, make_ready
 from hub.io.places import make_private_dir
 from hub.io.processes import sweep
 from hub.io.replies import Reply, keep
+from hub.io.run_sweep import ASSIGNMENT, ASSIGNMENT_LIMIT
+from hub.io.sealed import NotSealed, read_sealed, write_sealed
 from hub.messages import AdapterAnswer, AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, Dispatch
 from hub.providers.base import Account, Assignment, Stdin
 from supervisors import AdminError, ChildSpec, DynamicHandle, Exit, ExitKind, Ref
 
-_ASSIGNMENT = "assignment.json"
-_ASSIGNMENT_LIMIT = 16 * 1024 * 1024
 _INTERRUPT_GRACE = 5.0
 _LEAVE_GRACE = 60.0
 _FALLS = 3
@@ -85,7 +85,7 @@ class Desk:
         if isinstance(inspect(assignment.run_dir), NeverClaimed):
             make_private_dir(assignment.run_dir)
             make_home(assignment.account)
-            write_atomic(assignment.run_dir / _ASSIGNMENT, _encode(assignment))
+            write_sealed(assignment.run_dir / ASSIGNMENT, _encode(assignment))
             if assignment.envelope_path is not None:
                 write_atomic(assignment.envelope_path, assignment.envelope.encode())
             return await self._adopt(record, assignment, attach=False)
@@ -113,12 +113,12 @@ class Desk:
             OSError, HubError, msgspec.DecodeError: Its assignment cannot be read.
         """
         provider, own = self.kit.providers[owner(record)[0]], self.kit.env_of(*owner(record))
-        since = (self.kit.places.run_dir / record.dispatch_id / _ASSIGNMENT).stat().st_mtime_ns
+        since = (self.kit.places.run_dir / record.dispatch_id / ASSIGNMENT).stat().st_mtime_ns
         return Surroundings(agent_env(provider, self._assignment(record), own), since)
 
     def _assignment(self, record: SessionRecord) -> Assignment:
-        path = self.kit.places.run_dir / record.dispatch_id / _ASSIGNMENT
-        return _decode(read_bounded(path, _ASSIGNMENT_LIMIT), self._account_env(record))
+        path = self.kit.places.run_dir / record.dispatch_id / ASSIGNMENT
+        return _decode(read_sealed(path, ASSIGNMENT_LIMIT), self._account_env(record))
 
     def insist_known(self, record: SessionRecord) -> None:
         """Raise `dispatch_ambiguous` when the record's agent was let go and its runner died before a word came."""
@@ -216,10 +216,13 @@ class Desk:
         live = self.kit.board.agent
         if live is not None and live.dispatch_id == record.dispatch_id:
             return live
-        if not self.has_run(record):
-            return None
         try:
-            return await self.reattach(record)
+            return await self.reattach(record) if self.has_run(record) else None
+        except NotSealed:
+            await self.kill(
+                record
+            )  # nobody knows any more what is in that folder, but its processes bear the run's id
+            return None
         except HubError as error:
             if error.code is Code.DISPATCH_AMBIGUOUS:
                 return None  # its runner is dead, and took along whatever ran

@@ -14,10 +14,12 @@ import trio
 
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import Wish
+from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.desk import Desk
 from hub.actors.session.ending import Ending
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
+from hub.actors.session.scores import Scores
 from hub.actors.session.starting import Starting
 from hub.actors.session.work import Work, start_handoff
 from hub.actors.trouble import passes, shortage
@@ -43,10 +45,19 @@ class Driver:
     ending: Ending
     asks: Asks
     starting: Starting
+    chronicler: Chronicler
+    scores: Scores
     _told: Code | None = None
 
     async def run(self) -> None:
         """Go on for ever; returns only when the daemon lets go of the session."""
+        async with trio.open_nursery() as beside:
+            beside.start_soon(self.chronicler.run)
+            beside.start_soon(self.scores.run)
+            await self._drive()
+            beside.cancel_scope.cancel(reason="the session is let go of")
+
+    async def _drive(self) -> None:
         board = self.kit.board
         while not board.detached:
             record = self.kit.ledger.record
@@ -94,7 +105,11 @@ class Driver:
 
     async def _step(self, record: SessionRecord) -> None:
         if self.kit.ledger.owes:
+            # Nothing of a task is told before all that finds secrets in it is ready; that takes seconds on a new machine.
+            await self.kit.arm()
             await self.kit.ledger.tell()
+            if not record.previous:
+                await self.starting.tell(record)
             return
         if self.kit.board.wish is Wish.STOP:
             await self.ending.stopped(record, "user")

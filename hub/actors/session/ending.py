@@ -16,6 +16,7 @@ from hub.actors.session.ends import withdraw_all
 from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
+from hub.actors.session.scores import Scores
 from hub.actors.session.targets import Targets
 from hub.actors.trouble import PASSING
 from hub.domain.event import Tag
@@ -34,6 +35,7 @@ class Ending:
     targets: Targets
     evidence: Evidence
     passing: Passing
+    scores: Scores
 
     async def judge(self, record: SessionRecord) -> None:
         """The agent says it is done: let the acceptance commands say whether it is."""
@@ -114,6 +116,7 @@ class Ending:
                 await self.kit.ledger.say(
                     Tag.ERROR, problem.detail, code=str(problem.code), hint=problem.hint
                 )
+        await self.scores.settle()
         changes = _ended(state, self.kit.clock(), error)
         await self._close(record, {**changes, "verified": verified, "snapshot_sha": sha})
 

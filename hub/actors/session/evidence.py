@@ -1,10 +1,11 @@
 """What the event log proves about a session: the intent block, the facts and the gate's results.
 
-Owns: where a contract's intent comes from, and reading a session's events back and folding them.
+Owns: where a contract's intent comes from, and the run of the acceptance commands.
 Must not: write anything but the acceptance commands' results.
 
-The intent is drawn from the graph's nodes. Where the graph does not give it at once, for whatever reason, it is folded from
-the log: both are the same, and a handoff neither waits for an index nor fails because a database is damaged or locked.
+The intent is drawn from the graph's nodes. Where the graph does not give it at once, for whatever reason, it is that of the
+session's chronicle: both are the same, and a handoff neither waits for an index nor fails because a database is damaged or
+locked.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import attrs
 import trio
 
 from hub.actors.insist import insist
+from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.kit import Kit
 from hub.domain.acceptance import orders_of
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.contract import EvidenceKind
-from hub.domain.event import Record, Tag
-from hub.domain.intent.fold import Intent, IntentFold
+from hub.domain.event import Tag
+from hub.domain.intent.fold import Intent
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
 from hub.io import git
@@ -82,7 +84,10 @@ class Gate:
     def evidence(self) -> tuple[ContractEvidence, ...]:
         """The same for a contract."""
         return tuple(
-            ContractEvidence(EvidenceKind.VERIFY, c.command, c.source, c.exit_code) for c in self.checks
+            ContractEvidence(
+                EvidenceKind.VERIFY, c.command, c.source, c.exit_code, "" if c.passed else c.output
+            )
+            for c in self.checks
         )
 
     def text(self) -> str:
@@ -96,19 +101,15 @@ class Evidence:
     """Reads and checks; the same log and tree give the same answers."""
 
     kit: Kit
-
-    async def records(self, record: SessionRecord) -> list[Record]:
-        """Every event of the session at once, for the score, which weighs each against all others."""
-        found: list[Record] = []
-        await self.kit.each(record.session_id, found.extend)
-        return found
+    chronicler: Chronicler
 
     async def intent(self, record: SessionRecord) -> tuple[Intent, Source]:
         """The intent block as of the log's last event, and where it was found."""
         drawn = await self._drawn(record)
         if drawn is not None:
             return drawn, Source.GRAPH
-        return await self._folded(record), Source.LOG
+        chronicle = await self.chronicler.whole(record)
+        return await trio.to_thread.run_sync(chronicle.intent), Source.LOG
 
     async def _drawn(self, record: SessionRecord) -> Intent | None:
         """Out of the graph's nodes; None where they are not to be had, or are of a task that is told otherwise by now."""
@@ -120,17 +121,6 @@ class Evidence:
             return None
         task = self.kit.task(record)
         return found if found is not None and found.initial_prompt == (task or found.initial_prompt) else None
-
-    async def _folded(self, record: SessionRecord) -> Intent:
-        """From the user's task and the agents' own events."""
-        fold = IntentFold(self.kit.task(record), record.worktree)
-
-        def feed(page: list[Record]) -> None:
-            for item in page:
-                fold.feed(item.id, item)
-
-        await self.kit.each(record.session_id, feed)
-        return await trio.to_thread.run_sync(fold.intent)
 
     async def gate(self, record: SessionRecord, key: str) -> Gate:
         """Run every acceptance command in the worktree and put the results on record.

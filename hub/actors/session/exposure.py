@@ -27,7 +27,7 @@ async def warn_of_secrets(kit: Kit, record: SessionRecord, target: Target) -> No
     if target.provider == record.provider:
         return
     with contextlib.suppress(HubError):
-        diff = await git.session_diff(kit.places.root, record.base, record.branch)
+        diff = await git.session_diff(kit.places.root, record.base, record.branch, carried=True)
         counts = await trio.to_thread.run_sync(kit.count_secrets, _added(diff["diff"]))
         if counts:
             kinds = ", ".join(f"{kind}:{count}" for kind, count in sorted(counts.items()))

@@ -65,6 +65,7 @@ class Kit:
     stumbles: Stumbles = attrs.field(factory=Stumbles)
     detection: Detection = attrs.field(factory=Detection)
 
+    _armed: bool = False
     _known: tuple[Config, object, KnownSecrets] | None = None
     _task: tuple[KnownSecrets, object, str] | None = None
 
@@ -74,12 +75,17 @@ class Kit:
 
     async def arm(self) -> None:
         """Make ready to hide secrets, off the event loop; before anything of an agent or a task is read."""
-        if self.detection.engine is None and self.config.redaction.detection:
-            await trio.to_thread.run_sync(self.detection.load)
+        detection = self.detection
+        missing = self.config.redaction.detection and detection.engine is None and not detection.trouble
+        if self._armed and not missing:
+            return
+        if missing:
+            await trio.to_thread.run_sync(detection.load)
         await trio.to_thread.run_sync(
             self.scrub, ""
         )  # imports and compiles for a tenth of a second, the first time
         garbage.keep()
+        self._armed = True
 
     async def each(self, session_id: str, take: Callable[[list[Record]], object]) -> None:
         """Give every event of a session, oldest first, in pages: a long session's log does not fit in memory."""

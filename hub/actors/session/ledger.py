@@ -20,17 +20,26 @@ from hub.actors.insist import insist
 from hub.actors.trouble import PASSING, UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.handoff import STARTS, State, Trigger, advance
-from hub.domain.session import SessionRecord, SessionState, StateCorrupt, decode, encode
+from hub.domain.session import Corruption, SessionRecord, SessionState, StateCorrupt, decode, encode
 from hub.domain.text import clip, headline
 from hub.errors import Code, HubError
-from hub.io import failpoints
-from hub.io.atomic import read_bounded, write_atomic
+from hub.io import failpoints, sealed
+from hub.io.atomic import read_bounded
+from hub.io.git.refs import ID
 from hub.io.places import Places
+from hub.io.seal import split
 from hub.io.sqlite import NewEvent
 from hub.messages import AuditAppend, AuditEntry, EventAppend, EventsOnRecord
 from supervisors import Ref
 
+PENDING = "pending"
+"""What the audit log says of a handoff's score when the handoff is over; the score has a record of its own."""
 _RECORD_LIMIT = 4 * 1024 * 1024
+_OLD_WORK = (
+    "The work of an earlier session is on its branch: git branch --list 'hub/*', hub history --commits."
+    ' Go on with a new one: hub run "task"'
+)
+_NEWER = "Start the newer hub that wrote it. If none of yours did, move the file away."
 _TASK = 32_000
 """Characters of the task that the event log tells."""
 _ENDED = {
@@ -58,10 +67,14 @@ class Ledger:
     events: Ref[Any]
     clock: Callable[[], float]
     record: SessionRecord | None = None
+    refused: HubError | None = None
+    """Why nothing may be written: the record is a newer hub's."""
     scrub: Callable[[Any], Any] = _as_it_is
     """Applied to all that is told: the record may hold a secret of the user's task, what is told may not."""
     heard: Callable[[int, str, Mapping[str, Any]], None] = _nobody
     """Told of each event of hub's own, with its id."""
+    newest: int = 0
+    """The id of the last event that was logged here; 0 before the first one."""
     _told: tuple[object, ...] = ()
     _writing: trio.Lock = attrs.field(factory=trio.Lock)
 
@@ -83,14 +96,17 @@ class Ledger:
         return self.record is not None and _news(self.record) != self._told
 
     def load(self) -> HubError | None:
-        """Read the record back. A damaged file is kept aside and reported, never repaired or overwritten.
+        """Read the record back. One that is damaged or not hub's own is kept aside and reported, never repaired.
+
+        A newer hub's stays where it is: until it is gone, nothing is written over it and no session begins.
 
         Raises:
             HubError: `disk_failed`; whatever the record says, nothing may be done before it can be read.
         """
+        path = self.places.fsm
         try:
             failpoints.hit("fsm.read")
-            data = read_bounded(self.places.fsm, _RECORD_LIMIT)
+            data = read_bounded(path, _RECORD_LIMIT)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -98,18 +114,33 @@ class Ledger:
                 Code.DISK_FAILED, f"Cannot read {self.places.fsm}: the disk failed ({error.strerror})."
             ) from error
         try:
-            self.record = decode(data)
+            self.record = pinned(decode(sealed.opened(path, data)), self.places)
+        except sealed.NotSealed as error:
+            return self._not_believed(data, error)
         except StateCorrupt as error:
-            aside = self.places.fsm.with_name(f"fsm.json.corrupt-{int(self.clock() * 1000)}")
-            self.places.fsm.rename(aside)
-            return HubError(Code.STATE_CORRUPT, f"{error}; the file was kept as {aside.name}")
+            return self._unusable(error)
         return None
 
+    def _not_believed(self, data: bytes, error: sealed.NotSealed) -> HubError:
+        """What is told of a record that hub did not write; its bytes are looked at only to say what ails them."""
+        try:
+            decode(split(data)[0])
+        except StateCorrupt as damage:
+            return self._unusable(damage)
+        aside = sealed.put_aside(self.places.fsm)
+        return HubError(error.code, f"{error} It was kept as {aside.name}.", hint=_OLD_WORK)
+
+    def _unusable(self, error: StateCorrupt) -> HubError:
+        if error.reason is Corruption.NEWER_VERSION:
+            self.refused = HubError(error.code, f"{error}; it was left as it is", hint=_NEWER)
+            return self.refused
+        aside = sealed.put_aside(self.places.fsm, "corrupt")
+        return HubError(error.code, f"{error}; the file was kept as {aside.name}")
+
     async def begin(self, record: SessionRecord) -> None:
-        """The first record of a session; durable when this returns."""
+        """The first record of a session; durable when this returns. `tell` has to follow before anything is done."""
         async with self._writing:
             self._store(record, f"fsm.{record.state}")
-        await self._try_to_tell()
 
     async def update(self, **changes: Any) -> SessionRecord:
         """Change the record within its state; durable when this returns."""
@@ -163,6 +194,8 @@ class Ledger:
             "contract": record.contract_id,
             "dispatch": record.dispatch_id,
         }
+        if record.previous is State.RESUMING and record.state is State.RUNNING:
+            data["fidelity"] = PENDING
         first = not record.previous
         name = "session_started" if first else "handoff"
         await self._append(AuditEntry(name, self.scrub(data), key=key))
@@ -221,23 +254,38 @@ class Ledger:
     async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
         """Log events; published, and unless a spool has them too durable, when this returns. Answers their ids."""
         ids: list[int] = await insist(self.events, EventAppend(events, spooled))
+        self.newest = max(self.newest, *ids, 0)
         return ids
 
     def _stamp(self) -> dict[str, Any]:
         return {"seq": self.now.seq + 1, "at": iso(self.clock())}
 
     def _store(self, record: SessionRecord, failpoint: str) -> None:
+        if self.refused is not None:
+            raise self.refused
         before = self.record
         if before is None or (before.session_id, before.state) != (record.session_id, record.state):
             record = attrs.evolve(record, moved_seq=record.seq)
         try:
-            write_atomic(self.places.fsm, encode(record), failpoint=failpoint)
+            sealed.write_sealed(self.places.fsm, encode(record), failpoint=failpoint)
         except OSError as error:
             # The old record is whole, and the next try writes a new file from its first byte: so it may be tried.
             raise HubError(
                 Code.READ_ONLY, f"Cannot write {self.places.fsm}: the disk failed ({error.strerror})."
             ) from error
         self.record = record
+
+
+def pinned(record: SessionRecord, places: Places) -> SessionRecord:
+    """The record, whose worktree is where hub makes it and nowhere else, and whose branch is the session's.
+
+    Raises:
+        StateCorrupt: It names another folder or branch.
+    """
+    place, branch = str(places.worktree(record.session_id)), f"hub/{record.session_id}"
+    if not ID.fullmatch(record.session_id) or (record.worktree, record.branch) != (place, branch):
+        raise StateCorrupt(Corruption.INVALID, "it names a worktree or a branch that is not its session's")
+    return record
 
 
 def _news(record: SessionRecord) -> tuple[object, ...]:

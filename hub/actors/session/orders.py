@@ -12,10 +12,10 @@ from pathlib import Path
 import attrs
 
 from hub.actors.session.kit import Kit
-from hub.domain.approval import asks
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import verify
 from hub.domain.profile import guidance
+from hub.domain.rules import asks
 from hub.domain.session import SessionRecord
 from hub.io.atomic import read_bounded
 from hub.providers.base import Assignment
@@ -36,7 +36,8 @@ class Orders:
     def fresh(self, record: SessionRecord) -> Assignment:
         """A first start, or another try on the same provider: its own session goes on where it can."""
         provider = self.kit.providers[record.provider]
-        resumable = bool(record.native_id) and provider.capabilities.resume
+        # The agent chose it: one that begins with a dash would be an option of its program.
+        resumable = record.native_id[:1] not in ("", "-") and provider.capabilities.resume
         resume_id = record.native_id if resumable else ""
         if record.adopted:
             return self._adopter(record, resume_id)

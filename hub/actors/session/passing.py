@@ -18,31 +18,31 @@ from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
+from hub.actors.session.drafting import Drafting, contract_id
 from hub.actors.session.evidence import Evidence, Gate
 from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.owner import unknown_agent
+from hub.actors.session.scores import Scores
 from hub.actors.session.signed import Signed
 from hub.actors.session.stillness import Stillness
 from hub.actors.session.targets import Targets
 from hub.actors.trouble import UNAUDITED, passes
 from hub.domain.approval import Action
 from hub.domain.brief import receiver_prompt, render_envelope
-from hub.domain.contract import Anchor, Contract, EvidenceKind, encode, sign
-from hub.domain.contract import Evidence as ContractEvidence
+from hub.domain.contract import encode, sign
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.intent.fold import Intent, draft
 from hub.domain.profile import Target
-from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
+from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState, Unscored
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import write_atomic
 from hub.io.git.env import together
-from hub.io.git.manifest import manifest
+from hub.io.git.own_folder import NEVER
 from hub.messages import AuditHead, BreakerFailure, BreakerSuccess
 
 
@@ -59,6 +59,8 @@ class Passing:
     stillness: Stillness
     signed: Signed
     amending: Amending
+    drafting: Drafting
+    scores: Scores
 
     async def step(self, record: SessionRecord) -> None:
         """Do what the record's state asks and move to the next one."""
@@ -110,6 +112,11 @@ class Passing:
             *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped),
         ):
             await self.kit.ledger.say(Tag.SYSTEM, note)
+        # One that was staged is untracked, and mostly ignored, from this snapshot on: it is not found a second time.
+        known = self.kit.ledger.now.withheld
+        withheld = dict.fromkeys((*known, *(s.path for s in snapshot.skipped if s.reason == NEVER)))
+        if len(withheld) > len(known):
+            await self.kit.ledger.update(withheld=tuple(withheld))
         if audited:
             await self.kit.ledger.note(
                 "snapshot",
@@ -148,8 +155,9 @@ class Passing:
 
     async def _write_contract(self, record: SessionRecord, target: Target, gate: Gate | None) -> str:
         """Build, sign and write the contract; it is on the audit log when its SHA-256 is returned."""
-        intent, source = await self.evidence.intent(record)
-        contract = sign(await self._contract(record, target, gate, intent), self.kit.keys.contract)
+        await self.scores.settle()  # the contract that is there is what the last handoff's score is made of
+        made, source = await self.drafting.contract(record, target, gate)
+        contract = sign(made, self.kit.keys.contract)
         effect(State.SNAPSHOTTED, "mid")
         data, text = encode(contract), render_envelope(contract)
         refuse_known_secrets(self.kit, data.decode(), text)
@@ -164,36 +172,6 @@ class Passing:
             intent=str(source),
         )
         return digest
-
-    async def _contract(
-        self, record: SessionRecord, target: Target, gate: Gate | None, intent: Intent
-    ) -> Contract:
-        """The contract, derived from what is on record; the outgoing agent is never asked."""
-        head = await insist(self.kit.audit, AuditHead())
-        files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
-        hide = self.kit.redactor().text
-        if hide(names := "\n".join(entry.path for entry in files)) != names:
-            files = tuple(attrs.evolve(entry, path=hide(entry.path)) for entry in files)
-        evidence: tuple[ContractEvidence, ...] = gate.evidence() if gate is not None else ()
-        if record.safe_point == "interrupted":
-            said = "no safe point came in time: a tool call was interrupted"
-            evidence = (ContractEvidence(EvidenceKind.INTERRUPT, said, 0), *evidence)
-        return draft(
-            intent,
-            contract_id=contract_id(record),
-            session_id=record.session_id,
-            task_id=record.task_id,
-            task_goal=self.kit.task(record),
-            snapshot_commit_sha=record.snapshot_sha,
-            acceptance_assertions=self.kit.assertions(record),
-            file_manifest=files,
-            verify_evidence=evidence,
-            audit=Anchor(head["seq"], head["hash"]),
-            handoff_id=record.handoff_id,
-            created_at=record.at,
-            from_provider=record.provider,
-            to_provider=target.provider,
-        )
 
     async def _envelope_built(self, record: SessionRecord) -> None:
         self.signed.contract(record)
@@ -278,7 +256,6 @@ class Passing:
             self.desk.insist_known(record)
             await self._no_heartbeat(record, live)
             return
-        points = await self.signed.fidelity(record)
         effect(State.RESUMING, "done")
         await insist(self.kit.breakers, BreakerSuccess(record.to_provider, record.to_account))
         await self.kit.ledger.advance(
@@ -290,7 +267,13 @@ class Passing:
             failing=0,
             failure=None,
             handoffs_done=record.handoffs_done + 1,
-            hfs_history=(*record.hfs_history, points),
+            unscored=Unscored(
+                record.handoff_id,
+                record.snapshot_sha,
+                record.snapshot_tree,
+                record.contract_sha256,
+                record.tree_matches,
+            ),
             session_state=SessionState.RUNNING,
         )
 
@@ -328,8 +311,3 @@ class Passing:
         """A dispatch that is not to be counted on: the user has decided so, or nobody can deal with its agent."""
         left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
         await self._next_receiver(record, left)
-
-
-def contract_id(record: SessionRecord) -> str:
-    """The id of the contract of the record's handoff."""
-    return f"c-{record.handoff_id}"

@@ -1,29 +1,29 @@
-"""The contract that a handoff has signed: read back from disk, and held against the log.
+"""The contract that a handoff has signed, read back from disk.
 
-Owns: the verification at every reading; gathering what the fidelity is made of, and telling it.
-Must not: write the contract (`passing.py` does), or weigh the parts of the score (`hub.domain.fidelity` does).
+Owns: the verification at every reading, and what binds a contract to this project and its session.
+Must not: write the contract (`passing.py` does), or score it (`scores.py` does).
 """
 
 from __future__ import annotations
 
 import hashlib
-from functools import partial
+from typing import Any
 
 import attrs
+import msgspec
 import trio
 
-from hub.actors.insist import insist
-from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
-from hub.domain.contract import Contract, verify
-from hub.domain.event import Tag
-from hub.domain.fidelity import Fidelity, score
+from hub.domain.contract import Contract, ContractInvalid, Refusal, verify
 from hub.domain.session import SessionRecord
-from hub.errors import HubError
+from hub.errors import Code, HubError
+from hub.io import git
 from hub.io.atomic import read_bounded
-from hub.io.git.manifest import manifest
-from hub.messages import AuditIntact
 
+_WHEN = "One is made at each handoff: hub handoff"
+_REFUSED = (
+    "It is shown to nobody. A handoff writes a new one: hub handoff; what was signed is in: hub history"
+)
 _LIMIT = 64 * 1024 * 1024
 
 
@@ -32,7 +32,41 @@ class Signed:
     """The contract of the handoff under way."""
 
     kit: Kit
-    evidence: Evidence
+
+    async def current(self) -> dict[str, Any]:
+        """The contract on disk as JSON, if hub has signed it for this project's session and nothing newer is on record.
+
+        Raises:
+            HubError: `not_found`, `contract_invalid`.
+        """
+        try:
+            data = await trio.to_thread.run_sync(read_bounded, self.kit.places.envelope_json, _LIMIT)
+        except FileNotFoundError:
+            raise HubError(Code.NOT_FOUND, "There is no contract yet.", hint=_WHEN) from None
+        try:
+            contract = verify(data, self.kit.keys.contract)
+            await self._bound(contract, data)
+        except ContractInvalid as error:
+            raise HubError(error.code, error.detail, hint=_REFUSED, **error.extra) from error
+        if (record := self.kit.ledger.record) is not None and record.session_id != contract.session_id:
+            raise HubError(Code.NOT_FOUND, "This session has no contract yet.", hint=_WHEN)
+        return self.kit.scrub_value(msgspec.json.decode(data))  # type: ignore[no-any-return]
+
+    async def _bound(self, contract: Contract, data: bytes) -> None:
+        """Of this project: it keeps the snapshot of the contract's handoff; and the one on record, where there is one."""
+        snapshot = contract.snapshot_commit_sha
+        if (
+            await git.kept_snapshot(self.kit.places.root, contract.session_id, contract.handoff_id)
+            != snapshot
+        ):
+            raise ContractInvalid(Refusal.WRONG_BINDING, "it is of another project, or its snapshot is gone")
+        record = self.kit.ledger.record
+        if record is None or record.session_id != contract.session_id or not record.contract_id:
+            return
+        if record.contract_id != contract.contract_id:
+            raise ContractInvalid(Refusal.WRONG_BINDING, "it is an older one than the session's newest")
+        if hashlib.sha256(data).hexdigest() != record.contract_sha256:
+            raise ContractInvalid(Refusal.WRONG_BINDING, "it is not the one on record")
 
     def contract(self, record: SessionRecord) -> Contract:
         """The contract on disk, if it is the one this handoff signed.
@@ -40,54 +74,8 @@ class Signed:
         Raises:
             HubError: `contract_invalid`; it must not be given to anybody.
         """
-        return self._verified(record, self._bytes())
-
-    async def fidelity(self, record: SessionRecord) -> float:
-        """The handoff's score, which is told: the contract as it was given, held against the log; 0 of a false one."""
-        data = self._bytes()
-        try:
-            contract = self._verified(record, data)
-        except HubError:
-            return 0
-        found = await self._judged(record, contract, data)
-        await self.kit.ledger.say(
-            Tag.HANDOFF,
-            f"fidelity {found.hfs} of 100",
-            source=f"hfs:{record.handoff_id}",
-            hfs=found.hfs,
-            recallPermille={facet: round(share * 1000) for facet, share in found.per_class.items()},
-            missing=list(found.missing[:20]),
-            unsupported=list(found.unsupported[:20]),
-        )
-        return found.hfs
-
-    async def _judged(self, record: SessionRecord, contract: Contract, data: bytes) -> Fidelity:
-        records = await self.evidence.records(record)
-        text = data.decode()
-        files, _ = await manifest(self.kit.places.root, record.base, record.snapshot_sha)
-        audited = hashlib.sha256(data).hexdigest() == record.contract_sha256
-        audited = audited and await insist(self.kit.audit, AuditIntact())
-        judge = partial(
-            score,
-            [(item.id, item) for item in records],
-            contract,
-            goal=self.kit.task(record),
-            acceptance=self.kit.assertions(record),
-            signed=True,
-            audited=audited,
-            secret_free=self.kit.redactor().text(text) == text,
-            tree_matches=record.tree_matches,
-            root=record.worktree,
-            snapshot_paths=[entry.path for entry in files],
-        )
-        return await trio.to_thread.run_sync(judge)
-
-    def _bytes(self) -> bytes:
-        return read_bounded(self.kit.places.envelope_json, _LIMIT)
-
-    def _verified(self, record: SessionRecord, data: bytes) -> Contract:
         return verify(
-            data,
+            read_bounded(self.kit.places.envelope_json, _LIMIT),
             self.kit.keys.contract,
             session_id=record.session_id,
             handoff_id=record.handoff_id,

@@ -32,7 +32,7 @@ class Starting:
     targets: Targets
 
     async def accept(self, order: StartRun) -> dict[str, Any]:
-        """Put the session on record; it is durable, and told of, when this returns. What follows is the driver's.
+        """Put the session on record; it is durable when this returns. What follows is the driver's.
 
         Raises:
             HubError: `session_already_running`, `no_commit`, `no_fallback`..., and nothing has begun.
@@ -55,16 +55,18 @@ class Starting:
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(kit.audit, AuditAppend([]))
-        await kit.arm()
         record = attrs.evolve(new_record(kit, order, chain, state), left_out=left_out)
         kit.tallies.clear()
-        await kit.ledger.begin(record)
-        await self._tell_detection()
-        await self._tell_left_out(record)
         kit.board.wish = None
         kit.board.trouble = None
+        await kit.ledger.begin(record)
         kit.board.touch()
         return views.started(record)
+
+    async def tell(self, record: SessionRecord) -> None:
+        """What the user has to know of a session that begins; each is said once, however often this is called."""
+        await self._tell_detection()
+        await self._tell_left_out(record)
 
     async def _tell_detection(self) -> None:
         """Rules go on alone where there is no detection engine; never without a word."""

@@ -19,13 +19,13 @@ from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner
-from hub.domain.approval import asks
 from hub.domain.config.reader import Config
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.profile import ProviderStatus, Status, Target, chain, next_target
 from hub.domain.quota.wallet import Prospect, wall
 from hub.domain.quota.window import FULL, QuotaReading
+from hub.domain.rules import unenforceable
 from hub.domain.session import LeftOut, SessionRecord
 from hub.errors import Code, HubError
 from hub.messages import BreakerClosed, GetConfig, GetLoggedOut, GetProspects, Shut
@@ -34,7 +34,7 @@ from supervisors import ActorDied
 
 _PATIENCE = 5.0
 """Seconds to wait for a forecast: without one the threshold alone decides."""
-_MUTE = "cannot ask for permission, which a rule of [[approvals]] wants."
+_NARROW = "Take another agent, or give the rule the `provider` or the `tool` it is meant for."
 _NEVER_AGAIN = frozenset({"auth", "dispatch_failed", "verify_failed"})
 """Ways to leave a task after which the same provider and account is not asked again within it."""
 
@@ -67,12 +67,14 @@ class Targets:
         program = self.kit.config.provider(name).program or provider.program
         return shutil.which(program) is not None
 
-    def mute(self, name: str) -> bool:
-        """Whether a rule wants its agent to ask before it acts, and it has no way to."""
-        return asks(self.kit.config.approvals, name) and not self.kit.providers[name].capabilities.approvals
+    def unheld(self, name: str) -> str:
+        """Why its agent cannot be held to the rules of `[[approvals]]`; "" = it can, or no rule is about its tools."""
+        options = self.kit.config.provider(name).options
+        unasked = self.kit.providers[name].unasked(options)
+        return unenforceable(self.kit.config.approvals, name, unasked)
 
     def _fit(self, name: str) -> bool:
-        return self.installed(name) and not self.mute(name)
+        return self.installed(name) and not self.unheld(name)
 
     def known(self, logged_out: Collection[str] = ()) -> list[ProviderStatus]:
         """Every enabled provider; one that is not installed, logged out, or must ask and cannot, is in error."""
@@ -132,10 +134,8 @@ class Targets:
                 raise HubError(
                     Code.AGENT_MISSING, f"{provider} is not installed.", hint=self._install_hint(provider)
                 )
-            if self.mute(provider):
-                raise HubError(
-                    Code.INVALID, f"{provider} {_MUTE}", hint="Name the rule's provider in hub.toml."
-                )
+            if why := self.unheld(provider):
+                raise HubError(Code.INVALID, f"{provider} {why}", hint=_NARROW)
             names = [provider, *(n for n in names if n != provider)]
         if not names:
             raise self._nobody(self.left_out(logged_out, provider=provider, profile=profile))
@@ -236,8 +236,8 @@ class Targets:
             breaker = shut.get((name, account))
             if not self.installed(name):
                 status, reason = Status.ERROR, "not installed"
-            elif self.mute(name):
-                status, reason = Status.ERROR, f"it {_MUTE}"
+            elif why := self.unheld(name):
+                status, reason = Status.ERROR, f"it {why}"
             elif working == Target(name, account):
                 status, reason = Status.ACTIVE, ""
             elif name in logged_out and name not in self.kit.config.session.chain:

@@ -14,6 +14,7 @@ import attrs
 
 from hub.actors.clock import iso
 from hub.actors.session.kit import Kit
+from hub.domain.handoff import State
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import HubError
 from hub.messages import Ended
@@ -31,7 +32,7 @@ def status(kit: Kit) -> dict[str, Any]:
     record = kit.ledger.record
     if record is None:
         record = SessionRecord()
-    total = kit.tallies.tokens()
+    total, active = kit.tallies.tokens(), record.session_state.active
     body: dict[str, Any] = {
         "sessionId": record.session_id,
         "taskId": record.task_id,
@@ -43,6 +44,7 @@ def status(kit: Kit) -> dict[str, Any]:
         "handoffsDone": record.handoffs_done,
         "hfsScore": record.hfs,
         "hfsHistory": list(record.hfs_history),
+        "hfsPending": record.unscored is not None,
         "fsmState": str(record.state),
         "sessionState": str(_seen_state(record)),
         "account": record.account,
@@ -54,10 +56,12 @@ def status(kit: Kit) -> dict[str, Any]:
         "runId": record.run_id,
         "leftOut": [attrs.asdict(out) for out in record.left_out],
         "branch": record.branch,
+        "withheld": list(record.withheld),
         "worktree": record.worktree,
         "waitUntil": iso(record.wait_until) if record.wait_until else None,
-        "waitReason": record.wait_reason,
-        "reason": record.reason,
+        "waitReason": record.wait_reason if active and record.wait_until else "",
+        # Of the handoff under way. What it was is in the history; said of a later moment it would be untrue.
+        "reason": record.reason if active and record.state is not State.RUNNING else "",
         "startedAt": record.started_at or None,
         "endedAt": record.ended_at or None,
         "error": None,
@@ -104,6 +108,7 @@ def facts(kit: Kit) -> dict[str, Any]:
     return {
         "sessionId": record.session_id,
         "branch": record.branch,
+        "withheld": list(record.withheld),
         "worktree": record.worktree,
         "mainBranch": record.main_branch,
         "base": record.base,
@@ -119,6 +124,7 @@ def started(record: SessionRecord) -> dict[str, Any]:
         "sessionId": record.session_id,
         "taskId": record.task_id,
         "branch": record.branch,
+        "withheld": list(record.withheld),
         "worktree": record.worktree,
     }
 

@@ -69,7 +69,7 @@ class Profiles:
         try:
             return read_stored(self.places)
         except HubError as error:
-            if error.code is not Code.STATE_CORRUPT:
+            if error.code not in (Code.STATE_CORRUPT, Code.NOT_SEALED):
                 raise
             put_aside(self.places)
             return ()

@@ -72,6 +72,8 @@ _folder = string(
     "an absolute path or one that begins with ~/",
     lambda v: not v or v.startswith(("/", "~/")) or v[1:3] == ":\\",
 )
+_WHY_NOT = "its program would take it for an option"
+_model = string(f"a model's name, which does not begin with - ({_WHY_NOT})", lambda v: not v.startswith("-"))
 _texts = each(_text, "an array of strings")
 _providers = each(_provider, "an array of providers' names")
 _commands = each(_command, "an array of commands")
@@ -95,11 +97,16 @@ def _argv(value: Any, path: schema.Path, problems: list[Problem]) -> Any:
     return each(_text, "a command: a string or an array of strings")(value, path, problems)
 
 
-def _free(value: Any, path: schema.Path, problems: list[Problem]) -> Any:
-    if isinstance(value, dict):
-        return value
-    problems.append(Problem(path, "must be a table"))
-    return None
+def _options(value: Any, path: schema.Path, problems: list[Problem]) -> Any:
+    if not isinstance(value, dict):
+        problems.append(Problem(path, "must be a table"))
+        return None
+    problems.extend(
+        Problem((*path, key), f"must not begin with -: {_WHY_NOT}; options are given in args")
+        for key, item in value.items()
+        if isinstance(item, str) and item.startswith("-")
+    )
+    return value
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -173,13 +180,13 @@ class ProviderSettings(Value):
     """Whether hub may read the agent's own login and ask its maker's server for the quota."""
     quota_url: str = setting(_url, "")
     """That server; "" = the maker's."""
-    model: str = setting(_text, "")
+    model: str = setting(_model, "")
     base_url: str = setting(_url, "")
     program: str = setting(_text, "")
     script: str = setting(_text, "")
     """The steps of a scripted agent: a path."""
     env: Mapping[str, str] = setting(_env, dict, secret=True)
-    options: Mapping[str, Any] = setting(_free, dict)
+    options: Mapping[str, Any] = setting(_options, dict)
     """What only this agent understands."""
     accounts: tuple[Account, ...] = setting(each(account, "an array of tables"), ())
     kind: Literal["", "acp"] = setting(choice("acp"), "")

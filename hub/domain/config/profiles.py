@@ -83,7 +83,13 @@ def removed(configured: Sequence[Profile], stored: Sequence[Profile], name: str)
 
 def _insist_stored(configured: Sequence[Profile], name: str) -> None:
     if name in [profile.name for profile in configured]:
-        raise _invalid([Problem(("name",), "is a profile of hub.toml; change it there")])
+        raise _invalid(
+            [
+                Problem(
+                    ("name",), "is a profile of hub.toml; change it there, or take it out: under [[profiles]]"
+                )
+            ]
+        )
 
 
 def _unknown(profile: Profile, providers: Collection[str]) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from typing import Any, cast
 import attrs
 
 from hub.domain.brief import MAX_GOAL
-from hub.domain.contract import Sourced
+from hub.domain.contract import Evidence, EvidenceKind, Sourced
 from hub.domain.detection.detected import shown_texts
 from hub.domain.detection.intel import SessionIntel, Turn
 from hub.domain.event import Event, EventType
@@ -26,6 +26,7 @@ from hub.domain.intent.activity import below
 from hub.domain.intent.fold import NO_INTENT, ORDER, Intent, IntentFold
 from hub.domain.intent.memory import Touched
 from hub.domain.text import clean, clip
+from hub.domain.words import MAX_TURNS, turn
 
 MAX_FILES = 200
 """Files of the work that are told as events."""
@@ -91,6 +92,17 @@ def lifted(intel: SessionIntel, root: str) -> Intent:
         failed_attempts=tuple(map(relative, told.failed_attempts)),
     )
     return cast("Intent", _bare(found))
+
+
+def seen_work(intel: SessionIntel, intent: Intent, folder: str) -> tuple[Evidence, ...]:
+    """What the transcript tells beside its intent: where the agent worked, what it wrote, and what it said last."""
+    said = [item.text for item in intel.recent_turns if item.role != "user" and item.text.strip()]
+    written = [file.path for file in intent.files if file.written][-MAX_FILES:]
+    return (
+        *((Evidence(EvidenceKind.FOLDER, folder, 0),) if folder else ()),
+        *(Evidence(EvidenceKind.WROTE, path, 0) for path in written),
+        *(turn(text) for text in said[-MAX_TURNS:]),
+    )
 
 
 def _bare(value: Any) -> Any:

@@ -105,6 +105,7 @@ def _intent(outline: Outline, found: Mapping[str, list[Mapping[str, Any]]], sess
     own = {name: value for name, value in _fields(outline).items() if name not in ("whole", "items")}
     return Intent(
         **own,
+        done=done,
         do_not_redo=not_again(done, facts(NodeType.DO_NOT_REDO)),
         decisions=facts(NodeType.DECISION),
         constraints=facts(NodeType.CONSTRAINT),

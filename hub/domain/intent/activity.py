@@ -171,13 +171,6 @@ class Calls:
         )
 
 
-def amended(seen: Activity, late: Activity) -> Activity:
-    """The event as it would read had it told at once what its amendment tells."""
-    if late.tag == Tag.TOOL_RESULT:
-        return attrs.evolve(seen, text=late.text, exit_code=late.exit_code, failed=late.failed)
-    return attrs.evolve(seen, plan=late.plan, remaining=late.remaining)
-
-
 def failure_text(result: Activity) -> str:
     """A failed result in one line; "" for one that says neither what was tried nor where."""
     what = result.command or f"{result.tool} {result.path}".strip()

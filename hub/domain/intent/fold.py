@@ -1,6 +1,6 @@
 """What the agent is after, as a fold over its events.
 
-Owns: `Intent`, the fold that keeps it live, and the contract's fields drawn from it.
+Owns: `Intent`, and the fold that keeps it live.
 Must not: ask an agent anything, or put an agent's words where the user's belong (goal, acceptance commands).
 
 Rules:
@@ -18,12 +18,6 @@ from __future__ import annotations
 import attrs
 
 from hub.domain.contract import (
-    Anchor,
-    Contract,
-    Evidence,
-    EvidenceKind,
-    ManifestEntry,
-    Snippet,
     Sourced,
 )
 from hub.domain.event import Event, Record, Tag
@@ -50,6 +44,8 @@ class Intent:
     initial_prompt: str
     plan: tuple[Sourced, ...]
     tasks_remaining: tuple[Sourced, ...]
+    done: tuple[Sourced, ...]
+    """The plan's finished steps, which are among what is not to be redone."""
     do_not_redo: tuple[Sourced, ...]
     decisions: tuple[Sourced, ...]
     constraints: tuple[Sourced, ...]
@@ -69,6 +65,7 @@ NO_INTENT = Intent(
     initial_prompt="",
     plan=(),
     tasks_remaining=(),
+    done=(),
     do_not_redo=(),
     decisions=(),
     constraints=(),
@@ -148,6 +145,7 @@ class IntentFold:
             initial_prompt=memory.prompt,
             plan=_sourced(memory.plan.steps),
             tasks_remaining=_sourced(remaining),
+            done=_sourced(memory.plan.done),
             do_not_redo=not_again(_sourced(memory.plan.done), _sourced(memory.said[Shelf.DO_NOT_REDO])),
             decisions=_sourced(memory.said[Shelf.DECISION]),
             constraints=_sourced(memory.said[Shelf.CONSTRAINT]),
@@ -284,59 +282,18 @@ class IntentFold:
 
     def _next_action(self, remaining: dict[str, int]) -> Sourced | None:
         memory = self.memory
-        said, planned = memory.next.said, _sourced(remaining)[:1]
+        # A list that is kept may lag behind what the agent has said since: that is no next action any more.
+        over = {
+            alike(text) for text, told in memory.said[Shelf.DO_NOT_REDO].items() if told > memory.plan.told
+        }
+        said = memory.next.said
+        planned = _sourced({step: told for step, told in remaining.items() if alike(step) not in over})[:1]
         # The plan's first open task, unless the agent said something more exact since the plan last changed.
         if said and (not planned or said.source > planned[0].source):
             return None if self._finished(said.source) else said
         failing = (c for c in memory.commands.values() if c.failed and is_check(c.command, memory.prompt))
         failures = tuple(Sourced(mend_text(c.command), c.source) for c in failing)
         return next(iter((*planned, *failures[-1:])), None)
-
-
-def draft(
-    intent: Intent,
-    *,
-    contract_id: str,
-    session_id: str,
-    task_id: str,
-    task_goal: str,
-    snapshot_commit_sha: str,
-    acceptance_assertions: tuple[str, ...],
-    file_manifest: tuple[ManifestEntry, ...],
-    verify_evidence: tuple[Evidence, ...] = (),
-    audit: Anchor | None = None,
-    handoff_id: str = "",
-    created_at: str = "",
-    from_provider: str = "",
-    to_provider: str = "",
-) -> Contract:
-    """The unsigned contract: the intent, and what hub itself knows (goal, commands, files, snapshot)."""
-    return Contract(
-        contract_id=contract_id,
-        session_id=session_id,
-        task_id=task_id,
-        task_goal=task_goal,
-        snapshot_commit_sha=snapshot_commit_sha,
-        next_action=intent.next_action.text if intent.next_action else "",
-        do_not_redo=_texts(intent.do_not_redo),
-        acceptance_assertions=acceptance_assertions,
-        file_manifest=file_manifest,
-        decisions=intent.decisions,
-        constraints=intent.constraints,
-        initial_prompt=intent.initial_prompt,
-        plan=_texts(intent.plan),
-        tasks_remaining=_texts(intent.tasks_remaining),
-        skills_loaded=_texts(intent.skills_loaded),
-        skills_in_use=_texts(intent.skills_in_use),
-        skills_to_use=_texts(intent.skills_to_use),
-        in_flight_code=tuple(Snippet(code.path, code.snippet) for code in intent.in_flight_code),
-        audit=audit,
-        handoff_id=handoff_id,
-        created_at=created_at,
-        from_provider=from_provider,
-        to_provider=to_provider,
-        evidence=(*verify_evidence, *_evidence(intent)),
-    )
 
 
 def not_again(done: tuple[Sourced, ...], said: tuple[Sourced, ...]) -> tuple[Sourced, ...]:
@@ -364,15 +321,6 @@ def order_text(seen: Activity) -> str:
     return ORDER + clip(" ".join(seen.text.split()), MAX_ORDER)
 
 
-def _evidence(intent: Intent) -> tuple[Evidence, ...]:
-    harness = (*((intent.model,) if intent.model else ()), *intent.mcps)
-    return (
-        *(Evidence(EvidenceKind.COMMAND, c.command, c.source, c.exit_code) for c in intent.commands),
-        *(Evidence(EvidenceKind.FAILED_ATTEMPT, a.text, a.source) for a in intent.failed_attempts),
-        *(Evidence(EvidenceKind.HARNESS, h.text, h.source) for h in harness),
-    )
-
-
 def _keep(items: dict[str, int], key: str, value: int) -> None:
     items[key] = value
     if len(items) > MAX_ITEMS:
@@ -381,7 +329,3 @@ def _keep(items: dict[str, int], key: str, value: int) -> None:
 
 def _sourced(items: dict[str, int]) -> tuple[Sourced, ...]:
     return tuple(Sourced(text, source) for text, source in items.items())
-
-
-def _texts(items: tuple[Sourced, ...]) -> tuple[str, ...]:
-    return tuple(item.text for item in items)

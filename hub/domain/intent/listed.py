@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import attrs
 
@@ -65,6 +66,7 @@ class _Item:
     done: bool
 
 
+@lru_cache(maxsize=4)  # as for `statements`
 def listed(text: str) -> Listed | None:
     """The plan that stands in the text; None where there is none."""
     found = None
@@ -81,6 +83,7 @@ def listed(text: str) -> Listed | None:
     return found
 
 
+@lru_cache(maxsize=4)  # as for `statements`
 def finished(text: str) -> frozenset[int]:
     """The numbers of the steps that the text says are done: "Step 2 is done", "Steps 1 and 2 are complete"."""
     numbers: set[int] = set()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from hub.domain.patterns import late
@@ -26,11 +27,13 @@ _PATH = late(r"[\w.@%+-][\w./@%+-]*|/[\w./@%+-]+")
 _MOVES = ("cd", "pushd", "popd")
 
 
+@lru_cache(maxsize=512)  # each run that ends well is compared with every command that fails
 def same(command: str) -> str:
     """Two commands that differ in white space and in where their messages go only are the same."""
     return " ".join(_NOISE().sub(" ", command[:MAX_LINE]).split())
 
 
+@lru_cache(maxsize=4)  # the folds that run over the same events ask for the same line one after the other
 def proven(line: str) -> frozenset[str]:
     """The commands that have passed when the line has ended with status 0, each as `same` has it.
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import lru_cache
 
 import attrs
 
@@ -126,7 +127,8 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 _EMPHASIS = re.compile(r"\*\*|__|`")
 
 
-def statements(text: str, *, by_user: bool = False) -> Iterator[Statement]:
+@lru_cache(maxsize=4)  # the folds that run over the same events ask for the same text one after the other
+def statements(text: str, *, by_user: bool = False) -> tuple[Statement, ...]:
     """The statements in `text`, in order, one a sentence at most.
 
     Args:
@@ -134,13 +136,14 @@ def statements(text: str, *, by_user: bool = False) -> Iterator[Statement]:
         by_user: The user speaks: plain "do not ..." and "never ..." are then constraints too. An agent says
             these of its own doings all the time.
     """
-    fenced = False
+    fenced, found = False, list[Statement]()
     for line in text.splitlines():
         stripped = line.strip()
         if stripped.startswith(("```", "~~~")):
             fenced = not fenced
         elif stripped and not fenced and not stripped.startswith((">", "|", "#")):
-            yield from _of_line(stripped[:MAX_LINE], by_user=by_user)
+            found += _of_line(stripped[:MAX_LINE], by_user=by_user)
+    return tuple(found)
 
 
 def imminent(text: str) -> bool:
@@ -160,11 +163,13 @@ def alike(text: str) -> str:
 
 def _of_line(line: str, *, by_user: bool) -> Iterator[Statement]:
     plain = _EMPHASIS.sub("", _BULLET.sub("", line)).replace("\u2019", "'").strip()
-    labelled = _labelled(plain)
-    if labelled:
-        yield labelled
-        return
-    for sentence in _SENTENCE.split(plain):
+    sentences = _SENTENCE.split(plain)
+    if _labelled(plain):
+        # What follows the label belongs to it, up to the next label: "Done: the parser. Next: its tests."
+        end = next((at for at, one in enumerate(sentences) if at and _labelled(one)), len(sentences))
+        yield from filter(None, [_labelled(" ".join(sentences[:end]))])
+        sentences = sentences[end:]
+    for sentence in sentences:
         if sentence and not sentence.endswith("?"):
             found = _labelled(sentence) or _unlabelled(sentence[:MAX_STATEMENT], by_user=by_user)
             if found:

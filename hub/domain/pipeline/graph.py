@@ -8,6 +8,7 @@ runs (`hub.domain.pipeline.run` does).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from hub.domain.config.model import Pipeline, PipelineNode
@@ -16,6 +17,8 @@ from hub.errors import Code, HubError
 
 MAX_NODES = 200
 """Nodes of one pipeline: each is a full session, one after the other."""
+MAX_PROBLEMS = 100
+"""A list that is wrong in more places is told the first so many."""
 _SHOWN = 12
 """So many of the allowed names are listed."""
 
@@ -62,15 +65,26 @@ def check(pipelines: Sequence[Pipeline], providers: Collection[str]) -> None:
     Raises:
         HubError: INVALID; its `errors` tell every problem, each with where it is and what is allowed there.
     """
-    found = list(problems(pipelines, providers))
-    if found:
-        raise invalid(found)
+    refuse(problems(pipelines, providers))
+
+
+def refuse(found: Iterable[Problem]) -> None:
+    """Nothing where there are no problems.
+
+    Raises:
+        HubError: INVALID; its `errors` tell the first `MAX_PROBLEMS` of them. No more are looked for.
+    """
+    if first := list(islice(found, MAX_PROBLEMS + 1)):
+        raise invalid(first)
 
 
 def invalid(found: Sequence[Problem]) -> HubError:
-    """The error that tells these problems, with their JSON paths."""
-    errors = [{"path": _json_path(problem.path), "message": problem.text} for problem in found]
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    """The error that tells these problems, the first `MAX_PROBLEMS` with their JSON paths."""
+    errors = [{"path": _json_path(problem.path), "message": problem.text} for problem in found[:MAX_PROBLEMS]]
+    others = len(found) - 1
+    more = f" (and {others} more)" if others else ""
+    if len(found) > MAX_PROBLEMS:
+        more = f" (and at least {others} more)"
     detail = f"{errors[0]['path']}: {errors[0]['message']}{more}"
     return HubError(Code.INVALID, detail, errors=errors)
 
@@ -95,7 +109,7 @@ def problems(pipelines: Sequence[Pipeline], providers: Collection[str]) -> Itera
 
 
 def _of_nodes(nodes: Sequence[PipelineNode], path: Path, providers: Collection[str]) -> Iterator[Problem]:
-    ids = list(dict.fromkeys(node.id for node in nodes))
+    ids = dict.fromkeys(node.id for node in nodes)
     seen: set[str] = set()
     for index, node in enumerate(nodes):
         if node.id in seen:
@@ -130,10 +144,9 @@ def _listed(names: Collection[str]) -> str:
 
 def _cycles(nodes: Sequence[PipelineNode]) -> Iterator[list[str]]:
     """Cycles that share no node, one of each knot: ids from the first one on, each waiting for the next."""
-    needs: dict[str, list[str]] = {}
+    needs: dict[str, list[str]] = {node.id: [] for node in nodes}
     for node in nodes:
-        needs.setdefault(node.id, [])
-        needs[node.id] += [name for name in node.depends_on if any(name == other.id for other in nodes)]
+        needs[node.id] += [name for name in node.depends_on if name in needs]
     left = _knotted(needs)
     while left:
         walk = [next(iter(left))]
@@ -147,9 +160,21 @@ def _cycles(nodes: Sequence[PipelineNode]) -> Iterator[list[str]]:
 def _knotted(needs: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """What is left, with what it waits for there, when all that can run has run."""
     left = {name: [want for want in wants if want in needs] for name, wants in needs.items()}
-    while free := [name for name, wants in left.items() if not wants]:
-        left = {name: [w for w in wants if w not in free] for name, wants in left.items() if name not in free}
-    return left
+    waiting: dict[str, list[str]] = {name: [] for name in left}
+    missing = {name: len(wants) for name, wants in left.items()}
+    for name, wants in left.items():
+        for want in wants:
+            waiting[want].append(name)
+    free = [name for name, count in missing.items() if not count]
+    for name in free:
+        for later in waiting[name]:
+            missing[later] -= 1
+            if not missing[later]:
+                free.append(later)
+    done = set(free)
+    return {
+        name: [want for want in wants if want not in done] for name, wants in left.items() if name not in done
+    }
 
 
 def order(nodes: Sequence[PipelineNode]) -> tuple[str, ...]:
@@ -187,12 +212,19 @@ def own(configured: Sequence[Pipeline], given: Sequence[Pipeline]) -> tuple[Pipe
     return tuple(pipeline for pipeline in given if pipeline not in configured)
 
 
+_PLACE = "under [[pipelines]]"
+
+
 def contradictions(configured: Sequence[Pipeline], given: Sequence[Pipeline]) -> Iterator[Problem]:
-    """Pipelines that would change one of `hub.toml`, which is the user's to change."""
+    """What would change or drop a pipeline of `hub.toml`, which is the user's to change."""
     known = {pipeline.name: pipeline for pipeline in configured}
     for index, pipeline in enumerate(given):
-        if known.get(pipeline.name, pipeline) != pipeline:
-            yield Problem((index, "name"), f"{pipeline.name!r} is defined in hub.toml; change it there")
+        if known.pop(pipeline.name, pipeline) != pipeline:
+            yield Problem(
+                (index, "name"), f"{pipeline.name!r} is defined in hub.toml; change it there: {_PLACE}"
+            )
+    for name in known:
+        yield Problem((), f"{name!r} is left out, and is defined in hub.toml; take it out there: {_PLACE}")
 
 
 def named(pipelines: Sequence[Pipeline], name: str) -> Pipeline:
@@ -217,6 +249,4 @@ def check_runnable(pipeline: Pipeline, providers: Collection[str]) -> None:
     """
     if not pipeline.nodes:
         raise invalid([Problem(("nodes",), f"{pipeline.name!r} has no nodes; it needs at least one")])
-    found = [Problem(problem.path[1:], problem.text) for problem in problems([pipeline], providers)]
-    if found:
-        raise invalid(found)
+    refuse(Problem(problem.path[1:], problem.text) for problem in problems([pipeline], providers))

@@ -1,12 +1,16 @@
 """Secrets out of a file's text, every line staying on its line.
 
-Owns: what becomes of the lines that a secret took up.
+Owns: what becomes of the lines that a secret took up, and that many short texts are looked at as one.
 Must not: find or mark a secret itself (`redaction` does).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import islice
+
 from hub.domain.redaction.redactor import Redactor
+from hub.domain.text import clean
 
 
 def hidden_in_place(redactor: Redactor, text: str) -> str:
@@ -27,3 +31,20 @@ def hidden_in_place(redactor: Redactor, text: str) -> str:
             out.append("\n" * text.count("\n", done, span.end))
             done = span.end
     return "".join((*out, text[done:]))
+
+
+def shown(texts: Sequence[str], hide: Callable[[str], str]) -> list[str]:
+    """Each text as it may be shown: nothing that a terminal acts on, nothing secret.
+
+    They are looked at as one text: by itself, a name of twenty characters costs ten times as much.
+
+    Args:
+        texts: Each keeps its lines, unless it holds line ends that are no newlines.
+        hide: Hides what is secret in a text, every line on its line.
+    """
+    whole = "\n".join(texts)
+    if clean(whole) is not whole:
+        texts = [clean(text) for text in texts]
+        whole = "\n".join(texts)
+    lines = iter(hide(whole).split("\n"))
+    return ["\n".join(islice(lines, text.count("\n") + 1)) for text in texts]

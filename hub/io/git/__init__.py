@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypedDict
 
@@ -16,7 +17,9 @@ import attrs
 
 from hub.errors import Code, HubError
 from hub.io.git.env import effective_config, filter_overrides, git, git_capped
-from hub.io.git.refs import BASE, INDEX_SUFFIX, KEPT, kept_ref, move_refs, resolve
+from hub.io.git.live import live_tree
+from hub.io.git.own_folder import brought_by
+from hub.io.git.refs import BASE, INDEX_SUFFIX, KEPT, is_ancestor, kept_ref, move_refs, resolve
 from hub.io.git.scan import Skipped
 from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
 from hub.io.git.worktree import Worktree, add_worktree
@@ -26,6 +29,7 @@ DIFF_LIMIT = 1 << 20
 _STAT_LIMIT = 1 << 18
 _SHORT = 12
 _REWINDS = 1000
+_NO_WORKTREE = frozenset({Code.WORKTREE_MISSING, Code.WORKTREE_TAMPERED})
 _SAFE_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
 
 
@@ -100,22 +104,57 @@ async def _main_branch(root: Path, configured: str) -> str:
     return ""
 
 
-async def session_diff(root: Path, main_branch: str, branch: str) -> Diff:
-    """What `branch` changed since it left `main_branch`: `main...branch`.
+async def session_diff(
+    root: Path, main_branch: str, branch: str, worktree: Path | None = None, *, carried: bool = False
+) -> Diff:
+    """What a session changed: `main...branch`, without the uncommitted changes that the user brought along.
+
+    Args:
+        root: The project.
+        main_branch: What the branch left.
+        branch: The session's.
+        worktree: Where its agent works: what is in no snapshot yet is told too. It is only read, and nothing is kept of
+            it; of one that is gone or leads elsewhere the branch alone is told.
+        carried: Tell the user's own changes too.
 
     Raises:
         HubError: BRANCH_MISSING when the session's branch is gone.
     """
+    base = await _branched_from(root, main_branch, branch, carried=carried)
+    if worktree is not None:
+        try:
+            async with live_tree(worktree, root) as (tree, where):
+                return await _diff(root, base, tree, where)
+        except HubError as error:
+            if error.code not in _NO_WORKTREE:
+                raise
+    return await _diff(root, base, await _tip(root, branch))
+
+
+async def _branched_from(root: Path, main_branch: str, branch: str, *, carried: bool) -> str:
+    """Where a session's work begins: at the commit that carries the user's changes, where that is the newest in common."""
     new = await _tip(root, branch)
     if not new:
         raise HubError(Code.BRANCH_MISSING, f"The branch {branch} is gone.")
-    old = await _tip(root, main_branch)
-    if not old:
-        old = await _commit_of(root, f"{kept_ref(branch.removeprefix('hub/'), BASE)}")
-    if not old:
+    old, start = (
+        await _tip(root, main_branch),
+        await _commit_of(root, kept_ref(branch.removeprefix("hub/"), BASE)),
+    )
+    if not old and not start:
         raise HubError(Code.BRANCH_MISSING, f"The branch {main_branch} is gone.")
-    base = await git("merge-base", old, new, cwd=root, accept=(0, 1))
-    return await _diff(root, base.text.split("\n")[0] or old, new)
+    base = (
+        (await git("merge-base", old or start, new, cwd=root, accept=(0, 1))).text.split("\n")[0]
+        or old
+        or start
+    )
+    if carried or not start:
+        return base
+    # The agent may have merged a newer main branch: then that is what the work is on.
+    if await is_ancestor(base, start, cwd=root, where={}) and await is_ancestor(
+        start, new, cwd=root, where={}
+    ):
+        return start
+    return base
 
 
 async def commit_diff(root: Path, sha: str) -> Diff:
@@ -158,6 +197,14 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[SnapshotE
     return found
 
 
+async def kept_snapshot(root: Path, session_id: str, handoff_id: str) -> str:
+    """The commit that is kept of a handoff; "" when none is, also for what is no id."""
+    try:
+        return await _commit_of(root, kept_ref(session_id, handoff_id))
+    except ValueError:
+        return ""
+
+
 async def branch_exists(root: Path, branch: str) -> bool:
     """Whether there is a branch of that name."""
     return bool(await _tip(root, branch))
@@ -167,9 +214,15 @@ async def rewind(root: Path, sha: str) -> str:
     """Makes a branch `hub/rewind/<short>-<n>` at a snapshot; nothing else moves.
 
     Raises:
-        HubError: NOT_FOUND.
+        HubError: NOT_FOUND; TRACKED for a commit of an agent's own that would put a `.hub` into the project.
     """
     full = await resolve(root, sha)
+    if brought := await brought_by(root, full):
+        raise HubError(
+            Code.TRACKED,
+            f"{full[:_SHORT]} brings {', '.join(brought)}, which hub would read once it is checked out.",
+            hint=f"See what else it holds: git show --stat {full[:_SHORT]}; hub's own snapshots: hub history --commits",
+        )
     for number in range(1, _REWINDS):
         name = f"hub/rewind/{full[:_SHORT]}-{number}"
         if await _commit_of(root, f"refs/heads/{name}"):
@@ -181,18 +234,19 @@ async def rewind(root: Path, sha: str) -> str:
     raise HubError(Code.GIT_FAILED, f"There are {_REWINDS} rewinds of {full[:_SHORT]} already.")
 
 
-async def _diff(root: Path, old: str, new: str) -> Diff:
+async def _diff(root: Path, old: str, new: str, where: Mapping[str, str] | None = None) -> Diff:
     stat, cut = await git_capped(
-        "diff", *_SAFE_DIFF, "--stat=120,80", old, new, "--", cwd=root, limit=_STAT_LIMIT
+        "diff", *_SAFE_DIFF, "--stat=120,80", old, new, "--", cwd=root, limit=_STAT_LIMIT, where=where
     )
     patch, truncated = await git_capped(
-        "diff", *_SAFE_DIFF, "--patch", old, new, "--", cwd=root, limit=DIFF_LIMIT
+        "diff", *_SAFE_DIFF, "--patch", old, new, "--", cwd=root, limit=DIFF_LIMIT, where=where
     )
     summary, text = (part.decode("utf-8", "replace") for part in (stat, patch))
     if cut:
         summary = f"{summary.rpartition(chr(10))[0]}\n... (more files changed than can be shown)\n"
     if truncated:
-        more = f"... (cut at {DIFF_LIMIT} bytes; see: git diff {old[:_SHORT]} {new[:_SHORT]})"
+        see = f"; see: git diff {old[:_SHORT]} {new[:_SHORT]}" if not where else ""
+        more = f"... (cut at {DIFF_LIMIT} bytes{see})"
         text = f"{text.rpartition(chr(10))[0]}\n{more}\n"
     return Diff(summary=summary, diff=text, truncated=truncated or cut)
 
@@ -218,5 +272,6 @@ def _utc(when: str) -> str:
 
 __all__ = [
     "Change", "Diff", "RepoState", "Skipped", "Snapshot", "SnapshotEntry", "Worktree", "add_worktree", "branch_exists",
-    "check_worktree", "commit_diff", "repo_state", "rewind", "session_diff", "snapshot", "snapshots", "tree_hash",
+    "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "rewind", "session_diff", "snapshot", "snapshots",
+    "tree_hash",
 ]  # fmt: skip

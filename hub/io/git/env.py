@@ -125,9 +125,11 @@ async def git(
     return done
 
 
-async def git_capped(*args: str, cwd: Path, limit: int) -> tuple[bytes, bool]:
+async def git_capped(
+    *args: str, cwd: Path, limit: int, where: Mapping[str, str] | None = None
+) -> tuple[bytes, bool]:
     """The first `limit` bytes of a git's output, and whether there was more; git is stopped there."""
-    env = environment({}, await _protected())
+    env = environment(where or {}, await _protected())
     start = partial(
         trio.run_process,
         ("git", *args),

@@ -1,6 +1,7 @@
 """Which files the work has touched, and what they hold.
 
-Owns: the list of paths between two commits, with the SHA-256 of what each holds in the newer one.
+Owns: the list of paths between two commits, with the SHA-256 of what each holds in the newer one, and how many lines of
+each have changed.
 Must not: read a file through a link, or follow a path out of the worktree.
 """
 
@@ -13,6 +14,7 @@ import trio
 
 from hub.domain.contract import ManifestEntry
 from hub.io.git.env import git
+from hub.io.git.refs import BASE, kept_ref
 
 MAX_FILES = 10_000
 _GROUP = 256
@@ -24,7 +26,8 @@ async def manifest(root: Path, base: str, sha: str) -> tuple[tuple[ManifestEntry
 
     A deleted file has no SHA-256. A link's is that of its target's name, a submodule has none.
     """
-    done = await git("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", base, sha, cwd=root)
+    args = ("-r", "-z", "--no-renames", "--raw", "--no-abbrev", "--ignore-submodules=dirty")
+    done = await git("diff-tree", *args, base, sha, cwd=root)
     parts = done.out.split(b"\0")
     rows = [(parts[i].decode().split(), parts[i + 1]) for i in range(0, len(parts) - 1, 2)]
     kept = rows[:MAX_FILES]
@@ -34,6 +37,33 @@ async def manifest(root: Path, base: str, sha: str) -> tuple[tuple[ManifestEntry
         for meta, path in kept
     )
     return entries, len(rows) - len(kept)
+
+
+async def paths_of(root: Path, sha: str) -> list[str]:
+    """Every path of a commit's tree."""
+    done = await git("ls-tree", "-r", "-z", "--name-only", "--full-tree", sha, cwd=root)
+    return done.out.decode("utf-8", "replace").split("\0")[:-1]
+
+
+async def changed_lines(root: Path, session_id: str, base: str, sha: str) -> tuple[tuple[str, str], ...]:
+    """Each path the session has changed, with how much: `("src/a.py", "+3 -1")`, `("a.png", "binary file")`.
+
+    The session began at the commit that carries the user's uncommitted work, else at `base`; "" is no session.
+    """
+    options = ("diff-tree", "-r", "-z", "--no-renames", "--numstat", "--no-ext-diff", "--no-textconv")
+    done = None
+    if session_id:
+        done = await git(*options, kept_ref(session_id, BASE), sha, cwd=root, accept=(0, 128))
+    if done is None or done.code:
+        done = await git(*options, base, sha, cwd=root)
+    rows = (row.split(b"\t", 2) for row in done.out.split(b"\0")[:-1])
+    return tuple(
+        (
+            path.decode("utf-8", "replace"),
+            "binary file" if added == b"-" else f"+{int(added)} -{int(removed)}",
+        )
+        for added, removed, path in rows
+    )
 
 
 def _is_blob(mode: str) -> bool:

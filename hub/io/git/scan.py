@@ -17,6 +17,7 @@ import trio
 from hub.io.git.digest import SUBMODULE, Absent, Content, Found, Unstorable, look
 from hub.io.git.directories import all_specials, news
 from hub.io.git.env import git, together
+from hub.io.git.own_folder import NEVER, folder_of
 from hub.io.git.shadow import Shadow
 
 _CANNOT_TELL = 128
@@ -94,7 +95,7 @@ async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
 
 
 async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Work:
-    """Looks at what a scan found.
+    """Looks at what a scan found; what lies in a folder of hub's own stays as the tree before has it.
 
     Args:
         shadow: The working tree's.
@@ -102,11 +103,15 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Wor
         also: More paths that belong to the tree when they are there, ignored or not.
     """
     paths = {**dict.fromkeys(also), **found.paths}
+    own = {path: folder for path in paths if (folder := folder_of(path)) is not None}
+    for path in own:
+        del paths[path]
     looked = await trio.to_thread.run_sync(
         partial(look, shadow.worktree, sorted(paths), shadow.algorithm, executable_bit=shadow.executable_bit)
     )
     why = "the history of a nested repository; its files are kept"
-    skipped = [Skipped(show(path + b".git"), why) for path in found.nested]
+    skipped = [Skipped(show(path + b".git"), why) for path in found.nested if folder_of(path) is None]
+    skipped += [Skipped(show(folder), NEVER) for folder in set(own.values())]
     entries: dict[bytes, Entry | None] = {}
     for path, what in looked.items():
         old = paths[path]
@@ -149,7 +154,8 @@ async def tree_diff(shadow: Shadow, old: str, new: str) -> dict[bytes, tuple[Ent
     """What differs between two trees."""
     if old == new:
         return {}
-    args = ("-r", "-z", "--raw", "--no-renames", old, new)
+    # Else git reads `.gitmodules` from the tree, and dies of what it may not obey there.
+    args = ("-r", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty", old, new)
     done = await git("diff-tree", *args, cwd=shadow.worktree, where=shadow.where)
     return raw_diff(done.out)
 

@@ -17,6 +17,7 @@ from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded
 from hub.io.git.digest import SUBMODULE
 from hub.io.git.env import git, together
+from hub.io.git.own_folder import folder_of
 from hub.io.git.refs import INDEX_SUFFIX, KEPT, Commit, branch_of, is_ancestor, move_refs, read_commits
 from hub.io.git.scan import Entry, Scan, raw_diff, scan, tree_diff
 from hub.io.git.shadow import Shadow, base_tree, open_shadow, scratch, seed_index
@@ -139,7 +140,7 @@ async def tracked_paths(ground: Ground) -> frozenset[bytes]:
         pairs = {**pairs, **await tree_diff(shadow, base, noted)}
     elif stamp:
         async with scratch(shadow, source) as copy:
-            args = ("--cached", "--raw", "-z", "--no-renames", base)
+            args = ("--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty", base)
             done = await git("diff-index", *args, cwd=shadow.worktree, where=copy.where, accept=(0, 128))
             pairs = {**pairs, **(raw_diff(done.out) if done.code == 0 else {})}
     return _new_paths(pairs.items())
@@ -156,8 +157,12 @@ async def _tracked(
 
 
 def _new_paths(pairs: Iterable[tuple[bytes, Pair]]) -> frozenset[bytes]:
-    """Files that the right side has and the left side does not."""
-    return frozenset(path for path, (old, new) in pairs if old is None and new and new[0] != SUBMODULE)
+    """Files that the right side has and the left side does not; of hub's own folders submodules too, to be told of."""
+    return frozenset(
+        path
+        for path, (old, new) in pairs
+        if old is None and new and (new[0] != SUBMODULE or folder_of(path) is not None)
+    )
 
 
 async def read_refs(ground: Ground, session_id: str, kept: str) -> Refs:

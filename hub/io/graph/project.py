@@ -1,76 +1,117 @@
 """A look at the code of a folder, without keeping anything of it.
 
-Owns: which folders may be looked at, and how long and how much a look may take.
+Owns: which folders may be looked at, how much a look may take, and that nothing secret is in a name that it tells.
 Must not: write a row, or say of a folder outside of the project whether it is there.
 """
 
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from hub.domain.code.resolve import project
-from hub.domain.graph.vocabulary import Part, code_part, import_part
+from hub.domain.graph.vocabulary import code_part, import_part
+from hub.domain.redaction.lines import shown
 from hub.domain.text import NOT_IN_PATHS
 from hub.errors import Code, HubError
 
-SECONDS = 2.0
+if TYPE_CHECKING:
+    from hub.io.code_scan import Scanned
+
 MAX_NODES = 20_000
 """Of an answer."""
+MAX_ENTRIES = 200_000
+"""Files and folders, of whatever kind, that a look passes."""
+_GROUP = 1 << 16
+"""Characters of names that are looked at for secrets at once."""
 _UNUSABLE = re.compile(f"[{NOT_IN_PATHS}]")
 
 
 def project_graph(
-    root: Path, path: str, *, seconds: float = SECONDS, most: int = MAX_NODES
+    root: Path, path: str, hide: Callable[[str], str], *, most: int = MAX_NODES, entries: int = MAX_ENTRIES
 ) -> dict[str, Any]:
-    """`{nodes, edges, truncated}`: the modules and symbols below a folder of the project, and what they import. Blocking.
+    """`{nodes, edges, truncated, limit}`: the modules and symbols below a folder, and what they import. Blocking.
 
     Args:
         root: The project's folder.
         path: Absolute, or relative to `root`; no link leads out of the project.
-        seconds: After which the look ends, with `truncated`; what is no code takes time too.
+        hide: Hides what is secret in a text, every line on its line.
         most: Nodes that are answered, with the edges between them; more are cut off, with `truncated`.
+        entries: After so many files and folders the look ends, with `truncated`.
 
     Raises:
         HubError: MALFORMED for a path with control characters; NOT_FOUND for any that is no folder of the project,
             whether or not it is there.
     """
-    from hub.io.code_scan import Scanned, go_modules, scan, walk  # noqa: PLC0415  # with every language; few ask
+    from hub.io.code_scan import go_modules, walk  # noqa: PLC0415  # with every language; few ask
 
     folder = _inside(root, path)
-    parts: list[Part] = []
-    found: list[Scanned] = []
     listed: list[bytes] = []
-    many = 0
-    limit = _Limit(time.monotonic() + seconds)
-    for entry in scan(folder, {}, _noting(walk(folder, limit), listed)):
-        if many > most:
-            break
-        if isinstance(entry, Scanned):
-            found.append(entry)
-            parts.append(code_part(_utf8(entry.path), entry.language, entry.mark, entry.symbols))
-            many += len(parts[-1].nodes)
-    there = project((_utf8(each.path) for each in found), go_modules(folder, listed))
-    parts += (import_part(_utf8(each.path), each.language, each.imports, there) for each in found)
-    nodes = {
-        n.id: {"id": n.id, "node_type": str(n.type), "payload": dict(n.payload)}
-        for part in parts
-        for n in part.nodes
-    }
-    edges = (
-        {"from_id": e.from_id, "to_id": e.to_id, "edge_type": str(e.type)}
-        for part in parts
-        for e in part.edges
+    limit = _Limit(2 * entries)  # asked twice for each
+    found = _named(_found(folder, _noting(walk(folder, limit), listed), most), hide)
+    there = project((each.path for each in found), go_modules(folder, listed))
+    parts = [code_part(each.path, each.language, each.mark, each.symbols) for each in found]
+    parts += (import_part(each.path, each.language, each.imports, there) for each in found)
+    nodes = {n.id: n for part in parts for n in part.nodes}
+    first = list(nodes.values())[:most]
+    edges = [edge for part in parts for edge in part.edges]
+    if len(nodes) > most:
+        ids = {node.id for node in first}
+        edges = [edge for edge in edges if edge.from_id in ids and edge.to_id in ids]
+    reached = (
+        f"{most:,} nodes" if len(nodes) > most else f"{entries:,} files and folders" if limit.reached else ""
     )
-    shown = [*nodes.values()][:most]
-    ids = {node["id"] for node in shown}
-    between = [edge for edge in edges if edge["from_id"] in ids and edge["to_id"] in ids]
-    return {"nodes": shown, "edges": between, "truncated": limit.reached or len(nodes) > most}
+    return {
+        "nodes": [{"id": n.id, "node_type": n.type.value, "payload": n.payload} for n in first],
+        "edges": [{"from_id": e.from_id, "to_id": e.to_id, "edge_type": e.type.value} for e in edges],
+        "truncated": bool(reached),
+        "limit": reached,
+    }
+
+
+def _found(folder: Path, paths: Iterable[bytes], most: int) -> Iterator[Scanned]:
+    """The source files, in order, until they have more nodes than are answered."""
+    from hub.io.code_scan import Scanned, scan  # noqa: PLC0415  # as above
+
+    many = 0
+    for entry in scan(folder, {}, paths, chunked=False):
+        if isinstance(entry, Scanned):
+            yield entry
+            many += 1 + len({symbol.name for symbol in entry.symbols})
+            if many > most:
+                return
+
+
+def _named(files: Iterable[Scanned], hide: Callable[[str], str]) -> list[Scanned]:
+    """The files with every name as it may be shown: UTF-8, nothing a terminal acts on, nothing secret."""
+    out: list[Scanned] = []
+    group: list[Scanned] = []
+    names: list[str] = []
+    size = 0
+    for file in files:
+        group.append(file)
+        own = [_utf8(file.path), *(symbol.name for symbol in file.symbols), *file.imports]
+        names += own
+        size += sum(map(len, own))
+        if size > _GROUP:
+            out += _renamed(group, names, hide)
+            group, names, size = [], [], 0
+    return [*out, *_renamed(group, names, hide)]
+
+
+def _renamed(files: list[Scanned], names: list[str], hide: Callable[[str], str]) -> Iterator[Scanned]:
+    told = iter(shown(names, hide))
+    for file in files:
+        yield attrs.evolve(
+            file,
+            path=next(told).replace("\n", " "),
+            symbols=[symbol._replace(name=next(told)) for symbol in file.symbols],
+            imports=[next(told) for _ in file.imports],
+        )
 
 
 def _noting(paths: Iterable[bytes], listed: list[bytes]) -> Iterator[bytes]:
@@ -83,13 +124,14 @@ def _noting(paths: Iterable[bytes], listed: list[bytes]) -> Iterator[bytes]:
 
 @attrs.define
 class _Limit:
-    """Whether a time has come, and whether anybody was told so."""
+    """Whether a look has passed so many entries, and whether that has ended it."""
 
-    ends: float
+    left: int
     reached: bool = False
 
     def __call__(self) -> bool:
-        self.reached = time.monotonic() > self.ends
+        self.left -= 1
+        self.reached = self.left < 0
         return self.reached
 
 

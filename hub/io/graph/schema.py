@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors
+from hub.io.sealed_db import ForeignDatabaseError, claim, insist_no_journal
 
 _FIRST = """
 CREATE TABLE nodes (
@@ -172,8 +173,10 @@ def connect(path: Path) -> sqlite3.Connection:
             os.close(fd)
     except OSError as error:
         raise HubError(Code.NO_PERMISSION, f"Cannot use {path}: {error.strerror}.") from error
+    insist_no_journal(path)
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
+        claim(db, path)
         for pragma in _PRAGMAS:
             db.execute(pragma).fetchall()
         _migrate(db)
@@ -194,7 +197,7 @@ def _migrate(db: sqlite3.Connection) -> None:
 
 def is_unusable(error: sqlite3.Error) -> bool:
     """Whether the database itself is the trouble, so that only a new one helps."""
-    if isinstance(error, NewerDatabaseError):
+    if isinstance(error, NewerDatabaseError | ForeignDatabaseError):
         return True
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _CORRUPT
 

@@ -44,6 +44,7 @@ class Core:
 
     def __init__(self, launch: dict[str, object], run_id: str, lifeline: int) -> None:
         self._run_id = run_id
+        self._key = seal_key(launch)
         self._graces = read_graces(launch.get("graces"))
         self._orphan_grace = _number(launch, "orphanGrace", 120.0)
         self._spool_limit = _number(launch, "spoolLimit", 512 * 1024 * 1024)
@@ -76,6 +77,7 @@ class Core:
         runner_files.write_json(
             runner_files.AGENT,
             {"pid": agent.pid, "starttime": agent.started, "argv0": argv0, "at": self._started_at},
+            self._key,
         )
         self._loop.on_signal(signal.SIGCHLD, self._child_ended)
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -244,7 +246,7 @@ class Core:
             return  # called again when there is space
         verdict = self._verdict()
         try:
-            runner_files.write_json(runner_files.VERDICT, verdict)
+            runner_files.write_json(runner_files.VERDICT, verdict, self._key)
         except OSError as error:
             if error.errno in NO_SPACE:
                 self._unsaid = True
@@ -329,6 +331,11 @@ class Core:
             "orphaned": self._ladder.reason == "orphaned",
             "ioErrno": self._pump.broken,
         }
+
+
+def seal_key(launch: dict[str, object]) -> bytes:
+    """The key that the daemon gave this run for what it leaves behind; it is good for nothing else."""
+    return bytes.fromhex(str(launch.get("sealKey", "")))
 
 
 def _number(launch: dict[str, object], name: str, default: float) -> float:

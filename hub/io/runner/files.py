@@ -1,8 +1,8 @@
 """The files of a run directory: what a runner leaves for the daemon, readable with the runner dead.
 
 Owns: names and forms of the files, durable writes, the exclusive claim, and the spool with its index.
-Must not: know processes or sockets, or import anything outside the standard library (the runner starts with
-`-I -S`).
+Must not: know processes or sockets, or import anything outside the standard library but the seal (the runner starts
+with `-I -S`).
 
 The spool. `stdout.spool` and `stderr.spool` hold the agent's raw bytes. `spool.index` has one record of 24
 bytes for each read: both spools' ends after it, and the epoch milliseconds at which it came. It gives a
@@ -16,6 +16,8 @@ import contextlib
 import json
 import os
 import struct
+
+from hub.io import seal
 
 LAUNCH = "launch.json"
 CLAIM = "claim"
@@ -35,6 +37,10 @@ _CREATE = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _fdatasync = getattr(os, "fdatasync", os.fsync)
 
 
+class UnsealedError(Exception):
+    """A file of a run is not the one that its runner wrote."""
+
+
 def sync_directory(path: str = ".") -> None:
     """Make the names of a directory durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -51,20 +57,24 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _write_new(name: str, value: dict[str, object]) -> None:
+def _write_new(name: str, data: bytes) -> None:
     descriptor = os.open(name, os.O_WRONLY | os.O_TRUNC | _CREATE, 0o600)
     try:
-        write_all(descriptor, json.dumps(value).encode() + b"\n")
+        write_all(descriptor, data + b"\n")
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def write_json(name: str, value: dict[str, object]) -> None:
-    """Write a file durably and as a whole: after a crash it is there entirely or not at all."""
+def _sealed(name: str, value: dict[str, object], key: bytes) -> bytes:
+    return seal.closed(key, name.encode(), json.dumps(value).encode())
+
+
+def write_json(name: str, value: dict[str, object], key: bytes) -> None:
+    """Write a file durably, as a whole and sealed: after a crash it is there entirely or not at all."""
     temporary = f".{name}.{os.getpid()}"
     try:
-        _write_new(temporary, value)
+        _write_new(temporary, _sealed(name, value, key))
         os.rename(temporary, name)  # noqa: PTH104
     except OSError:
         remove(temporary)
@@ -72,14 +82,14 @@ def write_json(name: str, value: dict[str, object]) -> None:
     sync_directory()
 
 
-def claim(value: dict[str, object]) -> bool:
+def claim(value: dict[str, object], key: bytes) -> bool:
     """Take the run directory for good: True for exactly one caller ever, durable and whole when it returns.
 
     A link is as exclusive as O_EXCL, and no reader ever sees a claim half written.
     """
     temporary = f".{CLAIM}.{os.getpid()}"
     try:
-        _write_new(temporary, value)
+        _write_new(temporary, _sealed(CLAIM, value, key))
         os.link(temporary, CLAIM)
     except FileExistsError:
         return False
@@ -95,18 +105,25 @@ def remove(name: str) -> None:
         os.unlink(name)  # noqa: PTH108
 
 
-def read_json(name: str) -> dict[str, object] | None:
-    """The JSON object of a file; None when the file is not there.
+def read_json(name: str, key: bytes | None = None) -> dict[str, object] | None:
+    """The JSON object of a file; None when the file is not there. With a key, of a file that was sealed with it.
 
     Raises:
         ValueError: It is there and holds something else.
+        UnsealedError: It was not sealed with the key, and was not read as anything.
     """
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         return None
-    with open(descriptor, encoding="utf-8") as file:  # noqa: PTH123
-        value = json.load(file)
+    with open(descriptor, "rb") as file:  # noqa: PTH123
+        data = file.read()
+    if key is not None:
+        body = seal.opened(key, name.rpartition("/")[2].encode(), data)
+        if body is None:
+            raise UnsealedError(name)
+        data = body
+    value = json.loads(data)
     if not isinstance(value, dict):
         raise TypeError(f"{name} does not hold an object")
     return value

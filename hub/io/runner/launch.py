@@ -3,8 +3,8 @@
 Owns: `AgentLaunch`, and writing it, with the files the agent needs, into the run directory.
 Must not: start anything.
 
-The launch file holds the agent's keys. It is written 0600 into a 0700 directory, and the runner takes it away
-before it lets the agent go.
+The launch file holds the agent's keys, and the one that the runner seals its own files with. It is written 0600 into a
+0700 directory, and the runner takes it away before it lets the agent go.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import attrs
 
 from hub.errors import Code, HubError
 from hub.io.runner import files as runner_files
+from hub.io.sealed import run_key
 
 _RUN_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -90,7 +91,8 @@ def prepare(run_dir: Path, launch: AgentLaunch) -> bool:
         return False
     for name, data in launch.files.items():
         _write_private(run_dir / name, data)
-    _write_private(run_dir / runner_files.LAUNCH, json.dumps(_launch_json(launch)).encode())
+    told = {**_launch_json(launch), "sealKey": run_key(run_dir).hex()}
+    _write_private(run_dir / runner_files.LAUNCH, json.dumps(told).encode())
     return True
 
 

@@ -30,7 +30,7 @@ _HERE = os.path.abspath(__file__)  # noqa: PTH100  # pathlib costs 8 ms at every
 sys.path.append(_HERE.rpartition("/hub/io/")[0])
 
 from hub.io.runner import files as runner_files  # noqa: E402
-from hub.io.runner.core import Core  # noqa: E402
+from hub.io.runner.core import Core, seal_key  # noqa: E402
 from hub.io.runner.proc import become, boot_id, exterminate, starttime  # noqa: E402
 
 STARTED, TAKEN, FAILED, UNUSED = 0, 75, 70, 76
@@ -117,7 +117,7 @@ def serve(guardian: int, lifeline: int, told: int) -> int:
     os.setsid()
     become("hub-runner")
     launch = runner_files.read_json(runner_files.LAUNCH)
-    mine = launch is not None and runner_files.claim(_identity(guardian))
+    mine = launch is not None and runner_files.claim(_identity(guardian), seal_key(launch))
     # The launch file holds keys: it is gone before the agent, or another one's, can read it.
     if launch is not None:
         runner_files.remove(runner_files.LAUNCH)

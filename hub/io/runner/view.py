@@ -16,6 +16,7 @@ import trio
 
 from hub.io.processes import Identity, is_alive
 from hub.io.runner import files as runner_files
+from hub.io.sealed import NotSealed, run_key
 
 _BATCH_CHUNKS = 512
 _BATCH_BYTES = 1024 * 1024
@@ -202,19 +203,20 @@ def inspect(run_dir: Path) -> RunState:
     """What became of a run, from its files and the process table alone.
 
     Raises:
-        ValueError: A file of the runner is damaged (they are written whole, so somebody else did that).
+        NotSealed: A file of the runner is not the one it wrote: what became of the run cannot be known from it.
     """
-    claim = _read(run_dir / runner_files.CLAIM)
+    key = run_key(run_dir)
+    claim = _read(run_dir / runner_files.CLAIM, key)
     if claim is None:
         return NeverClaimed()
-    verdict = _read(run_dir / runner_files.VERDICT)
+    verdict = _read(run_dir / runner_files.VERDICT, key)
     if verdict is not None:
         return Ended(verdict_from(verdict))
     runner = _identity(claim, "pid", "starttime")
     if is_alive(runner):
         return Running(runner)
     # It may have ended between the two looks.
-    verdict = _read(run_dir / runner_files.VERDICT)
+    verdict = _read(run_dir / runner_files.VERDICT, key)
     if verdict is not None:
         return Ended(verdict_from(verdict))
     if not (
@@ -225,8 +227,11 @@ def inspect(run_dir: Path) -> RunState:
     return Dead(started=True, spool_bytes=_size(run_dir / runner_files.STDOUT), settled=settled)
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    return runner_files.read_json(str(path))
+def _read(path: Path, key: bytes) -> dict[str, Any] | None:
+    try:
+        return runner_files.read_json(str(path), key)
+    except (runner_files.UnsealedError, OSError) as error:
+        raise NotSealed(path) from error
 
 
 def _size(path: Path) -> int:

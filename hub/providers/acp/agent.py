@@ -14,14 +14,15 @@ Must not: know any one of them, or find its settings by itself.
 What cannot be known of it is not claimed: it reports no quota and no cost, and its contract is the head of its first
 prompt. That it can do the rest is the protocol's promise; a session that it cannot take up again starts afresh.
 
-Options, all optional: `mode` (one of the session modes it offers), `ask` (true = a person is asked for permissions;
-otherwise they are given and told), `partial` (text as it is written), `args` (more arguments), `env` (more
-environment).
+Options, all optional: `mode` (one of the session modes it offers), `ask` (true = it asks before everything it does, and
+a person or a rule answers; otherwise permissions are given and told, and it is not started under a rule about tools),
+`partial` (text as it is written), `args` (more arguments), `env` (more environment).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -32,6 +33,10 @@ from hub.providers.acp.stream import AcpStream
 from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.program import Program
 
+_UNKNOWN = (
+    "may act without asking, for all that hub knows. If it asks before everything it does, in the mode you run it in, "
+    "say `options = {{ ask = true }}` in [providers.{name}]."
+)
 CAPABILITIES = Capabilities(replies=True, interrupt=True, resume=True, approvals=True)
 
 
@@ -42,6 +47,12 @@ class AcpAgent(Program):
     arguments: Sequence[str] = ()
     """What follows the program in the configured command."""
     model_env: str = ""
+
+    def unasked(self, options: Mapping[str, Any]) -> Mapping[str, str]:
+        """Nothing, if its user says so: the protocol lets an agent ask and obliges none."""
+        if options.get("ask") is True:
+            return {}
+        return {"*": _UNKNOWN.format(name=self.name)}
 
     def launch(self, assignment: Assignment) -> Launch:
         """The configured command; standard input stays open as the channel."""

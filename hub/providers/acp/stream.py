@@ -31,8 +31,10 @@ from hub.providers import jsonline
 from hub.providers.acp import failures, setup
 from hub.providers.acp.tools import ToolBook, choice, content_text, describe, plan_event
 from hub.providers.acp.usage import usage_events
+from hub.providers.acp.words import Words
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
 from hub.providers.fold import Fold, how_it_ended
+from hub.providers.given import given
 from hub.providers.rpc import Answered, Asked, Fault, Peer, Told
 
 _NOTHING = "_hub/nothing"
@@ -44,8 +46,6 @@ _WITHOUT = (
     "That action was not allowed. Go on with the task without it; where that is impossible, say so and stop."
 )
 _TEXT_CAP = 65_536
-_FLUSH = 8_192
-"""A streamed text is told in pieces of about this length, so that a long one does not look like silence."""
 _HISTORY = frozenset(
     {
         "user_message_chunk",
@@ -78,6 +78,9 @@ class AcpStream(Fold):
         sequential: See `ToolBook`.
     """
 
+    wording = failures.WORDING
+    """How the agent words its failures."""
+
     def __init__(
         self,
         assignment: Assignment,
@@ -91,7 +94,7 @@ class AcpStream(Fold):
         self._assignment = assignment
         self._title = title
         self._people = people
-        self._deltas = assignment.options.get("partial") is True
+        self._words = Words(deltas=assignment.options.get("partial") is True)
         self._peer = Peer()
         self._tools = ToolBook(sequential=sequential)
         self._permissions: dict[str, Asked] = {}
@@ -103,9 +106,6 @@ class AcpStream(Fold):
         self._history = False
         self._replies: list[str] = []
         self._turns = 0
-        self._buffer = ""
-        self._speaks = EventType.TEXT
-        """What the buffer is: said or thought."""
         self._answer = ""
         self._updates: dict[str, _Handler] = {
             "agent_message_chunk": self._message,
@@ -119,11 +119,13 @@ class AcpStream(Fold):
 
     def _failure_of(self, error: Fault, now: float) -> Failure:
         """The failure that the error of an answer tells."""
-        return failures.classify(failures.words_of(error), error.code, now)
+        return failures.classify(
+            failures.words_of(error), failures.status_of(error), now, wording=self.wording
+        )
 
     def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
         """The failure of a process that left without an answer."""
-        return failures.from_exit(stderr, now, how)
+        return failures.from_exit(stderr, now, how, self.wording)
 
     def _usage(self, result: Mapping[str, Any]) -> list[Event]:
         """The token counts of a turn."""
@@ -132,6 +134,10 @@ class AcpStream(Fold):
     def _aside(self, piece: str) -> list[Event] | None:  # noqa: ARG002 - for those that override it
         """The events of a text that the program says itself in the model's place; None for the model's own."""
         return None
+
+    def _given(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        """What rules look at of a call that needs permission, beside its command and its path."""
+        return given(describe(call)["tool"], jsonline.mapping(call.get("rawInput")))
 
     def _wrong(self, stop: str) -> Failure | None:
         """Why a turn that was not cancelled is no success; None for one that is."""
@@ -346,7 +352,7 @@ class AcpStream(Fold):
             events.append(Event(EventType.SYSTEM, f"Allowed by policy: {title}", {"allowed": True}))
             return Step(events, [self._peer.answer(asked, choice(asked.params, allow=True))])
         self._permissions[asked.key] = asked
-        meta = {**describe(call), "approvalId": asked.key}
+        meta = {**describe(call), **self._given(call), "approvalId": asked.key}
         return Step([*events, Event(EventType.WAITING, f"Asks for permission: {title}", meta)])
 
     def _updated(self, update: Mapping[str, Any], line: bytes) -> Step:
@@ -371,16 +377,8 @@ class AcpStream(Fold):
         return Step(self._piece(EventType.THINKING, content_text(update.get("content"))))
 
     def _piece(self, kind: EventType, piece: str) -> list[Event]:
-        """A piece of what is said or thought: told when it ends, or in long pieces."""
         self._tools.passed()
-        events = self._flush() if kind is not self._speaks else []
-        self._speaks = kind
-        self._buffer += piece
-        if self._deltas and piece:
-            events.append(Event(kind, piece, {"delta": True}))
-        if len(self._buffer) >= _FLUSH:
-            events += self._flush("more")
-        return events
+        return self._words.piece(kind, piece)
 
     def _tool(self, update: Mapping[str, Any]) -> Step:
         events = [*self._flush(), *self._tools.update(update)]
@@ -392,10 +390,6 @@ class AcpStream(Fold):
         return Step([event] if event else ())
 
     def _flush(self, how: str = "") -> list[Event]:
-        """What was said or thought since the last time; `more` of it follows, or it is `partial`."""
-        said, self._buffer = self._buffer, ""
-        if not said.strip():
-            return []
-        if self._speaks is EventType.TEXT:
-            self._last_text = said.strip()
-        return [Event(self._speaks, said, {how: True} if how else {})]
+        events = self._words.flush(how)
+        self._last_text = self._words.last
+        return events

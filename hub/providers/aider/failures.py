@@ -1,6 +1,6 @@
 """Why Aider stopped: the errors of LiteLLM as it prints them -> failure class and reset.
 
-Owns: the table of LiteLLM's exceptions and of the words that tell more than they do.
+Owns: the table of LiteLLM's exceptions.
 Must not: keep state, or believe an exit code (it is 0 after nearly every failure).
 
 Order of belief: the words that say it plainly, for one exception stands for several things (a used-up quota and a
@@ -11,34 +11,19 @@ exception's name.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.resets import parse_reset
+from hub.providers.vendors import USED_UP
+from hub.providers.wording import Wording
 
 NO_ANSWER = "The model gave no answer: its safeguards blocked it, or it said nothing."
-_USED_UP = re.compile(
-    r"exceeded your current quota|insufficient[_ ](?:quota|balance|credits?)|usage limit"
-    r"|credit balance is too low|daily (?:quota|limit)|budget has been exceeded|payment required",
-    re.IGNORECASE,
-)
-"""Words that say it: no short wait brings it back."""
-_TEXTS: Sequence[tuple[FailureClass, re.Pattern[str]]] = (
-    (FailureClass.USAGE_LIMIT, _USED_UP),
-    (FailureClass.OVERLOAD, re.compile(r"overloaded|at capacity|temporarily unavailable", re.IGNORECASE)),
-    (
-        FailureClass.CONTEXT_OVERFLOW,
-        re.compile(r"prompt is too long|maximum context length|context[ _](?:window|length)", re.IGNORECASE),
-    ),
-    (
-        FailureClass.AUTH,
-        re.compile(r"api[ _-]?key|authenticat|unauthori[sz]ed|no LLM model was specified", re.IGNORECASE),
-    ),
-    (FailureClass.REFUSAL, re.compile(r"content[ _](?:filter|policy|management)|safety", re.IGNORECASE)),
-)
+WORDING = Wording()
+_USED_UP = re.compile(USED_UP, re.IGNORECASE)
 _NAMES: Mapping[str, FailureClass] = {
     "RateLimitError": FailureClass.USAGE_LIMIT,
     "RouterRateLimitError": FailureClass.USAGE_LIMIT,
@@ -67,8 +52,7 @@ class Trouble:
 
     def failure(self, now: float) -> Failure:
         """Its class and, where it tells one, the reset."""
-        found = next((kind for kind, pattern in _TEXTS if pattern.search(self.text)), None)
-        kind = found or _NAMES.get(self.name, FailureClass.UNKNOWN)
+        kind = WORDING.of_error(self.text) or _NAMES.get(self.name, FailureClass.UNKNOWN)
         if kind is not FailureClass.USAGE_LIMIT:
             return Failure(kind, self.text)
         reset = parse_reset(self.text, now, None)
@@ -77,7 +61,7 @@ class Trouble:
     @property
     def hopeless(self) -> bool:
         """Whether it says that all is used up: Aider would try for another minute."""
-        return _USED_UP.search(self.text) is not None
+        return WORDING.begins(self.text, _USED_UP)
 
     def with_line(self, line: str) -> Trouble:
         """With one more line of its words."""

@@ -16,6 +16,7 @@ bypass permissions).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -30,7 +31,11 @@ from hub.providers.program import Program
 BYPASS = "bypassPermissions"
 ASKS = "default"
 ENVELOPE_FILE = "envelope.md"
-
+SETTINGS_FILE = "claude-settings.json"
+_ASKED_FOR = ("Bash", "Read", "Grep", "Glob", "WebFetch", "WebSearch", "mcp__*", "Agent", "Write", "Edit")
+HELD = {"disableAllHooks": False, "permissions": {"ask": list(_ASKED_FOR)}}
+"""Settings above those of the user and of the project, for an agent that must ask: they keep the hook that makes it ask
+for every tool (`stream.py`), and name the tools that do something, should that hook be late."""
 
 _ENV = {"DISABLE_AUTOUPDATER": "1"}
 """A program that replaces itself in the middle of a session helps nobody."""
@@ -79,7 +84,7 @@ class Claude(Program):
 
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
-        files = {}
+        files = {SETTINGS_FILE: json.dumps(HELD).encode()} if assignment.asks else {}
         argv = [assignment.program or self.program, "-p", "--verbose"]
         argv += ["--input-format", "stream-json", "--output-format", "stream-json"]
         argv += _permissions(assignment)
@@ -94,6 +99,8 @@ class Claude(Program):
         if assignment.options.get("partial") is True:
             argv.append("--include-partial-messages")
         argv += jsonline.texts(assignment.options.get("args"))
+        if assignment.asks:
+            argv += ["--settings", str(assignment.run_dir / SETTINGS_FILE)]
         return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE, files)
 
     def stream(self, assignment: Assignment) -> Stream:
@@ -102,7 +109,9 @@ class Claude(Program):
 
 
 def _permissions(assignment: Assignment) -> list[str]:
-    mode = jsonline.text(assignment.options.get("permission_mode")) or (ASKS if assignment.asks else BYPASS)
+    mode = jsonline.text(assignment.options.get("permission_mode")) or BYPASS
+    if mode == BYPASS and assignment.asks:
+        mode = ASKS
     if mode == BYPASS:
         return ["--dangerously-skip-permissions"]
     return ["--permission-mode", mode, "--permission-prompt-tool", "stdio"]

@@ -14,8 +14,12 @@ import attrs
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.claude.inbox import line
+from hub.providers.given import given
 
 QUESTION_TOOL = "AskUserQuestion"
+HOOK = "every-tool"
+_PATIENCE = 10_000_000
+"""Seconds the program waits for the hook's answer: a daemon may be away, and an unanswered hook would be passed over."""
 _PATHS = ("file_path", "notebook_path", "path")
 _COMMAND_CAP = 65_536
 
@@ -38,11 +42,17 @@ class Asks:
 
     def __init__(self) -> None:
         self._open: dict[str, _Ask] = {}
+        self._folders: dict[str, str] = {}
+        """Call -> where its shell stands: it goes on where the one before it ended."""
 
     def ask(self, message: Mapping[str, Any]) -> Event | bytes:
         """The event of a request that waits for a person, or the answer to one hub cannot serve."""
         request = jsonline.mapping(message.get("request"))
         request_id = jsonline.text(message.get("request_id"))
+        if request.get("subtype") == "hook_callback":
+            about = jsonline.mapping(request.get("input"))
+            self._folders[jsonline.text(about.get("tool_use_id"))] = jsonline.text(about.get("cwd"))
+            return _response({"subtype": "success", "request_id": request_id, "response": _ASK})
         if request.get("subtype") != "can_use_tool":
             error = f"hub does not serve {jsonline.text(request.get('subtype')) or 'this'}"
             return _response({"subtype": "error", "request_id": request_id, "error": error})
@@ -59,6 +69,9 @@ class Asks:
         if tool == QUESTION_TOOL:
             return Event(EventType.WAITING, "\n".join(ask.questions), {**meta, "needsInput": True})
         meta |= {name: found for name, found in _subject(ask.given).items() if found}
+        meta |= given(tool, ask.given)
+        if folder := self._folders.pop(call, ""):
+            meta["cwd"] = folder
         what = jsonline.text(request.get("description")) or meta.get("command") or meta.get("path", "")
         return Event(EventType.WAITING, f"{tool} {what}".strip(), meta)
 
@@ -90,6 +103,23 @@ class Asks:
         """A tool call has its result: nothing about it waits any more."""
         for request_id in [ask.request_id for ask in self._open.values() if ask.call == call]:
             del self._open[request_id]
+
+
+_ASK = {
+    "hookSpecificOutput": {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "ask",
+        "permissionDecisionReason": "hub has rules about tools",
+    }
+}
+"""The answer to the hook: the call then comes as a request for permission, whatever mode or setting allows it."""
+
+
+def every_tool(request_id: str) -> bytes:
+    """The request that makes the program ask before every use of a tool, its read-only ones and a subagent's too."""
+    hook = {"hookCallbackIds": [HOOK], "timeout": _PATIENCE}
+    request = {"subtype": "initialize", "hooks": {"PreToolUse": [hook]}}
+    return line({"type": "control_request", "request_id": request_id, "request": request})
 
 
 def _subject(given: Mapping[str, Any]) -> dict[str, str]:

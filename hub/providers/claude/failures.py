@@ -1,6 +1,6 @@
 """Why Claude Code stopped: its fields and texts -> failure class and reset.
 
-Owns: the table of its limit, login, refusal and overload texts, and the order in which fields are believed.
+Owns: the order in which its fields are believed, and the few texts of its own making.
 Must not: keep state, or believe an exit code (0, 1 and 143 all occur with and without a failure).
 
 Order of belief: what names the cause by itself (a rejected quota window, a refusal, too long a prompt)
@@ -11,7 +11,7 @@ never run again blindly.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -19,39 +19,21 @@ import attrs
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.resets import parse_reset
 from hub.providers import jsonline
+from hub.providers.vendors import of_status
+from hub.providers.wording import Wording
 
 MINUTE_WINDOW = "minute"
-_TOO_MANY = 429
-_UNAUTHORISED = 401
-_TOO_LARGE = 413
-_SERVER_ERRORS = range(500, 600)
 _AUTH_KINDS = frozenset({"authentication_failed", "authentication_error"})
 
-_TEXTS: Sequence[tuple[FailureClass, str]] = (
+WORDING = Wording(
     (
-        FailureClass.USAGE_LIMIT,
-        r"hit your .{0,60}limit|reached your .{0,60}limit|usage limit reached|limit reached",
-    ),
-    (
-        FailureClass.USAGE_LIMIT,
-        r"credit balance is too low|exceed your (?:account|organization)'s rate limit",
-    ),
-    (FailureClass.REFUSAL, r"safeguards flagged|usage policy|legal/aup"),
-    (
-        FailureClass.CONTEXT_OVERFLOW,
-        r"prompt is too long|context (?:window|limit)|conversation (?:is )?too long",
-    ),
-    (
-        FailureClass.AUTH,
-        r"not logged in|please run /login|invalid (?:x-)?api[ -]key|oauth token has expired|401",
-    ),
-    (
-        FailureClass.AUTH,
-        r"authentication_error|organization has been disabled|does not have access to claude",
-    ),
-    (FailureClass.OVERLOAD, r"overloaded|server-side issue|\b5\d\d\b|connection error|request timed out"),
+        (
+            FailureClass.REFUSAL,
+            r"Claude Code (?:is unable|can't|cannot) (?:to )?respond to this (?:request|message)",
+        ),
+        (FailureClass.USAGE_LIMIT, r"Claude AI usage limit reached"),
+    )
 )
-_TABLE = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TEXTS]
 _PER_MINUTE = re.compile(r"per[ -]minute", re.IGNORECASE)
 
 
@@ -108,18 +90,11 @@ def _class(told: Signs) -> FailureClass:
     order = (
         (FailureClass.REFUSAL, told.refused),
         (FailureClass.USAGE_LIMIT, told.rejected or told.error == "usage_limit_reached"),
-        (FailureClass.CONTEXT_OVERFLOW, told.terminal == "prompt_too_long" or told.status == _TOO_LARGE),
-        (FailureClass.USAGE_LIMIT, told.status == _TOO_MANY),
-        (FailureClass.AUTH, told.status == _UNAUTHORISED or told.kind in _AUTH_KINDS),
-        (FailureClass.OVERLOAD, told.status is not None and told.status in _SERVER_ERRORS),
+        (FailureClass.CONTEXT_OVERFLOW, told.terminal == "prompt_too_long"),
+        (FailureClass.AUTH, told.kind in _AUTH_KINDS),
     )
     found = next((kind for kind, fits in order if fits), None)
-    return found or class_of_text(told.text) or FailureClass.UNKNOWN
-
-
-def class_of_text(text: str) -> FailureClass | None:
-    """The class the words alone tell; None when they tell none."""
-    return next((kind for kind, pattern in _TABLE if pattern.search(text)), None)
+    return found or of_status(told.status or 0) or WORDING.of_error(told.text) or FailureClass.UNKNOWN
 
 
 def from_exit(stderr: str, now: float, how: str) -> Failure:
@@ -131,7 +106,7 @@ def from_exit(stderr: str, now: float, how: str) -> Failure:
         how: How the process ended, in words.
     """
     words = stderr.strip()
-    kind = class_of_text(words)
+    kind = WORDING.of_stderr(words)
     if kind is None:
         return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
     reset = parse_reset(words, now, None) if kind is FailureClass.USAGE_LIMIT else None
@@ -140,6 +115,4 @@ def from_exit(stderr: str, now: float, how: str) -> Failure:
 
 def retry_class(status: int | None, error: str) -> FailureClass:
     """What a retry of the agent's own ladder is about; a broken connection counts as an overload."""
-    if status == _UNAUTHORISED or error == "authentication_failed":
-        return FailureClass.AUTH
-    return FailureClass.USAGE_LIMIT if status == _TOO_MANY else FailureClass.OVERLOAD
+    return FailureClass.AUTH if error in _AUTH_KINDS else of_status(status or 0) or FailureClass.OVERLOAD

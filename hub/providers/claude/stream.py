@@ -29,7 +29,7 @@ from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
 from hub.providers.claude import failures
-from hub.providers.claude.asks import Asks
+from hub.providers.claude.asks import Asks, every_tool
 from hub.providers.claude.inbox import Inbox
 from hub.providers.claude.tools import ToolBook, block_text
 from hub.providers.claude.usage import Usage, quota_events
@@ -38,6 +38,7 @@ from hub.providers.fold import Fold, how_it_ended
 _SYNTHETIC = "<synthetic>"
 _AUTH_PATIENCE = 2
 """A token may expire and be refreshed after one 401; the second one tells of a bad login."""
+_INIT = "init"
 _QUIET = frozenset(
     {"thinking_tokens", "status", "session_state_changed", "hook_progress", "background_tasks_changed"}
 )
@@ -66,6 +67,8 @@ class ClaudeStream(Fold):
         self._inbox = Inbox(assignment.dispatch_id)
         self._now = 0.0
         self._prompt = assignment.prompt
+        self._held = assignment.asks
+        """Whether the prompt waits until the program has taken the hook that makes it ask for every tool."""
         self._model = ""
         self._turns = 0
         self._tools = ToolBook()
@@ -93,7 +96,9 @@ class ClaudeStream(Fold):
         return self._tools.in_flight
 
     def open(self) -> Step:
-        """The prompt, as the first user message."""
+        """The prompt, as the first user message; where rules wait for its requests, the hook goes before."""
+        if self._held:
+            return Step(writes=[Write(_INIT, every_tool(_INIT))])
         return Step(writes=[self._inbox.message("prompt", self._prompt)])
 
     def _line(self, line: bytes, now: float) -> Step:
@@ -298,7 +303,15 @@ class ClaudeStream(Fold):
 
     def _control_response(self, message: Mapping[str, Any]) -> Step:
         response = jsonline.mapping(message.get("response"))
-        if response.get("subtype") != "error":
+        failed = response.get("subtype") == "error"
+        if response.get("request_id") == _INIT and self._held:
+            self._held = False
+            if not failed:
+                return Step(writes=[self._inbox.message("prompt", self._prompt)])
+            why = jsonline.text(response.get("error"))
+            text = f"Claude Code cannot be made to ask before it acts ({why}); update it: claude update"
+            return self._fail([], Failure(FailureClass.CRASH, text))
+        if not failed:
             return Step()
         return Step(
             [

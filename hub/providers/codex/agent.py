@@ -20,19 +20,24 @@ environment).
 
 from __future__ import annotations
 
+import glob
 import json
-from collections.abc import Sequence
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import attrs
 
 from hub.domain.detection.adoption import Opening
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream, Texts
 from hub.providers.codex.exec_stream import ExecStream
 from hub.providers.codex.stream import CodexStream
 from hub.providers.program import Program
 
 EXEC = "exec"
+_PROMPT = "prompt"
 PROMPT_FILE = "prompt.md"
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -97,6 +102,19 @@ class Codex(Program):
             stdin_file=PROMPT_FILE,
         )
 
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:  # noqa: ARG002 - the contract's
+        """Rules of its own that allow commands, and MCP servers whose tools it may call without asking."""
+        home = env.get(self.home_env) or f"{env.get('HOME', '')}/.codex"
+        if any(_allows(text) for text in texts(f"{glob.escape(home)}/rules/*.rules")):
+            return f"its own rules ({home}/rules) let commands run without asking; take those that allow out."
+        for text in texts(glob.escape(f"{home}/config.toml")):
+            if names := _unasked_servers(text):
+                return (
+                    f"it may call tools of its MCP server {names[0]} without asking; in {home}/config.toml say "
+                    f'`default_tools_approval_mode = "prompt"` in [mcp_servers.{names[0]}].'
+                )
+        return ""
+
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold of the chosen way."""
         return ExecStream(assignment) if _is_exec(assignment) else CodexStream(assignment)
@@ -104,6 +122,8 @@ class Codex(Program):
     def _config(self, assignment: Assignment) -> list[str]:
         # Of all settings only these are hub's business: where the model is, and that Codex stays as it is.
         flags = ["-c", "check_for_update_on_startup=false"]
+        if assignment.asks:
+            flags += _held(assignment)
         owned = next((name for name in self.key_names if name in assignment.account.env), "")
         chosen = assignment.options.get("env_key")
         env_key = jsonline.text(chosen) if isinstance(chosen, str) else owned
@@ -117,6 +137,38 @@ class Codex(Program):
         fields["wire_api"] = "responses"
         table = ", ".join(f"{name} = {_toml(value)}" for name, value in fields.items())
         return [*flags, "-c", f"model_providers.hub={{{table}}}", "-c", 'model_provider="hub"']
+
+
+def _held(assignment: Assignment) -> list[str]:
+    """What `untrusted` leaves open is closed: the project's own settings, and the tools that never ask."""
+    project = f'projects={{{_toml(str(assignment.worktree))}={{trust_level="untrusted"}}}}'
+    return ["-c", project, "-c", "features.view_image=false", "-c", 'web_search="disabled"']
+
+
+def _allows(rules: str) -> bool:
+    """Whether a file of Codex's rules may allow a command; without a decision of its own a rule does."""
+    lines = [line for line in rules.splitlines() if not line.lstrip().startswith("#")]
+    kept = "\n".join(lines)
+    strict = re.findall(r"decision\s*=\s*[\"'](?:prompt|forbidden)[\"']", kept)
+    return kept.count("prefix_rule") > len(strict)
+
+
+def _unasked_servers(config: str) -> list[str]:
+    """The MCP servers of a `config.toml` that do not ask for each of their tools."""
+    try:
+        servers = jsonline.mapping(tomllib.loads(config).get("mcp_servers"))
+    except tomllib.TOMLDecodeError:
+        return ["(its settings cannot be read)"]
+    return [name for name, server in servers.items() if not _prompts(jsonline.mapping(server))]
+
+
+def _prompts(server: Mapping[str, Any]) -> bool:
+    tools = [jsonline.mapping(tool) for tool in jsonline.mapping(server.get("tools")).values()]
+    modes = [
+        server.get("default_tools_approval_mode"),
+        *(tool.get("approval_mode", _PROMPT) for tool in tools),
+    ]
+    return server.get("enabled") is False or all(mode == _PROMPT for mode in modes)
 
 
 def _is_exec(assignment: Assignment) -> bool:

@@ -19,6 +19,7 @@ from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.base import Step, Write
 from hub.providers.codex.items import TOOLS, unwrap
+from hub.providers.given import given
 from hub.providers.rpc import Asked, Peer
 
 _COMMAND_CAP = 65_536
@@ -39,6 +40,9 @@ _DECLINED: Mapping[str, Mapping[str, Any]] = {
     "item/tool/call": {"contentItems": [], "success": False},
 }
 """The requests that are always declined, in their own form."""
+
+_ELICITED = "mcpServer/elicitation/request"
+_CALL = "mcp_tool_call"
 
 
 @attrs.define
@@ -61,15 +65,21 @@ class Asks:
         if asked.method in _ANSWERS and self.people:
             self._open[asked.key] = asked
             return Step([_permission(asked, self.paths)])
+        if asked.method == _ELICITED and self.people and _meta(asked).get("codex_approval_kind") == _CALL:
+            self._open[asked.key] = asked
+            return Step([_tool_call(asked)])
         event = Event(EventType.SYSTEM, f"Declined {asked.method}", {"declined": asked.method})
         return Step([event], [self._decline(asked)])
 
     def answer(self, approval_id: str, *, approved: bool) -> Write | None:
         """The write that allows or declines; None when nothing of that id waits."""
         asked = self._open.get(approval_id)
-        if asked is None or asked.method not in _ANSWERS:
+        if asked is None or asked.method == QUESTION:
             return None
         del self._open[approval_id]
+        if asked.method == _ELICITED:
+            accepted = {"action": "accept", "content": {}}
+            return self.peer.answer(asked, accepted if approved else _DECLINED[_ELICITED])
         return self.peer.answer(asked, _ANSWERS[asked.method](approved))
 
     def answer_question(self, text: str, key: str) -> Write | None:
@@ -93,6 +103,20 @@ class Asks:
         if asked.method in _DECLINED:
             return self.peer.answer(asked, _DECLINED[asked.method])
         return self.peer.refuse(asked, "hub does not serve this request")
+
+
+def _meta(asked: Asked) -> Mapping[str, Any]:
+    return jsonline.mapping(asked.params.get("_meta"))
+
+
+def _tool_call(asked: Asked) -> Event:
+    """A tool of an MCP server is to be called; the form it comes in is empty."""
+    meta = _meta(asked)
+    told = jsonline.mapping(meta.get("tool_params"))
+    tool = f"{jsonline.text(asked.params.get('serverName'))}.{jsonline.text(meta.get('tool_name'))}"
+    about = {"approvalId": asked.key, "tool": tool, "input": jsonline.excerpt(dict(told))}
+    said = jsonline.cap(f"Asks for permission for a tool: {tool}", 4_096)
+    return Event(EventType.WAITING, said, {**about, **given(f"mcp {tool}", told)})
 
 
 def _questions(asked: Asked) -> list[Mapping[str, Any]]:
@@ -124,6 +148,8 @@ def _permission(asked: Asked, paths: Callable[[str], Sequence[str]]) -> Event:
     if asked.method in ("item/commandExecution/requestApproval", "execCommandApproval"):
         what = "a command"
         meta |= {"tool": TOOLS["command_execution"], "command": jsonline.cap(said, _COMMAND_CAP)}
+        if folder := jsonline.text(params.get("cwd")):
+            meta["cwd"] = folder
     else:
         what = "a file change"
         meta["tool"] = TOOLS["file_change"]

@@ -1,6 +1,6 @@
 """Why Codex stopped: `codexErrorInfo` and texts -> failure class and reset.
 
-Owns: the tables of its error codes and of its words.
+Owns: the table of its error codes, and the words of its own making.
 Must not: keep state, or believe an exit code (0 and 1 both occur with and without a failure).
 
 Order of belief: the code `codexErrorInfo` first, the HTTP status inside it next, then the words. `other` and
@@ -15,20 +15,18 @@ those win (`hub.providers.codex.windows`); the words are the last resort.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.resets import parse_reset
 from hub.providers import jsonline
+from hub.providers.vendors import of_status
+from hub.providers.wording import Wording
 
 MINUTE_WINDOW = "minute"
-_UNAUTHORISED = 401
-_PAYMENT = 402
-_FORBIDDEN = 403
 _TOO_MANY = 429
-_SERVER_ERRORS = range(500, 600)
 
 _CODES: Mapping[str, FailureClass] = {
     "usageLimitExceeded": FailureClass.USAGE_LIMIT,
@@ -45,35 +43,20 @@ _CODES: Mapping[str, FailureClass] = {
     "inferenceHookDenied": FailureClass.REFUSAL,
 }
 
-_TEXTS: Sequence[tuple[FailureClass, str]] = (
+WORDING = Wording(
     (
-        FailureClass.USAGE_LIMIT,
-        r"hit your .{0,40}limit|usage limit|out of credits|exceeded your current quota|insufficient_quota",
+        (FailureClass.CONTEXT_OVERFLOW, r"Codex ran out of room in the model's context window"),
+        (
+            FailureClass.AUTH,
+            r"Missing environment variable: `?\w{0,40}(?:KEY|TOKEN)\b|(?:please )?run `?codex login\b",
+        ),
+        (FailureClass.OVERLOAD, r"stream (?:disconnected|closed) before|error sending request for url"),
     ),
-    (FailureClass.USAGE_LIMIT, r"last status: 429|\b429 too many requests|rate limit reached"),
-    (FailureClass.REFUSAL, r"content_filter|content policy|usage polic|violat\w+ (?:our|the) polic"),
-    (
-        FailureClass.CONTEXT_OVERFLOW,
-        r"ran out of room|context[_ ](?:window|length)|maximum context|input exceeds the context",
-    ),
-    (
-        FailureClass.AUTH,
-        r"\b401\b|unauthori[sz]ed|incorrect api key|invalid api key|missing environment variable",
-    ),
-    (
-        FailureClass.AUTH,
-        r"not logged in|codex login|authentication (?:is )?required|refresh token|sign in again",
-    ),
-    (
-        FailureClass.OVERLOAD,
-        r"at capacity|overloaded|\b50[0-9]\b|stream (?:disconnected|closed)|high demand",
-    ),
-    (
-        FailureClass.OVERLOAD,
-        r"error sending request|connection (?:refused|reset|failed)|timed out",
+    leads=(
+        r"Reconnecting\.\.\. \d+/\d+ \(?|exceeded retry limit, |stream disconnected before completion: "
+        r"|Incomplete response returned, "
     ),
 )
-_TABLE = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TEXTS]
 _SHORT = re.compile(r"per[ -]min|\b[RT]PM\b|last status: 429|429 too many requests", re.IGNORECASE)
 
 
@@ -90,14 +73,7 @@ def class_of(text: str, code: str = "", status: int | None = None) -> FailureCla
     """The class that the code, the status and the words tell; None when they tell none."""
     if found := _CODES.get(code):
         return found
-    if status in (_UNAUTHORISED, _FORBIDDEN):
-        return FailureClass.AUTH
-    if status in (_TOO_MANY, _PAYMENT):
-        return FailureClass.USAGE_LIMIT
-    if status is not None and status in _SERVER_ERRORS:
-        return FailureClass.OVERLOAD
-    plain = text.replace("\u2019", "'")
-    return next((kind for kind, pattern in _TABLE if pattern.search(plain)), None)
+    return of_status(status or 0) or WORDING.of_error(text)
 
 
 def classify(text: str, now: float, code: str = "", status: int | None = None) -> Failure:
@@ -114,7 +90,7 @@ def classify(text: str, now: float, code: str = "", status: int | None = None) -
 def from_exit(stderr: str, now: float, how: str) -> Failure:
     """The failure of a run that ended without saying why: its standard error, else a crash."""
     words = stderr.strip()
-    kind = class_of(words) if words else None
+    kind = WORDING.of_stderr(words)
     if kind is None:
         return Failure(FailureClass.CRASH, f"{how}: {words}" if words else how, source="exit")
     found = classify(words, now)

@@ -56,7 +56,7 @@ class CodexStream(Fold):
         super().__init__()
         self._assignment = assignment
         chosen = jsonline.text(assignment.options.get("approval_policy"))
-        self._policy = chosen or (UNTRUSTED if assignment.asks else NEVER)
+        self._policy = UNTRUSTED if assignment.asks else chosen or NEVER
         self._deltas = assignment.options.get("partial") is True
         self._peer = Peer(version=False)
         self._items = ItemBook()

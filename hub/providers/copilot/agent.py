@@ -28,6 +28,9 @@ from hub.providers.base import Assignment, Capabilities, Launch, Stdin, Stream
 from hub.providers.copilot.stream import ALLOW_ALL, CopilotStream, approval_mode
 from hub.providers.program import Program
 
+_UNASKED = ("view", "rg", "grep", "glob", "task", "web_fetch", "web_search", "read_agent", "write_agent")
+"""Tools for which it never asks: under rules it has the shell in their place, for which it does."""
+
 OPENING = Opening(("-i", "{prompt}"), resume=("--resume", "{session}"))
 
 
@@ -58,6 +61,8 @@ class Copilot(Program):
         argv = [assignment.program or self.program, "--acp", "--no-auto-update"]
         if approval_mode(assignment) == ALLOW_ALL:
             argv.append("--allow-all")
+        if assignment.asks:
+            argv += ["--excluded-tools", *_UNASKED]
         if assignment.model:
             argv += ["--model", assignment.model]
         argv += jsonline.texts(assignment.options.get("args"))

@@ -39,6 +39,8 @@ _ASIDE = re.compile(r"(Error|Info|Warning): (.+)", re.DOTALL)
 class CopilotStream(AcpStream):
     """The fold over one dispatch of `copilot --acp`."""
 
+    wording = failures.WORDING
+
     def __init__(self, assignment: Assignment) -> None:
         super().__init__(assignment, title="Copilot", people=approval_mode(assignment) != ALLOW_ALL)
         self._error: Failure | None = None
@@ -79,5 +81,6 @@ class CopilotStream(AcpStream):
 
 
 def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose; by default `allow-all`, or `ask` where rules wait for its requests."""
-    return jsonline.text(assignment.options.get("approval_mode")) or (ASKS if assignment.asks else ALLOW_ALL)
+    """The approval mode the user chose, by default `allow-all`; never that one where rules wait for its requests."""
+    mode = jsonline.text(assignment.options.get("approval_mode")) or ALLOW_ALL
+    return ASKS if mode == ALLOW_ALL and assignment.asks else mode

@@ -8,6 +8,7 @@ ends soon.
 from __future__ import annotations
 
 import sqlite3
+import weakref
 from collections.abc import Iterator
 
 MAX_QUERY = 64 * 1024
@@ -62,6 +63,7 @@ class Todos:
     def _open(self) -> sqlite3.Connection:
         if self._database is None:
             self._database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            weakref.finalize(self, self._database.close)  # a list of steps has no end that anybody tells
             self._database.executescript(_SCHEMA)
             self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2 * MAX_QUERY)
             self._database.set_progress_handler(lambda: 1, _MAX_STEPS)

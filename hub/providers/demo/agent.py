@@ -22,7 +22,7 @@ import attrs
 
 from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
-from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Account, Assignment, Capabilities, Launch, LoginStore, Stdin, Stream, Texts
 from hub.providers.demo.stream import DemoStream
 
 JOB_FILE = "job.json"
@@ -57,6 +57,14 @@ class Demo:
     silent_after: float = 60.0
     untold: Collection[Untold] = ()
 
+    def unasked(self, options: Mapping[str, Any]) -> Mapping[str, str]:  # noqa: ARG002 - the contract's
+        """Nothing: it asks for each step that does something."""
+        return {}
+
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:  # noqa: ARG002 - the contract's
+        """It has no settings."""
+        return ""
+
     def account_env(self, account: Account) -> Mapping[str, str]:
         """Only what the account itself brings: the store's place is in the job."""
         return dict(account.env)
@@ -88,6 +96,7 @@ class Demo:
             "prompt": assignment.prompt,
             "model": assignment.model or MODEL,
             "store": place,
+            "asks": assignment.asks,
         }
         if assignment.envelope or assignment.envelope_path:
             job["envelopePath"] = str(assignment.envelope_path or assignment.run_dir / ENVELOPE_FILE)

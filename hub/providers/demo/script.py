@@ -179,6 +179,8 @@ class Agent:
         emit(type="quota", used=quota["used"], **_reset(quota))
 
     def _file(self, tool: str, file: Job, mode: str) -> None:
+        if not self._may(tool, path=file["path"]):
+            return
         call = self._begin(tool, path=file["path"], text=file["text"][:_EXCERPT])
         target = Path(file["path"])
         try:
@@ -191,6 +193,8 @@ class Agent:
         emit(type="tool_result", id=call, error=False, text=f"{len(file['text'])} characters")
 
     def _run(self, command: str) -> None:
+        if not self._may("run", command=command):
+            return
         call = self._begin("run", command=command)
         child = subprocess.Popen(  # noqa: S603 - running what the script says is what it is for
             ["/bin/sh", "-c", command],
@@ -234,12 +238,23 @@ class Agent:
         emit(type="heard", text=reply.get("text", ""))
 
     def _approve(self, action: str) -> None:
+        self._asked(action=action)
+
+    def _may(self, tool: str, **about: str) -> bool:
+        """Whether a step that does something may be done: asked where hub has rules about tools."""
+        if not self._job.get("asks"):
+            return True
+        return self._asked(action=" ".join((tool, *about.values())), tool=tool, **about)
+
+    def _asked(self, **about: str) -> bool:
         ask = "approval-{}-{}".format(*self._at)
-        emit(type="approve", id=ask, action=action)
+        emit(type="approve", id=ask, **about)
         answer = self._inbox.wait("answer", ask)
         if answer is None:
             _leave("nobody is there to approve", UNANSWERED)
-        emit(type="answered", id=ask, approved=answer.get("approved") is True, text=answer.get("note", ""))
+        approved = answer.get("approved") is True
+        emit(type="answered", id=ask, approved=approved, text=answer.get("note", ""))
+        return approved
 
     def _sleep(self, seconds: float) -> None:
         until = time.monotonic() + seconds

@@ -133,9 +133,10 @@ class DemoStream(Fold):
         approval = jsonline.text(message.get("id"))
         self._approvals.add(approval)
         action = jsonline.text(message.get("action"))
-        return Step(
-            [Event(EventType.WAITING, action, {"approvalId": approval, "tool": "approve", "command": action})]
-        )
+        about = {name: found for name in ("command", "path") if (found := jsonline.text(message.get(name)))}
+        tool = jsonline.text(message.get("tool")) or "approve"
+        meta = {"approvalId": approval, "tool": tool, **(about or {"command": action})}
+        return Step([Event(EventType.WAITING, action, meta)])
 
     def _answered(self, message: Mapping[str, Any]) -> Step:
         approval = jsonline.text(message.get("id"))

@@ -18,14 +18,17 @@ about its tools; with any but the first it asks), `partial` (text as it is writt
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import glob
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
 from hub.domain.detection.adoption import Opening
 from hub.domain.intent.amendment import Untold
 from hub.providers import jsonline
-from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream
+from hub.providers.base import Assignment, Capabilities, Launch, LoginStore, Stdin, Stream, Texts
 from hub.providers.gemini.stream import GeminiStream, approval_mode
 from hub.providers.program import Program
 
@@ -39,6 +42,22 @@ LOGIN = (
         renews=("refresh_token",),
     ),
 )
+
+POLICY_FILE = "gemini-policy.toml"
+POLICY = b"""\
+[[rule]]
+toolName = "*"
+decision = "ask_user"
+priority = 900
+
+[[rule]]
+toolName = "run_shell_command"
+argsPattern = "."
+decision = "ask_user"
+priority = 999
+"""
+"""Above the policies of the user and of the project. The second rule is the point: without a pattern for its arguments
+the program turns "ask" back into "allow" for the commands that it calls safe."""
 
 _ENV = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
 
@@ -69,11 +88,39 @@ class Gemini(Program):
         if assignment.model:
             argv += ["-m", assignment.model]
         argv += jsonline.texts(assignment.options.get("args"))
-        return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE)
+        files = {}
+        if assignment.asks:
+            argv += ["--admin-policy", str(assignment.run_dir / POLICY_FILE)]
+            files[POLICY_FILE] = POLICY
+        return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE, files=files)
+
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:
+        """A trusted MCP server: no policy makes the program ask for its tools."""
+        home = env.get(self.home_env) or env.get("HOME", "")
+        for place in (home, str(assignment.worktree)):
+            file = f"{place}/.gemini/settings.json"
+            if any(_trusts(text) for text in texts(glob.escape(file))):
+                return f'it calls the tools of an MCP server that {file} trusts without asking; take `"trust": true` out.'
+        return ""
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""
         return GeminiStream(assignment)
 
+
+def _trusts(settings: str) -> bool:
+    """Whether settings trust an MCP server; such as cannot be read, comments aside, may."""
+    try:
+        servers = jsonline.mapping(json.loads(_COMMENT.sub(_without, settings)).get("mcpServers"))
+    except (ValueError, AttributeError, RecursionError):
+        return "mcpServers" in settings or "\\u" in settings
+    return any(jsonline.mapping(server).get("trust") for server in servers.values())
+
+
+def _without(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith('"') else " "
+
+
+_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 PROVIDER = Gemini()

@@ -18,19 +18,29 @@ Traps this fold knows, each with a test:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.acp.stream import AcpStream
+from hub.providers.acp.tools import content_text, describe
 from hub.providers.base import Assignment, Exit, Step
 from hub.providers.gemini import failures
 from hub.providers.gemini.retries import Retries
+from hub.providers.given import addresses, given
 from hub.providers.rpc import Fault
 
 YOLO = "yolo"
+_NO_POLICY = b"Policy file error"
+"""One rule that it cannot read drops the whole file, and it goes on without."""
 ASKS = "default"
+_SHELL = "run_shell_command"
+_SEARCHES = frozenset({"grep_search", "search_file_content"})
+_NAMED = frozenset({"glob", "list_directory", "read_many_files"})
+_WITHIN = re.compile(r" within (.+)\Z", re.DOTALL)
+_IN = re.compile(r"\[in ([^\]]+)\]")
 _MODE_UPDATE = re.compile(r"\[MODE_UPDATE\] \w{1,32}")
 
 
@@ -43,7 +53,10 @@ class GeminiStream(AcpStream):
         self._retries = Retries()
 
     def feed_stderr(self, line: bytes, now: float) -> Step:
-        """One line of standard error: retries and the limit's reset are told nowhere else."""
+        """One line of standard error: retries and the limit's reset are told nowhere else, nor a policy not taken."""
+        if self._assignment.asks and _NO_POLICY in line:
+            text = "Gemini does not take the policy that makes it ask before it acts, so it is not started."
+            return self._fail([], Failure(FailureClass.CRASH, text))
         return Step(self._retries.feed(line, now))
 
     def _why(self, end: Exit, now: float) -> Failure:
@@ -64,6 +77,26 @@ class GeminiStream(AcpStream):
             return Step(events, close_stdin=True)
         return super()._fail(events, failure)
 
+    def _given(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        """It sends no input but a title, and with it in words what the title leaves out."""
+        tool, title = describe(call)["tool"], jsonline.text(call.get("title"))
+        more = content_text(call.get("content"))
+        if (told := jsonline.read(more.encode())) is not None:
+            return given(tool, told)  # a tool of the user's own
+        if tool in _SEARCHES:
+            place = _WITHIN.search(title)
+            folder = place[1] if place else "."
+            return {"within": [folder], "paths": [folder]}
+        if tool == _SHELL:
+            place = _IN.search(more)
+            return {"cwd": place[1]} if place else {}
+        meta: dict[str, Any] = {"texts": [title, *addresses(title)]}
+        if tool in _NAMED and title:
+            meta["paths"] = [_WITHIN.sub("", title).strip("'\"")]
+        if title.endswith("...") or '..."' in title:
+            meta["unseen"] = True
+        return meta
+
     def _aside(self, piece: str) -> list[Event] | None:
         return [Event(EventType.SYSTEM, piece)] if _MODE_UPDATE.fullmatch(piece) else None
 
@@ -77,5 +110,6 @@ class GeminiStream(AcpStream):
 
 
 def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose; by default `yolo`, or `default` where rules wait for its requests."""
-    return jsonline.text(assignment.options.get("approval_mode")) or (ASKS if assignment.asks else YOLO)
+    """The approval mode the user chose, by default `yolo`; never that one where rules wait for its requests."""
+    mode = jsonline.text(assignment.options.get("approval_mode")) or YOLO
+    return ASKS if mode == YOLO and assignment.asks else mode

@@ -91,6 +91,8 @@ class OpenCode(Program):
     def launch(self, assignment: Assignment) -> Launch:
         """The bridge's command line; standard input stays open as the channel."""
         own = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_CONFIG_CONTENT": json.dumps(_config(assignment))}
+        if assignment.asks:
+            own["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
         argv = [*_BRIDGE, assignment.program or self.program]
         argv += jsonline.texts(assignment.options.get("args"))
         return Launch(argv, self.environment(assignment, own), assignment.worktree, Stdin.PIPE)
@@ -110,7 +112,8 @@ def _config(assignment: Assignment) -> dict[str, Any]:
         # Named here, the model is accepted although the program's own list may not have it.
         served = {"options": {"baseURL": assignment.base_url}, "models": {model: {}}}
         config["provider"] = {provider: served}
-    return _laid_over(config, jsonline.mapping(assignment.options.get("config")))
+    merged = _laid_over(config, jsonline.mapping(assignment.options.get("config")))
+    return {**merged, "permission": config["permission"]} if assignment.asks else merged
 
 
 def _laid_over(config: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

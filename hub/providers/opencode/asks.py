@@ -6,33 +6,86 @@ Must not: decide anything but what the settings decided: where everything is all
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 from hub.providers.base import Assignment, Step, Write
+from hub.providers.given import given
 from hub.providers.opencode import rest
 
 ALLOW = "allow"
+_ANY = "*"
+"""The pattern of a permission that has no other, as that of a tool of the user's own."""
+_FILES = frozenset({"read", "edit", "write", "list", "external_directory"})
+"""Permissions whose patterns are files; a search's patterns are what it looks for."""
 _SUBJECT_CAP = 65_536
 
 
+ASK = "ask"
+_EVERYTHING = ("*", "*")
+_NO_TOOL = frozenset({"external_directory", "doom_loop"})
+"""Permissions that stand beside that of a tool, which is asked for anyway."""
+
+
 def permission(assignment: Assignment) -> Any:
-    """The `permission` setting: the user's own; by default `allow`, or `ask` where rules wait for requests."""
-    return assignment.options.get("permission") or ("ask" if assignment.asks else ALLOW)
+    """The `permission` setting: the user's own, by default `allow`; `ask` where rules wait for requests."""
+    return ASK if assignment.asks else assignment.options.get("permission") or ALLOW
+
+
+def rules(agents: Any) -> list[Mapping[str, str]]:
+    """The rules of a session in which every tool asks, whatever the settings allow.
+
+    A subagent has a session of its own, which takes over no `ask` of its parent's. So only those may be started whose
+    own rules ask for everything; `agents` is the program's list of all, with the rules that its settings come to.
+    """
+    known = [jsonline.mapping(agent) for agent in jsonline.items(agents)]
+    held = [jsonline.text(agent.get("name")) for agent in known if _asks_for_all(agent.get("permission"))]
+    return [
+        {"permission": "*", "pattern": "*", "action": ASK},
+        {"permission": "task", "pattern": "*", "action": "deny"},
+        *({"permission": "task", "pattern": name, "action": ASK} for name in held if name),
+    ]
+
+
+def _asks_for_all(ruleset: Any) -> bool:
+    """Whether nothing is allowed behind the last rule that asks for everything; the last that matches decides."""
+    asks = False
+    for rule in map(jsonline.mapping, jsonline.items(ruleset)):
+        name, action = jsonline.text(rule.get("permission")), rule.get("action")
+        if (name, rule.get("pattern")) == _EVERYTHING:
+            asks = action == ASK
+        elif action not in (ASK, "deny") and name not in _NO_TOOL:
+            asks = False
+    return asks
 
 
 class Asks:
-    """The open requests, oldest first."""
+    """The open requests, oldest first. `inputs` gives what a call is given: a request tells only a part of it."""
 
-    def __init__(self, *, people: bool) -> None:
+    def __init__(self, *, people: bool, inputs: Callable[[str], Mapping[str, Any]]) -> None:
         self._people = people
+        self._inputs = inputs
         self._permissions: set[str] = set()
+        self._early: dict[str, Mapping[str, Any]] = {}
+        """Call -> its request, which came before its input."""
         self._questions: dict[str, int] = {}
 
     def permission(self, asked: Mapping[str, Any]) -> Step:
-        """A tool waits for permission."""
+        """A tool waits for permission. One that tells nothing of its input waits here until its call does."""
+        call = jsonline.text(jsonline.mapping(asked.get("tool")).get("callID"))
+        if self._people and call and not asked.get("metadata") and not self._inputs(call):
+            self._early[call] = asked
+            return Step()
+        return self._tell(asked, call)
+
+    def begun(self, call: str) -> Step:
+        """A call runs, and its input is known: what it asked before is told now."""
+        asked = self._early.pop(call, None)
+        return Step() if asked is None else self._tell(asked, call)
+
+    def _tell(self, asked: Mapping[str, Any], call: str) -> Step:
         name = jsonline.text(asked.get("id"))
         what = jsonline.text(asked.get("permission"))
         patterns = " ".join(jsonline.texts(asked.get("patterns")))
@@ -41,11 +94,18 @@ class Asks:
             event = Event(EventType.SYSTEM, f"Allowed by policy: {said}", {"allowed": True})
             return Step([event], [rest.permission(name, approved=True, note="")])
         self._permissions.add(name)
-        call = jsonline.text(jsonline.mapping(asked.get("tool")).get("callID"))
         meta = {"approvalId": name, "tool": what, "toolId": call}
-        if patterns:
-            meta["command" if what == "bash" else "path"] = jsonline.cap(patterns, _SUBJECT_CAP)
-        more = {"input": jsonline.excerpt(dict(jsonline.mapping(asked.get("metadata"))))}
+        told = {**jsonline.mapping(asked.get("metadata")), **self._inputs(call)}
+        if what == "bash":
+            meta["command"] = jsonline.cap(jsonline.text(told.get("command")) or patterns, _SUBJECT_CAP)
+        elif what in _FILES and patterns:
+            meta["path"] = jsonline.cap(patterns, _SUBJECT_CAP)
+        own = what not in _FILES and not asked.get("metadata")
+        about = given(f"mcp {what}" if own else what, told)
+        if named := [text for text in jsonline.texts(asked.get("patterns")) if text != _ANY]:
+            kind = "paths" if what in _FILES else "texts"
+            about[kind] = list(dict.fromkeys([*named, *about.get(kind, ())]))
+        more = {**about, "input": jsonline.excerpt(told)}
         return Step([Event(EventType.WAITING, f"Asks for permission: {said}", {**meta, **more})])
 
     def question(self, asked: Mapping[str, Any]) -> Step:

@@ -1,6 +1,6 @@
 """Why OpenCode stopped or waits: its error names, statuses and words -> failure class and reset.
 
-Owns: the table of its errors and words, and which of its retries are worth waiting for.
+Owns: the table of its errors' names, and which of its retries are worth waiting for.
 Must not: keep state.
 
 Order of belief: the error's name, which OpenCode gives to what it knows itself; then the words, for one status
@@ -13,7 +13,7 @@ there was one, else a back-off of 2 s, doubling to about 30 s; so only a longer 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -22,6 +22,8 @@ from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.resets import parse_reset
 from hub.providers import jsonline
+from hub.providers.vendors import USED_UP, of_status
+from hub.providers.wording import Wording
 
 ABORTED = "MessageAbortedError"
 OVERFLOW = "ContextOverflowError"
@@ -32,34 +34,10 @@ _NAMES: Mapping[str, FailureClass] = {
     OVERFLOW: FailureClass.CONTEXT_OVERFLOW,
     "MessageOutputLengthError": FailureClass.CONTEXT_OVERFLOW,
     "ProviderAuthError": FailureClass.AUTH,
+    "ProviderInitError": FailureClass.AUTH,
 }
-_USED_UP: Sequence[str] = (
-    r"exceeded your current quota|insufficient[_ ](?:quota|balance|credits?)|out of credits",
-    r"usage limit|free usage exceeded|quota (?:exceeded|exhausted)|exhausted your \w* ?quota",
-    r"(?:credit balance|balance) is too low|payment required|billing",
-)
-"""Words that say it: no short wait brings it back."""
-_TEXTS: Sequence[tuple[FailureClass, str]] = (
-    *((FailureClass.USAGE_LIMIT, pattern) for pattern in _USED_UP),
-    (FailureClass.OVERLOAD, r"overloaded|at capacity|no capacity"),
-    (FailureClass.USAGE_LIMIT, r"rate[ _-]?limit|too many requests|resource_exhausted"),
-    (FailureClass.CONTEXT_OVERFLOW, r"prompt is too long|context (?:window|length)|maximum context"),
-    (FailureClass.AUTH, r"(?:incorrect|invalid|missing|no)\b.{0,24}\bapi[ _-]?key|unauthori[sz]ed"),
-    (FailureClass.AUTH, r"api[ _-]?key\b.{0,24}\b(?:missing|invalid|not valid|expired|required)"),
-    (FailureClass.AUTH, r"authentication|not logged in|ProviderInitError"),
-    (FailureClass.OVERLOAD, r"unavailable|\b50[0-9]\b|fetch failed|socket|timed? ?out|unable to connect"),
-    (FailureClass.REFUSAL, r"content[_ ]filter|safety|usage polic"),
-)
-_TABLE = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TEXTS]
-_HARD = re.compile("|".join(_USED_UP), re.IGNORECASE)
-_STATUS: Mapping[int, FailureClass] = {
-    401: FailureClass.AUTH,
-    402: FailureClass.USAGE_LIMIT,
-    403: FailureClass.AUTH,
-    429: FailureClass.USAGE_LIMIT,
-    529: FailureClass.OVERLOAD,
-}
-_SERVER_ERRORS = range(500, 600)
+WORDING = Wording()
+_HARD = re.compile(USED_UP, re.IGNORECASE)
 
 
 @attrs.frozen
@@ -76,15 +54,7 @@ class Retry:
     def hopeless(self) -> bool:
         """Whether waiting for it is no use: the vendor named a far instant, or said that all is used up."""
         limit = self.failure.kind is FailureClass.USAGE_LIMIT
-        return self.wait > TOLD_WAIT or (limit and _HARD.search(self.failure.text) is not None)
-
-
-def class_of(text: str, status: int = 0) -> FailureClass | None:
-    """The class that the words tell, else the status; None when neither tells one."""
-    found = next((kind for kind, pattern in _TABLE if pattern.search(text)), None)
-    if found is not None:
-        return found
-    return _STATUS.get(status) or (FailureClass.OVERLOAD if status in _SERVER_ERRORS else None)
+        return self.wait > TOLD_WAIT or (limit and WORDING.begins(self.failure.text, _HARD))
 
 
 def of_error(error: Mapping[str, Any], now: float) -> Failure:
@@ -94,7 +64,8 @@ def of_error(error: Mapping[str, Any], now: float) -> Failure:
     said = jsonline.text(data.get("message")) or name or "an error without words"
     status = jsonline.integer(data.get("statusCode")) or 0
     body = jsonline.text(data.get("responseBody"))
-    kind = _NAMES.get(name) or class_of(said, status) or class_of(f"{name} {body}") or FailureClass.UNKNOWN
+    words = WORDING.of_error(said)
+    kind = _NAMES.get(name) or words or of_status(status) or WORDING.of_error(body) or FailureClass.UNKNOWN
     if kind is not FailureClass.USAGE_LIMIT:
         return Failure(kind, said)
     told = _retry_after(jsonline.mapping(data.get("responseHeaders")))
@@ -118,7 +89,7 @@ def retry(status: Mapping[str, Any], now: float) -> Retry:
     wait = max(0.0, following / 1000 - now) if following is not None else 0.0
     reset = parse_reset(said, now, None)
     at = now + wait if wait > TOLD_WAIT else reset.at if reset else None
-    kind = class_of(said) or FailureClass.OVERLOAD
+    kind = WORDING.of_error(said) or FailureClass.OVERLOAD
     limit = kind is FailureClass.USAGE_LIMIT
     return Retry(jsonline.count(status.get("attempt")), Failure(kind, said, at if limit else None), wait)
 

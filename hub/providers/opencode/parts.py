@@ -37,6 +37,8 @@ class PartBook:
         """Part id -> what its text is: said or thought."""
         self._told: set[str] = set()
         self._tools: dict[str, dict[str, Any]] = {}
+        self._inputs: dict[str, Mapping[str, Any]] = {}
+        """Call -> its input, while it runs."""
         self._model = ""
         self.last_text = ""
         self.finished_tools = 0
@@ -49,6 +51,11 @@ class PartBook:
     def clear(self) -> None:
         """Nothing runs any more."""
         self._tools.clear()
+        self._inputs.clear()
+
+    def given(self, call: str) -> Mapping[str, Any]:
+        """What a call that runs is given."""
+        return self._inputs.get(call, {})
 
     def message(self, info: Mapping[str, Any]) -> None:
         """A message began or changed."""
@@ -116,6 +123,11 @@ class PartBook:
         if status not in ("running", "completed", "error") or name in self._told:
             return []
         events = []
+        call = jsonline.text(part.get("callID"))
+        if status == "running":
+            self._inputs[call] = jsonline.mapping(state.get("input"))
+        else:
+            self._inputs.pop(call, None)
         if name not in self._tools:
             self._tools[name] = _describe(part, state, sub=sub)
             events.append(_use(self._tools[name], state))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -22,9 +22,26 @@ def is_session(name: str) -> bool:
     return _SESSION.fullmatch(name) is not None
 
 
-def new(title: str) -> Write:
-    """A fresh session. Its title is given, for otherwise a model is asked to make one."""
-    return _write("new", "POST", "/session", {"title": title})
+def new(title: str, permission: Sequence[Mapping[str, str]] = ()) -> Write:
+    """A fresh session. Its title is given, for otherwise a model is asked to make one.
+
+    `permission` are rules of this session alone; the program puts them behind those of all its settings, and the last
+    that matches wins.
+    """
+    more = {"permission": list(permission)} if permission else {}
+    return _write("new", "POST", "/session", {"title": title, **more})
+
+
+def agents() -> Write:
+    """Which agents there are, each with the rules that its settings come to."""
+    return _write("agents", "GET", "/agent")
+
+
+def restrict(session: str, permission: Sequence[Mapping[str, str]]) -> Write:
+    """Puts rules on an old session, as `new` does on a fresh one."""
+    return _write(
+        "restrict", "PATCH", f"/session/{quote(session, safe='')}", {"permission": list(permission)}
+    )
 
 
 def load(session: str) -> Write:

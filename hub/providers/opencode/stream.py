@@ -28,12 +28,12 @@ from hub.providers import jsonline
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
 from hub.providers.fold import Fold, how_it_ended
 from hub.providers.opencode import failures, rest
-from hub.providers.opencode.asks import ALLOW, Asks, permission
+from hub.providers.opencode.asks import ALLOW, Asks, permission, rules
 from hub.providers.opencode.parts import PartBook, plan_event
 
 _TURN = "turn-1"
 _CUT_SHORT = "cut-short"
-_OWN = frozenset({"new", "load", _TURN, _CUT_SHORT})
+_OWN = frozenset({"agents", "new", "load", "restrict", _TURN, _CUT_SHORT})
 _OK = range(200, 300)
 _OVERFLOWS = 2
 _QUIET = frozenset({
@@ -55,7 +55,10 @@ class OpenCodeStream(Fold):
         self._assignment = assignment
         options = assignment.options
         self._parts = PartBook(deltas=options.get("partial") is True)
-        self._asks = Asks(people=permission(assignment) != ALLOW)
+        self._asks = Asks(people=permission(assignment) != ALLOW, inputs=self._parts.given)
+        self._rules: Sequence[Mapping[str, str]] = ()
+        """Those of this session alone, where rules of hub wait for its requests."""
+        self._resumed = False
         self._family: set[str] = set()
         self._last: Mapping[str, Any] | None = None
         """The newest message of the model, as it was last told."""
@@ -123,37 +126,53 @@ class OpenCodeStream(Fold):
 
     def _bridge(self, told: Mapping[str, Any]) -> Step:
         if told.get("bridge") == "ready":
-            old = self._assignment.resume_id
-            return Step(writes=[rest.load(old) if rest.is_session(old) else self._fresh()])
+            return Step(writes=[rest.agents() if self._assignment.asks else self._first()])
         if told.get("bridge") == "failed":
             said = jsonline.text(told.get("text")) or "OpenCode's server did not start"
             return self._fail([], Failure(FailureClass.CRASH, said))
         return Step()
 
+    def _first(self) -> Write:
+        old = self._assignment.resume_id
+        return rest.load(old) if rest.is_session(old) else self._fresh()
+
     def _fresh(self) -> Write:
-        return rest.new(f"hub {self._assignment.session_id}")
+        return rest.new(f"hub {self._assignment.session_id}", self._rules)
 
     def _answered(self, told: Mapping[str, Any]) -> Step:
         name = jsonline.text(told.get("id"))
         status = jsonline.integer(told.get("status")) or 0
         if status in _OK:
-            return (
-                self._opened(name, jsonline.mapping(told.get("body"))) if name in ("new", "load") else Step()
-            )
+            return self._done(name, told.get("body"))
         why = jsonline.cap(_reason(told.get("body"), status), 512)
         if name == "load":
             said = f"The session could not be resumed ({why}); a fresh one starts"
             return Step([Event(EventType.SYSTEM, said, {"resumed": False})], [self._fresh()])
         if name in _OWN:
-            failure = Failure(failures.class_of(why) or FailureClass.UNKNOWN, why)
+            failure = Failure(failures.WORDING.of_error(why) or FailureClass.UNKNOWN, why)
             return self._fail(self._left_over(), self._doomed or self._error or failure)
         return Step([Event(EventType.SYSTEM, f"OpenCode did not take it: {why}", {"notTaken": name})])
 
-    def _opened(self, name: str, info: Mapping[str, Any]) -> Step:
+    def _done(self, name: str, body: Any) -> Step:
+        info = jsonline.mapping(body)
+        if name == "agents":
+            self._rules = rules(body)
+            return Step(writes=[self._first()])
+        self._resumed = self._resumed or name == "load"
+        if name == "load" and self._rules:
+            return Step(writes=[rest.restrict(jsonline.text(info.get("id")), self._rules)])
+        return self._opened(info) if name in ("new", "load", "restrict") else Step()
+
+    def _opened(self, info: Mapping[str, Any]) -> Step:
+        if self._rules and jsonline.items(info.get("permission"))[-len(self._rules) :] != self._rules:
+            text = (
+                "OpenCode cannot be made to ask before it acts: it does not keep a session's rules; update it"
+            )
+            return self._fail([], Failure(FailureClass.CRASH, text))
         self._session = jsonline.text(info.get("id"))
         self._family = {self._session}
         model = self._assignment.model
-        meta = {"nativeSession": self._session, "model": model, "resumed": name == "load"}
+        meta = {"nativeSession": self._session, "model": model, "resumed": self._resumed}
         version = jsonline.text(info.get("version"))
         started = Event(EventType.SYSTEM, f"OpenCode {version} started with {model or 'its own model'}", meta)
         more = self._model()
@@ -239,7 +258,10 @@ class OpenCodeStream(Fold):
     def _part(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: ARG002, FBT001 - a handler's signature
         part = jsonline.mapping(told.get("part"))
         self._alive = self._alive or self._parts.speaks(part)
-        return Step(self._parts.updated(part, sub=sub))
+        events = self._parts.updated(part, sub=sub)
+        running = jsonline.mapping(part.get("state")).get("status") == "running"
+        asked = self._asks.begun(jsonline.text(part.get("callID"))) if running else Step()
+        return Step([*events, *asked.events], asked.writes)
 
     def _settled(self, told: _Properties, sub: bool, now: float) -> Step:  # noqa: ARG002, FBT001 - a handler's signature
         self._asks.settled(told)

@@ -43,6 +43,23 @@ DEFAULTS = {
     "model": {"generationConfig": {"maxRetries": 0}},
     "ui": {"enableFollowupSuggestions": False},
 }
+_ACTS = (
+    *("run_shell_command", "monitor", "edit", "write_file", "notebook_edit", "save_memory", "read_file"),
+    *("grep_search", "glob", "list_directory", "zoom_image", "lsp", "web_fetch", "web_search", "image_gen"),
+    *("read_mcp_resource", "mcp__*", "skill", "artifact", "enter_worktree", "send_message"),
+)
+_STARTS_OTHERS = (
+    "agent",
+    "workflow",
+    "create_sub_session",
+    "team_create",
+    "cron_create",
+    "loop_wakeup",
+    "exec",
+)
+HELD = {"permissions": {"ask": list(_ACTS), "deny": list(_STARTS_OTHERS)}}
+"""For an agent that must ask. The program lays these lists over those of the user and of the project, and asking
+outranks allowing. Its subagents read and search without asking whatever the settings: they are not started then."""
 _OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
 
 LOGIN = (
@@ -91,7 +108,8 @@ class Qwen(Program):
         if assignment.model:
             argv += ["-m", assignment.model]
         argv += jsonline.texts(assignment.options.get("args"))
-        files = {DEFAULTS_FILE: json.dumps(DEFAULTS).encode()}
+        defaults = {**DEFAULTS, **HELD} if assignment.asks else DEFAULTS
+        files = {DEFAULTS_FILE: json.dumps(defaults).encode()}
         return Launch(argv, env, assignment.worktree, Stdin.PIPE, files=files)
 
     def stream(self, assignment: Assignment) -> Stream:

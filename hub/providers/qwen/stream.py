@@ -17,14 +17,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hub.domain.failure import Failure
 from hub.providers import jsonline
-from hub.providers.acp import failures as common
 from hub.providers.acp.stream import AcpStream
 from hub.providers.acp.usage import usage_event
 from hub.providers.base import Assignment, Step
 from hub.providers.qwen import failures
-from hub.providers.rpc import Fault
 
 YOLO = "yolo"
 ASKS = "default"
@@ -32,6 +29,8 @@ ASKS = "default"
 
 class QwenStream(AcpStream):
     """The fold over one dispatch of `qwen --acp`."""
+
+    wording = failures.WORDING
 
     def __init__(self, assignment: Assignment) -> None:
         super().__init__(assignment, title="Qwen Code", people=approval_mode(assignment) != YOLO)
@@ -42,13 +41,8 @@ class QwenStream(AcpStream):
         said = super()._message(update)
         return Step([*said.events, used]) if used else said
 
-    def _failure_of(self, error: Fault, now: float) -> Failure:
-        return common.classify(common.words_of(error), error.code, now, kinds=failures.class_of)
-
-    def _from_exit(self, stderr: str, now: float, how: str) -> Failure:
-        return common.from_exit(stderr, now, how, failures.class_of)
-
 
 def approval_mode(assignment: Assignment) -> str:
-    """The approval mode the user chose; by default `yolo`, or `default` where rules wait for its requests."""
-    return jsonline.text(assignment.options.get("approval_mode")) or (ASKS if assignment.asks else YOLO)
+    """The approval mode the user chose, by default `yolo`; never that one where rules wait for its requests."""
+    mode = jsonline.text(assignment.options.get("approval_mode")) or YOLO
+    return ASKS if mode == YOLO and assignment.asks else mode

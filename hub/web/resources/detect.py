@@ -109,6 +109,15 @@ class AdoptOrder(Body, frozen=True, kw_only=True):
     start: Annotated[bool, Meta(description="Begin a session on the target.")] = False
     interactive: Annotated[bool, Meta(description="Open the target's own program in a terminal.")] = False
     stop: Annotated[bool, Meta(description="End the agent first, if it still runs.")] = False
+    repository: Annotated[
+        str,
+        Meta(
+            max_length=4096,
+            pattern=r"^(/[^\u0000-\u001f\u007f]*)?$(?!\n)",
+            description="The working tree it works in, absolute, where that is none of this project: its files are then in "
+            "the brief too. A session begins only in the project of its work.",
+        ),
+    ] = ""
 
 
 class Adopted(Done, frozen=True, kw_only=True):
@@ -135,7 +144,7 @@ async def adopt(backend: Backend, body: AdoptOrder) -> JsonObject:
         why = "start and interactive exclude each other"
         raise HubError(Code.INVALID, f"Body: {why}.", errors=[{"path": "$.interactive", "message": why}])
     ways = {"start": body.start, "interactive": body.interactive, "stop": body.stop}
-    return {"ok": True, **await backend.adopt(body.id, body.target, **ways)}
+    return {"ok": True, **await backend.adopt(body.id, body.target, repository=body.repository, **ways)}
 
 
 _ADOPT = frozenset(
@@ -144,6 +153,7 @@ _ADOPT = frozenset(
         Code.AGENT_RUNNING,
         Code.NOTHING_TO_ADOPT,
         Code.OUTSIDE_PROJECT,
+        Code.NOT_A_REPOSITORY,
         Code.SESSION_ALREADY_RUNNING,
         Code.NO_TERMINAL,
         Code.NO_PERMISSION,
@@ -157,6 +167,6 @@ _ADOPT = frozenset(
 )
 
 ROUTES = (
-    get("/api/detect", detect, query=DetectQuery, answer=list[Detected]),
-    post("/api/detect/adopt", adopt, body=AdoptOrder, answer=Adopted, codes=_ADOPT),
+    get("/api/detect", detect, query=DetectQuery, answer=list[Detected], foreign=True),
+    post("/api/detect/adopt", adopt, body=AdoptOrder, answer=Adopted, codes=_ADOPT, foreign=True),
 )

@@ -118,7 +118,10 @@ class ProjectGraph(Answer, frozen=True, kw_only=True):
 
     nodes: list[CodeNode]
     edges: list[CodeEdge]
-    truncated: Annotated[bool, Meta(description="The look was ended: there is more.")]
+    truncated: Annotated[bool, Meta(description="There is more than is told.")]
+    limit: Annotated[
+        str, Meta(description='Of what there is too much, as in "20,000 nodes"; "" = all is told.')
+    ]
 
 
 class RetrievalQuery(Query, frozen=True, kw_only=True):
@@ -158,7 +161,7 @@ async def detail(backend: Backend, query: DetailQuery) -> JsonObject:
     return await backend.graph_detail(query.limit, query.type, query.session_id)
 
 
-async def project(backend: Backend, query: ProjectQuery) -> JsonObject:
+async def project(backend: Backend, query: ProjectQuery) -> bytes:
     """A look at the code of a folder; nothing of it is kept."""
     return await backend.graph_project(query.path)
 
@@ -179,7 +182,7 @@ _UNUSABLE = frozenset(
 
 ROUTES = (
     get("/api/graph", graph, answer=Graph, codes=_UNUSABLE),
-    get("/api/graph/detail", detail, answer=Detail, query=DetailQuery, codes=_UNUSABLE),
+    get("/api/graph/detail", detail, answer=Detail, query=DetailQuery, codes=_UNUSABLE, foreign=True),
     get(
         "/api/graph/project",
         project,

@@ -6,20 +6,39 @@ Must not: run git.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from hub.errors import Code
 from hub.web.backend import Backend, JsonArray, JsonObject
 from hub.web.route import NoQuery, get, post
-from hub.web.schema import Answer, Body, Done, Query, Sha, Timestamp
+from hub.web.schema import MAX_SAFE_INTEGER, Answer, Body, Done, Query, Sha, Timestamp
+
+_NEWEST = 1000
 
 
 class HistoryQuery(Query, frozen=True, kw_only=True):
-    """How much of the history."""
+    """Which part of the history: without any of these the newest 1,000 records, and all handoffs before them."""
 
-    limit: Annotated[int, Meta(ge=1, le=10_000)] = 1000
+    limit: Annotated[int, Meta(ge=1, le=10_000, description="At most so many, the newest; 1,000.")] | None = (
+        None
+    )
+    cursor: (
+        Annotated[
+            int,
+            Meta(
+                ge=0,
+                le=MAX_SAFE_INTEGER,
+                description="Only records older than this `seq`: that of a page's first entry gives the page before it.",
+            ),
+        ]
+        | None
+    ) = None
+    event: Annotated[
+        str,
+        Meta(max_length=64, pattern=r"^[A-Za-z0-9_.]*$(?!\n)", description="Only records of this event."),
+    ] = ""
 
 
 class HistoryEntry(Answer, frozen=True, kw_only=True):
@@ -32,6 +51,8 @@ class HistoryEntry(Answer, frozen=True, kw_only=True):
     summary: str
     exitCode: int | None = None  # noqa: N815  # the API's name
     """Of an acceptance command; null where none ended."""
+    hfs: int | Literal["pending"] | None = None
+    """The score of the handoff that this record ends; null for any other record, and where it could not be known."""
 
 
 class Commit(Answer, frozen=True, kw_only=True):
@@ -70,8 +91,9 @@ class Rewound(Done, frozen=True, kw_only=True):
 
 
 async def history(backend: Backend, query: HistoryQuery) -> JsonArray:
-    """The newest records of the audit log, oldest first."""
-    return await backend.history(query.limit)
+    """A page of the audit log, oldest first; no number of other records puts a handoff out of sight."""
+    plain = query.limit is None and query.cursor is None and not query.event
+    return await backend.history(query.limit or _NEWEST, query.cursor, query.event, handoffs=plain)
 
 
 async def commits(backend: Backend, _: NoQuery) -> JsonArray:
@@ -93,7 +115,7 @@ _UNKNOWN = frozenset({Code.NOT_FOUND})
 
 ROUTES = (
     get("/api/history", history, answer=list[HistoryEntry], query=HistoryQuery),
-    get("/api/history/commits", commits, answer=list[Commit]),
-    get("/api/history/diff", diff, answer=CommitDiff, query=DiffQuery, codes=_UNKNOWN),
+    get("/api/history/commits", commits, answer=list[Commit], foreign=True),
+    get("/api/history/diff", diff, answer=CommitDiff, query=DiffQuery, codes=_UNKNOWN, foreign=True),
     post("/api/history/rewind", rewind, body=Rewind, answer=Rewound, codes=_UNKNOWN | {Code.GIT_FAILED}),
 )

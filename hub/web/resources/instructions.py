@@ -52,5 +52,6 @@ ROUTES = (
         instructions,
         answer=list[Instruction],
         codes=frozenset({Code.CONFIG_INVALID, Code.NO_PERMISSION}),
+        foreign=True,
     ),
 )

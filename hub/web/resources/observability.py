@@ -48,7 +48,7 @@ async def redactions(backend: Backend, _: NoQuery) -> JsonObject:
 
 
 async def contract(backend: Backend, _: NoQuery) -> JsonObject:
-    """The current continuation contract."""
+    """The current continuation contract, verified."""
     return await backend.contract()
 
 
@@ -65,7 +65,13 @@ async def tree(backend: Backend, _: NoQuery) -> JsonObject:
 ROUTES = (
     get("/api/circuit", circuit, answer=list[Breaker]),
     get("/api/redactions", redactions, answer=Redactions),
-    get("/api/contract", contract, answer=dict[str, Any], codes=frozenset({Code.NOT_FOUND})),
+    get(
+        "/api/contract",
+        contract,
+        answer=dict[str, Any],
+        codes=frozenset({Code.NOT_FOUND, Code.CONTRACT_INVALID}),
+        foreign=True,
+    ),
     get("/api/audit/head", audit_head, answer=AuditHead),
     get("/api/system/tree", tree, answer=dict[str, Any]),
 )

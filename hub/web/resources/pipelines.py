@@ -148,11 +148,23 @@ async def status(backend: Backend, _: NoQuery) -> JsonObject:
 
 
 _STARTING = frozenset(
-    {Code.SESSION_ALREADY_RUNNING, Code.NOT_FOUND, Code.NO_COMMIT, Code.NOT_A_REPOSITORY, Code.STATE_CORRUPT}
+    {
+        Code.SESSION_ALREADY_RUNNING,
+        Code.NOT_FOUND,
+        Code.NO_COMMIT,
+        Code.NOT_A_REPOSITORY,
+        Code.STATE_CORRUPT,
+        Code.NOT_SEALED,
+    }
 )
 
 ROUTES = (
-    get("/api/pipelines", listed, answer=list[Pipeline], codes=frozenset({Code.STATE_CORRUPT})),
+    get(
+        "/api/pipelines",
+        listed,
+        answer=list[Pipeline],
+        codes=frozenset({Code.STATE_CORRUPT, Code.NOT_SEALED}),
+    ),
     post("/api/pipelines", replace, body=Pipelines, answer=Stored, codes=frozenset({Code.CONFIG_INVALID})),
     get("/api/pipelines/run", status, answer=RunStatus, codes=frozenset({Code.NOT_FOUND})),
     post("/api/pipelines/run", run, body=RunOrder, answer=RunStarted, status=202, codes=_STARTING),

@@ -92,7 +92,7 @@ async def outcomes(backend: Backend, _: NoQuery) -> JsonArray:
     return await backend.outcomes()
 
 
-_FILES = frozenset({Code.NO_PERMISSION, Code.CONFIG_INVALID, Code.STATE_CORRUPT})
+_FILES = frozenset({Code.NO_PERMISSION, Code.CONFIG_INVALID, Code.STATE_CORRUPT, Code.NOT_SEALED})
 
 ROUTES = (
     get("/api/profiles", profiles, answer=list[Profile], codes=_FILES),

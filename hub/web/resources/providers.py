@@ -25,7 +25,11 @@ Cap = Annotated[
 ]
 Model = Annotated[
     str,
-    Meta(max_length=200, pattern=r"^[^\u0000-\u001f\u007f]*$(?!\n)", description='"" = the agent\'s own.'),
+    Meta(
+        max_length=200,
+        pattern=r"^(?!-)[^\u0000-\u001f\u007f]*$(?!\n)",
+        description='One line that does not begin with -: an agent would take it for an option; "" = its own.',
+    ),
 ]
 BaseUrl = Annotated[
     str,

@@ -26,25 +26,29 @@ Unit = Annotated[
     Literal["percent", "tokens", ""],
     Meta(description="Of `remaining`, `total` and `burnPerMin`; tokens where the whole is known."),
 ]
-Minutes = Annotated[float, Meta(description="Minutes from now.")]
+Whole = Annotated[int | None, Meta(description="null = nobody has told it.")]
+Share = Annotated[float | None, Meta(description="0 to 1; null = nobody has told it.")]
+Instant = Annotated[Timestamp | None, Meta(description="ISO 8601, UTC; null = not known.")]
+Rate = Annotated[float | None, Meta(description="Of `unit`; null = too little was seen yet to tell.")]
+Minutes = Annotated[float | None, Meta(description="Minutes from now; null = there is no forecast.")]
 
 
 class Window(Answer, frozen=True, kw_only=True):
     """One quota window. A figure that nobody told is null, and so is a forecast that is not there yet."""
 
     window: str
-    remaining: int | None
-    total: int | None
+    remaining: Whole
+    total: Whole
     unit: Unit
-    fraction_used: float | None
-    resets_at: Timestamp | None
+    fraction_used: Share
+    resets_at: Instant
     source: Source
-    read_at: Timestamp | None
-    age_seconds: int | None
-    burn_per_min: float | None
-    eta_minutes: Minutes | None
-    eta_low_minutes: Minutes | None
-    eta_high_minutes: Minutes | None
+    read_at: Instant
+    age_seconds: Whole
+    burn_per_min: Rate
+    eta_minutes: Minutes
+    eta_low_minutes: Minutes
+    eta_high_minutes: Minutes
     forecast: Outlook
 
 

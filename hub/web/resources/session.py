@@ -171,6 +171,6 @@ ROUTES = (
         codes=_ACTIVE | _CHANGING | {Code.REPLY_UNSUPPORTED},
     ),
     post("/api/session/stop", stop, answer=Done, codes=_ACTIVE),
-    get("/api/session/diff", diff, answer=Diff, codes=_ACTIVE | {Code.BRANCH_MISSING}),
+    get("/api/session/diff", diff, answer=Diff, codes=_ACTIVE | {Code.BRANCH_MISSING}, foreign=True),
     get("/api/session/cost", cost, answer=Cost, codes=_ACTIVE),
 )

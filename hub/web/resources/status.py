@@ -6,6 +6,10 @@ Must not: compute any of it.
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from hub.domain.handoff import State
 from hub.domain.session import SessionState
 from hub.web.backend import Backend, JsonObject
@@ -34,12 +38,15 @@ class Status(Answer, frozen=True, kw_only=True):
     handoffs_done: int
     hfs_score: float
     hfs_history: list[float]
+    hfs_pending: Annotated[bool, Meta(description="Whether the newest handoff's score is still to come.")]
     fsm_state: State
     session_state: SessionState
     account: str
     needs_input: bool
     needs_approval: bool
     left_out: list[LeftOut]
+    withheld: list[str]
+    """Folders of hub's own that the agent has put into its work: on no branch, and still in its worktree."""
 
 
 async def status(backend: Backend, _: NoQuery) -> JsonObject:

@@ -111,5 +111,5 @@ ROUTES = (
         answer=VisionDone,
         codes=_FILES | {Code.CONFIG_CHANGED},
     ),
-    post("/api/vision/probe", probe, body=LookOrder, answer=Seen, codes=_FILES | _LOOK),
+    post("/api/vision/probe", probe, body=LookOrder, answer=Seen, codes=_FILES | _LOOK, foreign=True),
 )

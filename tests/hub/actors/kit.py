@@ -7,7 +7,7 @@ Must not: replace a part of hub by a double.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ import trio
 
 from hub.actors.insist import insist
 from hub.cli.serve import order_for
+from hub.client.quick import Api
 from hub.daemon import Daemon, run_daemon
 from hub.domain.event import Record
 from hub.messages import EventsSince, GetStatus
@@ -36,6 +37,10 @@ class Live:
     async def ask(self, actor: str, message: object) -> Any:
         """One call to a named actor."""
         return await self.daemon.app.ref(actor).call(message, timeout=PATIENCE)
+
+    async def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
+        """What the API serves."""
+        return await trio.to_thread.run_sync(Api(self.made.port, PATIENCE).get, path, query)
 
     async def status(self) -> dict[str, Any]:
         """What the session tells of itself; an actor that is just restarting is asked again."""

@@ -17,6 +17,8 @@ from hub.domain.failure import Failure, FailureClass
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.places import Places
+from hub.io.seal import split
+from hub.io.sealed import read_sealed, write_sealed
 from hub.messages import (
     BreakerClosed,
     BreakerFailure,
@@ -113,14 +115,34 @@ async def test_a_usage_limit_shuts_one_account_until_its_reset(places):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"[1]", b"{}", b'[{"state": "dreaming"}]', b'[{"provider": 1}]', b"\xff" * 10, b"null"],
+    [
+        b"",
+        b"{",
+        b"[1]",
+        b"{}",
+        b'[{"state": "dreaming"}]',
+        b'[{"provider": 1}]',
+        b"\xff" * 10,
+    ],
 )
-async def test_a_file_that_cannot_be_read_is_no_reason_not_to_work(places, content):
-    (places.hub_dir / "breakers.json").write_bytes(content)
+@pytest.mark.parametrize("sealed", [True, False])
+async def test_a_file_that_cannot_be_read_is_no_reason_not_to_work(places, content, sealed):
+    path = places.hub_dir / "breakers.json"
+    write_sealed(path, content) if sealed else path.write_bytes(content)
     async with bench_of(places) as bench:
         assert await bench.state() == []
         await bench.fail()
-        assert len(json.loads((places.hub_dir / "breakers.json").read_bytes())) == 1
+        assert len(json.loads(read_sealed(path, 1 << 20))) == 1
+
+
+async def test_a_breaker_that_hub_did_not_open_is_closed(places):
+    """A forged record would keep hub from every account."""
+    async with bench_of(places) as bench:
+        await bench.fail(times=5)
+    path = places.hub_dir / "breakers.json"
+    path.write_bytes(split(path.read_bytes())[0])
+    async with bench_of(places) as bench:
+        assert await bench.state() == []
 
 
 async def test_a_planted_link_is_not_read(places, tmp_path):
@@ -142,7 +164,7 @@ async def test_a_failure_that_could_not_be_kept_is_not_counted(places, monkeypat
             raise HubError(Code.NO_SPACE, "full")
 
         with monkeypatch.context() as broken:
-            broken.setattr("hub.actors.breakers.write_atomic", full)
+            broken.setattr("hub.actors.breakers.write_sealed", full)
             with pytest.raises(HubError):
                 await bench.fail()
         assert await bench.state() == [("demo/default", "closed", 1)]

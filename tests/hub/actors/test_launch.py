@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
+import attrs
 import pytest
 
 from hub.actors.launch import agent_launch
@@ -15,7 +17,7 @@ from hub.io.places import load_or_create_key
 from hub.messages import StartRun
 from hub.providers.base import Account, Assignment
 from hub.providers.demo.agent import FIRST
-from hub.providers.registry import load_all
+from hub.providers.registry import load, load_all
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
 
@@ -127,3 +129,24 @@ def test_a_program_that_is_not_there_is_a_coded_failure_with_the_install_command
         agent_launch(FIRST, assignment, Config(), {})
     assert caught.value.code is Code.DISPATCH_FAILED
     assert "/not/there" in caught.value.detail
+
+
+def test_an_agent_whose_own_settings_let_it_act_unasked_is_not_started_under_rules(tmp_path):
+    """Its reason is told, and whoever is next takes over; without rules nothing is looked at."""
+    codex = load("codex")
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "default.rules").write_text('prefix_rule(pattern=["cat"], decision="allow")\n')
+    program = Assignment(
+        dispatch_id="d-1",
+        session_id="s-1",
+        prompt="p",
+        worktree=tmp_path,
+        run_dir=tmp_path / "d-1",
+        program=sys.executable,
+        account=Account("a", str(tmp_path)),
+        asks=True,
+    )
+    with pytest.raises(HubError, match="its own rules") as caught:
+        agent_launch(codex, program, Config(), {})
+    assert caught.value.code is Code.DISPATCH_FAILED
+    assert agent_launch(codex, attrs.evolve(program, asks=False), Config(), {}).argv

@@ -50,8 +50,7 @@ def node(name, *needs, provider="demo-first", fallback=(), verify=(), task="make
 
 def store(made, *nodes, name="p"):
     """Pipelines as an earlier daemon left them."""
-    made.hub.mkdir(mode=0o700, exist_ok=True)
-    (made.hub / "pipelines.json").write_text(json.dumps([{"name": name, "nodes": nodes}]))
+    made.put("pipelines.json", json.dumps([{"name": name, "nodes": nodes}]).encode())
 
 
 async def ended(live):
@@ -322,19 +321,18 @@ async def test_pipelines_of_the_users_file_stay_the_users(made, monkeypatch):
 
 
 async def test_a_damaged_list_is_said_and_kept_aside_when_it_is_replaced(made, monkeypatch):
-    made.hub.mkdir(mode=0o700)
-    (made.hub / "pipelines.json").write_text('[{"name": 5}]')
+    made.put("pipelines.json", b'[{"name": 5}]')
     async with daemon_of(made, monkeypatch) as live:
         assert (await refused(live, GetPipelines())).code is Code.STATE_CORRUPT
         assert await live.ask("pipelines", ReplacePipelines(())) == []
         (kept,) = made.hub.glob("pipelines.json.corrupt-*")
-        assert kept.read_text() == '[{"name": 5}]'
+        assert b'[{"name": 5}]' in kept.read_bytes()
 
 
 async def test_a_damaged_run_is_kept_aside_and_nothing_runs(made, monkeypatch):
     """A record that cannot be believed is never guessed at: a node might run twice."""
     store(made, node("a"))
-    (made.hub / "pipeline-run.json").write_text('{"v":1,"run":{},"crc":"0"}')
+    made.put("pipeline-run.json", b'{"v":1,"run":{},"crc":"0"}')
     async with daemon_of(made, monkeypatch) as live:
         said = await live.until_event("The pipeline run")
         assert (said.tag, said.meta["code"]) == ("error", "state_corrupt")

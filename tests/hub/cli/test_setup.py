@@ -9,8 +9,8 @@ import tomllib
 import pytest
 from click.testing import CliRunner
 
+from hub import owners
 from hub.cli import doctor
-from hub.cli.doctor import logged_in
 from hub.cli.group import cli
 from tests.faults.harness import git
 from tests.hub.cli.kit import environ, hub
@@ -216,26 +216,13 @@ def test_a_repository_without_a_commit_is_a_finding(tmp_path):
     assert "git commit" in checks["commit"]["hint"]
 
 
-def test_other_people_on_the_machine_are_told_of(tmp_path):
-    """They can reach loopback, and the API asks nobody for a password."""
-    for name in ("0", "107", "1000", "1001", "not-a-user"):
-        (tmp_path / name).mkdir()
-    assert logged_in(tmp_path) == {1000, 1001}
-    assert logged_in(tmp_path / "nowhere") == set()
-
-
-def test_the_doctor_warns_where_others_could_call(repo, tmp_path, monkeypatch):
-    """G16: a note for a shared machine without a token, none with one."""
-    for name in ("1000", "1001"):
-        (tmp_path / "sessions" / name).mkdir(parents=True)
-    monkeypatch.setattr(doctor, "_SESSIONS", tmp_path / "sessions")
-    monkeypatch.setenv("HUB_CONFIG_DIR", str(tmp_path))
+@pytest.mark.parametrize("known", [True, False])
+def test_the_doctor_tells_whether_callers_are_known(repo, monkeypatch, known):
+    """G16: nothing to do where the kernel tells whose a connection is, a note where it does not."""
+    monkeypatch.setattr(owners, "_shared", lambda _: not known)
     told = CliRunner().invoke(cli, ["-C", str(repo), "doctor", "--json"], obj={})
-    found = {check["check"]: check for check in json.loads(told.output)}["other users"]
-    assert (found["ok"], found["warning"], "token" in found["hint"]) == (False, True, True)
-    monkeypatch.setenv("HUB_TOKEN", "0123456789abcdef")
-    told = CliRunner().invoke(cli, ["-C", str(repo), "doctor", "--json"], obj={})
-    assert {check["check"]: check for check in json.loads(told.output)}["other users"]["ok"] is True
+    found = {check["check"]: check for check in json.loads(told.output)}["callers"]
+    assert (found["ok"], found["warning"], "daemon.json" in found["hint"]) == (known, not known, not known)
 
 
 def test_the_doctor_sees_a_daemon(work):

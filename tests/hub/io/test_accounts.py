@@ -14,6 +14,7 @@ from hub.domain.accounts import Page
 from hub.errors import Code, HubError
 from hub.io.accounts import make_account_dir, own_dir, read_book, write_book
 from hub.io.places import Places
+from hub.io.sealed import write_sealed
 
 
 @pytest.fixture
@@ -111,6 +112,6 @@ def test_the_book_is_private_and_read_back(tmp_path):
 
 def test_a_broken_book_is_told_by_its_name(tmp_path):
     path = tmp_path / "accounts.toml"
-    path.write_text("[claude\n")
+    write_sealed(path, b"[claude\n")
     with pytest.raises(HubError, match=r"accounts.toml:1:8"):
         read_book(path)

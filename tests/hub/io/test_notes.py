@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_two_answers_to_one_question_are_none(notes):
 
 def test_a_row_in_the_log_of_a_database_is_a_change(notes, tmp_path):
     path = tmp_path / "store.db"
-    with sqlite3.connect(path) as writer:
+    with closing(sqlite3.connect(path)) as writer, writer:
         writer.execute("PRAGMA journal_mode=WAL")
         writer.execute("CREATE TABLE t (n)")
         writer.execute("INSERT INTO t VALUES (1)")

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import types
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -405,7 +406,7 @@ def test_any_order_of_appends_keeps_ids_gapless_and_places_unique(tmp_path_facto
             if not place[0] or place[1] < 0 or place not in seen:
                 count += 1
             seen.add(place)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         ids = [row[0] for row in db.execute("SELECT id FROM events ORDER BY id")] if batches else []
     db.close()
     assert ids == list(range(1, count + 1))

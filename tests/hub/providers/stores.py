@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from hub.domain.detection.intel import WHOLE, Limits, SessionIntel, StoreHit
@@ -27,7 +28,7 @@ def home_of(provider: str, run: str, to: Path) -> Path:
     """A home directory of the test's own, with that run's session."""
     home = Path(shutil.copytree(CAPTURES / provider / run, to / "home"))
     for dump in home.rglob("*.sql"):
-        with sqlite3.connect(dump.with_suffix("")) as database:
+        with closing(sqlite3.connect(dump.with_suffix(""))) as database, database:
             database.executescript(f"PRAGMA synchronous=OFF; {dump.read_text()}")
         database.close()
         dump.unlink()

@@ -8,8 +8,8 @@ from pathlib import Path
 import attrs
 import pytest
 
-from hub.domain.approval import asks
 from hub.domain.config.reader import parse_config
+from hub.domain.rules import asks
 from hub.providers.base import Assignment
 from hub.providers.registry import load_all
 
@@ -45,16 +45,25 @@ def test_codex_asks_by_its_app_server_whatever_its_mode():
     assert "exec" in argv("codex", options={"mode": "exec"})
 
 
-def test_a_mode_of_the_users_own_wins():
+def test_a_mode_of_the_users_own_wins_unless_it_never_asks():
+    """`yolo` would make a rule a mere wish; Qwen Code ignores there what it is told to ask for."""
     given = argv("claude", asks=True, options={"permission_mode": "acceptEdits"})
     assert given[given.index("--permission-mode") + 1] == "acceptEdits"
-    assert "yolo" in argv("gemini", asks=True, options={"approval_mode": "yolo"})
+    for name, option, free in (
+        ("claude", "permission_mode", "--dangerously-skip-permissions"),
+        ("gemini", "approval_mode", "yolo"),
+        ("qwen", "approval_mode", "yolo"),
+        ("copilot", "approval_mode", "--allow-all"),
+    ):
+        mode = {"permission_mode": "bypassPermissions"}.get(option, free.removeprefix("--"))
+        assert free in argv(name, options={option: mode})
+        assert free not in argv(name, asks=True, options={option: mode})
 
 
 def test_every_agent_that_says_it_asks_looks_at_the_rules():
     """An agent that is added must not run free where a rule wants it to ask: its command or its environment differs."""
     for name, provider in PROVIDERS.items():
-        if not provider.capabilities.approvals or name.startswith("demo") or name == "codex":
+        if not provider.capabilities.approvals or name.startswith("demo"):
             continue
         free, bound = provider.launch(ASSIGNMENT), provider.launch(attrs.evolve(ASSIGNMENT, asks=True))
         assert (free.argv, free.env) != (bound.argv, bound.env), name

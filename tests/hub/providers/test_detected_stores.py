@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -156,7 +157,7 @@ def test_cursor_the_list_of_conversations_may_be_a_value_or_missing(tmp_path):
     """Three generations of one database; without a list its gigabytes are not walked, and that is told."""
     home = home_of("cursor", "rich_editor", tmp_path)
     (path,) = home.rglob("state.vscdb")
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         (head,) = database.execute("SELECT value FROM composerHeaders WHERE NOT isSubagent").fetchone()
         database.execute("DROP TABLE composerHeaders")
         listing = json.dumps({"allComposers": [json.loads(head)]})
@@ -177,7 +178,7 @@ def test_cursor_bubbles_that_are_missing_or_new_are_counted_and_older_ones_are_i
     home = home_of("cursor", "rich_editor", tmp_path)
     (path,) = home.rglob("state.vscdb")
     (hit,) = hits_of(home, "cursor")
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         database.execute("DELETE FROM cursorDiskKV WHERE key LIKE '%:b2'")
         new = json.dumps({"type": 7, "text": "A hologram."})
         database.execute("UPDATE cursorDiskKV SET value = ? WHERE key LIKE '%:b3'", (new,))

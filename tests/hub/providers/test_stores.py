@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -246,7 +247,7 @@ def test_a_view_that_never_ends_is_not_asked(provider, home):
     """A recursive view in the place of a table: SQLite itself would compute for ever."""
     path = files_of(home, provider)[0]
     (hit,) = hits_of(home, provider)
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         own = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         tables = [row[0] for row in database.execute(own)]
         for table in tables:
@@ -301,7 +302,7 @@ def _renamed(line: bytes) -> bytes:
 def test_rows_of_tomorrow_alarm_and_are_counted(provider, home):
     """As with lines: what says of which type a thing is has another name."""
     path = files_of(home, provider)[0]
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         for table, column in _texts(database):
             database.execute(
                 f"""UPDATE "{table}" SET "{column}" = replace("{column}", '"type":', '"sort":')"""

@@ -16,6 +16,7 @@ from hub.domain.pipeline.run import begin, told
 from hub.domain.text import clean
 from hub.mcp.http import ToolsApp
 from hub.web.backend import RunRequest
+from hub.web.codec import encode
 from hub.web.server import Bound, serve
 
 APPROVAL = {
@@ -63,7 +64,7 @@ class Fake:
         self._asked("status")
         return {
             "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
-            "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "fsmState": "RUNNING",
+            "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "hfsPending": False, "fsmState": "RUNNING",
             "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False,
             "leftOut": [],
         }  # fmt: skip
@@ -150,9 +151,9 @@ class Fake:
         ]  # fmt: skip
 
     async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
     ) -> dict[str, Any]:
-        self._asked("adopt", number, target, start, interactive, stop)
+        self._asked("adopt", number, target, start, interactive, stop, *filter(None, [repository]))
         return {
             "id": number, "target": target, "brief": "/w/.hub/adopted/s-1.md", "mode": "start", "resumed": False,
             "stopped": [], "sessionId": "s-1", "branch": "hub/s-1", "worktree": "/w/.hub/worktrees/s-1", "command": "",
@@ -283,10 +284,10 @@ class Fake:
         edge = {"from_id": "task:s-1", "to_id": "file:a.py", "edge_type": "touches", "weight": 1.0}
         return {"nodes": [{**node, **times}], "edges": [edge]}
 
-    async def graph_project(self, path: str) -> dict[str, Any]:
+    async def graph_project(self, path: str) -> bytes:
         self._asked("graph_project", path)
         node = {"id": "module:a.py", "node_type": "module", "payload": {"path": "a.py"}}
-        return {"nodes": [node], "edges": [], "truncated": False}
+        return encode({"nodes": [node], "edges": [], "truncated": False, "limit": ""})
 
     async def index_code(self) -> dict[str, Any]:
         self._asked("index_code")
@@ -303,8 +304,10 @@ class Fake:
         self._asked("contract")
         return {"version": 2}
 
-    async def history(self, limit: int) -> list[Any]:
-        self._asked("history", limit)
+    async def history(
+        self, limit: int, before: int | None = None, event: str = "", *, handoffs: bool = False
+    ) -> list[Any]:
+        self._asked("history", limit, before, event, handoffs)
         return [
             {
                 "seq": 0,

@@ -81,6 +81,7 @@ async def test_a_good_request_is_answered_as_described(server: Server, route: Ro
         (ActorDied("session"), Code.UNAVAILABLE),
         (trio.TooSlowError(), Code.TIMEOUT),
         (KeyError("secret-in-a-key"), Code.INTERNAL),
+        (ImportError("cannot import name 'x' from 'y'"), Code.INSTALL_BROKEN),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -162,7 +163,7 @@ async def test_the_other_orders_pass_on_what_they_take(server: Server):
     await ask(server.port, "GET", "/api/events?since=7&limit=2")
     await ask(server.port, "GET", "/api/history?limit=3")
     assert server.backend.calls == [
-        ("pause", False), ("reply", "y\n"), ("rewind", "abcdef0"), ("events_since", 7, 2), ("history", 3),
+        ("pause", False), ("reply", "y\n"), ("rewind", "abcdef0"), ("events_since", 7, 2), ("history", 3, None, "", False),
     ]  # fmt: skip
 
 

@@ -61,7 +61,7 @@ async def test_the_statuses_of_the_guard_are_there(document: Any):
     named = {Code[name] for name in re.findall(r"Code\.([A-Z_]+)", inspect.getsource(guard))}
     assert named == {
         Code.TOKEN_NEEDED, Code.OTHER_PROJECT, Code.FOREIGN_ORIGIN, Code.HEADERS_TOO_LARGE, Code.BAD_HOST, Code.MISDIRECTED, Code.MALFORMED,
-        Code.METHOD_NOT_ALLOWED, Code.UNSUPPORTED_MEDIA_TYPE, Code.TOO_LARGE,
+        Code.METHOD_NOT_ALLOWED, Code.UNSUPPORTED_MEDIA_TYPE, Code.TOO_LARGE, Code.OTHER_USER, Code.UNAVAILABLE,
     }  # fmt: skip
     for operation in OPERATIONS:
         with_body = (

@@ -15,7 +15,7 @@ import trio.testing
 from wsproto.events import TextMessage
 
 from hub.errors import Code, HubError
-from hub.web import connection, guard, server
+from hub.web import connection, crowd, guard, server
 from hub.web.server import Bound, serve
 from tests.hub.web.fake import Fake, Server, record, running
 from tests.hub.web.wire import ask, read_reply, request, socket
@@ -182,6 +182,10 @@ async def test_a_request_that_never_ends_is_cut_when_the_grace_is_over(monkeypat
         running_.stop.set()
         with trio.fail_after(10):
             await running_.done.wait()
+        reply = await read_reply(stream)  # it was an empty 500
+        assert (reply.status, reply.json["code"]) == (503, "unavailable")
+        assert reply.headers["retry-after"] == "1"
+        assert reply.headers["content-type"] == "application/problem+json"
 
 
 async def test_a_client_still_sending_sees_why_it_was_refused(server: Server):
@@ -257,7 +261,7 @@ async def test_noise_ends_connections_never_the_server(server: Server):
 
 
 async def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
-    monkeypatch.setattr(server, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(crowd, "MAX_CONNECTIONS", 1)
     async with running() as running_:
         async with socket(running_.port):
             await running_.backend.subscribed.wait()
@@ -265,7 +269,7 @@ async def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch, caplog: 
                 with trio.fail_after(10):
                     assert await second.receive_some(1) == b""
         await eventually(lambda: running_.backend.watching == 0)
-        assert "more than 1 connections" in caplog.text
+        assert "too many are open" in caplog.text
 
 
 async def test_sockets_are_pinged(monkeypatch: pytest.MonkeyPatch):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from wsproto.events import BytesMessage, TextMessage
 
 from hub.domain.plain import plain_value
-from hub.web import feed
+from hub.web import connection, feed
 from hub.web import stream as streams
 from hub.web.encoder import CACHED, MAX_BATCH, Encoder
 from supervisors import ActorDied
@@ -159,6 +159,31 @@ async def test_a_slow_client_is_closed_with_1013_and_loses_nothing_by_it(monkeyp
         async with socket(server.port, f"/ws?since={seen[-1]}") as client:
             seen += [event["id"] for event in await messages(client, rest)]
         assert seen == [event.id for event in backend.log]
+
+
+@pytest.mark.parametrize("target", ["/ws", "/ws?batch=1"])
+async def test_a_client_that_takes_nothing_finds_1013_when_it_reads_again(
+    monkeypatch: pytest.MonkeyPatch, target: str
+):
+    """It was dropped without a word when a send's time was over; nothing is kept for it but what the kernel holds."""
+    monkeypatch.setattr(connection, "SEND_TIMEOUT", 0.05)
+    backend = Fake(room=10_000)
+    async with running(backend) as server:
+        async with socket(server.port, target, receive_buffer=4096) as client:
+            await eventually(lambda: backend.watching)
+            for number in range(1, 4001):
+                backend.publish(record(number, "x" * 500))
+            # Its place is free, and so is the feed's, while it has not read a byte.
+            await eventually(lambda: backend.watching == 0)
+            texts, close = await client.rest()
+        assert (close.code, close.reason) == (1013, "too slow; come back with since")
+        seen = [
+            item["id"]
+            for text in texts
+            for item in (json.loads(text) if "batch" in target else [json.loads(text)])
+        ]
+        assert seen == list(range(1, len(seen) + 1))
+        assert 0 < len(seen) < 4000
 
 
 async def test_a_client_that_lags_behind_the_log_itself_is_closed_with_1013():

@@ -14,7 +14,7 @@ import trio
 from hub.client.live import follow
 from hub.client.quick import Api
 from hub.errors import Code, HubError
-from hub.web import server as server_module
+from hub.web import callers
 from hub.web.unix import bind_unix, may_talk
 from tests.hub.web.fake import record, running
 from tests.hub.web.wire import ask, read_reply, request
@@ -57,11 +57,14 @@ async def test_the_guard_stands_before_it_too(place: Path):
                 assert (await read_reply(stream)).status == status
 
 
-async def test_another_users_process_is_sent_away(place: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_another_users_process_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch):
     """The kernel is asked who it is, although the modes should have kept it out."""
-    monkeypatch.setattr(server_module, "may_talk", lambda _: False)
-    async with running(unix=place), await trio.open_unix_socket(str(place)) as stream:
-        assert await stream.receive_some(1) == b""
+    monkeypatch.setattr(callers, "may_talk", lambda _: False)
+    async with running(unix=place) as server, await trio.open_unix_socket(str(place)) as stream:
+        await stream.send_all(request("GET", "/api/status", [("Host", f"localhost:{server.port}")]))
+        reply = await read_reply(stream)
+        assert (reply.status, reply.json["code"]) == (403, "other_user")
+        assert server.backend.calls == []
 
 
 def test_who_may_talk(monkeypatch: pytest.MonkeyPatch):

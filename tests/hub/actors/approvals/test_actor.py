@@ -197,7 +197,7 @@ async def test_a_damaged_record_is_kept_aside_and_the_agent_is_asked_about_again
         (made.hub / "approvals.json").write_bytes(b"{")
         faults.kill(live.daemon.app.picture.__self__, "approvals")
         assert (await pending(live))[0]["id"] == found["id"]
-        await live.until_event("the file was kept as approvals.json.corrupt-")
+        await live.until_event("It was kept as approvals.json.unsealed-")
         await resolve(live, found["id"])
         assert (await live.until_ended())["sessionState"] == "completed"
 

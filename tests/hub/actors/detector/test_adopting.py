@@ -97,9 +97,13 @@ def daemon(made, monkeypatch, home, **env):
     return daemon_of(made, monkeypatch, HOME=str(home.parent), HUB_AMBIENT="0", **env)
 
 
-async def adopt(live, target="demo-first", number=ID, *, start=False, interactive=False, stop=False):
+async def adopt(
+    live, target="demo-first", number=ID, *, start=False, interactive=False, stop=False, repository=""
+):
     gateway = live.daemon.app.gateway()
-    return await gateway.adopt(number, target, start=start, interactive=interactive, stop=stop)
+    return await gateway.adopt(
+        number, target, start=start, interactive=interactive, stop=stop, repository=repository
+    )
 
 
 async def refused(live, *args, **ways):
@@ -241,6 +245,77 @@ async def test_what_cannot_be_adopted_is_refused_with_its_reason(made, monkeypat
             assert await refused(live, number=f"claude:pid:{pid}") is Code.NOTHING_TO_ADOPT
             brief = await adopt(live, number=f"claude:{outside}")
             assert contract_of(made, brief).snapshot_commit_sha == ""
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """Another project, of which this daemon knows nothing."""
+    root = tmp_path / "elsewhere"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    git(root, "commit", "-q", "--allow-empty", "-m", "start")
+    (root / "tool.py").write_text("one\ntwo\n")
+    return root
+
+
+async def test_an_agent_outside_the_project_is_adopted_by_naming_its_repository(
+    made, monkeypatch, home, elsewhere
+):
+    """The brief has its files as they are, names its folder, and says nothing twice."""
+    transcript(home, SESSION, elsewhere, "Write tool.py")
+    status = git(elsewhere, "status", "--porcelain")
+    async with daemon(made, monkeypatch, home) as live:
+        given = contract_of(made, without := await adopt(live))
+        assert (given.file_manifest, given.snapshot_commit_sha) == ((), "")
+        answer = await adopt(live, repository=str(elsewhere))
+        text, _ = brief_of(answer)
+        given = contract_of(made, answer)
+        assert [entry.path for entry in given.file_manifest] == ["tool.py"]
+        assert git(elsewhere, "show", f"{given.snapshot_commit_sha}:tool.py") == "one\ntwo"
+        for told in (text, brief_of(without)[0]):
+            assert "## Where it worked\n" in told
+            assert f"| - {elsewhere}\n" in told
+        assert "| - +2 -0 tool.py\n" in text
+        assert text.count("Write tool.py") == 1
+    assert git(elsewhere, "status", "--porcelain") == status
+    assert not (elsewhere / ".hub").exists()
+
+
+async def test_only_the_repository_it_works_in_may_be_named(made, monkeypatch, home, elsewhere, tmp_path):
+    """Asked politely: what is wrong, and the next step."""
+    transcript(home, SESSION, elsewhere, "Write tool.py")
+    bare = tmp_path / "no-repository"
+    bare.mkdir()
+    async with daemon(made, monkeypatch, home) as live:
+        assert await refused(live, repository=str(bare)) is Code.NOT_A_REPOSITORY
+        assert await refused(live, repository=str(made.root)) is Code.OUTSIDE_PROJECT
+        with pytest.raises(HubError) as caught:
+            await adopt(live, start=True, repository=str(elsewhere))
+        assert caught.value.code is Code.OUTSIDE_PROJECT
+        assert f"hub -C {elsewhere} daemon" in caught.value.hint
+        assert (await live.status())["sessionState"] == "idle"
+
+
+async def test_the_brief_lists_what_the_transcript_says_was_written(made, monkeypatch, home, left):
+    """Also a file that git does not show, because it was committed, or is ignored."""
+    common = {"sessionId": SESSION, "cwd": str(made.root), "timestamp": "2026-11-21T03:00:02.000Z"}
+    write = {
+        "type": "tool_use",
+        "id": "t-9",
+        "name": "Write",
+        "input": {"file_path": f"{made.root}/gone.py", "content": "x"},
+    }
+    done = {"type": "tool_result", "tool_use_id": "t-9", "content": "ok"}
+    with left.open("a") as file:
+        for role, part in (("assistant", write), ("user", done)):
+            message = {"id": f"z-{role}", "role": role, "model": "m", "content": [part]}
+            record = {"type": role, "uuid": f"u-z{role}", "message": message, **common}
+            file.write(json.dumps(record) + "\n")
+    async with daemon(made, monkeypatch, home) as live:
+        text, _ = brief_of(await adopt(live))
+    wrote = text.split("## Files it says it has written\n", 1)[1].split("\n## ")[0]
+    assert "| - gone.py\n" in wrote
+    assert f"| - {made.root}\n" in text
 
 
 async def test_the_agents_own_program_goes_on_with_its_own_session(made, monkeypatch, home, left, tmp_path):

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import attrs
@@ -134,7 +134,7 @@ def store_of(name: str, home: Path, program: Program, repo: Path) -> Path:
         text = path.read_text().replace("/home/dev/repo", str(repo))
         path.write_text(text)
         if path.suffix == ".sql":
-            with sqlite3.connect(path.with_suffix("")) as database:
+            with closing(sqlite3.connect(path.with_suffix(""))) as database, database:
                 database.executescript(f"PRAGMA synchronous=OFF; {text} {program.touch}")
             database.close()
             path.unlink()

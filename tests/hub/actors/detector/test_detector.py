@@ -47,7 +47,7 @@ async def detected(live, hours=24):
     """
 
     async def answer():
-        return await live.daemon.app.gateway().detect(hours)
+        return await live.get("/api/detect", {"sinceHours": hours})
 
     found = await answered(answer, lambda found: "took too long" not in str(found))
     return [one for one in found if one["workDir"].startswith(str(live.made.root.parent))]
@@ -187,7 +187,9 @@ def asked(log, prompt):
 
 async def another(live):
     """The daemon has looked again, once it has told of another agent."""
-    with running(live.made.root.parent, cwd=live.made.root.parent) as pid:
+    elsewhere = live.made.root / "elsewhere"  # no place of the sessions that a test is about
+    elsewhere.mkdir(exist_ok=True)
+    with running(live.made.root.parent, cwd=elsewhere) as pid:
         await live.until_event(f"(pid {pid})")
 
 
@@ -249,3 +251,23 @@ async def test_what_other_agents_spend_is_in_the_wallet_once_also_after_a_restar
     spends(path, "m-5", 10)  # while no daemon runs
     async with daemon(made, monkeypatch, home, ambient=True) as live:
         await spent(live, 360)
+
+
+async def test_what_works_on_another_project_is_no_news_here(made, monkeypatch, home):
+    """Each project's log is about that project; `hub detect` still shows the whole machine."""
+    (made.root.parent / "another").mkdir()
+    async with daemon(made, monkeypatch, home, ambient=True) as live:
+        with running(made.root.parent, cwd=made.root.parent / "another") as pid:
+            await another(live)
+            assert not any(f"(pid {pid})" in record.msg for record in await announcements(live))
+            assert pid in [one["pid"] for one in await live.get("/api/detect")]
+
+
+async def test_an_agent_in_a_worktree_of_hubs_is_no_news(made, monkeypatch, home):
+    """Whoever opened it there: the session it belongs to has told of itself."""
+    worktree = made.root / ".hub" / "worktrees" / "s-1"
+    worktree.mkdir(parents=True)
+    async with daemon(made, monkeypatch, home, ambient=True) as live:
+        with running(made.root.parent, cwd=worktree) as pid:
+            await another(live)
+            assert not any(f"(pid {pid})" in record.msg for record in await announcements(live))

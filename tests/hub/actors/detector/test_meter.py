@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -206,7 +207,7 @@ def test_a_folder_of_subagents_that_is_a_link_is_not_followed(path, tmp_path):
 def database(tmp_path):
     """OpenCode's, with a session of three steps; the user has it open."""
     found = next(home_of("opencode", "rich", tmp_path).rglob("opencode.db"))
-    with sqlite3.connect(found, isolation_level=None) as opened:
+    with closing(sqlite3.connect(found, isolation_level=None)) as opened, opened:
         opened.execute("PRAGMA journal_mode=WAL")
         yield found, opened
     opened.close()

@@ -72,7 +72,10 @@ async def test_the_contract_has_the_plan_and_every_exit_status(made, monkeypatch
     assert {record.meta["dispatchId"] for record in late} == {told[late[0].meta["amends"]].meta["dispatchId"]}
     assert {record.meta["provider"] for record in late} == {"gemini"}
     score = next(record for record in log if "hfs" in record.meta)
-    assert (score.meta["unsupported"], score.meta["recallPermille"]["commands"]) == ([], 1000)
+    assert score.meta["recallPermille"]["commands"] == 1000
+    assert {line.partition(": ")[2] for line in score.meta["unsupported"]} <= {
+        f"done {one['text'].casefold()}" for one in contract["evidence"] if one["kind"] == "claim"
+    }
 
 
 async def test_an_agent_is_not_looked_at_that_has_called_no_tool(made, monkeypatch):

@@ -8,7 +8,6 @@ import pytest
 import trio
 
 from hub.actors.session.board import Wish
-from hub.domain.event import Tag
 from hub.errors import Code, HubError
 from hub.io.git import add_worktree
 from hub.io.sqlite import NewEvent
@@ -18,17 +17,6 @@ from tests.hub.actors.session.parts import parts_of
 from tests.waiting import Gate
 
 PAGE = 5000
-
-
-async def test_every_event_of_the_session_comes_in_order_and_no_other(two, monkeypatch):
-    """Also beyond one page of the log."""
-    async with parts_of(two, monkeypatch) as parts:
-        record = await parts.begin()
-        for number in range(3):
-            await parts.ledger.say(Tag.SYSTEM, f"n {number}")
-        found = await parts.evidence.records(record)
-        assert [r.msg for r in found][-3:] == ["n 0", "n 1", "n 2"]
-        assert await parts.evidence.records(parts.record(session_id="s-2")) == []
 
 
 async def test_a_gate_runs_every_command_in_the_worktree_and_records_each(two, monkeypatch):

@@ -39,7 +39,7 @@ async def work(parts, deeds=DEEDS):
 async def compared(parts, record):
     """Where the intent came from; it is the one that the log tells."""
     intent, source = await parts.evidence.intent(record)
-    assert intent == await parts.evidence._folded(record)
+    assert intent == (await parts.evidence.chronicler.whole(record)).intent()
     assert "keep the cache." in str(intent.decisions)
     assert intent.next_action.text == "mend the printer."
     return source
@@ -61,7 +61,7 @@ async def test_the_intent_is_drawn_from_the_graph_as_of_the_logs_last_event(two,
         await parts.live.ask("knowledge", GetGraph())
         intent, source = await parts.evidence.intent(record)
         assert (intent.decisions[-1].text, source) == ("not the database.", Source.GRAPH)
-        assert intent == await parts.evidence._folded(record)
+        assert intent == (await parts.evidence.chronicler.whole(record)).intent()
 
 
 async def test_a_task_that_the_log_tells_otherwise_is_folded_from_the_log(two, monkeypatch):

@@ -9,11 +9,12 @@ from hub.domain.event import Tag
 from hub.domain.handoff import IllegalTransition, State, Trigger
 from hub.domain.session import SessionState, decode
 from hub.errors import Code, HubError
+from hub.io.sealed import read_sealed
 from tests.hub.actors.session.parts import parts_of
 
 
 def on_disk(parts):
-    return decode(parts.kit.places.fsm.read_bytes())
+    return decode(read_sealed(parts.kit.places.fsm, 1 << 20))
 
 
 def next_life(parts):

@@ -34,6 +34,13 @@ async def test_a_first_start_gets_the_task_and_another_try_what_is_left(two, mon
     assert again.resume_id == "n-1"
 
 
+@pytest.mark.parametrize("native_id", ["-c", "--dangerously-bypass-approvals-and-sandbox"])
+async def test_a_session_id_that_is_an_option_is_not_gone_on_with(two, monkeypatch, native_id):
+    """The agent chooses it, and it becomes an argument of the agent's next start."""
+    async with parts_of(two, monkeypatch) as parts:
+        assert parts.orders.fresh(parts.record(attempt=2, native_id=native_id)).resume_id == ""
+
+
 async def test_an_agent_that_cannot_resume_is_not_asked_to(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         demo = parts.kit.providers["demo-first"]

@@ -96,6 +96,8 @@ async def test_counts_are_the_same_whatever_died(made, monkeypatch):
         assert await live.ask("session", GetRedactions()) == redacted
         assert (ended["role"], ended["sessionState"], ended["tokensUsed"]) == ("receiver", "completed", 321)
         assert ended["verified"] is False
+        assert (ended["reason"], ended["waitReason"]) == ("", ""), "those of a handoff that is over"
+        assert made.fsm()["reason"], "on record it stays"
         await live.ask("session", StartRun("again", provider="demo-second"))
         fresh = await live.until_ended()
         assert fresh["sessionId"] != ended["sessionId"]

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from hub.errors import Code, HubError
+from hub.io.sealed import write_sealed
 from hub.messages import AddAccount, GetConfig, ProvidersConfigured, RemoveAccount, SwitchAccount
 from hub.providers.registry import load_all
 from tests.hub.actors.settings.kit import settings
@@ -142,9 +143,19 @@ async def test_an_agent_that_keeps_one_login_has_one_account(places, clock):
 
 
 async def test_a_broken_book_is_told_and_kept(places, clock):
-    places.accounts.write_text("[claude\n")
+    write_sealed(places.accounts, b"[claude\n")
+    kept = places.accounts.read_bytes()
     async with asked(places, clock) as ask:
         for order in (GetConfig(), AddAccount("claude", "work")):
             error = await refused(ask, order)
             assert (error.code, "accounts.toml:1:8" in error.detail) == (Code.CONFIG_INVALID, True)
-    assert places.accounts.read_text() == "[claude\n"
+    assert places.accounts.read_bytes() == kept
+
+
+async def test_a_book_that_hub_did_not_write_is_empty_and_kept(places, clock):
+    """It would name a folder as the home of a login."""
+    places.accounts.write_text('[claude]\nactive = "x"\n')
+    async with asked(places, clock) as ask:
+        await ask(AddAccount("claude", "work"))
+    (aside,) = places.hub_dir.glob("accounts.toml.unsealed-*")
+    assert aside.read_text() == '[claude]\nactive = "x"\n'

@@ -7,6 +7,7 @@ import stat
 import pytest
 
 from hub.errors import Code, HubError
+from hub.io.sealed import write_sealed
 from hub.messages import GetConfig, GetProfiles, GetVision, PatchVision, PutProfile, RemoveProfile
 from tests.hub.actors.settings.kit import settings
 
@@ -61,11 +62,17 @@ async def test_a_bad_profile_changes_nothing(places, clock):
 
 
 @pytest.mark.parametrize("damage", [b"\xff", b"[[profiles]]\nname = 1\n", b"not toml"])
-async def test_a_damaged_file_is_told_kept_aside_and_keeps_nothing_else_from_working(places, clock, damage):
+@pytest.mark.parametrize("code", [Code.STATE_CORRUPT, Code.NOT_SEALED])
+async def test_a_damaged_file_is_told_kept_aside_and_keeps_nothing_else_from_working(
+    places, clock, damage, code
+):
     places.profiles.write_bytes(damage)
+    if code is Code.STATE_CORRUPT:
+        write_sealed(places.profiles, damage)
+    damage = places.profiles.read_bytes()
     async with settings(places, clock) as ask:
         await ask(GetConfig())
-        await refused(Code.STATE_CORRUPT, ask(GetProfiles()))
+        await refused(code, ask(GetProfiles()))
         await ask(PutProfile(FAST))
         assert await ask(GetProfiles()) == [FAST]
     (aside,) = places.hub_dir.glob("profiles.toml.corrupt-*")

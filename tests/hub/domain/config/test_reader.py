@@ -311,6 +311,8 @@ def test_a_syntax_error_tells_line_and_column(text, place):
         ("[vision]\nbaseUrl = 'http://user:pw@host/'", "vision.baseUrl", 2),
         ('[providers.c]\nenv = {A = "x\\ny"}', "providers.c.env.A", 2),
         ('[providers.c]\nmodel = "x\\u0000"', "providers.c.model", 2),
+        ('[providers.c]\nmodel = "--dangerously-skip-permissions"', "providers.c.model", 2),
+        ('[providers.c.options]\nargs = ["--ok"]\nedit_format = "-c"', "providers.c.options.edit_format", 3),
         ("[[providers.c.accounts]]\nlabel='a'\nconfigDir='../x'", "providers.c.accounts[0].configDir", 3),
         ('[[providers.c.accounts]]\nlabel="\\u202ex"', "providers.c.accounts[0].label", 2),
         ("[[approvals]]\n[[approvals]]\ntool = 1", "approvals[1].tool", 3),

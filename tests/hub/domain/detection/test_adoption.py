@@ -15,6 +15,7 @@ from hub.domain.detection.adoption import (
     opening_prompt,
     redacted,
     resumable,
+    seen_work,
 )
 from hub.domain.detection.intel import SessionIntel, StoreHit, Turn
 from hub.domain.detection.intel_fold import Draft
@@ -226,3 +227,17 @@ def test_a_session_id_that_could_be_an_option_or_a_path_is_given_to_nobody():
     """Security: a store's text becomes an argument of a program."""
     assert resumable("01a1fe0c-897b-7642")
     assert not any(map(resumable, ("", "--yolo", "../x", "a b", "a\n", "a" * 200)))
+
+
+def test_what_the_transcript_tells_beside_the_intent():
+    """Where it worked, what it wrote, its last turns; none of the user's, whose words are the goal or an order."""
+    intel = told("I look.", lambda draft: draft.said("user", "Be quick."), *(f"Turn {n}." for n in range(9)))
+    intel = intel.but(files_touched=("/w/a.py", "/elsewhere/b.py"))
+    seen = seen_work(intel, lifted(intel, "/w"), "/w")
+    assert [(one.kind, one.text) for one in seen] == [
+        ("folder", "/w"),
+        ("wrote", "a.py"),
+        ("wrote", "/elsewhere/b.py"),
+        *(("turn", f"Turn {n}.") for n in range(3, 9)),
+    ]
+    assert seen_work(told(), lifted(told(), ""), "") == ()

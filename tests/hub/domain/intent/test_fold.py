@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hub.domain.contract import Anchor, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
 from hub.domain.event import Event, EventType, Record
 from hub.domain.intent import fold as intents
-from hub.domain.intent.fold import Intent, IntentFold, draft
+from hub.domain.intent.draft import draft
+from hub.domain.intent.fold import Intent, IntentFold
 from hub.domain.intent.memory import Command, InFlight, Touched
 from hub.domain.intent.plan import MAX_ITEMS
 
@@ -459,7 +460,7 @@ def test_the_draft_takes_goal_and_acceptance_from_hub_and_the_rest_from_the_inte
         gate,
         Evidence(EvidenceKind.COMMAND, "make", 5, 1),
         Evidence(EvidenceKind.FAILED_ATTEMPT, "make ended with exit status 1: boom", 5),
-        Evidence(EvidenceKind.HARNESS, "m", 1),
+        Evidence(EvidenceKind.MODEL, "m", 1),
         Evidence(EvidenceKind.HARNESS, "db", 1),
     )
 

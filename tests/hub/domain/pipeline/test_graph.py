@@ -172,7 +172,10 @@ def test_the_users_file_comes_first_and_keeps_its_names():
     assert list(contradictions([mine], [mine, stored])) == []
     (found,) = contradictions([mine], [stored, other])
     assert found.path == (1, "name")
-    assert found.text == "'p' is defined in hub.toml; change it there"
+    assert found.text == "'p' is defined in hub.toml; change it there: under [[pipelines]]"
+    (found,) = contradictions([mine], [stored])
+    assert found.path == ()
+    assert found.text == "'p' is left out, and is defined in hub.toml; take it out there: under [[pipelines]]"
 
 
 def test_a_pipeline_is_found_by_its_name():

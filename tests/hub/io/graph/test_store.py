@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -222,7 +223,8 @@ def test_a_database_of_a_newer_hub_is_left_whole(path, store):
     assert again.read(counts).nodes == 0
     again.close()
     (aside,) = (p for p in path.parent.glob("graph.db.corrupt-*") if not p.name.endswith(("-wal", "-shm")))
-    assert sqlite3.connect(aside).execute("SELECT count(*) FROM nodes").fetchone() == (2,)
+    with closing(sqlite3.connect(aside)) as db:
+        assert db.execute("SELECT count(*) FROM nodes").fetchone() == (2,)
 
 
 def test_a_step_between_versions_is_whole_or_not_done(path, monkeypatch):

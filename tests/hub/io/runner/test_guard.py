@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from hub.errors import Code, HubError
-from hub.io import processes
+from hub.io import processes, seal
 from hub.io.child import (
     ClaimedNotStarted,
     Dead,
@@ -24,6 +24,7 @@ from hub.io.child import (
     read_spool,
     spawn_runner,
 )
+from hub.io.sealed import NotSealed, run_key
 from tests.hub.io.runner.kit import (
     DAEMON,
     claim_of,
@@ -211,10 +212,23 @@ async def test_a_reused_process_number_is_not_taken_for_the_runner(run_dir, fiel
     """X7, X8: a number alone proves nothing."""
     await spawn_runner(run_dir, script("import time; time.sleep(1000)"))
     claim = claim_of(run_dir)
-    (run_dir / "claim").write_text(json.dumps({**claim, field: value}))
+    del claim["seal"]
+    body = json.dumps({**claim, field: value}).encode()
+    (run_dir / "claim").write_bytes(seal.closed(run_key(run_dir), b"claim", body))
     state = inspect(run_dir)
     assert isinstance(state, Dead)
     assert state.settled is (field == "bootId")
+
+
+@pytest.mark.parametrize("name", ["claim", "verdict.json"])
+async def test_what_the_runner_did_not_write_is_not_believed(run_dir, name):
+    """A forged verdict would end a session that runs; a forged claim would name somebody else's process."""
+    await spawn_runner(run_dir, script("import time; time.sleep(1000)"))
+    true = claim_of(run_dir)
+    (run_dir / name).unlink(missing_ok=True)
+    (run_dir / name).write_text(json.dumps({**true, "pid": os.getpid(), "code": 0, "reason": "exited"}))
+    with pytest.raises(NotSealed):
+        inspect(run_dir)
 
 
 async def test_the_agent_may_not_talk_to_its_own_runner(run_dir):

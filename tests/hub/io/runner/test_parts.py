@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import errno
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 from hub.io.runner import files as runner_files
 from hub.io.runner import wire as runner_wire
+from hub.io.runner.input import Input
 from hub.io.runner.ladder import DEFAULT_GRACES, Ladder, read_graces
 from hub.io.runner.loop import READ, Loop
 from hub.io.runner.pump import Pump
@@ -22,6 +25,8 @@ from hub.io.runner.pump import Pump
 # --- wire ---------------------------------------------------------------------------------------------
 
 MESSAGES = st.lists(st.tuples(st.integers(0, 255), st.binary(max_size=50)), max_size=10)
+
+KEY = b"k" * 32
 
 
 @given(MESSAGES, st.integers(1, 30))
@@ -128,17 +133,38 @@ def test_bytes_whose_record_was_lost_are_replayed_with_the_last_known_time(in_di
 
 
 def test_a_whole_file_is_there_or_the_one_before(in_dir):
-    runner_files.write_json("state.json", {"n": 1})
+    runner_files.write_json("state.json", {"n": 1}, KEY)
     with pytest.raises(TypeError):
-        runner_files.write_json("state.json", {"n": object()})
-    assert runner_files.read_json("state.json") == {"n": 1}
+        runner_files.write_json("state.json", {"n": object()}, KEY)
+    assert runner_files.read_json("state.json", KEY) == {"n": 1}
     assert runner_files.read_json("nothing.json") is None
 
 
+@pytest.mark.parametrize(
+    "text", ['{"n": 1}', '{"n": 1,"seal":"' + "0" * 64 + '"}', "", "\\0", '{"n": 1,"seal":"x"}']
+)
+def test_a_file_that_the_runner_did_not_seal_is_not_read(in_dir, text):
+    """Nothing of a forged verdict is even parsed."""
+    Path("verdict.json").write_text(text)
+    with pytest.raises(runner_files.UnsealedError):
+        runner_files.read_json("verdict.json", KEY)
+
+
+def test_a_seal_is_for_one_name_and_one_key(in_dir):
+    runner_files.write_json("verdict.json", {"n": 1}, KEY)
+    Path("verdict.json").rename("claim")
+    with pytest.raises(runner_files.UnsealedError):
+        runner_files.read_json("claim", KEY)
+    Path("claim").rename("verdict.json")
+    assert runner_files.read_json("verdict.json", KEY) == {"n": 1}
+    with pytest.raises(runner_files.UnsealedError):
+        runner_files.read_json("verdict.json", bytes(32))
+
+
 def test_a_claim_is_taken_once_and_a_planted_link_is_not_followed(in_dir):
-    assert runner_files.claim({"pid": 1})
-    assert not runner_files.claim({"pid": 2})
-    assert runner_files.read_json("claim") == {"pid": 1}
+    assert runner_files.claim({"pid": 1}, KEY)
+    assert not runner_files.claim({"pid": 2}, KEY)
+    assert runner_files.read_json("claim", KEY) == {"pid": 1}
     Path("linked").symlink_to("claim")
     with pytest.raises(OSError, match="symbolic link"):
         runner_files.read_json("linked")
@@ -256,3 +282,56 @@ def test_a_signal_is_handled_in_the_loop_and_a_callback_may_stop_another_watch(l
         for descriptor in pair:
             os.close(descriptor)
     signal.signal(signal.SIGUSR1, signal.SIG_DFL)
+
+
+# --- a disk that fills up in the middle of a record ---------------------------------------------------
+
+
+def _half_of_one_write(monkeypatch, descriptor, size):
+    """The next write to the descriptor brings so many bytes to the disk, and the one after it none."""
+    real, left = os.write, [size]
+
+    def write(to, data):
+        if to != descriptor or not left:
+            return real(to, data)
+        if size := left[0]:
+            left[0] = 0
+            return real(to, bytes(data)[:size])
+        left.clear()
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(os, "write", write)
+
+
+def test_a_key_that_was_half_written_is_not_glued_to_the_next_one(in_dir, monkeypatch):
+    """A line of two halves would be no key at all: the reply behind it would be given to the agent twice."""
+    ours, theirs = os.pipe()
+    record = Input(theirs)
+    _half_of_one_write(monkeypatch, record._record, 9)
+    assert record.take("lost", b"x", 1) == "no_space"
+    assert Path(runner_files.KEYS).read_bytes() == b""
+    assert record.take("kept", b"x", 2) == "accepted"
+    lines = Path(runner_files.KEYS).read_bytes().splitlines()
+    assert [json.loads(line)["key"] for line in lines] == ["kept"]
+    os.close(ours)
+    record.close()
+
+
+def test_an_index_record_that_was_half_written_is_not_glued_to_the_next_one(in_dir, monkeypatch):
+    """Every record behind it would be read at the wrong place: the replay would have another order and other bytes."""
+    spool = runner_files.Spool(stderr_limit=1000)
+    spool.append(0, b"one", 1)
+    real, short = os.write, [spool.index]
+
+    def write(to, data):
+        return real(short.pop(), bytes(data)[:7]) if to in short else real(to, data)
+
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(OSError, match="index"):
+        spool.append(0, b"two", 2)
+    assert Path(runner_files.INDEX).stat().st_size == runner_files.RECORD.size + 7
+    spool.retry()
+    spool.append(1, b"three", 3)
+    spool.close()
+    whole = Path(runner_files.INDEX).read_bytes()
+    assert list(runner_files.RECORD.iter_unpack(whole)) == [(3, 0, 1), (6, 0, 2), (6, 5, 3)]

@@ -61,6 +61,20 @@ def test_an_error_says_what_its_data_adds(fault, said):
     assert failures.words_of(fault) == said
 
 
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        ({"status": 429}, 429),
+        ({"statusCode": 503, "code": 7}, 503),
+        ({"code": 12}, -32603),
+        ("429", -32603),
+        (None, -32603),
+    ],
+)
+def test_a_status_in_a_field_of_its_own_is_believed_before_the_protocols_code(data, status):
+    assert failures.status_of(Fault(-32603, "Internal error", data)) == status
+
+
 def test_a_limit_tells_its_reset_and_window():
     failure = failures.classify("429 Rate limit reached, 3 requests per min. Try again in 20s.", 0, NOW)
     assert (failure.resets_at, failure.window) == (NOW + 20, "minute")

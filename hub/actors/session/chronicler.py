@@ -1,0 +1,88 @@
+"""The session's chronicle, kept up with the log.
+
+Owns: how far the log was read into it, and when: behind everybody's back while the session works, and to its end where
+somebody needs it.
+Must not: hold up an event's way into the log, or remember anything the log does not tell: after a restart it is read anew.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import attrs
+import trio
+
+from hub.actors.insist import insist
+from hub.actors.session.kit import Kit
+from hub.domain.chronicle import Chronicle, Subject
+from hub.domain.session import SessionRecord
+from hub.errors import HubError
+from hub.messages import EventsHead, EventsOfSession
+
+_PAGE = 200
+"""Records that are read at once: a millisecond's work of the event loop's, and some of a thread's."""
+_LINGER = 0.5
+"""Seconds from one look to the next: what comes meanwhile is what a handoff still has to read."""
+_AGAIN = 2.0
+_LOG = logging.getLogger(__name__)
+
+
+@attrs.define
+class Chronicler:
+    """Reads on, one page at a time."""
+
+    kit: Kit
+    _chronicle: Chronicle | None = None
+    _reading: trio.Lock = attrs.field(factory=trio.Lock)
+
+    async def run(self) -> None:
+        """Keep up with the session's log, for ever; between sessions nothing is kept."""
+        board, ledger = self.kit.board, self.kit.ledger
+        while True:
+            if not ledger.active:
+                self._chronicle = None
+            await board.until(self._is_behind)
+            try:
+                await self.whole(ledger.now)
+            except HubError:
+                await trio.sleep(_AGAIN)  # whoever needs it meets the same, and says so
+            except Exception:  # noqa: BLE001 - a handoff meets it too, and ends the session instead of the daemon
+                _LOG.exception("the session's log cannot be read into its chronicle")
+                return
+            await trio.sleep(_LINGER)
+
+    async def whole(self, record: SessionRecord) -> Chronicle:
+        """The chronicle with every event that is in the log by now.
+
+        Raises:
+            HubError: The log cannot be read.
+        """
+        async with self._reading:
+            chronicle = self._of(record)
+            upto = await insist(self.kit.events, EventsHead())
+            while chronicle.last_id < upto:
+                page = await insist(
+                    self.kit.events, EventsOfSession(record.session_id, chronicle.last_id, _PAGE)
+                )
+                if not page:
+                    break
+                await trio.to_thread.run_sync(chronicle.feed_all, page)
+            return chronicle
+
+    def _of(self, record: SessionRecord) -> Chronicle:
+        subject = Subject(
+            session_id=record.session_id,
+            goal=self.kit.task(record),
+            acceptance=self.kit.assertions(record),
+            skills=tuple(map(self.kit.scrub, record.skills)),
+            root=record.worktree,
+        )
+        if self._chronicle is None or self._chronicle.subject != subject:
+            self._chronicle = Chronicle(subject)
+        return self._chronicle
+
+    def _is_behind(self) -> bool:
+        if not self.kit.ledger.active:
+            return False
+        chronicle = self._chronicle
+        return chronicle is None or chronicle.last_id < self.kit.ledger.newest

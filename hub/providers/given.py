@@ -1,0 +1,88 @@
+"""What a tool is given, as the rules look at it: files, folders it searches, addresses, and all else that is no content.
+
+Owns: reading a tool's input by the names that agents use for its parts.
+Must not: know any one agent's tools, or judge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hub.providers import jsonline
+
+_FILES = frozenset({
+    *("file_path", "filePath", "path", "paths", "notebook_path", "absolute_path", "dir_path", "directory", "file", "files"),
+    *("filename", "fileName", "file_paths", "include"),
+})  # fmt: skip
+_CONTENT = frozenset({
+    *("content", "contents", "text", "file_text", "insert_text", "new_source", "patch", "diff", "patchText", "edits"),
+    *("new_string", "old_string", "newString", "oldString", "new_str", "old_str", "todos", "description", "explanation"),
+    *("command", "cmd"),
+})  # fmt: skip
+"""What is written, or said of the call: it names nothing that the tool is used on."""
+_SOUGHT = frozenset({"pattern", "query", "regex"})
+_SEARCHES = re.compile(r"grep|(?<!web_)search|\brg\b|ripgrep", re.IGNORECASE)
+_WEB = re.compile(r"web", re.IGNORECASE)
+_OWN = re.compile(r"mcp|__|-|\Aother\Z", re.IGNORECASE)
+"""How tools of the user's own are named: what their inputs mean nobody knows."""
+_ADDRESS = re.compile(r"https?://[^\s\"'<>`\\)\]]+", re.IGNORECASE)
+_MOST = 64
+_LONG = 4_096
+_DEPTH = 4
+
+
+def given(tool: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Meta of a request for permission: `paths`, `texts`, `within`, `cwd`; without those there are none of.
+
+    Args:
+        tool: The tool's name, as its agent calls it.
+        told: Its input.
+    """
+    own, searches = bool(_OWN.search(tool)), bool(_SEARCHES.search(tool)) and not _WEB.search(tool)
+    paths: list[str] = []
+    texts: list[str] = []
+    for name, text in _leaves(told):
+        if name in _FILES and not own:
+            paths.append(text)
+        elif own or (name not in _CONTENT and not (searches and name in _SOUGHT)):
+            texts.append(text)
+        if not own or name not in _FILES:
+            texts += [address for address in _ADDRESS.findall(text) if name not in _CONTENT or own]
+    meta: dict[str, Any] = {}
+    where = next(
+        (
+            jsonline.text(told.get(name))
+            for name in ("cwd", "workdir", "directory", "dir_path")
+            if told.get(name)
+        ),
+        "",
+    )
+    if where and (told.get("command") or told.get("cmd")):
+        meta["cwd"] = where
+    if searches and not own:
+        meta["within"] = paths or ["."]
+    for name, found in (("paths", paths), ("texts", texts)):
+        if found:
+            meta[name] = list(dict.fromkeys(text[:_LONG] for text in found))[:_MOST]
+    if len(paths) > _MOST or len(texts) > _MOST or any(len(text) > _LONG for text in (*paths, *texts)):
+        meta["unseen"] = True
+    return meta
+
+
+def addresses(text: str) -> list[str]:
+    """The web addresses in a text."""
+    return _ADDRESS.findall(text)
+
+
+def _leaves(value: Any, name: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str]]:
+    """(name of the part, text) of every text in it, the texts of a list by the list's name."""
+    if isinstance(value, str):
+        yield name, jsonline.clean(value)
+    elif depth and isinstance(value, dict):
+        for inner, part in value.items():
+            yield from _leaves(part, str(inner), depth - 1)
+    elif depth and isinstance(value, list):
+        for part in value:
+            yield from _leaves(part, name, depth - 1)

@@ -1,0 +1,215 @@
+"""What model vendors say when they do not answer: HTTP statuses, names of error types, phrases -> failure class.
+
+Owns: the three tables. They hold for every agent, for most hand on what their vendor said.
+Must not: know where in a text such words mean something (`hub.providers.wording` does), or one agent's own words.
+
+Each phrase is the beginning of a sentence that reports the failure. Where it may also be the subject of a sentence about
+something else ("Invalid API key is rejected by the new test"), it ends with `END`: nothing but punctuation may follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hub.domain.failure import FailureClass
+
+USAGE_LIMIT = FailureClass.USAGE_LIMIT
+OVERLOAD = FailureClass.OVERLOAD
+AUTH = FailureClass.AUTH
+CONTEXT = FailureClass.CONTEXT_OVERFLOW
+REFUSAL = FailureClass.REFUSAL
+
+Phrases = Sequence[tuple[FailureClass, str]]
+
+STATUSES: Mapping[int, FailureClass] = {
+    401: AUTH,
+    402: USAGE_LIMIT,
+    403: AUTH,
+    413: CONTEXT,
+    429: USAGE_LIMIT,
+}
+SERVER_ERRORS = range(500, 600)
+REASONS = (
+    r"(?:Too Many Requests|Unauthorized|Forbidden|Payment Required|Insufficient Balance|Overloaded|Bad Gateway"
+    r"|(?:Request Entity|Payload|Content) Too Large|Service (?:Temporarily )?Unavailable|Internal Server Error"
+    r"|Gateway Time-?out|Site is overloaded)"
+)
+"""The words that stand beside a status."""
+
+TYPES: Mapping[str, FailureClass] = {
+    **dict.fromkeys(
+        (
+            *("rate_limit_error", "rate_limit_exceeded", "rate_limit_reached", "usage_limit_reached"),
+            *("usage_limit_exceeded", "usage_not_included", "insufficient_quota", "insufficient_credits"),
+            *(
+                "insufficient_balance",
+                "quota_exceeded",
+                "billing_error",
+                "billing_not_active",
+                "too_many_requests",
+            ),
+            *("billing_hard_limit_reached", "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED", "QUOTA_EXCEEDED"),
+            *("RateLimitError", "RouterRateLimitError", "BudgetExceededError", "TerminalQuotaError"),
+            "RetryableQuotaError",
+        ),
+        USAGE_LIMIT,
+    ),
+    **dict.fromkeys(
+        (
+            *(
+                "overloaded_error",
+                "server_is_overloaded",
+                "server_overloaded",
+                "engine_overloaded",
+                "slow_down",
+            ),
+            *(
+                "service_unavailable",
+                "timeout_error",
+                "UNAVAILABLE",
+                "DEADLINE_EXCEEDED",
+                "MODEL_CAPACITY_EXHAUSTED",
+            ),
+            *("InternalServerError", "ServiceUnavailableError", "BadGatewayError", "OverloadedError"),
+            *("APIConnectionError", "APIConnectionTimeoutError", "APITimeoutError"),
+        ),
+        OVERLOAD,
+    ),
+    **dict.fromkeys(
+        (
+            *("authentication_error", "authentication_failed", "permission_error", "invalid_api_key"),
+            *(
+                "account_deactivated",
+                "invalid_grant",
+                "UNAUTHENTICATED",
+                "PERMISSION_DENIED",
+                "API_KEY_INVALID",
+            ),
+            *("AuthenticationError", "PermissionDeniedError", "ProviderAuthError", "ProviderInitError"),
+        ),
+        AUTH,
+    ),
+    **dict.fromkeys(
+        (
+            *("context_length_exceeded", "context_window_exceeded", "request_too_large", "prompt_too_long"),
+            *("ContextWindowExceededError", "ContextOverflowError", "MessageOutputLengthError"),
+        ),
+        CONTEXT,
+    ),
+    **dict.fromkeys(
+        (
+            *("content_filter", "content_policy_violation", "PROHIBITED_CONTENT", "RECITATION"),
+            *("ContentPolicyViolationError", "ContentFilterError", "ResponsibleAIPolicyViolation"),
+        ),
+        REFUSAL,
+    ),
+}
+"""Whole identifiers, in the case their makers write them."""
+
+END = r"(?=\s*(?:\Z|[\n.,;:!?|\u00b7\u2219)\[\]{}\"'`\u2026\u2013\u2014-])|\s\()"
+_ON = rf"(?:{END}|(?= (?:on (?:your|the|this) |because|please|try again|with other requests)))"
+_YOUR = r"(?:(?:your|the|this|an?) )?(?:[\w./-]{1,40} )?"
+_KINDS = (
+    r"(?:usage|rate|quota|request|token|spend(?:ing)?|session|daily|weekly|monthly|5-hour|premium request)"
+)
+_MODEL = (
+    r"(?:(?:the|this|our|your|selected) )?(?:[\w./-]{1,40} )?(?:model|servers?|service|engine|provider|api)"
+    r" (?:is|are) (?:currently |temporarily )?"
+)
+
+CAPACITY = (
+    rf"you(?:'ve| have) exhausted your capacity|(?:no|model) capacity (?:is )?(?:exceeded|exhausted|available){_ON}"
+    rf"|capacity exceeded{END}|{_MODEL}(?:overloaded|at capacity){_ON}|overloaded{END}"
+)
+"""A server without room answers 429 as a quota does, but nothing of the user's is used up."""
+
+USED_UP = (
+    r"you exceeded your current quota|you(?:'ve| have) (?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) your "
+    r"(?:[\w.'-]{1,24} ){0,5}?(?:limit|quota|allowance|credits?)\b"
+    r"|(?:(?:claude|ai|codex|free|your|the|daily|weekly|monthly|5-hour|additional|account) ){0,3}usage "
+    rf"(?:limit (?:reached|exceeded)|exceeded){_ON}|usage limit{END}"
+    r"|(?:(?:free|allocated|daily|weekly|monthly|current|token|model|your|the) ){0,3}quota "
+    rf"(?:has been |is )?(?:(?:exceeded|exhausted|used up){_ON}|exceeded for (?:quota )?metric)"
+    rf"|insufficient (?:quota|balance|credits?|funds){_ON}|(?:your )?(?:credit )?balance is too low"
+    rf"|(?:you are |you're )?out of (?:\w+ )?credits?{_ON}|payment required{END}|(?:\w+ )?budget has been exceeded{_ON}"
+)
+"""Words that say it: no short wait brings it back."""
+
+PHRASES: Phrases = (
+    (USAGE_LIMIT, USED_UP),
+    (
+        USAGE_LIMIT,
+        (
+            r"this request would exceed your (?:[\w']{1,24} ){1,3}?limit"
+            rf"|(?:(?:your|the|claude|codex|model|account|organization|{_KINDS}) )?{_KINDS}[ _]limit "
+            rf"(?:has been |is |was )?(?:(?:reached|exceeded|hit){_ON}"
+            r"|reached for \S{1,60} (?:in organization|on (?:requests|tokens)))"
+            rf"|you(?:'ve| have)? (?:been|are|were) (?:being )?rate[- ]limited|too many requests{END}"
+            r"|resource has been exhausted \(e\.g\. check quota\)"
+        ),
+    ),
+    (
+        AUTH,
+        (
+            rf"{_YOUR}api[ _-]?key (?:(?:is|was|has) )?(?:not (?:valid|configured|found|set)|missing|invalid|expired"
+            rf"|required|been (?:revoked|disabled))(?:{END}|(?= or\b))"
+            rf"|(?:an? )?(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key(?:{END}|(?= (?:provided|for)\b))"
+            r"|no api[ _-]?key (?:found|configured|set|was provided)|the api_key client option must be set"
+            rf"|(?:you are |you're )?not (?:logged in|authenticated){END}"
+            rf"|please (?:run /login|(?:log ?in|sign ?in)(?: again)?){END}|(?:log|sign) ?in (?:is )?required{END}"
+            r"|(?:your )?(?:oauth|access|refresh|auth(?:entication)?) token (?:(?:has|is|was|could) )?(?:been )?"
+            r"(?:expired|revoked|invalidated|not be refreshed)"
+            rf"|(?:the )?request had invalid authentication credentials|invalid (?:bearer token|auth method){END}"
+            r"|(?:your|this) (?:organization|account) (?:has been disabled|does not have access to)"
+        ),
+    ),
+    (
+        CONTEXT,
+        (
+            rf"(?:your |the )?(?:prompt|conversation|context) is too (?:long|large)(?:{_ON}|(?= to send))"
+            r"|(?:this|the) model's maximum context length|maximum context length is"
+            r"|(?:your |the )?input (?:token count .{0,24}exceeds|exceeds the (?:maximum|context))"
+            rf"|(?:the )?(?:maximum )?context (?:length|window) (?:(?:has been|was|is) )?(?:exceeded|full){_ON}"
+            r"|request too large for \S{1,60} in organization"
+        ),
+    ),
+    (
+        REFUSAL,
+        (
+            r"[\w. -]{1,40}'s safeguards flagged this"
+            r"|(?:your|the|this) (?:request|prompt|input|message|response|output|content) (?:was|has been) "
+            r"(?:flagged|blocked|filtered|rejected) (?:by (?:our|the|a)|as|due to) (?:[\w']+ ){0,5}?"
+            r"(?:content|safety|policy|filter|safeguards?|moderation|potentially|prohibited|recitation)"
+            r"|(?:the )?(?:prompt|response|candidate|content) (?:was )?blocked due to"
+            r"|(?:this |your )?(?:request |prompt )?(?:appears to )?violat(?:es|ed|ing) (?:our|\w{1,20}'s) "
+            r"(?:usage|content|acceptable use) polic|the model refused to (?:answer|respond|go on)"
+        ),
+    ),
+    (
+        OVERLOAD,
+        rf"{_MODEL}(?:unavailable|under high load){_ON}|we(?:'re| are) currently experiencing high demand",
+    ),
+)
+"""What is said of the user's own account and model: it is believed on standard error too."""
+
+GENERAL: Phrases = (
+    (
+        AUTH,
+        rf"\A(?:authentication (?:required|failed)|unauthori[sz]ed|(?:invalid|missing|no) credentials){END}",
+    ),
+    (
+        OVERLOAD,
+        (
+            r"(?:connection error|bad gateway|gateway time-?out|internal server error|unable to connect"
+            r"|(?:the )?(?:request|operation|connection) timed out|connection (?:refused|reset|failed|closed)(?: by peer)?"
+            rf"|(?:the )?service (?:is )?(?:temporarily |currently )?unavailable){_ON}|fetch failed\b|socket hang up\b"
+            r"|connect (?:ECONNREFUSED|ETIMEDOUT)\b|read ECONNRESET\b|getaddrinfo E[A-Z_]+\b"
+        ),
+    ),
+)
+"""What any program may say of any server: it counts only where an agent gives it as its own error."""
+
+
+def of_status(status: int) -> FailureClass | None:
+    """The class of an HTTP status; None for one that tells nothing of the account or the server."""
+    return STATUSES.get(status) or (OVERLOAD if status in SERVER_ERRORS else None)

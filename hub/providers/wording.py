@@ -1,0 +1,178 @@
+"""What an error text says: a status beside a status word, an error type, or a vendor's phrase -> failure class.
+
+Owns: the grammar, which is where in a text such words mean something.
+Must not: know the words (`hub.providers.vendors` and each agent's `failures.py` do), or read what nobody gave as an error.
+
+A text is a row of statements, and only the beginning of a statement is read; nothing is ever searched for. So "segfault at
+0x40155f", "src/x.rs:503" and "we now retry when the rate limit is reached" say nothing. A statement begins with
+ 1. a JSON error body: its `message`, then its `type`, `code`, `status` or `reason`;
+ 2. a phrase, which is how a sentence of a vendor's begins;
+ 3. an error type: a whole identifier, alone or beside one of those four words (`rate_limit_error: ...`);
+ 4. a status: a status word and the number ("status: 429", "HTTP 503"), or the number and its reason ("429 Too Many ...").
+A number may also stand before any of them: the vendors' libraries write "<status> <message>". Words win over numbers, for
+one status stands for several things.
+
+Two witnesses differ in where statements begin. What an agent told as its error (`of_error`) has one at its start, on each
+line, after each sentence, and after what leads to a cause ("... Error: ", "Last error: "). Standard error (`of_stderr`) is
+full of other programs' words: there a statement begins with a line, after time, level and the name of a vendor's error.
+What any program may say of any server (`vendors.GENERAL`) is not believed there, nor any other JSON than `{"error": ...}`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from hub.domain.failure import FailureClass
+from hub.providers import jsonline
+from hub.providers.vendors import CAPACITY, END, GENERAL, PHRASES, REASONS, TYPES, Phrases, of_status
+
+_MOST = 8_192
+"""Characters that are read of a text: its end, for there the cause stands."""
+_DEPTH = 3
+"""How deep a message may hold another body."""
+_FIELDS = ("type", "code", "status", "reason")
+_NAME = "|".join(TYPES)
+_STATUS_WORD = (
+    r"(?:(?:unexpected|last|error|response|got) )*(?:HTTP(?: (?:status|error))?(?: code)?"
+    r"|status(?:[ _-]?code)?|API Error|error(?: code)?|code"
+    r"|request (?:failed|rejected)(?: with)?(?: HTTP)?(?: status)?(?: code)?)"
+)
+_STATUS = re.compile(
+    rf"[\"']?{_STATUS_WORD}[\"']?\s?[:=]?\s?\(?(?P<worded>[45]\d\d)(?!\d|[.:,-] ?\d)(?:{END}|(?=\s+{REASONS}{END}))"
+    rf"|(?P<reasoned>[45]\d\d)(?=\s+(?:{REASONS}{END}|status code\b))",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[45]\d\d:? (?=\S)")
+_FIRST = re.compile(r"\s*([45]\d\d) (?=\S)(?! ?[a-z]+(?:s|ed|ing)\b| ?(?i:[kmgt]i?b|m|min)\b)")
+"""A number that begins an error and counts nothing."""
+_PACKAGE = r"(?:openai|anthropic|litellm|google|groq|mistralai)\.(?:[a-z_]+\.)*"
+_BESIDE = rf"[\"']?(?:got )?(?:{'|'.join(_FIELDS)}|error)[\"']?\s?[:=]\s?[\"']?"
+_TYPE = re.compile(rf"(?:{_BESIDE}|{_PACKAGE})?(?P<name>{_NAME})(?![\w-]){END}")
+_LEAD = (
+    r"(?:(?!assertion)\w*(?:error|exception)|(?:request|attempt \d+) failed|(?:authentication|login) (?:failed|required)"
+    r"|cause|reason|message): "
+)
+_HEAD = (
+    r"\[?\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?\]?\s+|\[?(?:ERROR|FATAL)\]?:?\s+"
+    r"|\[?(?:(?:fatal|unexpected|stream|API) )?error:\s+|[a-z_]+(?:::[a-z_]+)+:\s+|message: ['\"]"
+    r"|Error when talking to \w+ API .{0,400}?(?=\b_?[A-Z]\w*Error: )"
+    r"|attempt \d+ failed(?: with status \d{3})?(?:: |\. Retrying with backoff\.\.\. )"
+    rf"|(?:{_PACKAGE})?(?:_?APIError|{'|'.join(name for name in TYPES if name.endswith('Error'))}): "
+)
+_OPENING = r"[\s\[(>*-]*"
+
+_Said = tuple[int, FailureClass]
+"""How much it counts, the least the most, and what it says."""
+_Table = tuple[tuple[FailureClass, re.Pattern[str]], ...]
+_CAPACITY = re.compile(CAPACITY, re.IGNORECASE)
+_SURE, _NAMED, _VAGUE, _COUNTED = range(4)
+"""A phrase; an error type; an overload, which many things look like; a number."""
+
+
+class Wording:
+    """How one agent words its failures.
+
+    Args:
+        own: Phrases of the agent's own making. They come before the vendors', and count on standard error too.
+        leads: What the agent writes before an error that it hands on, as a pattern.
+    """
+
+    def __init__(self, own: Phrases = (), leads: str = r"(?!)") -> None:
+        self._told = _table((*own, *PHRASES))
+        self._all = (*self._told, *_table(GENERAL))
+        self._begin = re.compile(
+            rf"(?:\A|\n|\. | \u00b7 | [-\u2013\u2014] |(?:\A|(?<=[\s(\[.]))(?:{_LEAD}|{leads})){_OPENING}",
+            re.IGNORECASE,
+        )
+        self._lead = re.compile(leads, re.IGNORECASE)
+        self._head = re.compile(rf"(?:{_HEAD}|{leads}){_OPENING}", re.IGNORECASE)
+
+    def of_error(self, text: str) -> FailureClass | None:
+        """The class that an error tells by its own words; None when they tell none."""
+        return self._of_error(_plain(text), _DEPTH)
+
+    def of_stderr(self, text: str) -> FailureClass | None:
+        """The class that standard error tells; None when none of its lines does."""
+        lines = _plain(text).splitlines()
+        return _weighed(
+            said for line in lines for at in self._heads(line) for said in self._at(line, at, self._told, 0)
+        )
+
+    def begins(self, text: str, pattern: re.Pattern[str]) -> bool:
+        """Whether a statement of an error begins with the pattern."""
+        plain = _plain(text)
+        return any(pattern.match(plain, found.end()) for found in self._begin.finditer(plain))
+
+    def _of_error(self, text: str, depth: int) -> FailureClass | None:
+        begins = (found.end() for found in self._begin.finditer(text))
+        starts = (0, *(found.end() for found in self._lead.finditer(text)))
+        firsts = (int(found[1]) for at in starts if (found := _FIRST.match(text, at)))
+        said = _weighed(said for at in begins for said in self._at(text, at, self._all, depth))
+        return said or next(filter(None, map(of_status, firsts)), None)
+
+    def _heads(self, line: str) -> Iterator[int]:
+        at = len(line) - len(line.lstrip())
+        yield at
+        while found := self._head.match(line, at):
+            at = found.end()
+            yield at
+
+    def _at(self, text: str, at: int, table: _Table, depth: int) -> Iterator[_Said]:
+        """What the statement says that begins at this place."""
+        number = _NUMBER.match(text, at)
+        for place in (at, number.end()) if number else (at,):
+            if _CAPACITY.match(text, place):
+                yield _SURE, FailureClass.OVERLOAD
+            if kind := next((kind for kind, pattern in table if pattern.match(text, place)), None):
+                yield _rank(kind, _SURE), kind
+            if text.startswith("{", place) and (kind := self._of_body(text, place, depth)):
+                yield _rank(kind, _NAMED), kind
+            if named := _TYPE.match(text, place):
+                yield _rank(TYPES[named["name"]], _NAMED), TYPES[named["name"]]
+        found = _STATUS.match(text, at)
+        if found and (kind := of_status(int(found["worded"] or found["reasoned"]))):
+            yield _COUNTED, kind
+
+    def _of_body(self, text: str, at: int, depth: int) -> FailureClass | None:
+        try:
+            whole = jsonline.mapping(json.JSONDecoder().raw_decode(text, at)[0])
+        except (ValueError, RecursionError):
+            return None
+        inner = jsonline.mapping(whole.get("error"))
+        if not inner and (not depth or "message" not in whole):
+            return None
+        error = inner or whole
+        message = (
+            self._of_error(_plain(jsonline.text(error.get("message"))), depth - 1) if depth >= 0 else None
+        )
+        return message or _of_fields(error)
+
+
+def _of_fields(error: Mapping[str, Any]) -> FailureClass | None:
+    bodies = [error, *map(jsonline.mapping, jsonline.items(error.get("details")))]
+    values = [body.get(name) for body in bodies for name in _FIELDS]
+    named = next((TYPES[value] for value in values if isinstance(value, str) and value in TYPES), None)
+    return named or next(filter(None, (of_status(value) for value in values if isinstance(value, int))), None)
+
+
+def _rank(kind: FailureClass, rank: int) -> int:
+    return _VAGUE if kind is FailureClass.OVERLOAD else rank
+
+
+def _weighed(said: Iterable[_Said]) -> FailureClass | None:
+    """What counts most, and of several such the first."""
+    found = min(said, key=lambda told: told[0], default=None)
+    return found[1] if found else None
+
+
+def _table(phrases: Phrases) -> _Table:
+    return tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in phrases)
+
+
+def _plain(text: str) -> str:
+    end = text[-_MOST:]
+    whole = end if len(end) == len(text) else end.partition("\n")[2]  # half a line begins anywhere
+    return (whole or end).replace("\u2019", "'")

@@ -1,0 +1,62 @@
+"""The answer to another user: the same bytes for whatever is asked.
+
+Owns: these bytes, and the end of such a connection.
+Must not: read what was sent; a request that is refused whoever sends it need not be understood.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import trio
+
+from hub.errors import Code, HubError
+from hub.web.guard import SECURITY_HEADERS
+from hub.web.problem import problem
+
+PATIENCE = 3.0
+"""Seconds such a connection may take."""
+_PIECE = 2**16
+_GONE = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
+
+
+class Refusal:
+    """One connection of another user, from its first byte to its end. Never raises anything but `trio.Cancelled`."""
+
+    foreign = True
+    waits = True
+    served = False
+
+    def __init__(self, stream: trio.SocketStream) -> None:
+        self._stream = stream
+        self._scope = trio.CancelScope()
+
+    def leave(self) -> None:
+        """End, without an answer: somebody else needs the place."""
+        self._scope.cancel()
+
+    drain = abort = leave
+
+    async def run(self) -> None:
+        """Answers when something was sent, for some clients take an answer before that for none of theirs."""
+        self._scope.deadline = trio.current_time() + PATIENCE
+        try:
+            with self._scope:
+                if await self._stream.receive_some(_PIECE):
+                    await self._stream.send_all(answer())
+                    await self._stream.send_eof()
+                    while await self._stream.receive_some(_PIECE):
+                        pass  # closed before all of it has come, the answer could be lost
+        except _GONE:
+            pass
+        finally:
+            await trio.aclose_forcefully(self._stream)
+
+
+@cache
+def answer() -> bytes:
+    """403, as a whole response of HTTP/1.1."""
+    reply = problem(HubError(Code.OTHER_USER))
+    headers = [*reply.raw_headers(), (b"connection", b"close"), *SECURITY_HEADERS]
+    head = b"".join(b"%s: %s\r\n" % pair for pair in headers)
+    return b"HTTP/1.1 %d \r\n%s\r\n%s" % (reply.status, head, reply.body)

@@ -1,0 +1,50 @@
+"""What a tool is given, as the rules look at it."""
+
+from __future__ import annotations
+
+import pytest
+
+from hub.providers.given import addresses, given
+
+
+@pytest.mark.parametrize(
+    ("tool", "told", "meta"),
+    [
+        ("Read", {"file_path": "/w/a", "limit": 3}, {"paths": ["/w/a"]}),
+        ("Write", {"file_path": "/w/a", "content": "git push"}, {"paths": ["/w/a"]}),
+        ("Edit", {"file_path": "/w/a", "old_string": "x", "new_string": "y"}, {"paths": ["/w/a"]}),
+        ("Bash", {"command": "ls", "description": "look"}, {}),
+        ("exec", {"command": "ls", "workdir": "d"}, {"cwd": "d", "texts": ["d"]}),
+        ("Grep", {"pattern": "x", "path": "d"}, {"within": ["d"], "paths": ["d"]}),
+        ("grep_search", {"pattern": "x"}, {"within": ["."]}),
+        ("Glob", {"pattern": "**/*.pem"}, {"texts": ["**/*.pem"]}),
+        (
+            "WebFetch",
+            {"url": "http://h/a", "prompt": "see http://h/b."},
+            {"texts": ["http://h/a", "see http://h/b.", "http://h/b."]},
+        ),
+        ("WebSearch", {"query": "x y"}, {"texts": ["x y"]}),
+        ("mcp__s__t", {"content": "d/x", "deep": {"more": [["y"]]}}, {"texts": ["d/x", "y"]}),
+        ("read_many_files", {"include": ["a", "b"]}, {"paths": ["a", "b"]}),
+        ("odd", {"n": 1, "b": True, "none": None}, {}),
+        ("", {}, {}),
+    ],
+)
+def test_what_a_tool_is_used_on_is_told_from_what_it_writes(tool, told, meta):
+    assert given(tool, told) == meta
+
+
+def test_what_is_too_much_is_said_to_be_more():
+    """Nothing that was left out is allowed unseen."""
+    many = given("mcp__s__t", {"all": [str(number) for number in range(100)]})
+    assert (len(many["texts"]), many["unseen"]) == (64, True)
+    long = given("Read", {"path": "x" * 5_000})
+    assert (len(long["paths"][0]), long["unseen"]) == (4_096, True)
+
+
+def test_addresses_are_found_in_words():
+    assert addresses('go to "http://h/a" and <HTTPS://h/b>, then (http://h/c)') == [
+        "http://h/a",
+        "HTTPS://h/b",
+        "http://h/c",
+    ]

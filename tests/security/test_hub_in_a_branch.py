@@ -1,0 +1,120 @@
+"""An agent that puts a `.hub` into its work: what hub proposes to take brings nothing of it, and no byte is lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.harness import HUB, Project, git, project
+
+COMMIT = "git -c user.name=a -c user.email=a@x commit -q -m mine"
+WAYS = {
+    "force-added": f"mkdir .hub && echo '{{}}' > .hub/fsm.json && git add -f .hub && {COMMIT}",
+    "staged": "mkdir .hub && echo '{}' > .hub/fsm.json && git add -f .hub",
+    "a link": "ln -s /tmp .hub",
+    "a link, committed": f"ln -s /tmp .hub && git add -f .hub && {COMMIT}",
+    "another spelling": f"mkdir .HUB && echo x > .HUB/.env && git add -f .HUB && {COMMIT}",
+    "deeper down": "mkdir -p sub/.hub && echo x > sub/.hub/fsm.json",
+}
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Project]:
+    with project(tmp_path) as found:
+        yield found
+
+
+def run(made: Project, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*HUB, *words],
+        cwd=made.root,
+        env=made.environ(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_proposed_brings_nothing_of_it(made, way):
+    """Over a handoff: neither the receiver's tree nor the merge has it; both the log and the result name it."""
+    made.script(
+        "demo-first",
+        {"write": {"path": "a.txt", "text": "a"}},
+        {"run": WAYS[way]},
+        {"limit": {"resetsIn": 3600}},
+    )
+    made.script("demo-second", {"write": {"path": "b.txt", "text": "b"}}, {"done": "ok"})
+    made.configure("[server]\nport = 0\n")
+    done = run(made, "run", "write")
+    assert done.returncode == 0, done.stderr
+    record = made.fsm()
+    worktree = Path(record["worktree"])
+    (name,) = {"sub/.hub" if way == "deeper down" else ".HUB" if way == "another spelling" else ".hub"}
+    assert record["withheld"] == [name]
+    assert f"not on the branch: {name}; it stays in {worktree}" in done.stdout
+    told = json.loads(run(made, "logs", "--json").stdout)
+    assert any(event["msg"].startswith(f"not in the snapshot: {name} ") for event in told)
+    assert (worktree / name).is_symlink() or (worktree / name).exists()
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("take it:")]
+    before = (made.root / ".hub" / "stamp.json").read_bytes()
+    taken = subprocess.run(
+        line.removeprefix("take it:"), shell=True, cwd=made.root, env=made.environ(), check=False
+    )
+    assert taken.returncode == 0
+    assert (made.root / "a.txt").read_text() == "a"
+    assert (made.root / "b.txt").read_text() == "b"
+    assert [path for path in git(made.root, "ls-files").splitlines() if "hub" in path.lower()] in (
+        [],
+        ["hub.toml"],
+    )
+    assert not (made.root / ".HUB").exists()
+    assert not (made.root / "sub").exists()
+    assert (made.root / ".hub" / "stamp.json").read_bytes() == before
+    # and hub goes on working there
+    assert json.loads(run(made, "history", "--json").stdout)
+
+
+def test_a_branch_whose_tip_brings_one_is_not_proposed(made):
+    """The agent commits behind hub's last snapshot: there is no line that would merge it."""
+    made.script("demo-first", {"write": {"path": "a.txt", "text": "a"}}, {"done": "ok"})
+    made.configure("[server]\nport = 0\n")
+    assert run(made, "run", "write").returncode == 0
+    record = made.fsm()
+    worktree = Path(record["worktree"])
+    (worktree / ".hub").mkdir()
+    (worktree / ".hub" / "fsm.json").write_text("{}")
+    git(worktree, "add", "-f", ".hub")
+    git(worktree, "commit", "-q", "-m", "behind its back")
+    from hub.cli.taking import see_and_take
+
+    lines = "\n".join(see_and_take(made.root, record["sessionId"], [record["branch"]]))
+    assert "git merge" not in lines
+    assert "brings .hub" in lines
+
+
+def test_a_module_file_that_names_a_command_hands_over(made, tmp_path):
+    """Bug: git died of `update = !command` in `.gitmodules` at the first look at a submodule, and the session with it."""
+    (made.root / ".gitmodules").write_text(
+        f'[submodule "s"]\n\tpath = s\n\turl = ./s\n\tupdate = !touch {tmp_path}/ran\n'
+    )
+    git(made.root, "add", ".gitmodules")
+    git(made.root, "update-index", "--add", "--cacheinfo", f"160000,{git(made.root, 'rev-parse', 'HEAD')},s")
+    git(made.root, "commit", "-q", "-m", "modules")
+    other = f"git update-index --add --cacheinfo 160000,{git(made.root, 'rev-parse', 'HEAD')},t && {COMMIT}"
+    made.script(
+        "demo-first", {"write": {"path": "a.txt", "text": "a"}}, {"run": other}, {"limit": {"resetsIn": 3600}}
+    )
+    made.script("demo-second", {"write": {"path": "b.txt", "text": "b"}}, {"done": "ok"})
+    made.configure("[server]\nport = 0\n")
+    done = run(made, "run", "write")
+    assert done.returncode == 0, done.stderr
+    assert made.fsm()["handoffsDone"] == 1
+    assert made.show(f"{made.fsm()['branch']}:b.txt") == b"b"
+    assert run(made, "diff", "--json").returncode == 0
+    assert not (tmp_path / "ran").exists()
