@@ -70,7 +70,8 @@ class Event(Value):
     are among `tokensIn`), `request` (true when the figures are those of one request), `costUsdMicros`,
     `model`, `used` (per mille of a quota window, int), `window`, `resetsAt` (epoch seconds, int),
     `nativeSession`, `plan` (list of str), `tasksRemaining` (list of str), `skills`, `mcps` (lists of str),
-    `failure` (a failure class), `delta` (true for a piece of streamed text), `needsInput` (true when the agent
+    `failure` (a failure class), `delta` (true for a piece of streamed text, told again as a whole), `more` (true when
+    the text goes on in the next event of the type), `needsInput` (true when the agent
     waits for an answer), `interrupted` (true of a result when somebody ended the turn), `approvalId`, `unknown` (true for
     a line nobody could read), `amends` (the id of the event of which this one tells more, and nothing that happened since).
     """
