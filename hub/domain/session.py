@@ -29,6 +29,8 @@ from hub.domain.value import Value
 from hub.errors import Code, HubError
 
 VERSION = 1
+ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+"""Of a session, and of whatever else hub gives an id to."""
 
 
 class SessionState(StrEnum):

@@ -25,7 +25,6 @@ from hub.domain.text import clip, headline
 from hub.errors import Code, HubError
 from hub.io import failpoints, sealed
 from hub.io.atomic import read_bounded
-from hub.io.git.refs import ID
 from hub.io.places import Places
 from hub.io.seal import split
 from hub.io.sqlite import NewEvent

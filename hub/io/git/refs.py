@@ -12,10 +12,10 @@ from pathlib import Path
 
 import attrs
 
+from hub.domain.session import ID
 from hub.errors import Code, HubError
 from hub.io.git.env import OID, git
 
-ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 KEPT = "refs/hub"
 BASE = "base"
 """`refs/hub/<session>/base`: where the session began."""
