@@ -20,7 +20,7 @@ from hub.actors.insist import insist
 from hub.actors.trouble import PASSING, UNAUDITED
 from hub.domain.event import Tag
 from hub.domain.handoff import STARTS, State, Trigger, advance
-from hub.domain.session import Corruption, SessionRecord, SessionState, StateCorrupt, decode, encode
+from hub.domain.session import ID, Corruption, SessionRecord, SessionState, StateCorrupt, decode, encode
 from hub.domain.text import clip, headline
 from hub.errors import Code, HubError
 from hub.io import failpoints, sealed
