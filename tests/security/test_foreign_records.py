@@ -261,20 +261,23 @@ def test_a_hub_that_others_can_change_is_refused(made, tmp_path, kind):
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_keys_written_by_hand_stay_and_those_others_could_read_do_not(made):
-    """`.hub/.env` is the user's to write, also before hub's first run; what an archive unpacks is open to others."""
+def test_keys_written_by_hand_stay_and_are_told_of_and_a_link_is_put_aside(made, tmp_path):
+    """`.hub/.env` is the user's to write, also before hub's first run. That somebody else may have is said, once."""
     ready(made)
     made.hub.mkdir(mode=0o700)
     (made.hub / ".env").write_text("OPENAI_API_KEY=mine\n")
-    (made.hub / ".env").chmod(0o600)
-    made.start()
-    assert made.stop() == 0
+    for _ in range(2):
+        made.start()
+        told = [event["msg"] for event in made.events() if event["meta"].get("code") == "not_sealed"]
+        assert made.stop() == 0
+        assert len(told) == 1
+        assert "its keys are used" in told[0]
     assert (made.hub / ".env").read_text() == "OPENAI_API_KEY=mine\n"
     shutil.rmtree(made.hub)
     made.hub.mkdir(mode=0o700)
-    (made.hub / ".env").write_text("OPENAI_API_KEY=theirs\n")
-    (made.hub / ".env").chmod(0o644)
+    (tmp_path / "theirs").write_text("OPENAI_API_KEY=theirs\n")
+    (made.hub / ".env").symlink_to(tmp_path / "theirs")
     made.start()
     assert made.stop() == 0
-    assert not (made.hub / ".env").exists()
-    assert [path.read_text() for path in made.hub.glob("unsealed-*/.env")] == ["OPENAI_API_KEY=theirs\n"]
+    assert not os.path.lexists(made.hub / ".env")
+    assert [path.is_symlink() for path in made.hub.glob("unsealed-*/.env")] == [True]
