@@ -76,7 +76,7 @@ class Makers:
         """The circuit breakers."""
         from hub.actors.breakers import Breakers
 
-        return Breakers(self.places, self.ref("events"), time.time)
+        return Breakers(self.places, self.ref("events"), time.time, self.ref("quota"), self.ref("audit"))
 
     def quota(self) -> Actor[Any]:
         """The wallet."""

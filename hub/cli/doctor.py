@@ -23,8 +23,11 @@ from hub.actors.settings.entries import Entries
 from hub.cli.context import json_option, project_dir
 from hub.cli.ending import several
 from hub.domain.config.reader import Config
+from hub.domain.rules import asks
 from hub.domain.text import clean
 from hub.errors import HubError
+from hub.io.agent_keys import keys_of
+from hub.io.commands import base_env
 from hub.io.config_file import load, project_tables
 from hub.io.git.env import guarded
 from hub.io.places import Places, find_project, state_dir
@@ -275,7 +278,9 @@ def _agents(places: Places, config: Config) -> Iterator[Finding]:
     found = {p.name: shutil.which(config.provider(p.name).program or p.program) for p in providers}
     programs = {name: path for name, path in found.items() if path is not None}
     installed = [p for p in providers if p.name in programs]
-    logged_out = Entries(places.dotenv, Path.home()).logged_out(config, installed, time.time())
+    known = load_all(lambda: config)
+    logins = Entries(places.dotenv, Path.home(), known).logins(config, installed, time.time())
+    logged_out = {key for key, login in logins.items() if login is False}
     with ThreadPoolExecutor() as pool:  # some take seconds to tell it
         asked = [[programs[p.name], *p.version_args] for p in installed]
         versions = dict(zip(programs, pool.map(_output, asked), strict=True))
@@ -286,15 +291,35 @@ def _agents(places: Places, config: Config) -> Iterator[Finding]:
         else:
             version = versions[provider.name] or "installed, version unknown"
             yield _agent(provider, version, config, logged_out)
+            yield from _refusal(places, provider, config)
     if not installed:
         yield Finding("agents", ok=False, detail="none is installed", hint="Install one of the agents above.")
-    elif not config.session.chain and all(p.name in logged_out for p in installed):
+    elif not config.session.chain and all(_is_out(p, config, logged_out) for p in installed):
         yield Finding("agents", ok=False, detail="none is logged in", hint=login_hint(installed[0]))
 
 
-def _agent(provider: Provider, version: str, config: Config, logged_out: Collection[str]) -> Finding:
+def _is_out(provider: Provider, config: Config, logged_out: Collection[tuple[str, str]]) -> bool:
+    """Whether no account of it has a login."""
+    return all((provider.name, account.label) in logged_out for account in config.accounts(provider.name))
+
+
+def _refusal(places: Places, provider: Provider, config: Config) -> Iterator[Finding]:
+    """Whether its agent would refuse this user: it is passed by when hub chooses who works."""
+    if os.geteuid():
+        return
+    name = provider.name
+    keys = keys_of(places.dotenv, name, load_all(lambda: config))
+    env = {**base_env(), **keys, **config.provider(name).env, **config.accounts(name)[0].env}
+    why, hint = provider.refuses_root(config.provider(name).options, env, asks=asks(config.approvals, name))
+    if why:
+        yield Finding(f"{name} as root", ok=False, detail=why, hint=hint, warning=True)
+
+
+def _agent(
+    provider: Provider, version: str, config: Config, logged_out: Collection[tuple[str, str]]
+) -> Finding:
     """An agent that is installed."""
-    if provider.name not in logged_out:
+    if not _is_out(provider, config, logged_out):
         return Finding(provider.name, ok=True, detail=version)
     said = "not logged in" if config.session.chain else "not logged in: left out of the default chain"
     detail = f"{version}, {said}"

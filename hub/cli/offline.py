@@ -17,6 +17,7 @@ import attrs
 import click
 import trio
 
+from hub.actors.clock import iso
 from hub.actors.session.held import redactor_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
@@ -24,9 +25,12 @@ from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
 from hub.cli.context import client, note_left_out, project_dir
 from hub.domain.account import Account
+from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
+from hub.domain.routing import WORDS, Bar, Status
 from hub.errors import Code, HubError
 from hub.io.accounts import read_book
+from hub.io.breakers import breakers
 from hub.io.config_file import load
 from hub.io.hub_dir import claim, insist_usable
 from hub.io.lock import project_lock
@@ -72,7 +76,7 @@ class Project:
     @property
     def entries(self) -> Entries:
         """How providers are told."""
-        return Entries(self.places.dotenv, Path.home())
+        return Entries(self.places.dotenv, Path.home(), load_all(self.config))
 
     @property
     def accounts(self) -> Accounts:
@@ -128,6 +132,36 @@ def described(ctx: click.Context, *, versions: bool = True) -> list[dict[str, An
         partial(client(ctx).get, "/api/config/providers"), lambda: project(ctx).described(versions=versions)
     )
     return found
+
+
+def standings(ctx: click.Context) -> dict[str, dict[str, Any]]:
+    """How each provider stands now, by name: from the daemon where one runs, else by the breakers that the last one kept.
+
+    Without a daemon only those that must not be chosen are told of.
+    """
+    rows: list[dict[str, Any]] = _or_here(
+        partial(client(ctx).get, "/api/providers"), lambda: _kept(project(ctx).places)
+    )
+    return {row["name"]: row for row in rows}
+
+
+def _kept(places: Places) -> list[dict[str, Any]]:
+    """The open breakers of active accounts, as `GET /api/providers` would show them."""
+    mine, now, rows = Project(places), time.time(), []
+    config = mine.config()
+    for found in breakers(places):
+        ready = ready_at(found, now)
+        if ready > now and config.accounts(found.provider)[0].label == found.account:
+            status = Status.EXHAUSTED if found.limited else Status.ERROR
+            bar = (Bar.CAP if found.cap else Bar.LIMIT) if found.limited else Bar.BREAKER
+            row = {
+                "name": found.provider,
+                "account": found.account,
+                "status": str(status),
+                "reason": WORDS[bar],
+            }
+            rows.append({**row, "resetsAt": iso(ready)})
+    return rows
 
 
 def ordered(

@@ -85,6 +85,12 @@ class Team:
         """Wait for the session's end."""
         return until(self.made.ended, "the session ends", PATIENCE)
 
+    def ended_of(self, session: object) -> dict[str, object]:
+        """Wait for the end of this session; the last one's record stays until it begins."""
+        return until(
+            lambda: (r := self.made.ended()).get("sessionId") == session and r, "the session ends", PATIENCE
+        )
+
     def busy(self, mark: str, **body) -> Api:
         """A session under way whose agent has begun the command that makes the file `mark`; returns the daemon's API."""
         api = self.start()

@@ -228,7 +228,7 @@ def test_what_is_denied_never_runs_and_what_is_asked_waits(team, page, name):
     team.script(name, *(turn(call, address) for call in script), *[Turn.text("That is all.")] * 3)
 
     api = team.start(HUB_TRUST="1")
-    api.post("/api/run", {"task": "Look around."})
+    api.post("/api/run", {"task": "Look around, also into @d/secret.txt and the rest."})
     asked: list[str] = []
 
     def ended() -> object:

@@ -164,6 +164,7 @@ class Project:
         self.hub.mkdir(mode=0o700, exist_ok=True)
         for each, data in (("stamp.json", b'{"madeBy":"hub"}'), (name, body)):
             (self.hub / each).write_bytes(self.sealed(each, data))
+            (self.hub / each).chmod(0o600)
 
     def fsm(self) -> dict[str, Any]:
         """The durable record."""

@@ -6,7 +6,7 @@ Must not: act on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from hub.io.trust import Gate
 from hub.messages import (
     AddAccount,
     GetConfig,
-    GetLoggedOut,
+    GetLogins,
     GetProfiles,
     GetVision,
     Install,
@@ -82,7 +82,7 @@ class Settings(Actor[Any]):
         self._config: Config | None = None
         """What was loaded, and the stored profiles."""
         self._probes = Probes(clock)
-        self._entries = Entries(places.dotenv, Path.home())
+        self._entries = Entries(places.dotenv, Path.home(), providers)
         self._profiles = Profiles(places, providers, self._configured_profiles)
         follow = gate.follow if gate is not None else unwatched
         accounts = Accounts(places, providers, self._current, self._entries, clock, follow)
@@ -113,8 +113,8 @@ class Settings(Actor[Any]):
                 return self._current()
             case ProvidersConfigured():
                 return self.answer_later(self._describe())
-            case GetLoggedOut():
-                return self.answer_later(self._logged_out())
+            case GetLogins(providers=names):
+                return self.answer_later(self._logins(names))
             case GetProfiles():
                 return self.answer_later(trio.to_thread.run_sync(self._profiles.listed))
             case GetVision():
@@ -150,11 +150,12 @@ class Settings(Actor[Any]):
         async with self._writing:
             return await self._writer.change(order)
 
-    async def _logged_out(self) -> frozenset[str]:
+    async def _logins(self, names: Collection[str]) -> dict[tuple[str, str], bool | None]:
         config, now = self._current(), self._clock()
 
-        def look() -> frozenset[str]:
-            return self._entries.logged_out(config, self._providers.values(), now)
+        def look() -> dict[tuple[str, str], bool | None]:
+            asked = [self._providers[name] for name in self._providers if not names or name in names]
+            return self._entries.logins(config, asked, now)
 
         return await trio.to_thread.run_sync(
             look

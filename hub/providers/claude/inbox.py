@@ -10,6 +10,7 @@ the same id, and Claude Code takes an id once.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -17,12 +18,18 @@ from uuid import NAMESPACE_URL, uuid5
 from hub.providers import jsonline
 from hub.providers.base import Write
 
+_MENTION = re.compile(r"(?<![\w.+-])@(?=\S)")
+_UNREAD = "\u2060@"
+"""A file named as `@path` in a message is read before any tool is called, and nobody is asked; behind a sign that takes no
+place it is a word like any other."""
+
 
 class Inbox:
-    """The standard input of one run."""
+    """The standard input of one run. Where it is `held` to rules, no message of hub's makes the program read a file."""
 
-    def __init__(self, dispatch_id: str) -> None:
+    def __init__(self, dispatch_id: str, *, held: bool = False) -> None:
         self._dispatch = dispatch_id
+        self._held = held
         self._waiting: set[str] = set()
         self._reported = False
 
@@ -35,7 +42,7 @@ class Inbox:
         """A user message; it waits until the program tells that it took it."""
         uuid = str(uuid5(NAMESPACE_URL, f"hub:{self._dispatch}:{key}"))
         self._waiting.add(uuid)
-        content = [{"type": "text", "text": text}]
+        content = [{"type": "text", "text": _MENTION.sub(_UNREAD, text) if self._held else text}]
         return Write(
             key, line({"type": "user", "uuid": uuid, "message": {"role": "user", "content": content}})
         )

@@ -55,6 +55,18 @@ def test_claude_gets_its_task_once_it_has_taken_the_hook():
     assert answer(stream, subtype="success").writes == ()
 
 
+def test_no_message_makes_claude_read_a_file_that_no_tool_asked_for():
+    """`@path` is read before any tool is called; an address of mail stays what it is."""
+    task = 'see @d/secret.txt, @"a b" and\n(@x) of me@example.com'
+    stream = PROVIDERS["claude"].stream(attrs.evolve(ASSIGNMENT, prompt=task))
+    [prompt] = answer(stream, subtype="success").writes
+    [reply] = stream.reply("@y", "r-1")
+    texts = [json.loads(write.data)["message"]["content"][0]["text"] for write in (prompt, reply)]
+    assert texts == [task.replace("@", "\u2060@").replace("me\u2060@", "me@"), "\u2060@y"]
+    free = PROVIDERS["claude"].stream(attrs.evolve(ASSIGNMENT, prompt=task, asks=False)).open().writes[0]
+    assert json.loads(free.data)["message"]["content"][0]["text"] == task
+
+
 def test_claude_is_not_given_a_task_where_it_does_not_take_the_hook():
     stream = PROVIDERS["claude"].stream(ASSIGNMENT)
     step = answer(stream, subtype="error", error="unknown subtype")

@@ -83,7 +83,7 @@ async def test_a_profile_is_told_to_every_agent(two, monkeypatch, tmp_path):
     toml = two.root / "hub.toml"
     toml.write_text(toml.read_text() + f'[providers.demo-first.env]\nDEMO_TOKEN = "{key}"\n')
     async with parts_of(two, monkeypatch) as parts:
-        await parts.targets.refresh_config()
+        await parts.routing.refresh_config()
         record = parts.record(
             profile="docs", context_hint=f"Write for beginners. {key}\n", skills=("pdf", "tables")
         )
