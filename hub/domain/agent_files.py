@@ -69,6 +69,7 @@ FILES: Mapping[str, str] = {
     "kilo.json": "Kilo Code",
     "kilo.jsonc": "Kilo Code",
 }
+_PLAIN = tuple(name for name in FILES if not name.startswith("."))
 VARIABLES = ".env"
 """Aider, Gemini CLI and Qwen Code take their own settings from it, and so their commands and servers."""
 _OBEYED = re.compile(
@@ -113,9 +114,11 @@ def reader_of(path: str) -> str:
     Args:
         path: Relative to the root, with `/`. Letters count alike whether small or capital: some disks do not tell.
     """
-    parts = path.lower().split("/")
+    whole = path.lower()
+    if "/." not in whole and not whole.startswith(".") and not whole.endswith(_PLAIN):
+        return ""  # nearly every file of a project: there may be a hundred thousand
+    parts = whole.split("/")
     name = parts[-1]
-    whole = "/".join(parts)
     if (
         name in _TEXTS
         or name in _NO_ORDERS

@@ -58,7 +58,7 @@ def orders(root: Path) -> list[Item]:
     for path in sorted(shown):
         if (item := _of_checkout(root, path)) is not None:
             found[item.key] = item
-    for item in _of_commit(root, tree):
+    for item in _of_commit(root, tree, tracked):
         # Where the commit says the same as the checkout, it is told once.
         if item.key not in found:
             found[item.key] = item
@@ -175,9 +175,9 @@ def _hashed(file: Path) -> str:
 # --- the commit ---------------------------------------------------------------------------------------------
 
 
-def _of_commit(root: Path, tree: Mapping[str, _Entry]) -> Iterator[Item]:
+def _of_commit(root: Path, tree: Mapping[str, str], tracked: Iterable[str]) -> Iterator[Item]:
     """The same files as HEAD has them."""
-    wanted = {path: entry for path, entry in tree.items() if reader_of(path)}
+    wanted = {path: _entry(tree[path]) for path in tracked if path in tree}
     if not wanted:
         return
     contents = _contents(root, {entry.oid for entry in wanted.values() if entry.mode != _MODULE})
@@ -193,16 +193,29 @@ def _of_commit(root: Path, tree: Mapping[str, _Entry]) -> Iterator[Item]:
             yield item
 
 
-def _linked(path: str, target: str, tree: Mapping[str, _Entry]) -> Iterator[Item]:
+def _entry(line: str) -> _Entry:
+    mode, _, oid = line.split(" ")
+    return _Entry(mode, oid)
+
+
+def _linked(path: str, target: str, tree: Mapping[str, str]) -> Iterator[Item]:
     """What a link of the commit leads to within it."""
     place = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-    inner = sorted((p, entry.oid) for p, entry in tree.items() if p == place or p.startswith(f"{place}/"))
+    inner = sorted((p, line) for p, line in tree.items() if p == place or p.startswith(f"{place}/"))
     if inner:
         yield Item(Does.RUNS, f"file:{_shown(path)}/", _shown(f"{path}/ leads to {place}"), digest(inner))
 
 
-def _listed(root: Path) -> tuple[dict[str, _Entry], list[str], list[str]]:
-    """The files of HEAD, those that are staged, and those that git neither knows nor ignores; three gits at once."""
+def _listed(root: Path) -> tuple[dict[str, str], list[str], list[str]]:
+    """What three gits tell at once.
+
+    Returns:
+        The files of HEAD, each with its mode, kind and object in one text; those that are staged; and those that git
+        neither knows nor ignores.
+
+    Raises:
+        HubError: `git_missing`, `git_failed`.
+    """
     asked = [
         _git(root, "ls-tree", "-r", "-z", "--full-tree", "HEAD"),
         _git(root, "ls-files", "-z"),
@@ -214,8 +227,7 @@ def _listed(root: Path) -> tuple[dict[str, _Entry], list[str], list[str]]:
     tree = {}
     for line in committed or ():  # None: there is no commit yet
         about, _, path = line.partition("\t")
-        mode, _, oid = about.split(" ")
-        tree[path] = _Entry(mode, oid)
+        tree[path] = about
     return tree, staged, others
 
 

@@ -164,13 +164,14 @@ class Gate:
         Raises:
             HubError: As `hub.io.agent_files.orders` and `hub.io.hub_dir.insist_private`.
         """
-        from hub.io.agent_files import orders  # noqa: PLC0415  # most commands start no agent
-        from hub.io.dotenv import every_value  # noqa: PLC0415  # as above
+        from hub.io.dotenv import every_value  # noqa: PLC0415  # most commands start no agent
         from hub.io.hub_dir import insist_private  # noqa: PLC0415  # as above
 
         insist_private(self.root)
         found = [*items(tables), *keys(every_value(Places(self.root).dotenv))]
         if not self.always:
+            from hub.io.agent_files import orders  # noqa: PLC0415  # as above
+
             found += orders(self.root)
         once = self._once is not None and agreed(found, self._once)
         return Standing(self.root, tuple(found), self.known(), self.always, once)
