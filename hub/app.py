@@ -41,6 +41,7 @@ from hub.errors import Code, HubError
 from hub.io import garbage
 from hub.io.kingfisher import Detection
 from hub.io.places import Places, load_or_create_key
+from hub.io.trust import Gate
 from hub.makers import Makers
 from hub.mcp.http import ToolsApp
 from hub.providers.registry import load_all
@@ -102,6 +103,9 @@ class App:
     providers: Mapping[str, Provider] = attrs.field(
         default=attrs.Factory(lambda self: load_all(lambda: self.config), takes_self=True)
     )
+    gate: Gate | None = None
+    insist_on_trust: Callable[[str], None] = lambda _: None
+    """As in the daemon's order."""
     bound: Bound | None = None
     """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None
@@ -138,6 +142,7 @@ class App:
             self.providers,
             load_config=self._read_config,
             config=lambda: self.config,
+            gate=self.gate,
             jobs=Jobs(self._jobs, self._job_spec, new_id),
             new_id=new_id,
             arm=self._arm,
@@ -319,6 +324,7 @@ class App:
             self.ref("knowledge"),
             self._snapshot,
             self._scrub_file,
+            self.insist_on_trust,
         )
 
     def scrub(self, value: Any) -> Any:

@@ -34,6 +34,7 @@ from hub.io.places import Places, make_private_dir
 from hub.io.run_sweep import sweep_runs
 from hub.io.sealed import NotSealed
 from hub.io.sqlite import NewEvent
+from hub.io.trust import Gate
 from hub.messages import AuditAppend, AuditEntry, Detach, EventAppend, RequestStop, StopPipeline
 from hub.owners import Owners
 from hub.web.server import Bound
@@ -99,6 +100,10 @@ class Order:
     """Whether a stop by signal leaves the agent to the next daemon."""
     on_event: Callable[[SupEvent], None] | None = None
     clock: Callable[[], float] = lambda: 0.0
+    gate: Gate | None = None
+    """The project's door; None = nobody watches it."""
+    insist_on_trust: Callable[[str], None] = lambda _: None
+    """Refuses what the user has not agreed to; given the digest of the set that he agrees to for this time, "" = none."""
 
 
 async def run_daemon(
@@ -123,7 +128,15 @@ async def run_daemon(
         if _runs(order.places.run_dir):
             await trio.to_thread.run_sync(sweep_runs, order.places)
         failpoints.hit("recover.sweep")
-        app = App(order.places, order.config, order.load_config, order.host, order.port)
+        app = App(
+            order.places,
+            order.config,
+            order.load_config,
+            order.host,
+            order.port,
+            gate=order.gate,
+            insist_on_trust=order.insist_on_trust,
+        )
         log.enter_context(scrubbed_log(app.scrub))
         async with trio.open_nursery() as nursery:
             daemon = Daemon(app, detach=order.detach)

@@ -84,6 +84,7 @@ class Code(StrEnum):
     AGENT_RUNNING = "agent_running"
     NOTHING_TO_ADOPT = "nothing_to_adopt"
     OUTSIDE_PROJECT = "outside_project"
+    TRUST_NEEDED = "trust_needed"
 
 
 class Rule(NamedTuple):
@@ -279,6 +280,12 @@ RULES: dict[Code, Rule] = {
     ),
     Code.OUTSIDE_PROJECT: Rule(
         409, 1, "The agent works outside this project", "Start hub there: hub -C <its folder> daemon --port 0"
+    ),
+    Code.TRUST_NEEDED: Rule(
+        409,
+        5,
+        "You have not said yet that you trust this project",
+        "See what it would do, and say yes: hub trust   Or for this time: --trust",
     ),
     Code.USAGE: Rule(422, 2, "The command was not understood", "See --help."),
 }

@@ -17,6 +17,7 @@ from hub.actors.errand import Jobs
 from hub.actors.stumbles import Stumbles
 from hub.domain.config.reader import Config
 from hub.io.places import Places
+from hub.io.trust import Gate
 from hub.providers.registry import quota_client
 from supervisors import Actor, Ref
 
@@ -37,6 +38,8 @@ class Makers:
     """Reads the configuration anew."""
     config: Callable[[], Config]
     """The last one that was read."""
+    gate: Gate | None
+    """The project's door."""
     jobs: Jobs
     new_id: Callable[[str], str]
     arm: Callable[[], Awaitable[None]]
@@ -60,6 +63,7 @@ class Makers:
             events=self.ref("events"),
             clock=time.time,
             jobs=self.jobs,
+            gate=self.gate,
         )
 
     def knowledge(self) -> Actor[Any]:
@@ -72,7 +76,7 @@ class Makers:
         """The circuit breakers."""
         from hub.actors.breakers import Breakers
 
-        return Breakers(self.places, self.ref("events"), time.time)
+        return Breakers(self.places, self.ref("events"), time.time, self.ref("quota"), self.ref("audit"))
 
     def quota(self) -> Actor[Any]:
         """The wallet."""

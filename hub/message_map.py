@@ -28,10 +28,12 @@ from hub.messages import (
     AuditHistory,
     AuditIntact,
     AuditLastEvent,
+    BreakerAttempt,
     BreakerClosed,
     BreakerFailure,
     BreakerSnapshots,
     BreakerSuccess,
+    BreakerWithdrawn,
     CancelPull,
     Detach,
     Detect,
@@ -49,7 +51,7 @@ from hub.messages import (
     GetGraph,
     GetGraphDetail,
     GetGraphNodes,
-    GetLoggedOut,
+    GetLogins,
     GetOutcomes,
     GetPipelineRun,
     GetPipelines,
@@ -58,6 +60,7 @@ from hub.messages import (
     GetProviders,
     GetRedactions,
     GetSessionFacts,
+    GetStandings,
     GetStatus,
     GetVision,
     GetWallet,
@@ -111,6 +114,7 @@ class Edge:
 
 _SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetContract, GetSessionFacts)
 _SESSION_ORDERS = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
+_BREAKERS = (BreakerAttempt, BreakerClosed, BreakerFailure, BreakerSuccess, BreakerWithdrawn)
 _AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
 
 _WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
@@ -169,10 +173,11 @@ def _edges() -> tuple[Edge, ...]:
     blocking("session", "events", EventAppend, EventsHead, EventsOfDispatch, EventsOfSession, EventsOnRecord)
     blocking("session", "knowledge", DrawIntent)
     blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
-    blocking("session", "settings", GetConfig, GetLoggedOut)
-    blocking("session", "breakers", BreakerClosed, BreakerFailure, BreakerSuccess)
-    blocking("session", "quota", GetProspects)
-    blocking("breakers", "events", EventAppend)
+    blocking("session", "settings", GetConfig, GetLogins)
+    blocking("session", "breakers", *_BREAKERS)
+    blocking("session", "quota", GetProspects, GetStandings)
+    for receiver, message in (("events", EventAppend), ("quota", GetStandings), ("audit", AuditAppend)):
+        blocking("breakers", receiver, message)
     blocking("quota", "events", EventAppend, EventsHead, Subscribe)
     posting("quota", "events", "drop", Unsubscribe)
     blocking("quota", "settings", GetConfig)

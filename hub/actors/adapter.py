@@ -22,7 +22,7 @@ from hub.actors.agent_input import AgentInput
 from hub.actors.trouble import PASSING
 from hub.domain.event import Event, EventType
 from hub.domain.plain import plain
-from hub.domain.redaction.redactor import EventRedactor
+from hub.domain.redaction.events import EventRedactor
 from hub.domain.text import clean, decode
 from hub.errors import Code, HubError
 from hub.io.child import (

@@ -16,6 +16,7 @@ from typing import Any
 
 import attrs
 
+from hub.cli.context import note_left_out
 from hub.domain.config.model import Pipeline
 from hub.domain.config.profiles import together as all_profiles
 from hub.domain.config.reader import Config
@@ -29,6 +30,7 @@ from hub.io.pipelines import read_stored as stored_pipelines
 from hub.io.places import Places, find_project
 from hub.io.profiles import read_stored as stored_profiles
 from hub.io.sealed import NotSealed, read_sealed
+from hub.io.trust import Gate
 from hub.providers.base import INSTALL_ANY, install_hint
 from hub.providers.registry import load_all, names
 
@@ -36,19 +38,23 @@ _LARGEST = 1 << 24
 """Bytes of a run's record."""
 
 
-def config_of(project: Path, flags: Mapping[str, object] | None = None) -> Config:
-    """The configuration as a daemon would read it.
+def config_of(project: Path, flags: Mapping[str, object] | None = None, gate: Gate | None = None) -> Config:
+    """The configuration as a daemon would read it; at the project's usual door, or at one of this time.
 
     Raises:
         HubError: `not_a_repository`, `config_invalid`.
     """
-    return load(Places(find_project(project)).config, environ=os.environ, flags=flags or {})
+    places = Places(find_project(project))
+    door = gate or Gate.of(places.root, os.environ)
+    config = load(places.config, environ=os.environ, flags=flags or {}, gate=door)
+    note_left_out(door)
+    return config
 
 
-def providers_of(project: Path) -> Collection[str]:
+def providers_of(project: Path, gate: Gate | None = None) -> Collection[str]:
     """Who may be named: the agents that ship with hub, and in a project those of its own."""
     try:
-        config = config_of(project)
+        config = config_of(project, gate=gate)
     except HubError as error:
         if error.code is not Code.NOT_A_REPOSITORY:
             raise
@@ -56,9 +62,11 @@ def providers_of(project: Path) -> Collection[str]:
     return load_all(lambda: config)
 
 
-def pipelines_of(project: Path) -> tuple[Pipeline, ...]:
+def pipelines_of(project: Path, gate: Gate | None = None) -> tuple[Pipeline, ...]:
     """The project's pipelines: those of `hub.toml`, and those the API has stored."""
-    return all_pipelines(config_of(project).pipelines, stored_pipelines(Places(find_project(project))))
+    return all_pipelines(
+        config_of(project, gate=gate).pipelines, stored_pipelines(Places(find_project(project)))
+    )
 
 
 def last_run_of(project: Path) -> dict[str, Any]:
@@ -99,13 +107,13 @@ def insist_on_agent(config: Config, wanted: str = "") -> None:
         raise HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint=INSTALL_ANY)
 
 
-def insist_on_pipeline(project: Path, name: str) -> None:
+def insist_on_pipeline(project: Path, name: str, gate: Gate) -> None:
     """Refuse a pipeline that is not there, or cannot run.
 
     Raises:
         HubError: `not_found` with the names there are; `invalid` with every problem.
     """
-    check_runnable(named(pipelines_of(project), name), providers_of(project))
+    check_runnable(named(pipelines_of(project, gate), name), providers_of(project, gate))
 
 
 def insist_on_names(project: Path, config: Config, asked: Mapping[str, str]) -> None:

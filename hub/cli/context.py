@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from hub.client.quick import Api, find
+
+if TYPE_CHECKING:
+    from hub.io.trust import Gate
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +33,15 @@ def project_dir(ctx: click.Context) -> Path:
 def client(ctx: click.Context, timeout: float = 30.0) -> Api:
     """The project's daemon; the first call tells whether it runs."""
     return find(ctx.obj["port"] or None, project_dir(ctx), timeout=timeout)
+
+
+def note_left_out(gate: Gate) -> None:
+    """Say what an answer does without."""
+    if gate.held_back:
+        words = (
+            "what hub.toml would run, send or open is left out, for you have not agreed to it. See: hub trust"
+        )
+        click.echo(f"note: {words}", err=True)
 
 
 def show(value: Any, *, as_json: bool, text: Callable[[Any], str]) -> None:

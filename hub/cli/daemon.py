@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from hub.cli.context import json_option, project_dir
+from hub.cli.trusting import insist_on_trust, trust_option
 from hub.io import garbage
 
 _SWITCH = 0.0002
@@ -25,9 +26,12 @@ _SWITCH = 0.0002
 )
 @click.option("--demo", is_flag=True, help="Enable the scripted agents demo-first and demo-second.")
 @click.option("--detach", is_flag=True, help="At a stop, leave the agent to the next daemon.")
+@trust_option
 @json_option
 @click.pass_context
-def daemon(ctx: click.Context, *, port: int | None, demo: bool, detach: bool, as_json: bool) -> None:
+def daemon(
+    ctx: click.Context, *, port: int | None, demo: bool, detach: bool, once: bool, as_json: bool
+) -> None:
     """Serve a project until Ctrl-C or SIGTERM. The first ends the session in order, the second at once.
 
     Example: hub daemon --port 0
@@ -48,7 +52,8 @@ def daemon(ctx: click.Context, *, port: int | None, demo: bool, detach: bool, as
         # A start that fails is told once, by its error.
         (report if up.is_set() else report_failures)(event)
 
-    order = order_for(project_dir(ctx), flags=flags, detach=detach, on_event=tell)
+    gate = insist_on_trust(project_dir(ctx), once=once, as_json=as_json)
+    order = order_for(project_dir(ctx), flags=flags, detach=detach, on_event=tell, gate=gate)
     order = attrs.evolve(order, signals=True)
 
     async def go() -> None:

@@ -64,6 +64,7 @@ def _isolate(base: Path) -> None:
     for name in [name for name in os.environ if name.startswith(("HUB_", "GIT_")) and name not in _KEPT]:
         del os.environ[name]
     os.environ |= {"HUB_STATE_DIR": str(base / "state"), "HUB_CONFIG_DIR": str(base / "config")}
+    os.environ["HUB_TRUST"] = "1"  # the demo's project is hub's own
 
 
 def _repository(root: Path) -> None:

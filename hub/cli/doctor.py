@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,16 +23,22 @@ from hub.actors.settings.entries import Entries
 from hub.cli.context import json_option, project_dir
 from hub.cli.ending import several
 from hub.domain.config.reader import Config
+from hub.domain.rules import asks
 from hub.domain.text import clean
 from hub.errors import HubError
-from hub.io.config_file import load
+from hub.io.agent_keys import keys_of
+from hub.io.commands import base_env
+from hub.io.config_file import load, project_tables
+from hub.io.git.env import guarded
 from hub.io.places import Places, find_project, state_dir
+from hub.io.trust import Gate
 from hub.providers.base import Provider, install_hint, login_hint
 from hub.providers.registry import load_all
 
 _GIT = (2, 31)
 _FREE = 200 * 1024 * 1024
 _VERSION_TIMEOUT = 20.0
+_NAMED = 6
 
 
 @attrs.frozen
@@ -104,7 +110,8 @@ def _state() -> Finding:
 
 
 def _commit(places: Places) -> Finding:
-    found = _output(["git", "-C", str(places.root), "log", "-1", "--format=%h %s", "--no-show-signature"])
+    words = ["log", "-1", "--format=%h %s", "--no-show-signature"]
+    found = _output(["git", "-C", str(places.root), *words], guarded())
     hint = "Run: git commit --allow-empty -m start"
     return Finding("commit", bool(found), found or "the repository has no commit yet", hint)
 
@@ -119,6 +126,23 @@ def _config(places: Places) -> Finding:
             "hub.toml", ok=False, detail=error.detail, hint="\n".join([*several(error), error.hint])
         )
     return Finding("hub.toml", ok=True, detail=str(places.config))
+
+
+def _trust(places: Places) -> Finding:
+    """What is left out is said: until then every other finding is without it."""
+    gate = Gate.of(places.root, os.environ)
+    try:
+        standing = gate.standing(project_tables(places.config, environ=os.environ))
+    except HubError as error:
+        return Finding("trust", ok=False, detail=error.detail, hint=error.hint, warning=True)
+    if standing.trusted:
+        detail = "needs none" if standing.state == "not_needed" else "you trust this project"
+        return Finding("trust", ok=True, detail=detail)
+    keys = [clean(item.key).removeprefix("file:") for item in standing.items]
+    detail = f"not trusted, so this is left out: {', '.join(keys[:_NAMED])}" + (
+        f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+    )
+    return Finding("trust", ok=False, detail=detail, hint="See it, and say yes: hub trust", warning=True)
 
 
 def _writable(places: Places) -> Finding:
@@ -156,7 +180,9 @@ def _keys(found: str, command: str = "") -> Finding:
 def _agrees(places: Places, *question: str) -> bool:
     """Whether git says yes about the file of the keys."""
     argv = ["git", "-C", str(places.root), *question, "--", str(places.dotenv)]
-    done = subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603 - constant
+    done = subprocess.run(  # noqa: S603 - constant
+        argv, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=guarded()
+    )
     return done.returncode == 0
 
 
@@ -227,6 +253,7 @@ def _callers(_: Places) -> Finding:
 _PROJECT_CHECKS: tuple[Callable[[Places], Finding], ...] = (
     _commit,
     _config,
+    _trust,
     _writable,
     _space,
     _hub_dir,
@@ -251,7 +278,9 @@ def _agents(places: Places, config: Config) -> Iterator[Finding]:
     found = {p.name: shutil.which(config.provider(p.name).program or p.program) for p in providers}
     programs = {name: path for name, path in found.items() if path is not None}
     installed = [p for p in providers if p.name in programs]
-    logged_out = Entries(places.dotenv, Path.home()).logged_out(config, installed, time.time())
+    known = load_all(lambda: config)
+    logins = Entries(places.dotenv, Path.home(), known).logins(config, installed, time.time())
+    logged_out = {key for key, login in logins.items() if login is False}
     with ThreadPoolExecutor() as pool:  # some take seconds to tell it
         asked = [[programs[p.name], *p.version_args] for p in installed]
         versions = dict(zip(programs, pool.map(_output, asked), strict=True))
@@ -262,22 +291,42 @@ def _agents(places: Places, config: Config) -> Iterator[Finding]:
         else:
             version = versions[provider.name] or "installed, version unknown"
             yield _agent(provider, version, config, logged_out)
+            yield from _refusal(places, provider, config)
     if not installed:
         yield Finding("agents", ok=False, detail="none is installed", hint="Install one of the agents above.")
-    elif not config.session.chain and all(p.name in logged_out for p in installed):
+    elif not config.session.chain and all(_is_out(p, config, logged_out) for p in installed):
         yield Finding("agents", ok=False, detail="none is logged in", hint=login_hint(installed[0]))
 
 
-def _agent(provider: Provider, version: str, config: Config, logged_out: Collection[str]) -> Finding:
+def _is_out(provider: Provider, config: Config, logged_out: Collection[tuple[str, str]]) -> bool:
+    """Whether no account of it has a login."""
+    return all((provider.name, account.label) in logged_out for account in config.accounts(provider.name))
+
+
+def _refusal(places: Places, provider: Provider, config: Config) -> Iterator[Finding]:
+    """Whether its agent would refuse this user: it is passed by when hub chooses who works."""
+    if os.geteuid():
+        return
+    name = provider.name
+    keys = keys_of(places.dotenv, name, load_all(lambda: config))
+    env = {**base_env(), **keys, **config.provider(name).env, **config.accounts(name)[0].env}
+    why, hint = provider.refuses_root(config.provider(name).options, env, asks=asks(config.approvals, name))
+    if why:
+        yield Finding(f"{name} as root", ok=False, detail=why, hint=hint, warning=True)
+
+
+def _agent(
+    provider: Provider, version: str, config: Config, logged_out: Collection[tuple[str, str]]
+) -> Finding:
     """An agent that is installed."""
-    if provider.name not in logged_out:
+    if not _is_out(provider, config, logged_out):
         return Finding(provider.name, ok=True, detail=version)
     said = "not logged in" if config.session.chain else "not logged in: left out of the default chain"
     detail = f"{version}, {said}"
     return Finding(provider.name, ok=False, detail=detail, hint=login_hint(provider), warning=True)
 
 
-def _output(argv: list[str]) -> str:
+def _output(argv: list[str], env: Mapping[str, str] | None = None) -> str:
     try:
         done = subprocess.run(  # noqa: S603 - fixed arguments from the code
             argv,
@@ -286,6 +335,7 @@ def _output(argv: list[str]) -> str:
             timeout=_VERSION_TIMEOUT,
             check=False,
             stdin=subprocess.DEVNULL,
+            env=env,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

@@ -50,6 +50,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "The tools of hub for other agents and editors: serve them, or tell a client of them.",
     ),
     "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
+    "trust": ("hub.cli.trust", "Show what this project would run, send or open, and say that you trust it."),
     "init": ("hub.cli.init", "Write a commented hub.toml."),
     "doctor": ("hub.cli.doctor", "Look for what keeps hub from working."),
 }

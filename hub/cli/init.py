@@ -38,10 +38,7 @@ verify = []
 # model = ""
 # baseUrl = ""
 
-# Another login of the same agent, tried before another provider:
-# [[providers.claude.accounts]]
-# label = "work"
-# configDir = "~/.claude-work"
+# Another login of the same agent, tried before another provider: hub account add claude work
 """
 
 

@@ -24,6 +24,7 @@ from hub.client.place import root_of, told_by
 from hub.client.quick import Api, find
 from hub.daemon import Daemon, Order, run_daemon
 from hub.errors import Code, HubError
+from hub.io.trust import Gate
 
 START_TIMEOUT = 130.0
 """Seconds a start may take: in a large repository, uncommitted work takes its time."""
@@ -93,7 +94,12 @@ class Joined:
 
 @asynccontextmanager
 async def daemon_for(
-    project: Path, port: int | None, *, quiet: bool, alone: Callable[[], None] = lambda: None
+    project: Path,
+    port: int | None,
+    *,
+    quiet: bool,
+    alone: Callable[[], None] = lambda: None,
+    gate: Gate | None = None,
 ) -> AsyncIterator[Joined]:
     """The project's daemon for as long as the block lasts; one of our own ends in order when the block does.
 
@@ -102,6 +108,7 @@ async def daemon_for(
         port: Where the daemon listens; None = wherever it does.
         quiet: Whether nothing is said about it.
         alone: Asked before one of our own is started, which it may refuse.
+        gate: The project's door, where its user was asked at it already.
     """
     async with _listening() as joined:
         running = await trio.to_thread.run_sync(_running, project, port)
@@ -109,7 +116,7 @@ async def daemon_for(
             yield joined.found(running, _BESIDE)
             return
         alone()
-        async with _serving(project, port, quiet=quiet) as daemon:
+        async with _serving(project, port, quiet=quiet, gate=gate) as daemon:
             try:
                 joined.found(_own(project, daemon), _GOES_ON)
                 await joined.end_of_old()
@@ -129,9 +136,11 @@ def _unfinished(error: HubError) -> HubError:
 
 
 @asynccontextmanager
-async def _serving(project: Path, port: int | None, *, quiet: bool) -> AsyncIterator[Daemon]:
+async def _serving(
+    project: Path, port: int | None, *, quiet: bool, gate: Gate | None
+) -> AsyncIterator[Daemon]:
     # Nobody else looks for this daemon at a fixed place, so any free port will do unless one was named.
-    order = order_for(project, flags={"port": port}, port=0, on_event=report_failures)
+    order = order_for(project, flags={"port": port}, port=0, on_event=report_failures, gate=gate)
     ended = trio.Event()
     async with trio.open_nursery() as nursery:
         daemon: Daemon = await nursery.start(_serve, order, ended)

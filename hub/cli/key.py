@@ -13,6 +13,7 @@ import click
 
 from hub.cli.base import Group
 from hub.cli.context import json_option, show
+from hub.cli.table import table
 from hub.errors import Code, HubError
 
 _LIMIT = 65_536
@@ -31,7 +32,9 @@ def key() -> None:
 @json_option
 @click.pass_context
 def set_(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """Keep a key, read from stdin or asked for unseen. NAME: a provider, or the variable. Needs no daemon.
+    """Keep a key for one agent, read from stdin or asked for unseen. Needs no daemon.
+
+    NAME: an agent, a variable such as OPENAI_API_KEY (the first agent's that takes it), or AGENT.VARIABLE.
 
     Example: hub key set claude < key.txt
     """
@@ -51,6 +54,31 @@ def remove(ctx: click.Context, *, name: str, as_json: bool) -> None:
     Example: hub key remove OPENAI_API_KEY
     """
     _put(ctx, name, "", as_json=as_json)
+
+
+@key.command(name="list")
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, *, as_json: bool) -> None:
+    """Which agent is given which key; never a value. Needs no daemon.
+
+    Example: hub key list
+    """
+    from hub.cli.offline import described
+
+    found = [
+        {"provider": entry["name"], "name": name}
+        for entry in described(ctx, versions=False)
+        for name in entry["auth"]["keys"]
+    ]
+    show(found, as_json=as_json, text=_listed)
+
+
+def _listed(rows: list[dict[str, str]]) -> str:
+    if not rows:
+        return "no key is kept - give one: hub key set AGENT"
+    lines = table(("AGENT", "KEY"), [(row["provider"], row["name"]) for row in rows])
+    return f"{lines}\nEach key is its agent's alone. Give one to another agent: hub key set AGENT.VARIABLE"
 
 
 def _asked(name: str) -> str:
@@ -73,5 +101,5 @@ def _put(ctx: click.Context, name: str, value: str, *, as_json: bool) -> None:
 
 def _words(done: dict[str, Any]) -> str:
     if done["set"]:
-        return f"{done['name']} is kept in .hub/.env; the next run of an agent that takes it has it"
+        return f"{done['name']} is kept in .hub/.env for {done['provider']} alone; its next run has it"
     return f"{done['name']} is no longer in .hub/.env"

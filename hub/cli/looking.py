@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _MADE_OF = frozenset({"hub", "attr", "attrs", "msgspec", "re2"})
 """Packages whose code a look depends on, besides Python's own."""
-_PLACES = frozenset({"HUB_STATE_DIR", "HUB_CONFIG_DIR"})
+_PLACES = frozenset({"HUB_STATE_DIR", "HUB_CONFIG_DIR", "HUB_TRUST"})
 """Variables of hub's that are no settings."""
 
 

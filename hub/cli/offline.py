@@ -17,20 +17,25 @@ import attrs
 import click
 import trio
 
+from hub.actors.clock import iso
 from hub.actors.session.held import redactor_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
-from hub.cli.context import client, project_dir
+from hub.cli.context import client, note_left_out, project_dir
 from hub.domain.account import Account
+from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
+from hub.domain.routing import WORDS, Bar, Status
 from hub.errors import Code, HubError
 from hub.io.accounts import read_book
+from hub.io.breakers import breakers
 from hub.io.config_file import load
 from hub.io.hub_dir import claim, insist_usable
 from hub.io.lock import project_lock
 from hub.io.places import Places, find_project, make_private_dir
+from hub.io.trust import Gate
 from hub.providers.base import Provider
 from hub.providers.registry import load_all
 
@@ -45,10 +50,15 @@ class Project:
     """A project whose settings are read from its files."""
 
     places: Places
+    gate: Gate = attrs.field(
+        default=attrs.Factory(lambda self: Gate.of(self.places.root, os.environ), takes_self=True)
+    )
 
     def config(self) -> Config:
-        """The configuration as a daemon would have it."""
-        return load(self.places.config, environ=os.environ, book=read_book(self.places.accounts))
+        """The configuration as a daemon would have it; no more of the project's own than its user agreed to."""
+        return load(
+            self.places.config, environ=os.environ, book=read_book(self.places.accounts), gate=self.gate
+        )
 
     def provider(self, name: str) -> Provider:
         """The provider of this name.
@@ -66,17 +76,18 @@ class Project:
     @property
     def entries(self) -> Entries:
         """How providers are told."""
-        return Entries(self.places.dotenv, Path.home())
+        return Entries(self.places.dotenv, Path.home(), load_all(self.config))
 
     @property
     def accounts(self) -> Accounts:
         """The accounts."""
-        return Accounts(self.places, load_all(self.config), self.config, self.entries, time.time)
+        follow = self.gate.follow
+        return Accounts(self.places, load_all(self.config), self.config, self.entries, time.time, follow)
 
     @property
     def keys(self) -> KeyFile:
         """The keys."""
-        return KeyFile(self.places, load_all(self.config))
+        return KeyFile(self.places, load_all(self.config), self.gate.follow_keys)
 
     def described(self, *, versions: bool) -> list[dict[str, Any]]:
         """What `GET /api/config/providers` would answer; without asking every program for its version, some seconds less."""
@@ -85,6 +96,7 @@ class Project:
             name: Question(config.provider(name).program or provider.program, provider.version_args)
             for name, provider in providers.items()
         }
+        note_left_out(self.gate)
         found = trio.run(_asked, questions) if versions else {}
         return [self.entries.entry(config, p, found.get(p.name), time.time()) for p in providers.values()]
 
@@ -120,6 +132,36 @@ def described(ctx: click.Context, *, versions: bool = True) -> list[dict[str, An
         partial(client(ctx).get, "/api/config/providers"), lambda: project(ctx).described(versions=versions)
     )
     return found
+
+
+def standings(ctx: click.Context) -> dict[str, dict[str, Any]]:
+    """How each provider stands now, by name: from the daemon where one runs, else by the breakers that the last one kept.
+
+    Without a daemon only those that must not be chosen are told of.
+    """
+    rows: list[dict[str, Any]] = _or_here(
+        partial(client(ctx).get, "/api/providers"), lambda: _kept(project(ctx).places)
+    )
+    return {row["name"]: row for row in rows}
+
+
+def _kept(places: Places) -> list[dict[str, Any]]:
+    """The open breakers of active accounts, as `GET /api/providers` would show them."""
+    mine, now, rows = Project(places), time.time(), []
+    config = mine.config()
+    for found in breakers(places):
+        ready = ready_at(found, now)
+        if ready > now and config.accounts(found.provider)[0].label == found.account:
+            status = Status.EXHAUSTED if found.limited else Status.ERROR
+            bar = (Bar.CAP if found.cap else Bar.LIMIT) if found.limited else Bar.BREAKER
+            row = {
+                "name": found.provider,
+                "account": found.account,
+                "status": str(status),
+                "reason": WORDS[bar],
+            }
+            rows.append({**row, "resetsAt": iso(ready)})
+    return rows
 
 
 def ordered(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import click
 from hub.cli.base import Group
 from hub.cli.context import client, json_option, project_dir, show
 from hub.cli.table import counted
+from hub.cli.trusting import insist_on_trust, trust_option
 from hub.errors import RULES, Code, HubError
+from hub.io.trust import Gate
 
 _LIMIT = 16 * 1024 * 1024
 _ABOUT = 24
@@ -83,9 +86,10 @@ def _of_file(file: str) -> tuple[Any, ...]:
 @click.argument("name")
 @click.option("--resume", is_flag=True, help="Take over what the last run of this pipeline completed.")
 @click.option("--quiet", "-q", is_flag=True, help="Only the end.")
+@trust_option
 @json_option
 @click.pass_context
-def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, as_json: bool) -> int:
+def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, once: bool, as_json: bool) -> int:
     """Run a pipeline: its nodes in dependency order, each a session on the work of those before it.
 
     Ctrl-C once ends the session and the run in order; twice leaves at once.
@@ -96,16 +100,22 @@ def run(ctx: click.Context, *, name: str, resume: bool, quiet: bool, as_json: bo
 
     from hub.cli.beforehand import insist_on_commit, insist_on_pipeline
 
-    insist_on_pipeline(project_dir(ctx), name)
-    insist_on_commit(project_dir(ctx))
-    return trio.run(_run, project_dir(ctx), ctx.obj["port"], {"name": name, "resume": resume}, quiet, as_json)
+    project = project_dir(ctx)
+    gate = insist_on_trust(project, once=once, as_json=as_json)
+    insist_on_pipeline(project, name, gate)
+    insist_on_commit(project)
+    body = {"name": name, "resume": resume, **({"trust": gate.said} if gate.said else {})}
+    begin = partial(_run, project, ctx.obj["port"], body, gate, quiet=quiet, as_json=as_json)
+    return trio.run(begin)
 
 
-async def _run(project: Path, port: int | None, body: dict[str, Any], quiet: bool, as_json: bool) -> int:  # noqa: FBT001  # trio.run passes by place
+async def _run(
+    project: Path, port: int | None, body: dict[str, Any], gate: Gate, *, quiet: bool, as_json: bool
+) -> int:
     from hub.cli.join import daemon_for
     from hub.cli.watch import ask, last_event, watch_until
 
-    async with daemon_for(project, port, quiet=quiet) as joined:
+    async with daemon_for(project, port, quiet=quiet, gate=gate) as joined:
         since = await last_event(joined.api)
         started = await joined.start_session(body, "/api/pipelines/run")
         await watch_until(joined.api, since, lambda meta: _over(meta, started["runId"]), quiet=quiet)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from hub.cli.context import json_option, show
-from hub.cli.table import table
+from hub.cli.table import instant, table
 
 _VERSION = 24
 
@@ -24,9 +24,14 @@ def providers(ctx: click.Context, *, as_json: bool) -> None:
 
     Example: hub providers
     """
-    from hub.cli.offline import described
+    from hub.cli.offline import described, standings
 
-    show(described(ctx), as_json=as_json, text=_table)
+    now = standings(ctx)
+    show(
+        [{**entry, "runtime": now.get(entry["name"])} for entry in described(ctx)],
+        as_json=as_json,
+        text=_table,
+    )
 
 
 def _table(entries: list[dict[str, Any]]) -> str:
@@ -45,11 +50,13 @@ def _version(entry: dict[str, Any]) -> str:
 
 def _state(entry: dict[str, Any]) -> tuple[str, str | None, str]:
     """A word, its colour, and the next step."""
-    name = entry["name"]
+    name, now = entry["name"], entry["runtime"]
     if not entry["enabled"]:
         return "off", "bright_black", ""
     if not entry["install"]["installed"]:
         return "not installed", "bright_black", f"hub install {name}" if entry["install"]["command"] else ""
+    if now is not None and now["resetsAt"]:
+        return f"{now['reason']}, until {instant(now['resetsAt'])}", "red", "hub quota"
     if entry["auth"]["loggedIn"]:
         return "ready", "green", ""
     if entry["auth"]["loginCommand"]:

@@ -6,13 +6,16 @@ Must not: carry the session itself.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from hub.cli.context import json_option, project_dir
+from hub.cli.trusting import insist_on_trust, trust_option
 from hub.errors import Code, HubError
+from hub.io.trust import Gate
 
 
 @click.command()
@@ -34,9 +37,10 @@ from hub.errors import Code, HubError
     "--on-limit", default=None, type=click.Choice(["handoff", "wait", "stop"]), help="What to do at the wall."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Only the end.")
+@trust_option
 @json_option
 @click.pass_context
-def run(ctx: click.Context, /, *, as_json: bool, quiet: bool, **options: Any) -> int:
+def run(ctx: click.Context, /, *, as_json: bool, quiet: bool, once: bool, **options: Any) -> int:
     """Run a task: an agent works in its own worktree, and the next one goes on when it hits its limit.
 
     Ctrl-C once ends the session in order, with a snapshot; twice leaves at once.
@@ -48,10 +52,13 @@ def run(ctx: click.Context, /, *, as_json: bool, quiet: bool, **options: Any) ->
     if not options["task"].strip():
         raise HubError(Code.USAGE, "The task is empty.", hint='Say what is to be done: hub run "..."')
     project = project_dir(ctx)
-    return trio.run(_run, project, ctx.obj["port"], request(project, options), quiet, as_json)
+    gate = insist_on_trust(project, once=once, as_json=as_json)
+    body = request(project, options, gate)
+    begin = partial(_run, project, ctx.obj["port"], body, gate, quiet=quiet, as_json=as_json)
+    return trio.run(begin)
 
 
-def request(project: Path, options: dict[str, Any]) -> dict[str, Any]:
+def request(project: Path, options: dict[str, Any], gate: Gate | None = None) -> dict[str, Any]:
     """The body of `POST /api/run`: options over environment over `hub.toml`.
 
     Raises:
@@ -59,7 +66,8 @@ def request(project: Path, options: dict[str, Any]) -> dict[str, Any]:
     """
     from hub.cli.beforehand import config_of, insist_on_commit, insist_on_names
 
-    config = config_of(project, {name: options[name] for name in ("threshold", "max_handoffs", "on_limit")})
+    flags = {name: options[name] for name in ("threshold", "max_handoffs", "on_limit")}
+    config = config_of(project, flags, gate)
     insist_on_commit(project)
     session = config.session
     named = {name: options[name] for name in ("provider", "profile", "kind") if options[name]}
@@ -71,19 +79,22 @@ def request(project: Path, options: dict[str, Any]) -> dict[str, Any]:
         "threshold": session.threshold,
         "maxHandoffs": session.max_handoffs,
         "onLimit": session.on_limit,
+        **({"trust": gate.said} if gate is not None and gate.said else {}),
         **named,
     }
 
 
-async def _run(project: Path, port: int | None, body: dict[str, Any], quiet: bool, as_json: bool) -> int:  # noqa: FBT001  # trio.run passes by place
+async def _run(
+    project: Path, port: int | None, body: dict[str, Any], gate: Gate, *, quiet: bool, as_json: bool
+) -> int:
     from hub.cli.beforehand import config_of, insist_on_agent
     from hub.cli.join import daemon_for
     from hub.cli.watch import last_event, outcome, watch
 
     def somebody() -> None:
-        insist_on_agent(config_of(project), body.get("provider", ""))
+        insist_on_agent(config_of(project, gate=gate), body.get("provider", ""))
 
-    async with daemon_for(project, port, quiet=quiet, alone=somebody) as joined:
+    async with daemon_for(project, port, quiet=quiet, alone=somebody, gate=gate) as joined:
         since = await last_event(joined.api)
         started = await joined.start_session(body)
         if not quiet:

@@ -16,9 +16,10 @@ from hub.client.quick import DEFAULT_PORT
 from hub.daemon import Order
 from hub.domain.config.reader import Config
 from hub.io.accounts import read_book
-from hub.io.config_file import load
+from hub.io.config_file import load, project_tables
 from hub.io.hub_dir import insist_private
 from hub.io.places import Places, find_project
+from hub.io.trust import Gate
 
 
 def order_for(
@@ -28,6 +29,7 @@ def order_for(
     detach: bool = False,
     port: int = DEFAULT_PORT,
     on_event: Callable[[Any], None] | None = None,
+    gate: Gate | None = None,
 ) -> Order:
     """The daemon of the project around a folder.
 
@@ -37,18 +39,39 @@ def order_for(
         detach: Whether a stop by signal leaves the agent to the next daemon.
         port: Where to listen when no setting says where.
         on_event: Told what happens in the supervision tree.
+        gate: The project's door, where its user was asked at it already.
 
     Raises:
-        HubError: `not_a_repository`, `config_invalid`.
+        HubError: `not_a_repository`, `config_invalid`, `trust_needed`.
     """
     places = Places(find_project(project))
     insist_private(places.root)
+    door = gate or Gate.of(places.root, os.environ)
+
+    def insist(said: str = "") -> None:
+        standing = door.standing(project_tables(places.config, environ=os.environ))
+        if said and said == standing.digest:
+            door.agree(standing, once=True)
+        else:
+            standing.insist()
 
     def read() -> Config:
-        return load(places.config, environ=os.environ, flags=flags, book=read_book(places.accounts))
+        book = read_book(places.accounts)
+        return load(places.config, environ=os.environ, flags=flags, book=book, gate=door)
 
+    if gate is None:
+        insist()
     config = read()
     listen = port if config.server.port is None else config.server.port
     return Order(
-        places, config, read, config.server.host, listen, detach=detach, on_event=on_event, clock=time.time
+        places,
+        config,
+        read,
+        config.server.host,
+        listen,
+        detach=detach,
+        on_event=on_event,
+        clock=time.time,
+        gate=door,
+        insist_on_trust=insist,
     )

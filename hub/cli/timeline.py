@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from hub.cli.screen import for_people
+from hub.domain.handoff import ABANDONED
 
 _CELLS = 36
 _FEWEST = 4
@@ -32,7 +33,7 @@ class Move(NamedTuple):
 
 
 def handoffs(history: list[dict[str, Any]], width: int = 0) -> list[str]:
-    """One picture for each whole handoff in the rows, in lines of at most `width` columns; 0 = as they are best."""
+    """One picture for each handoff in the rows that was made, in lines of at most `width` columns; 0 = as they are best."""
     cells = min(_CELLS, max(_FEWEST, width - _BESIDE)) if width else _CELLS
     return [text for walk in _walks(history) for text in ("", *_picture(walk, cells))]
 
@@ -46,7 +47,7 @@ def _walks(history: list[dict[str, Any]]) -> Iterator[list[Move]]:
         if move.source == _HOME:
             walk = []
         walk.append(move)
-        if move.target == _HOME and walk[0].source == _HOME:
+        if move.target == _HOME and walk[0].source == _HOME and not move.reason.startswith(ABANDONED):
             yield walk
 
 

@@ -70,14 +70,9 @@ def project_name(root: Path) -> str:
     return quote(os.fsencode(os.path.realpath(root)))
 
 
-def token_for(root: Path | None, environ: Mapping[str, str]) -> str:
-    """The token where the daemon has it from: `HUB_TOKEN`, the project's `hub.toml`, the user's `config.toml`."""
-    if environ.get("HUB_TOKEN"):
-        return environ["HUB_TOKEN"]
-    places = [_user_config(environ)]
-    if root is not None:
-        places.insert(0, root / "hub.toml")
-    return next(filter(None, map(_token_in, places)), "")
+def token_for(environ: Mapping[str, str]) -> str:
+    """The token where the daemon has it from: `HUB_TOKEN`, the user's `config.toml`."""
+    return environ.get("HUB_TOKEN") or _token_in(_user_config(environ))
 
 
 def _token_in(path: Path) -> str:

@@ -136,7 +136,7 @@ def find(
     named = port or _named_port(environ)
     where = named or told.port or DEFAULT_PORT
     own = told.token if where == told.port else ""
-    token = own or (token_for(root, environ) if told.guarded else environ.get("HUB_TOKEN", ""))
+    token = own or (token_for(environ) if told.guarded else environ.get("HUB_TOKEN", ""))
     # A port that was named is meant; otherwise the socket is the door only this user can come to.
     return Api(where, timeout, socket="" if named else told.socket, token=token, project=root)
 

@@ -3,10 +3,14 @@
 Owns: the states, what opens and closes them, how long they hold, and their durable form.
 Must not: read a clock, keep timers, or decide what follows a failure (`hub.domain.retry` does).
 
-    closed     -- 5 counted failures in a row, or one usage limit -->  open
-    open       -- the cool-down has passed, or the quota is back  -->  half-open, one attempt let through
+    closed     -- 5 counted failures in a row, or a quota used up -->  open
+    open       -- the cool-down has passed, or the reset          -->  half-open, one attempt let through
+    open       -- the quota is seen to be back before its reset   -->  closed
     half-open  -- that attempt succeeds, or the provider answers  -->  closed
     half-open  -- that attempt fails                              -->  open, twice as long (15 min at most)
+
+A quota is used up when the agent says so, before or at the limit error, or when the user's own cap is spent. The end of
+an attempt carries its dispatch: the same end counts once, however often it is told.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from typing import Any
 import attrs
 
 from hub.domain.failure import FailureClass
+from hub.domain.quota.window import Standing
 
 THRESHOLD = 5
 FIRST_COOL_DOWN = 30.0
@@ -53,7 +58,11 @@ class Breaker:
         until: When an open breaker lets an attempt through again; None while closed.
         trips: Openings since the last success: each doubles the cool-down.
         trial_at: When the half-open attempt was let through; None when none is out.
-        limited: Whether a usage limit opened it.
+        limited: Whether a quota that is used up opened it.
+        cap: Whether that quota is the cap which the user declared.
+        trial: The dispatch of the half-open attempt; "" where it was not told.
+        heard: The dispatch whose end was counted last; "" for none.
+        seen_at: The moment of the newest reading of the quota that changed it.
     """
 
     provider: str
@@ -65,6 +74,10 @@ class Breaker:
     trips: int = 0
     trial_at: float | None = None
     limited: bool = False
+    cap: bool = False
+    trial: str = ""
+    heard: str = ""
+    seen_at: float = 0.0
 
     @property
     def name(self) -> str:
@@ -72,47 +85,73 @@ class Breaker:
         return f"{self.provider}/{self.account}"
 
 
-def on_failure(b: Breaker, kind: FailureClass, now: float, resets_at: float | None = None) -> Breaker:
+def on_failure(
+    b: Breaker, kind: FailureClass, now: float, resets_at: float | None = None, dispatch: str = ""
+) -> Breaker:
     """The breaker after an attempt failed.
 
     A usage limit opens it at once, until `resets_at` where that is known. While it is open, late failures of
-    earlier attempts count but prolong nothing, except that a usage limit's reset holds it open.
+    earlier attempts count but prolong nothing, except that a usage limit's reset holds it open. What the provider
+    itself answered (`ANSWERED`) ends a row of failures.
     """
+    if dispatch and dispatch == b.heard:
+        return b
+    b = attrs.evolve(b, heard=dispatch or b.heard)
     if kind is FailureClass.USAGE_LIMIT:
         return _limited(b, now, resets_at)
-    if b.state is State.HALF_OPEN:
-        if kind in ANSWERED:
-            return closed(b)
-        return _open(attrs.evolve(b, failures=b.failures + (kind in COUNTED)), now)
-    if kind not in COUNTED:
-        return b
-    counted = attrs.evolve(b, failures=b.failures + 1)
-    if b.state is State.CLOSED and counted.failures >= THRESHOLD:
-        return _open(counted, now)
-    return counted
+    if kind in ANSWERED and b.state is not State.OPEN:
+        return closed(b)
+    counted = attrs.evolve(b, failures=b.failures + (kind in COUNTED))
+    tried = b.state is State.HALF_OPEN and (not b.trial or dispatch in ("", b.trial))
+    in_a_row = b.state is State.CLOSED and counted.failures >= THRESHOLD
+    return _open(counted, now) if tried or in_a_row else counted
 
 
-def on_success(b: Breaker, now: float) -> Breaker:  # noqa: ARG001  # every event comes with its time
+def on_success(b: Breaker, now: float, dispatch: str = "") -> Breaker:  # noqa: ARG001  # every event comes with its time
     """The breaker after an attempt succeeded. An open one stays: that attempt began before it opened."""
+    if dispatch and dispatch == b.heard:
+        return b
+    b = attrs.evolve(b, heard=dispatch or b.heard)
     return b if b.state is State.OPEN else closed(b)
 
 
+def on_withdrawal(b: Breaker, dispatch: str) -> Breaker:
+    """The breaker when an attempt was ended before the provider answered: a half-open one lets another through."""
+    return attrs.evolve(b, trial="", trial_at=None) if b.trial_at is not None and b.trial == dispatch else b
+
+
+def on_quota(b: Breaker, now: float, standing: Standing) -> Breaker:
+    """The breaker when its quota stands so: open while it is used up, closed when it is seen to be back.
+
+    A quota whose reset nobody told opens it once for each time that it is seen; then attempts find out.
+    """
+    if not standing.full:
+        back = b.limited and b.state is State.OPEN and b.opened_at is not None and standing.at > b.opened_at
+        return closed(b) if back else b
+    if standing.until is None and standing.at <= b.seen_at:
+        return b
+    if b.state is State.OPEN and b.limited and (b.until or 0.0) >= (standing.until or 0.0):
+        return attrs.evolve(b, cap=standing.cap, seen_at=max(b.seen_at, standing.at))
+    opened = _limited(attrs.evolve(b, failures=b.failures - 1), now, standing.until)
+    return attrs.evolve(opened, cap=standing.cap, seen_at=max(b.seen_at, standing.at))
+
+
 def closed(b: Breaker) -> Breaker:
-    """The breaker closed and all forgotten: after a success, a good probe, or a quota seen to be back."""
-    return Breaker(b.provider, b.account)
+    """The breaker closed and its failures forgotten: after a success, a good probe, or a quota seen to be back."""
+    return Breaker(b.provider, b.account, heard=b.heard, seen_at=b.seen_at)
 
 
-def allow(b: Breaker, now: float) -> tuple[Breaker, bool]:
+def allow(b: Breaker, now: float, dispatch: str = "") -> tuple[Breaker, bool]:
     """Ask for one attempt: the breaker after the answer, and the answer.
 
     Guarantees that of all callers at a half-open breaker one gets True, until that attempt's outcome is told
-    or its lease of 15 minutes is over.
+    or its lease of 15 minutes is over. The dispatch that has the attempt may ask again.
     """
-    if b.state is State.CLOSED:
+    if b.state is State.CLOSED or (dispatch and dispatch == b.trial):
         return b, True
     if now < ready_at(b, now):
         return b, False
-    return attrs.evolve(b, state=State.HALF_OPEN, trial_at=now), True
+    return attrs.evolve(b, state=State.HALF_OPEN, trial_at=now, trial=dispatch), True
 
 
 def ready_at(b: Breaker, now: float) -> float:
@@ -121,6 +160,12 @@ def ready_at(b: Breaker, now: float) -> float:
         return now
     gate = b.until if b.trial_at is None else b.trial_at + LEASE
     return now if gate is None else max(now, gate)
+
+
+def at(b: Breaker, now: float) -> Breaker:
+    """The breaker as time makes it: an open one is half-open when its cool-down has passed or its reset has come."""
+    over = b.state is State.OPEN and ready_at(b, now) <= now
+    return attrs.evolve(b, state=State.HALF_OPEN) if over else b
 
 
 def snapshot(b: Breaker) -> dict[str, Any]:
@@ -161,7 +206,9 @@ def _open(b: Breaker, now: float) -> Breaker:
         until=now + _cool_down(b.trips),
         trips=b.trips + 1,
         trial_at=None,
+        trial="",
         limited=False,
+        cap=False,
     )
 
 

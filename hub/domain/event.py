@@ -70,7 +70,8 @@ class Event(Value):
     are among `tokensIn`), `request` (true when the figures are those of one request), `costUsdMicros`,
     `model`, `used` (per mille of a quota window, int), `window`, `resetsAt` (epoch seconds, int),
     `nativeSession`, `plan` (list of str), `tasksRemaining` (list of str), `skills`, `mcps` (lists of str),
-    `failure` (a failure class), `delta` (true for a piece of streamed text), `needsInput` (true when the agent
+    `failure` (a failure class), `delta` (true for a piece of streamed text, told again as a whole), `more` (true when
+    the text goes on in the next event of the type), `needsInput` (true when the agent
     waits for an answer), `interrupted` (true of a result when somebody ended the turn), `approvalId`, `unknown` (true for
     a line nobody could read), `amends` (the id of the event of which this one tells more, and nothing that happened since).
     """
@@ -91,6 +92,29 @@ class Event(Value):
     def to_json(self) -> dict[str, Any]:
         """The `{Type, Content, Meta}` of the specification."""
         return {"Type": self.type.value, "Content": self.content, "Meta": dict(self.meta)}
+
+
+DOING = frozenset({EventType.TEXT, EventType.THINKING, EventType.TOOL_USE, EventType.TOOL_RESULT})
+"""What a model does, and no program without one."""
+
+
+def answers(event: Event) -> bool:
+    """Whether the event shows that the agent's model has answered, by what the agent says and not by who it is.
+
+    That its program has started, met a limit, tries again or has no login shows nothing of the kind.
+    """
+    meta = event.meta
+    match event.type:
+        case EventType.USAGE:
+            return bool(meta.get("tokensOut"))
+        case EventType.WAITING:
+            return bool(meta.get("approvalId") or meta.get("needsInput"))
+        case EventType.RESULT:
+            return not (meta.get("isError") or meta.get("interrupted"))
+        case EventType.SYSTEM:
+            return "plan" in meta
+        case kind:
+            return kind in DOING
 
 
 @attrs.frozen(eq=False, repr=False)

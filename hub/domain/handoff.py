@@ -113,16 +113,47 @@ TABLE: tuple[Transition, ...] = (
         "next target tried",
     ),
     # A handoff that cannot or may not be finished (stopped by the user, nobody left, a contract that does not
-    # verify, a dispatch nobody can be sure about) ends the session with a coded error. Without these rows an
-    # ended session would stay in a transitional state, and every later start would take the handoff up again.
-    Transition(State.PAUSING, Trigger.ABANDONED, "session ended", State.RUNNING, "reason recorded"),
-    Transition(State.SNAPSHOTTED, Trigger.ABANDONED, "session ended", State.RUNNING, "reason recorded"),
-    Transition(State.ENVELOPE_BUILT, Trigger.ABANDONED, "session ended", State.RUNNING, "reason recorded"),
-    Transition(State.DISPATCHED, Trigger.ABANDONED, "session ended", State.RUNNING, "reason recorded"),
-    Transition(State.RESUMING, Trigger.ABANDONED, "session ended", State.RUNNING, "reason recorded"),
+    # verify, a dispatch nobody can be sure about) ends the session with a coded error, or, where a reset will
+    # help, lets it wait. Without these rows it would stay in a transitional state, and every later start would
+    # take the handoff up again.
+    Transition(
+        State.PAUSING, Trigger.ABANDONED, "session ended, or nobody is free", State.RUNNING, "reason recorded"
+    ),
+    Transition(
+        State.SNAPSHOTTED,
+        Trigger.ABANDONED,
+        "session ended, or nobody is free",
+        State.RUNNING,
+        "reason recorded",
+    ),
+    Transition(
+        State.ENVELOPE_BUILT,
+        Trigger.ABANDONED,
+        "session ended, or nobody is free",
+        State.RUNNING,
+        "reason recorded",
+    ),
+    Transition(
+        State.DISPATCHED,
+        Trigger.ABANDONED,
+        "session ended, or nobody is free",
+        State.RUNNING,
+        "reason recorded",
+    ),
+    Transition(
+        State.RESUMING,
+        Trigger.ABANDONED,
+        "session ended, or nobody is free",
+        State.RUNNING,
+        "reason recorded",
+    ),
 )
 
 _NEXT: Mapping[tuple[State, Trigger], Transition] = {(row.state, row.trigger): row for row in TABLE}
+
+
+ABANDONED = "not handed over"
+"""How the history says that a handoff ended with its session, and nobody took over."""
 
 
 class Effect(StrEnum):

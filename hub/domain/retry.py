@@ -30,6 +30,7 @@ LAST_PROBE = 900.0
 """Where nobody knows the reset, the quota is probed after 1, 2, 4... at most 15 minutes."""
 JITTER = 0.25
 """Jitter adds up to this part of a backoff; it never shortens one."""
+SHORT = "a short limit: it is over in a moment"
 SHORT_WINDOWS = frozenset({"minute", "second"})
 
 
@@ -142,7 +143,7 @@ def _usage_limit(failure: Failure, s: Situation) -> Decision:
     near = failure.resets_at is not None and failure.resets_at - s.now <= s.short_reset
     if (per_minute or near) and s.attempt <= s.max_attempts:
         until = s.later(s.backoff(), failure.resets_at)
-        return Wait(until, "a short limit: it is over in a moment")
+        return Wait(until, SHORT)
     if s.on_limit == "stop":
         return Surface(Code.QUOTA_EXHAUSTED, "the short limit does not end and onLimit is stop")
     if s.on_limit != "wait" and s.can_hand_off:

@@ -80,11 +80,12 @@ class Attempt(Value):
 
 @attrs.frozen(eq=False, repr=False)
 class LeftOut(Value):
-    """A provider that the default chain passed by, and what brings it in."""
+    """An account that the start passed by, and what brings it in."""
 
     provider: str
     reason: str
     hint: str
+    account: str = ""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -125,6 +126,8 @@ class SessionRecord(Value):
     """The state before the newest move; None before the first one."""
     moved_seq: int = 0
     """`seq` of the newest move: what is told about a move is told under this number, however often."""
+    moved_by: str = ""
+    """The trigger of the newest move."""
 
     session_state: SessionState = SessionState.IDLE
     role: str = "idle"
@@ -151,8 +154,10 @@ class SessionRecord(Value):
     """The skills it wants used, the same."""
     chain: tuple[str, ...] = ()
     """Provider names in order of priority, as resolved at the start."""
+    named: tuple[str, ...] = ()
+    """Those of the chain whom the user named: they are asked, last of all, also where hub sees no login of them."""
     left_out: tuple[LeftOut, ...] = ()
-    """Who is not in the chain for want of a login, as it was at the start."""
+    """Who was passed by at the start, and why."""
     threshold: float = 0.9
     max_handoffs: int = 5
     on_limit: OnLimit = OnLimit.HANDOFF

@@ -12,6 +12,8 @@ import unicodedata
 from hub.domain.patterns import late
 
 MAX_LABEL = 64
+_WORD = 256
+"""A longer run without a blank is data."""
 MARK = "\u2026"
 """What `clip` puts where it cut."""
 
@@ -55,6 +57,22 @@ def clip(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return text[: max(0, limit - len(MARK))] + MARK[:limit]
+
+
+def cap(text: str, most: int) -> str:
+    """`text`, or its two ends where it is longer: errors tend to stand at the end. No word near the cut is cut through."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    head = whole_words(text[:half])
+    tail = whole_words(text[len(text) - half :][::-1])[::-1]
+    return f"{head}\n[{len(text) - len(head) - len(tail)} characters left out]\n{tail}"
+
+
+def whole_words(text: str) -> str:
+    """The beginning of a longer text without the word at its end that may go on, if that is no longer than words are."""
+    gap = max(text.rfind(" ", -_WORD), text.rfind("\n", -_WORD))
+    return text[: gap + 1] if gap > 0 else text
 
 
 def decode(data: bytes) -> str:

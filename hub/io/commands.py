@@ -26,7 +26,9 @@ _STOP_SECONDS = 8.0
 _NAMES = frozenset({"PATH", "HOME", "LANG", "TERM", "TMPDIR", "SHELL", "USER"})
 _NETWORK = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _AGENT_NAMES = _NAMES.union(
-    _NETWORK, map(str.lower, _NETWORK), {"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "TZ"}
+    _NETWORK,
+    map(str.lower, _NETWORK),
+    {"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "TZ", "IS_SANDBOX"},
 )
 
 
@@ -36,7 +38,10 @@ def command_env() -> dict[str, str]:
 
 
 def base_env() -> dict[str, str]:
-    """What every agent gets: the same, the way to the network, and the time zone some tell resets in."""
+    """What every agent gets: the same, the way to the network, the time zone, and `IS_SANDBOX`.
+
+    Some tell resets in the time zone; some work for root in a sandbox only.
+    """
     return {
         name: value for name, value in os.environ.items() if name in _AGENT_NAMES or name.startswith("LC_")
     }

@@ -9,6 +9,7 @@ by key; an array is taken whole.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ from typing import Any
 import attrs
 
 from hub.domain.accounts import Book, laid_over
-from hub.domain.config.reader import OPT_IN, Config, parse_config, parse_toml, read_config
+from hub.domain.config.reader import OPT_IN, Config, invalid, parse_config, parse_toml, read_config
+from hub.domain.trust import misplaced
 from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io import userdirs
 from hub.io.atomic import read_bounded
+from hub.io.trust import Gate
 
 MAX_BYTES = 1 << 20
 BUILT_IN = "built-in"
@@ -109,9 +112,10 @@ def load(
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
     book: Book | None = None,
+    gate: Gate | None = None,
 ) -> Config:
     """The configuration in force; see `settings`."""
-    return settings(path, user, environ=environ, flags=flags, book=book).config
+    return settings(path, user, environ=environ, flags=flags, book=book, gate=gate).config
 
 
 def origins(
@@ -133,8 +137,9 @@ def settings(
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
     book: Book | None = None,
+    gate: Gate | None = None,
 ) -> Settings:
-    """Read every layer.
+    """Read every layer; of a project's own no more than its user has agreed to.
 
     Args:
         path: `hub.toml`; it need not exist.
@@ -142,6 +147,7 @@ def settings(
         environ: The environment.
         flags: Options of the command line by their names in `FLAGS`.
         book: Accounts that stand in no configuration; a file's own of the same label or directory wins.
+        gate: The project's door; its usual one when None.
 
     Raises:
         HubError: CONFIG_INVALID, naming the file, line and column, the variable or the option.
@@ -149,8 +155,10 @@ def settings(
     merged: Raw = {}
     origin: dict[str, str] = {}
     home = Path(environ.get("HOME") or Path.home())
-    for file in (user_config(environ) if user is None else user, path):
-        _merge(merged, _absolute(_read_file(file), file.parent, home), str(file), origin)
+    own = user_config(environ) if user is None else user
+    _merge(merged, _absolute(_read_file(own), own.parent, home), str(own), origin)
+    tables = (gate or Gate.of(path.parent, environ)).admit(project_tables(path, own, environ=environ))
+    _merge(merged, _absolute(copy.deepcopy(dict(tables)), path.parent, home), str(path), origin)
     laid_over(merged.setdefault("providers", {}), book or {})
     for name, (keys, read) in ENVIRONMENT.items():
         if value := environ.get(name, ""):
@@ -160,6 +168,22 @@ def settings(
             option = f"--{name.replace('_', '-')}"
             _merge(merged, _checked(option, FLAGS[name], lambda same: same, chosen), option, origin)
     return Settings(read_config(merged, "the configuration"), origin)
+
+
+def project_tables(path: Path, user: Path | None = None, *, environ: Mapping[str, str]) -> Raw:
+    """The raw tables of a project's `hub.toml`, whatever its user has agreed to; {} where there is no file.
+
+    Raises:
+        HubError: CONFIG_INVALID, also for a setting that is read from the user's own configuration alone.
+    """
+    raw = _read_file(path)
+    home = environ.get("HOME") or str(Path.home())
+    accounts = f"{userdirs.state_dir(environ)}/accounts"
+    if problems := list(misplaced(raw, home, accounts)):
+        own = user_config(environ) if user is None else user
+        error = invalid(problems, str(path), text_of(path.resolve()))
+        raise HubError(error.code, error.detail, hint=f"Move it to: {own}", **error.extra)
+    return raw
 
 
 def text_of(file: Path) -> str:

@@ -22,23 +22,28 @@ from hub.io.config_file import MAX_BYTES, Keys, decoded
 
 Edit = Callable[[Any], None]
 """Changes raw tables in place; a plain dict or a tomlkit document."""
+Watch = Callable[[Mapping[str, Any], Mapping[str, Any]], None]
+"""Is shown the raw tables before and after a change of the user's, just before it is made."""
 _TRIES = 5
 """How often a file that changes under the hand is read anew."""
 
 
-def patch_provider(path: Path, name: str, changes: Mapping[str, Any]) -> Config:
+def unwatched(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Nobody watches a change."""
+
+
+def patch_provider(path: Path, name: str, changes: Mapping[str, Any], watch: Watch = unwatched) -> Config:
     """Change a provider's table in `hub.toml`; None removes a key. See `edit`."""
-    return patch(path, {("providers", name, key): value for key, value in changes.items()})
+    return patch(path, {("providers", name, key): value for key, value in changes.items()}, watch)
 
 
-def patch(path: Path, changes: Mapping[Keys, Any]) -> Config:
+def patch(path: Path, changes: Mapping[Keys, Any], watch: Watch = unwatched) -> Config:
     """Change values; None removes a key. See `edit`."""
-    return edit(
-        path, partial(_apply, changes), "Change it by hand: " + ", ".join(".".join(keys) for keys in changes)
-    )
+    by_hand = "Change it by hand: " + ", ".join(".".join(keys) for keys in changes)
+    return edit(path, partial(_apply, changes), by_hand, watch)
 
 
-def edit(path: Path, change: Edit, by_hand: str) -> Config:
+def edit(path: Path, change: Edit, by_hand: str, watch: Watch = unwatched) -> Config:
     """Change a configuration file, keeping its comments, its order, its mode and whatever was saved meanwhile.
 
     The new text is read back and must say exactly what the old one said but for the change, and it must validate;
@@ -49,6 +54,7 @@ def edit(path: Path, change: Edit, by_hand: str) -> Config:
         path: The file; it need not exist. A link stays one.
         change: What to do, to be applied any number of times.
         by_hand: The next step for who must do it without us.
+        watch: Shown the change, once for each text that it is tried on.
 
     Returns:
         What the file says from here on.
@@ -63,6 +69,7 @@ def edit(path: Path, change: Edit, by_hand: str) -> Config:
         text = decoded(old or b"", path)
         new = _changed(text, str(path), change, by_hand)
         config = parse_config(new, str(path))
+        watch(parse_toml(text), parse_toml(new))
         if new == text or _replace(target, old, new.encode()):
             return config
     raise HubError(Code.CONFIG_CHANGED, f"{path} changes faster than it can be read.", hint=by_hand)

@@ -38,6 +38,11 @@ def read_env(path: Path, allowed: Collection[str]) -> dict[str, str]:
     }
 
 
+def every_value(path: Path) -> dict[str, str]:
+    """All that the file sets, whoever takes it; as `read_env`."""
+    return {name: value for name, value, _ in _bindings(_text(path)) if name and value is not None}
+
+
 def write_env(path: Path, name: str, value: str | None, allowed: Collection[str]) -> None:
     """Set one name, or remove it with None; comments and other names stay. The new file is 0600 and whole.
 

@@ -10,6 +10,8 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterator
 
+PLAIN = "hub_plain"
+"""`extra={PLAIN: True}`: words of the code alone. To redact a message takes files, which may be what is lacking."""
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -19,6 +21,8 @@ class _Plain(logging.Formatter):
         self._scrub = scrub
 
     def format(self, record: logging.LogRecord) -> str:
+        if getattr(record, PLAIN, False):
+            return super().format(record)
         try:
             return self._scrub(super().format(record))
         except Exception as error:  # noqa: BLE001  # logging would show the message as it is

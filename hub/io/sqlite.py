@@ -122,6 +122,9 @@ class EventStore:
                 store._let_go()
                 raise_coded(path, error)
             store._start_anew(error)
+        except BaseException:
+            store._let_go()
+            raise
         return store
 
     @classmethod

@@ -130,7 +130,7 @@ def no_terminal(command: Command) -> HubError:
     return HubError(
         Code.NO_TERMINAL,
         f"No terminal could be opened here. Run by hand: {command.text()}",
-        hint="Type that command, or name a terminal in hub.toml: [terminal] command",
+        hint="Type that command, or set [terminal] command in your config.toml",
         command=command.text(),
     )
 

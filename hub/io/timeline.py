@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hub.domain.audit import Record
+from hub.domain.handoff import ABANDONED, Trigger
 from hub.io.journal import AuditJournal
 
 HANDOFF = "handoff"
@@ -89,9 +90,11 @@ class Timeline:
         elif isinstance(data.get("exitCode"), int):
             parts.append(f"exit {data['exitCode']}")
         if record.event == HANDOFF:
+            over = [ABANDONED] if data.get("by") == Trigger.ABANDONED else []
+            words = [*over, *([str(data["reason"])] if data.get("reason") else [])]
             parts = [
                 f"{data.get('from')} -> {data.get('to')}",
-                *([str(data["reason"])] if data.get("reason") else []),
+                *([": ".join(words)] if words else []),
                 *([f"fidelity {hfs}"] if data.get(_SCORE) else []),
             ]
         elif record.event == _SCORE:

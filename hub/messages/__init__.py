@@ -55,6 +55,8 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "breakers": (
         "BreakerFailure",
         "BreakerSuccess",
+        "BreakerAttempt",
+        "BreakerWithdrawn",
         "Shut",
         "BreakerClosed",
         "BreakerSnapshots",
@@ -97,6 +99,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "quota": (
         "GetWallet",
         "GetProspects",
+        "GetStandings",
         "SpentElsewhere",
         "QuotaSeen",
     ),
@@ -120,7 +123,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "settings": (
         "GetConfig",
         "ProvidersConfigured",
-        "GetLoggedOut",
+        "GetLogins",
         "GetProfiles",
         "PutProfile",
         "RemoveProfile",

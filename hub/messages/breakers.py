@@ -14,19 +14,39 @@ from hub.domain.value import Value
 
 @attrs.frozen(eq=False, repr=False)
 class BreakerFailure(Value):
-    """A run on this provider and account failed."""
+    """A run on this provider and account failed. The end of a dispatch counts once, however often it is told."""
 
     provider: str
     account: str
     failure: Failure
+    dispatch_id: str = ""
 
 
 @attrs.frozen(eq=False, repr=False)
 class BreakerSuccess(Value):
-    """A run on this provider and account works."""
+    """A run on this provider and account works: it came to its end, or was ended while it did."""
 
     provider: str
     account: str
+    dispatch_id: str = ""
+
+
+@attrs.frozen(eq=False, repr=False)
+class BreakerAttempt(Value):
+    """Answers whether this dispatch may be started: of all that ask a half-open breaker, one. May be repeated."""
+
+    provider: str
+    account: str
+    dispatch_id: str
+
+
+@attrs.frozen(eq=False, repr=False)
+class BreakerWithdrawn(Value):
+    """The dispatch was ended before the provider answered: it says nothing, and another one may be let through."""
+
+    provider: str
+    account: str
+    dispatch_id: str
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -36,7 +56,11 @@ class Shut(Value):
     until: float
     """Epoch seconds at which it may be tried again."""
     limited: bool
-    """Whether its usage limit is reached; else it failed too often."""
+    """Whether a quota of it is used up; else it failed too often."""
+    cap: bool = False
+    """Whether that quota is the cap which the user declared."""
+    trial: bool = False
+    """Whether the one attempt of a half-open breaker is under way."""
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -31,6 +31,11 @@ class GetProspects(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
+class GetStandings(Value):
+    """Answers `{(provider, account): Standing}` of every account of which anything is known, by the wallet's figures."""
+
+
+@attrs.frozen(eq=False, repr=False)
 class SpentElsewhere(Value):
     """What sessions have more that hub did not start, or that it did start, then without answers.
 

@@ -6,7 +6,7 @@ Must not: hold behaviour.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -25,8 +25,10 @@ class ProvidersConfigured(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetLoggedOut(Value):
-    """Answers the set of the providers whose active account is sure to have no login."""
+class GetLogins(Value):
+    """Answers `{(provider, account): login}` of these providers, () = of all; True, False, or None: nobody can know."""
+
+    providers: Sequence[str] = ()
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -76,7 +78,8 @@ class SetKey(Value):
     """Put a key into `.hub/.env`, or take it out. Answers `{provider, name, set}`."""
 
     name: str
-    """A provider, which means the first of its names; or one of the names themselves."""
+    """A provider, which means the first of its names; one of the names themselves, which means the first agent that takes
+    it; or both, as in `opencode.ANTHROPIC_API_KEY`."""
     value: str = attrs.field(repr=False)
     """"" takes it out."""
 

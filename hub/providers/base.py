@@ -174,7 +174,7 @@ class Stream(Protocol):
 
     @property
     def alive(self) -> bool:
-        """Whether the agent has shown that it works (its first own event): the receiver's heartbeat."""
+        """Whether the agent's program has shown that it runs (its first own event)."""
 
     @property
     def unknown_lines(self) -> int:
@@ -270,6 +270,17 @@ class Provider(Protocol):
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """Environment that points the agent at the account's isolated directory."""
+
+    def refuses_root(
+        self, options: Mapping[str, Any], env: Mapping[str, str], *, asks: bool
+    ) -> tuple[str, str]:
+        """Why it would not start for the user root, in a user's words, and what helps; ("", "") = it would.
+
+        Args:
+            options: Its table in `hub.toml`.
+            env: The environment it would have.
+            asks: Whether a rule wants it to ask before it acts.
+        """
 
     def launch(self, assignment: Assignment) -> Launch:
         """How to start it."""

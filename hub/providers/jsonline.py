@@ -15,6 +15,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hub.domain.text import cap as cap  # noqa: PLC0414  # part of the API
+from hub.domain.text import whole_words
+
 if TYPE_CHECKING:
     from hub.domain.event import Event  # a store has none
 
@@ -63,14 +66,6 @@ def clean(text: str) -> str:
     if text.isascii():
         return text.replace("\0", _REPLACEMENT)
     return text.replace("\0", _REPLACEMENT).encode("utf-8", "replace").decode()
-
-
-def cap(text: str, most: int) -> str:
-    """The text, or its two ends where it is longer: errors tend to stand at the end."""
-    if len(text) <= most:
-        return text
-    half = most // 2
-    return f"{text[:half]}\n[{len(text) - 2 * half} characters left out]\n{text[-half:]}"
 
 
 def text(value: Any) -> str:
@@ -125,7 +120,7 @@ def excerpt(value: Any, depth: int = _EXCERPT_DEPTH) -> Any:
         return _container(value, depth - 1) if depth > 0 else "…"
     if isinstance(value, str):
         short = clean(value[: _EXCERPT_TEXT + 1])
-        return short if len(value) <= _EXCERPT_TEXT else short[:_EXCERPT_TEXT] + "…"
+        return short if len(value) <= _EXCERPT_TEXT else whole_words(short[:_EXCERPT_TEXT]) + "…"
     if value is None or isinstance(value, bool):
         return value
     return integer(value)

@@ -56,6 +56,16 @@ class Program:
         place = {self.home_env: account.config_dir} if self.home_env and account.config_dir else {}
         return {**place, **account.env}
 
+    def refuses_root(
+        self,
+        options: Mapping[str, Any],  # noqa: ARG002 - the contract's signature
+        env: Mapping[str, str],  # noqa: ARG002 - the contract's signature
+        *,
+        asks: bool,  # noqa: ARG002 - the contract's signature
+    ) -> tuple[str, str]:
+        """Most do as any user asks."""
+        return "", ""
+
     def environment(self, assignment: Assignment, own: Mapping[str, str] | None = None) -> dict[str, str]:
         """All that the agent gets on top of the base; the later wins.
 

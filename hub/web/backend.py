@@ -38,6 +38,8 @@ class RunRequest:
     on_limit: str | None = None
     kind: str = ""
     """What kind of task it is: it chooses the profile where none is named."""
+    trust: str = ""
+    """The digest of what the project would do, where the user agrees to that for this time."""
 
 
 class Subscription(Protocol):
@@ -150,7 +152,7 @@ class Backend(Protocol):
     async def replace_pipelines(self, pipelines: JsonArray) -> JsonArray:
         """Store these in place of those that are stored; answers all pipelines."""
 
-    async def run_pipeline(self, name: str, *, resume: bool) -> JsonObject:
+    async def run_pipeline(self, name: str, *, resume: bool, trust: str = "") -> JsonObject:
         """Start a run; answers it."""
 
     async def pipeline_run(self) -> JsonObject:

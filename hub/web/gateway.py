@@ -55,6 +55,8 @@ class Gateway:
     """Takes the supervision tree's picture."""
     hide: Callable[[str], str]
     """Hides what is secret in a text, every line on its line."""
+    insist_on_trust: Callable[[str], None] = lambda _: None
+    """Refuses what the user has not agreed to, but for the set of the digest that it is given."""
 
     async def status(self) -> JsonObject:
         """The Status resource; the graph's size is no reason to have no status."""
@@ -152,6 +154,7 @@ class Gateway:
 
     async def launch_model(self, provider: str, model: str) -> JsonObject:
         """Start an agent on a local model."""
+        await self._insist()
         return await self.models.call(messages.LaunchModel(provider, model), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def detect(self, since_hours: int) -> JsonArray:
@@ -162,6 +165,8 @@ class Gateway:
         self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
     ) -> JsonObject:
         """Go on with what another agent did."""
+        if start or interactive:
+            await self._insist()
         order = messages.Adopt(
             number, target, start=start, interactive=interactive, stop=stop, repository=repository
         )
@@ -169,7 +174,9 @@ class Gateway:
 
     async def run(self, request: RunRequest) -> JsonObject:
         """Start a session."""
-        order = messages.StartRun(**attrs.asdict(request, recurse=False))
+        await self._insist(request.trust)
+        asked = attrs.asdict(request, recurse=False, filter=lambda field, _: field.name != "trust")
+        order = messages.StartRun(**asked)
         return await self.session.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
     async def handoff(self) -> JsonObject:
@@ -204,8 +211,9 @@ class Gateway:
         order = messages.ReplacePipelines(await trio.to_thread.run_sync(read, pipelines))
         return await self.pipelines_ref.call(order, timeout=_TIMEOUT)  # type: ignore[no-any-return]
 
-    async def run_pipeline(self, name: str, *, resume: bool) -> JsonObject:
+    async def run_pipeline(self, name: str, *, resume: bool, trust: str = "") -> JsonObject:
         """Start a run. It begins with a commit of the user's uncommitted work, which may take its time."""
+        await self._insist(trust)
         order = messages.RunPipeline(name, resume)
         return await self.pipelines_ref.call(order, timeout=_BEGIN_TIMEOUT)  # type: ignore[no-any-return]
 
@@ -217,6 +225,14 @@ class Gateway:
                 Code.NOT_FOUND, "No pipeline has run yet.", hint="Run one: hub pipeline run <name>"
             )
         return found
+
+    async def _insist(self, said: str = "") -> None:
+        """Refuse to start anything that the user has not agreed to.
+
+        Raises:
+            HubError: `trust_needed`.
+        """
+        await trio.to_thread.run_sync(self.insist_on_trust, said)
 
     async def _facts(self) -> dict[str, Any]:
         return await self.session.call(messages.GetSessionFacts(), timeout=_TIMEOUT)  # type: ignore[no-any-return]

@@ -31,6 +31,7 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
 from hub.errors import Code, HubError
+from hub.io.log import PLAIN
 from hub.owners import Owners
 from hub.web.app import create_app
 from hub.web.backend import Backend
@@ -213,7 +214,7 @@ class _Server:
                     break
                 except OSError as error:
                     if error.errno in OUT_OF_FILES:
-                        self._trouble("no connection can be accepted", str(error.strerror))
+                        self._trouble("no connection can be accepted: no file can be opened")
                         self._crowd.relieve()
                         await trio.sleep(BREATH)
                         break
@@ -222,7 +223,7 @@ class _Server:
                     continue  # the connection's own error: it has ended before it was accepted
                 if sock.fileno() >= _files_for_connections() and not self._crowd.relieve():
                     self._trouble(
-                        "a connection was dropped", "too few files are left for the daemon's own work"
+                        "a connection was dropped: too few files are left for the daemon's own work"
                     )
                     sock.close()
                     continue
@@ -236,7 +237,7 @@ class _Server:
         else:
             connection = Connection(self._app, self._config, self._context, stream, who)
         if not self._crowd.admit(connection):
-            self._trouble("a connection was dropped", "too many are open")
+            self._trouble("a connection was dropped: too many are open")
             await trio.aclose_forcefully(stream)
             return
         try:
@@ -246,12 +247,12 @@ class _Server:
             if not self._crowd:
                 self._gone.set()
 
-    def _trouble(self, what: str, why: str) -> None:
+    def _trouble(self, what: str) -> None:
         """Says so now and then; whoever causes it can cause it a thousand times a second."""
         now = trio.current_time()
         if now - self._told.get(what, -math.inf) >= SAID_EVERY:
             self._told[what] = now
-            _log.warning("%s: %s", what, why)
+            _log.warning(what, extra={PLAIN: True})
 
     async def _all_gone(self) -> None:
         while self._crowd:

@@ -14,8 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from hub.domain.event import Event, EventType
+from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.known import forms
-from hub.domain.redaction.redactor import EventRedactor, KnownSecrets, Redactor
+from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io.kingfisher import Detection
 from tests.bench.table import Row, at_least, run
 

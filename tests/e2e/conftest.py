@@ -13,6 +13,7 @@ import pytest
 from tests.agents import PROGRAMS, base_env, program_path
 from tests.faults.harness import Api, Project, project, until
 from tests.model_server import ModelServer, Seen
+from tests.settings import lay_out
 
 PATIENCE = 90.0
 
@@ -41,7 +42,7 @@ class Team:
         text = f"[session]\nchain = [{chain}]\n{session}\n"
         for name, labels in accounts.items():
             text += self._provider(name) + "".join(self._account(name, label) for label in labels)
-        (self.made.root / "hub.toml").write_text(text)
+        lay_out(text, self.made.root, self.made.own)
 
     def _provider(self, name: str) -> str:
         agent = PROGRAMS[name]
@@ -83,6 +84,12 @@ class Team:
     def ended(self) -> dict[str, object]:
         """Wait for the session's end."""
         return until(self.made.ended, "the session ends", PATIENCE)
+
+    def ended_of(self, session: object) -> dict[str, object]:
+        """Wait for the end of this session; the last one's record stays until it begins."""
+        return until(
+            lambda: (r := self.made.ended()).get("sessionId") == session and r, "the session ends", PATIENCE
+        )
 
     def busy(self, mark: str, **body) -> Api:
         """A session under way whose agent has begun the command that makes the file `mark`; returns the daemon's API."""

@@ -27,7 +27,7 @@ def began(team, name, *turns):
 
 def adopted(team, provider, home, **ways):
     """What the API answers to the adoption of that account's only session, for Codex."""
-    config, named = team.made.root / "hub.toml", PROGRAMS[provider].key
+    config, named = team.made.own / "config.toml", PROGRAMS[provider].key
     own = f'[[providers.{provider}.accounts]]\nlabel = "mine"\nconfigDir = "{home}"\nenv = {{ {named} = "{key_of(f"{provider}:mine")}" }}\n'
     before, first, after = config.read_text().partition(f"[[providers.{provider}.accounts]]")
     config.write_text(f"{before}\n{own}\n{first}{after}")  # the first of its accounts is the active one

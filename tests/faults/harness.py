@@ -25,6 +25,7 @@ from hub.errors import Code, HubError
 from hub.io import seal
 from hub.io.places import load_or_create_key
 from hub.io.sealed import name_of
+from tests.settings import lay_out
 from tests.waiting import PATIENCE, ended, until
 
 __all__ = ["HUB", "PATIENCE", "Project", "git", "project", "try_post", "until"]
@@ -64,6 +65,11 @@ class Project:
         """`.hub/`."""
         return self.root / ".hub"
 
+    @property
+    def own(self) -> Path:
+        """Where the user's own configuration is."""
+        return self.root.parent / "config"
+
     def script(self, provider: str, *steps: Mapping[str, Any]) -> None:
         """What a scripted agent does."""
         (self.root.parent / f"{provider}.json").write_text(json.dumps({"steps": list(steps)}))
@@ -78,7 +84,7 @@ class Project:
         )
         session = '[session]\nchain = ["demo-first", "demo-second"]\norphanGrace = 20\n'
         quick = f"[redaction]\ndetection = {str(detection).lower()}\n"
-        (self.root / "hub.toml").write_text(session + quick + text + extra)
+        lay_out(session + quick + text + extra, self.root, self.own)
 
     def python(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
         """A program of Python's, run in the project to its end."""
@@ -98,6 +104,8 @@ class Project:
             **os.environ,
             **GIT_ENV,
             "HUB_STATE_DIR": str(self.state),
+            "HUB_CONFIG_DIR": str(self.own),
+            "HUB_TRUST": "1",
             "HUB_DEMO_LOG": str(self.log),
             "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
             **more,
@@ -156,6 +164,7 @@ class Project:
         self.hub.mkdir(mode=0o700, exist_ok=True)
         for each, data in (("stamp.json", b'{"madeBy":"hub"}'), (name, body)):
             (self.hub / each).write_bytes(self.sealed(each, data))
+            (self.hub / each).chmod(0o600)
 
     def fsm(self) -> dict[str, Any]:
         """The durable record."""

@@ -64,7 +64,7 @@ class Carrying:
             raise HubError(
                 Code.NO_TERMINAL,
                 "No terminal can be opened here, so the agent was left to run.",
-                hint="Adopt without --interactive, which writes a brief; or name a terminal in hub.toml: [terminal] command",
+                hint="Adopt without --interactive, which writes a brief; or set [terminal] command in your config.toml",
             )
 
     async def start(self, contract: Contract, found: Detected, base: str, first: str) -> dict[str, Any]:

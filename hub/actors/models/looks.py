@@ -18,7 +18,7 @@ import trio
 from hub.domain.config.reader import Config
 from hub.domain.image import Image, image_of
 from hub.errors import Code, HubError
-from hub.io.dotenv import read_env
+from hub.io.agent_keys import keys_of
 from hub.io.ollama import base_of
 from hub.io.screenshot import screenshot
 from hub.io.sight import Eye, look
@@ -70,7 +70,7 @@ class Looks:
         provider = self.providers.get(config.vision.provider)
         if provider is None:
             return ""
-        env = {**read_env(self.dotenv, provider.key_names), **config.provider(provider.name).env}
+        env = {**keys_of(self.dotenv, provider.name, self.providers), **config.provider(provider.name).env}
         return next((env[name] for name in provider.key_names if env.get(name)), "")
 
 

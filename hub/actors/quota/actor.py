@@ -11,9 +11,10 @@ far it was counted is kept in the same file, to the same end.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import trio
@@ -21,12 +22,12 @@ import trio
 from hub.actors.quota.book import Book, Key, Owner, load
 from hub.actors.quota.poller import LOOK, Poller
 from hub.domain.config.reader import Config
-from hub.domain.event import Record, Tag
+from hub.domain.event import EventType, Record, Tag
 from hub.domain.quota.burn import begin
 from hub.domain.quota.elsewhere import Growth
-from hub.domain.quota.spending import NOTHING, SOURCE, spent
+from hub.domain.quota.spending import NOTHING, spent
 from hub.domain.quota.wallet import Prospect, alarm, entry, prospect, said
-from hub.domain.quota.window import QuotaReading, newest
+from hub.domain.quota.window import DECLARED, FULL, QuotaReading, Standing, newest, standing
 from hub.errors import HubError
 from hub.io.places import Places
 from hub.io.sealed import write_sealed
@@ -36,6 +37,7 @@ from hub.messages import (
     EventsHead,
     GetConfig,
     GetProspects,
+    GetStandings,
     GetWallet,
     QuotaSeen,
     SpentElsewhere,
@@ -46,7 +48,10 @@ from hub.messages import (
 from hub.providers.quota import QuotaClient
 from supervisors import Actor, ActorDied, Exit, Ref
 
+T = TypeVar("T")
 _TIMEOUT = 30.0
+_BEHIND = 5.0
+"""Seconds that an answer waits for this actor to have read what the log holds."""
 _FIRST_LOOK = 2.0
 """Seconds after a start: nobody waits for a daemon because of a poll."""
 _SAVE_AFTER = 2.0
@@ -85,6 +90,7 @@ class Quota(Actor[Any]):
         self._saved = -1
         self._dirty = trio.Event()
         self._saving = trio.Lock()
+        self._moved = trio.Event()
         self._token: int | None = None
 
     async def started(self) -> None:
@@ -106,8 +112,9 @@ class Quota(Actor[Any]):
         """Answer with the wallet, or with the prospects of every window."""
         match message:
             case GetWallet():
-                await self._refresh_config()
-                return self._wallet()
+                return self.answer_later(self._answer(self._wallet))
+            case GetStandings():
+                return self.answer_later(self._answer(self._standings))
             case GetProspects(readings=readings):
                 self._note(readings)
                 return self._prospects()
@@ -116,6 +123,15 @@ class Quota(Actor[Any]):
                 return self._spent_elsewhere(growths)
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the quota")
+
+    async def _answer(self, figures: Callable[[], T]) -> T:
+        """What all that is in the log now comes to: whoever asks after an event was told finds it counted."""
+        await self._refresh_config()
+        with trio.move_on_after(_BEHIND), contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
+            head = await self._events.call(EventsHead(), timeout=_TIMEOUT)
+            while self._book.cursor < head:
+                await self._moved.wait()
+        return figures()
 
     async def _poll(self) -> None:
         """Look at files and servers, beside the inbox. The session hears of what is new, and judges for itself."""
@@ -148,6 +164,7 @@ class Quota(Actor[Any]):
         head = await self._events.call(EventsHead(), timeout=_TIMEOUT)
         if not 0 <= self._book.cursor <= head:
             self._book.cursor = head
+            self._has_moved()
             await self._save()
         await self._refresh_config()
 
@@ -155,17 +172,22 @@ class Quota(Actor[Any]):
         fresh = []
         for record in records:
             # Most of a log is text; only what can tell of a quota is looked at.
-            if record.tag in (Tag.QUOTA, Tag.ERROR):
+            if record.tag in (Tag.QUOTA, Tag.ERROR) or record.meta.get("type") == EventType.RESULT:
                 reading = self._book.take(record, self._cap)
                 self._dirty.set()
                 if reading is not None:
                     fresh.append(reading)
-        if declared := [reading for reading in fresh if reading.source == SOURCE]:
+        if declared := [reading for reading in fresh if reading.source == DECLARED]:
             self._session.try_cast(QuotaSeen(declared))  # what the agent said itself, the session has heard
         self._book.cursor = max(self._book.cursor, records[-1].id)
+        self._has_moved()
         if self._book.cursor - self._saved > _FAR:
             self._dirty.set()
         await self._warn(fresh)
+
+    def _has_moved(self) -> None:
+        self._moved.set()
+        self._moved = trio.Event()
 
     # --- the ledger -----------------------------------------------------------------------------------
 
@@ -218,11 +240,27 @@ class Quota(Actor[Any]):
         now = self._clock()
         found: dict[Owner, list[Prospect]] = {}
         for key, reading in newest((burn.last for burn in self._book.burns.values()), now).items():
-            if reading.resets_at is None and now - reading.at > _FORGOTTEN:
+            if reading.source == DECLARED or (reading.resets_at is None and now - reading.at > _FORGOTTEN):
                 continue
-            cap = self._cap(key[0]) or None if reading.source == SOURCE else None
-            found.setdefault(key[:2], []).append(prospect(self._book.burns[key], now, cap))
-        return {owner: _believed(prospects) for owner, prospects in found.items()}
+            found.setdefault(key[:2], []).append(prospect(self._book.burns[key], now))
+        for owner in [*self._book.spendings, *found]:
+            if declared := self._declared(owner, now):
+                found[owner] = _believed([*found.get(owner, ()), declared])
+        return found
+
+    def _declared(self, owner: Owner, now: float) -> Prospect | None:
+        """The cap in force against today's tokens: it may have been changed since they were counted."""
+        cap, spending = self._cap(owner[0]), self._book.spendings.get(owner)
+        if not cap or spending is None or not spending.today(now)[0]:
+            return None
+        reading = attrs.evolve(spent(spending, owner, cap, now), at=now)
+        burn = self._book.burns.get(reading.key)
+        known = burn if burn is not None and burn.last.source == DECLARED else begin(reading)
+        return prospect(attrs.evolve(known, last=reading), now, cap)
+
+    def _standings(self) -> dict[Owner, Standing]:
+        known = self._prospects()
+        return {owner: standing(p.reading for p in prospects) for owner, prospects in known.items()}
 
     def _wallet(self) -> list[dict[str, Any]]:
         now, known = self._clock(), self._prospects()
@@ -286,6 +324,6 @@ class Quota(Actor[Any]):
 
 
 def _believed(prospects: list[Prospect]) -> list[Prospect]:
-    """A declared cap is the last resort: it counts where nothing else is known."""
-    told = [p for p in prospects if p.reading.source != SOURCE]
+    """A declared cap is the last resort, and counts where nothing else is known; once it is spent it always counts."""
+    told = [p for p in prospects if p.reading.source != DECLARED or p.reading.used_permille >= FULL]
     return told or prospects

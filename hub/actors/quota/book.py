@@ -19,7 +19,7 @@ from hub.domain.event import Event, EventType, Record
 from hub.domain.quota.burn import Burn, begin, observe
 from hub.domain.quota.elsewhere import Elsewhere, Growth
 from hub.domain.quota.spending import NOTHING, Spending, spend, spend_elsewhere, spent
-from hub.domain.quota.window import QuotaReading, limit_of, reading_of
+from hub.domain.quota.window import LIMIT, QuotaReading, limit_of, reading_of, undated_limit
 from hub.errors import HubError
 from hub.io.sealed import read_sealed
 
@@ -62,8 +62,14 @@ class Book:
                 reading = self._spend(meta, (provider, account), at, cap(provider))
             case EventType.QUOTA:
                 reading = reading_of(Event(EventType.QUOTA, "", meta), provider, account, at)
+            case EventType.RESULT:
+                self._worked((provider, account))
+                return None
             case _:
-                reading = limit_of(meta, provider, account, at)
+                known = [burn.last for key, burn in self.burns.items() if key[:2] == (provider, account)]
+                reading = limit_of(meta, provider, account, at) or undated_limit(
+                    meta, known, provider, account, at
+                )
         return reading if reading is not None and self.note(reading) else None
 
     def take_elsewhere(self, growth: Growth, cap: int, now: float) -> QuotaReading | None:
@@ -91,6 +97,12 @@ class Book:
             del self.burns[oldest]
             self.warned.pop(oldest, None)
         return True
+
+    def _worked(self, owner: Owner) -> None:
+        """An agent of the account came to its end: a limit whose reset nobody told is over."""
+        for key in [key for key, burn in self.burns.items() if key[:2] == owner and _undated(burn)]:
+            del self.burns[key]
+            self.warned.pop(key, None)
 
     def _spend(self, meta: Mapping[str, Any], owner: Owner, at: float, cap: int) -> QuotaReading | None:
         tokens = sum(n for n in (meta.get("tokensIn"), meta.get("tokensOut")) if type(n) is int and n > 0)
@@ -132,6 +144,10 @@ def load(path: Path) -> Book:
         burns = {burn.last.key: burn for burn in kept.burns}
         return Book(kept.cursor, burns, dict(kept.spendings), dict(kept.warned), kept.elsewhere)
     return Book()
+
+
+def _undated(burn: Burn) -> bool:
+    return burn.last.source == LIMIT and burn.last.resets_at is None
 
 
 def _epoch(text: object) -> float:

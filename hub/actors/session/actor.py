@@ -18,7 +18,7 @@ from hub.actors.session.ends import Ends, withdraw_all
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.trouble import PASSING
-from hub.domain.event import Event, EventType, Tag
+from hub.domain.event import Event, EventType, Tag, answers
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
@@ -133,7 +133,7 @@ class Session(Actor[Any]):
             case GetStatus():
                 return views.status(self._kit)
             case GetProviders():
-                return await (await self._hired()).work.targets.statuses()
+                return self.answer_later(self._statuses())  # the news of the agent does not wait for it
             case GetCost():
                 return self.answer_later(views.cost(self._kit))  # a list of prices takes its time to load
             case GetRedactions():
@@ -162,6 +162,12 @@ class Session(Actor[Any]):
                 return None
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the session")
+
+    async def _statuses(self) -> Any:
+        routing = (await self._hired()).work.routing
+        from hub.actors.session.standings import statuses  # noqa: PLC0415  # it comes with those who are hired
+
+        return await statuses(routing)
 
     async def _contract(self) -> dict[str, Any]:
         from hub.actors.session.signed import Signed  # noqa: PLC0415  # an idle daemon has none
@@ -223,6 +229,7 @@ class Session(Actor[Any]):
         elif live is not None:
             self.ctx.nursery.start_soon(self._pause_soon, live, live.batches)
         await self._kit.ledger.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")
+        self._kit.board.touch()
         return {"sessionId": record.session_id, "paused": on}
 
     async def _pause_soon(self, live: LiveAgent, batches: int) -> None:
@@ -302,6 +309,7 @@ class Session(Actor[Any]):
         live.tools_in_flight = batch.tools_in_flight
         live.native_session = batch.native_session
         live.alive = live.alive or batch.alive
+        live.answered = live.answered or any(answers(item.event) for item in batch.events)
         live.worked = live.worked or any(_worked(item.event) for item in batch.events)
         live.outcome = live.outcome or batch.outcome
         live.exit = live.exit or batch.exit
@@ -363,7 +371,7 @@ class Session(Actor[Any]):
             return
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
         if breach(newest([reading], self._kit.clock()).values(), record.threshold) is not None:
-            live.breach = await self._driver.work.targets.wall(record, reading)
+            live.breach = await self._driver.work.routing.wall(record, reading)
 
 
 def _worked(event: Event) -> bool:

@@ -21,7 +21,7 @@ from hub.actors.session.desk import Desk
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner
 from hub.domain.approval import Action, Request, asked, own
-from hub.domain.profile import Target
+from hub.domain.routing import Target
 from hub.domain.session import SessionRecord, SessionState
 from hub.errors import HubError
 from hub.messages import AgentBatch, AskApproval, Decision, WithdrawApprovals

@@ -39,6 +39,9 @@ class LiveAgent:
     tools_in_flight: int = 0
     native_session: str = ""
     alive: bool = False
+    """Whether its program runs."""
+    answered: bool = False
+    """Whether its model has answered: the heartbeat. A program that says "Not logged in" runs, and works not at all."""
     worked: bool = False
     """Whether a tool call of this run has come to a good end: what fails now does not fail again, but anew."""
     outcome: Outcome | None = None

@@ -14,6 +14,7 @@ import trio
 
 from hub.actors.insist import insist
 from hub.actors.session.kit import Kit
+from hub.actors.trouble import shortage
 from hub.domain.chronicle import Chronicle, Subject
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
@@ -46,7 +47,10 @@ class Chronicler:
                 await self.whole(ledger.now)
             except HubError:
                 await trio.sleep(_AGAIN)  # whoever needs it meets the same, and says so
-            except Exception:  # noqa: BLE001 - a handoff meets it too, and ends the session instead of the daemon
+            except Exception as error:  # noqa: BLE001 - a handoff meets it too, and ends the session, not the daemon
+                if shortage(error) is not None:
+                    await trio.sleep(_AGAIN)
+                    continue
                 _LOG.exception("the session's log cannot be read into its chronicle")
                 return
             await trio.sleep(_LINGER)

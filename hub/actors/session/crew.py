@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hub.actors.session.allotting import Allotting
 from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
 from hub.actors.session.chronicler import Chronicler
@@ -20,11 +21,11 @@ from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
+from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
 from hub.actors.session.signed import Signed
 from hub.actors.session.starting import Starting
 from hub.actors.session.stillness import Stillness
-from hub.actors.session.targets import Targets
 from hub.actors.session.work import Work
 from hub.messages import Dispatch
 from supervisors import ChildSpec, DynamicHandle, Ref
@@ -42,14 +43,15 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
     """
     desk = Desk(kit, adapters, adapter_spec)
     chronicler = Chronicler(kit)
-    targets, orders, asks = Targets(kit), Orders(kit), Asks(kit, desk)
+    routing, orders, asks = Routing(kit), Orders(kit), Asks(kit, desk)
     evidence, scores = Evidence(kit, chronicler), Scores(kit, chronicler)
     stillness, signed = Stillness(kit.places.root), Signed(kit)
     amending = Amending(kit, desk)
     drafting = Drafting(kit, evidence, chronicler)
     passing = Passing(
-        kit, desk, targets, orders, evidence, asks, stillness, signed, amending, drafting, scores
+        kit, desk, routing, orders, evidence, asks, stillness, signed, amending, drafting, scores
     )
-    ending = Ending(kit, desk, targets, evidence, passing, scores)
-    work = Work(kit, desk, targets, orders, ending, asks, amending)
-    return Driver(kit, desk, work, passing, ending, asks, Starting(kit, targets), chronicler, scores)
+    ending = Ending(kit, desk, routing, evidence, passing, scores)
+    allotting = Allotting(kit, routing, asks)
+    work = Work(kit, desk, routing, orders, ending, allotting, amending)
+    return Driver(kit, desk, work, passing, ending, asks, Starting(kit, routing), chronicler, scores)

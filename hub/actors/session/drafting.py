@@ -16,7 +16,7 @@ from hub.domain.contract import Anchor, Contract, EvidenceKind, ManifestEntry, c
 from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.intent.claims import claims_of
 from hub.domain.intent.draft import draft
-from hub.domain.profile import Target
+from hub.domain.routing import Target
 from hub.domain.session import SessionRecord
 from hub.io.git.env import together
 from hub.io.git.manifest import changed_lines, manifest

@@ -12,6 +12,7 @@ import logging
 import attrs
 import trio
 
+from hub.actors.session.allotting import start_handoff
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import Wish
 from hub.actors.session.chronicler import Chronicler
@@ -21,7 +22,7 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
 from hub.actors.session.scores import Scores
 from hub.actors.session.starting import Starting
-from hub.actors.session.work import Work, start_handoff
+from hub.actors.session.work import Work
 from hub.actors.trouble import passes, shortage
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
@@ -116,10 +117,22 @@ class Driver:
             self.kit.board.wish = None
         elif record.error is not None and record.error.code in _NEEDS_DECISION:
             await self._await_decision()
+        elif record.paused and self._would_start(record):
+            await self.work.unpaused()
         elif record.state is State.RUNNING:
             await self.work.step(record)
         else:
             await self.passing.step(record)
+
+    def _would_start(self, record: SessionRecord) -> bool:
+        """Whether the next step brings an agent nearer to its start: a user's pause holds until it is lifted."""
+        match record.state:
+            case State.RUNNING:
+                return record.worktree_ready and not record.wait_until and not self.desk.has_run(record)
+            case State.DISPATCHED | State.RESUMING:
+                return not self.desk.has_run(record)
+            case _:
+                return True
 
     async def _await_decision(self) -> None:
         """The user says what an unknowable dispatch is to be: a handoff request starts the next one."""
@@ -135,7 +148,7 @@ class Driver:
         record = await self.kit.ledger.update(
             error=None, needs_input=False, dispatch_id="", session_state=SessionState.RUNNING
         )
-        if await self.work.targets.next(record, None) is not None:
+        if await self.work.routing.next(record, None) is not None:
             await start_handoff(
                 self.kit, record, Trigger.MANUAL_HANDOFF, "the user decided to hand over", None
             )

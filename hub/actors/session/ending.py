@@ -16,8 +16,8 @@ from hub.actors.session.ends import withdraw_all
 from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
+from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
-from hub.actors.session.targets import Targets
 from hub.actors.trouble import PASSING
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
@@ -32,7 +32,7 @@ class Ending:
 
     kit: Kit
     desk: Desk
-    targets: Targets
+    routing: Routing
     evidence: Evidence
     passing: Passing
     scores: Scores
@@ -52,7 +52,7 @@ class Ending:
 
     async def _retry_elsewhere(self, record: SessionRecord, error: HubError) -> None:
         """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced."""
-        target = await self.targets.next(record, None)
+        target = await self.routing.next(record, None)
         if target is None or record.handoffs_done >= record.max_handoffs:
             raise error
         left = Attempt(record.provider, record.account, "verify_failed", record.at)
@@ -71,6 +71,7 @@ class Ending:
     async def stopped(self, record: SessionRecord, reason: str) -> None:
         """The user, or the end of the daemon, ends the session: agent stopped in order, bytes kept."""
         failpoints.hit("stop.asked")
+        await self.routing.ended(record)
         await self.desk.safe_point(self.kit.config.session.stop_grace)
         failpoints.hit("stop.told")
         await self.desk.stop(reason)

@@ -12,7 +12,7 @@ import trio
 
 from hub.actors.session.kit import Kit
 from hub.domain.event import Tag
-from hub.domain.profile import Target
+from hub.domain.routing import Target
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io import git

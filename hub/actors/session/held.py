@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hub.domain.config.reader import Config
-from hub.io.dotenv import read_env
+from hub.io.agent_keys import keys_of
 from hub.io.places import load_or_create_key
 
 if TYPE_CHECKING:
@@ -45,9 +45,8 @@ class Held:
     dotenv: Path
 
     def env_of(self, name: str, label: str) -> dict[str, str]:
-        """What the user set for a provider and account: the keys of `.hub/.env`, the provider's table, the account's."""
-        allowed = self.providers[name].key_names
-        keys = read_env(self.dotenv, allowed) if allowed else {}
+        """What the user set for a provider and account: its keys of `.hub/.env`, the provider's table, the account's."""
+        keys = keys_of(self.dotenv, name, self.providers)
         return {**keys, **self.config.provider(name).env, **self.config.account(name, label).env}
 
     def named_values(self) -> tuple[list[str | bytes], list[str]]:

@@ -32,7 +32,8 @@ from hub.messages import EventsOfSession
 from supervisors import Ref
 
 if TYPE_CHECKING:
-    from hub.domain.redaction.redactor import EventRedactor, KnownSecrets, Redactor
+    from hub.domain.redaction.events import EventRedactor
+    from hub.domain.redaction.redactor import KnownSecrets, Redactor
     from hub.providers.base import Provider
 
 
@@ -95,7 +96,7 @@ class Kit:
 
     def redactor(self) -> EventRedactor:
         """A fresh redactor that knows every secret hub holds at this moment."""
-        from hub.domain.redaction.redactor import EventRedactor  # noqa: PLC0415  # an idle daemon has nothing to hide
+        from hub.domain.redaction.events import EventRedactor  # noqa: PLC0415  # an idle daemon has nothing to hide
 
         return EventRedactor(self._redactor())
 

@@ -158,6 +158,7 @@ class Ledger:
             state = advance(before.state, trigger)
             if trigger in STARTS:
                 changes["trigger"] = trigger.value
+            changes["moved_by"] = trigger.value
             record = attrs.evolve(before, state=state, previous=before.state, **self._stamp(), **changes)
             self._store(record, f"fsm.{state}")
         await self._try_to_tell()
@@ -193,6 +194,7 @@ class Ledger:
             "snapshot": record.snapshot_sha,
             "contract": record.contract_id,
             "dispatch": record.dispatch_id,
+            "by": record.moved_by,
         }
         if record.previous is State.RESUMING and record.state is State.RUNNING:
             data["fidelity"] = PENDING

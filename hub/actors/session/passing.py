@@ -8,6 +8,7 @@ Must not: start a handoff, or decide what a failure means.
 from __future__ import annotations
 
 import hashlib
+import math
 from functools import partial
 from pathlib import Path
 
@@ -25,10 +26,10 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.owner import unknown_agent
+from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
 from hub.actors.session.signed import Signed
 from hub.actors.session.stillness import Stillness
-from hub.actors.session.targets import Targets
 from hub.actors.trouble import UNAUDITED, passes
 from hub.domain.approval import Action
 from hub.domain.brief import receiver_prompt, render_envelope
@@ -36,14 +37,17 @@ from hub.domain.contract import encode, sign
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.profile import Target
-from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState, Unscored
+from hub.domain.routing import Target
+from hub.domain.session import Attempt, ErrorNote, OnLimit, SessionRecord, SessionState, Unscored
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import write_atomic
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER
-from hub.messages import AuditHead, BreakerFailure, BreakerSuccess
+from hub.messages import AuditHead, BreakerFailure
+
+_PASSES = frozenset({None, FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
+"""Why an agent was left that may have the work again later."""
 
 
 @attrs.frozen
@@ -52,7 +56,7 @@ class Passing:
 
     kit: Kit
     desk: Desk
-    targets: Targets
+    routing: Routing
     orders: Orders
     evidence: Evidence
     asks: Asks
@@ -128,9 +132,9 @@ class Passing:
 
     async def _snapshotted(self, record: SessionRecord) -> None:
         gate = await self.evidence.gate(record, f"gate:{record.handoff_id}") if record.verify else None
-        target = await self.targets.next(record, record.failure)
+        target = await self._somebody(record)
         if target is None:
-            raise HubError(Code.NO_FALLBACK, "Nobody else may go on with the task.")
+            return
         digest = ""
 
         async def write() -> None:
@@ -177,10 +181,10 @@ class Passing:
         self.signed.contract(record)
         effect(State.ENVELOPE_BUILT, "mid")
         target = Target(record.to_provider, record.to_account)
-        if not record.to_provider or (target.provider, target.account) in await self.targets.blocked():
-            found = await self.targets.next(record, record.failure)
+        if not record.to_provider or await self.routing.is_shut(target):
+            found = await self._somebody(record)
             if found is None:
-                raise HubError(Code.NO_FALLBACK, "Nobody else may go on with the task.")
+                return
             target = found
         if not await self.asks.permitted(record, Action.HANDOFF, record.handoff_id, target):
             await self._not_permitted(record, target)
@@ -193,6 +197,35 @@ class Passing:
             dispatch_id=self.desk.next_id(),
             attempt=record.attempt + 1,
         )
+
+    async def _somebody(self, record: SessionRecord) -> Target | None:
+        """Who gets the work; None where nobody can now: the handoff is over, and who had the work has it still.
+
+        Raises:
+            HubError: `no_fallback`; waiting helps nobody.
+        """
+        choice = await self.routing.choose(record, record.failure)
+        if choice.first is not None:
+            return choice.first
+        if record.failure in _PASSES:
+            choice = await self.routing.choose(record, record.failure, stay=True)
+        until = self.kit.clock() if choice.first is not None else choice.until()
+        said = f"Nobody else may go on with the task. {choice.said()}" if choice.first is None else ""
+        if until is None or (record.on_limit is OnLimit.STOP and said):
+            raise HubError(Code.NO_FALLBACK, said, hint=choice.next_step())
+        await self.kit.ledger.advance(
+            Trigger.ABANDONED,
+            dispatch_id="",
+            to_provider="",
+            to_account="",
+            wait_until=math.ceil(until) if said else 0,
+            wait_reason=said,
+            wait_then="handoff",
+            session_state=SessionState.WAITING if said else SessionState.RUNNING,
+        )
+        words = said or f"Nobody else can take over; {record.provider} goes on."
+        await self.kit.ledger.say(Tag.WAITING if said else Tag.SYSTEM, words)
+        return None
 
     async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
         """Somebody said no to this receiver: the next one is asked about."""
@@ -217,6 +250,9 @@ class Passing:
         )
         same_tree = await self.stillness.same_tree(record, note)
         effect(State.DISPATCHED, "mid")
+        if not self.desk.has_run(record) and not await self.routing.claim(record):
+            await self._next_receiver(record)  # somebody else has the one attempt
+            return
         try:
             await self.desk.dispatch(receiver, assignment)
         except HubError as error:
@@ -232,7 +268,12 @@ class Passing:
         await self.kit.ledger.say(Tag.ERROR, f"{record.to_provider} could not be started: {error.detail}")
         await insist(
             self.kit.breakers,
-            BreakerFailure(record.to_provider, record.to_account, Failure(FailureClass.CRASH, error.detail)),
+            BreakerFailure(
+                record.to_provider,
+                record.to_account,
+                Failure(FailureClass.CRASH, error.detail),
+                record.dispatch_id,
+            ),
         )
         await self._next_receiver(record, left)
 
@@ -246,18 +287,14 @@ class Passing:
     async def _resuming(self, record: SessionRecord) -> None:
         live = await self.desk.reattach(record)
         effect(State.RESUMING, "mid")
-        await self.kit.board.until(
-            lambda: live.alive or live.outcome or live.exit or not live.adapter_up or self._stopping(),
-            self.kit.config.session.resume_timeout,
-        )
-        if not live.alive:
+        await self._first_sign(live)
+        if not live.answered:
             if not live.adapter_up or self._stopping():
                 return
             self.desk.insist_known(record)
             await self._no_heartbeat(record, live)
             return
         effect(State.RESUMING, "done")
-        await insist(self.kit.breakers, BreakerSuccess(record.to_provider, record.to_account))
         await self.kit.ledger.advance(
             Trigger.RECEIVER_HEARTBEAT,
             provider=record.to_provider,
@@ -277,6 +314,17 @@ class Passing:
             session_state=SessionState.RUNNING,
         )
 
+    async def _first_sign(self, live: LiveAgent) -> None:
+        """Wait for the receiver's heartbeat: its model has answered. What its program says of itself gives it time."""
+        heard = -1
+        while heard != live.batches and not live.answered:
+            heard = live.batches
+            if await self.kit.board.until(
+                lambda: live.answered or live.outcome or live.exit or not live.adapter_up or self._stopping(),
+                self.kit.config.session.resume_timeout,
+            ):
+                return
+
     def _stopping(self) -> bool:
         return self.kit.board.wish is Wish.STOP
 
@@ -288,18 +336,19 @@ class Passing:
         if failure is None:
             failure = Failure(FailureClass.SILENT, "The receiver gave no sign of life.")
         await self.desk.release()
-        await insist(self.kit.breakers, BreakerFailure(record.to_provider, record.to_account, failure))
+        told = BreakerFailure(record.to_provider, record.to_account, failure, record.dispatch_id)
+        await insist(self.kit.breakers, told)
         left = Attempt(record.to_provider, record.to_account, failure.kind, record.at)
         await self.kit.ledger.say(
             Tag.ERROR, f"{record.to_provider} did not take over: {failure.text}", failure=str(failure.kind)
         )
         await self._next_receiver(record, left)
 
-    async def _next_receiver(self, record: SessionRecord, left: Attempt) -> None:
+    async def _next_receiver(self, record: SessionRecord, *left: Attempt) -> None:
         """Back to where a receiver is chosen; the contract stays, whoever gets it."""
         await self.kit.ledger.advance(
             Trigger.DISPATCH_FAILED,
-            tried=(*record.tried, left),
+            tried=(*record.tried, *left),
             dispatch_id="",
             to_provider="",
             to_account="",
@@ -310,4 +359,5 @@ class Passing:
     async def abandon_dispatch(self, record: SessionRecord) -> None:
         """A dispatch that is not to be counted on: the user has decided so, or nobody can deal with its agent."""
         left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
+        await self.routing.ended(record)
         await self._next_receiver(record, left)

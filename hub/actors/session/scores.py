@@ -9,7 +9,9 @@ in its file until the next one is written: a score that is still owed then is co
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import logging
 from functools import partial
 
 import attrs
@@ -18,13 +20,13 @@ import trio
 from hub.actors.insist import insist
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.kit import Kit
-from hub.actors.trouble import passes
+from hub.actors.trouble import passes, shortage
 from hub.domain.contract import Contract, ContractInvalid, verify
 from hub.domain.event import Tag
 from hub.domain.fact import Facts
 from hub.domain.fidelity import Fidelity, done_claims, verified, weigh
 from hub.domain.session import SessionRecord, Unscored
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded
 from hub.io.git.manifest import manifest
 from hub.io.git.proving import proofs
@@ -32,6 +34,7 @@ from hub.messages import AuditIntact
 
 _LIMIT = 64 * 1024 * 1024
 _AGAIN = 2.0
+_LOG = logging.getLogger(__name__)
 
 
 @attrs.define
@@ -64,16 +67,20 @@ class Scores:
             owed = record.unscored
             if owed is None:
                 return
+            history = record.hfs_history
             try:
                 found = await self._judged(record, owed)
+                await self._tell(owed, found)
+                history = (*history, found.hfs if found else 0)
             except HubError as error:
                 if passes(error):
                     raise
                 await self._unknown(owed, error)
-                await self.kit.ledger.update(unscored=None)
-                return
-            await self._tell(owed, found)
-            history = (*self.kit.ledger.now.hfs_history, found.hfs if found else 0)
+            except Exception as error:
+                if (short := shortage(error)) is not None:
+                    raise short from error
+                _LOG.exception("a handoff cannot be scored")  # no session ends for the want of a number
+                await self._unknown(owed, HubError(Code.INTERNAL))
             await self.kit.ledger.update(unscored=None, hfs_history=history)
 
     async def _judged(self, record: SessionRecord, owed: Unscored) -> Fidelity | None:
@@ -136,11 +143,14 @@ class Scores:
         )
 
     async def _unknown(self, owed: Unscored, error: HubError) -> None:
-        await self.kit.ledger.note("fidelity", f"hfs:{owed.handoff}", handoffId=owed.handoff)
-        await self.kit.ledger.say(
-            Tag.ERROR,
-            f"the fidelity of the last handoff is not known: {error.detail}",
-            source=f"hfs:{owed.handoff}",
-            code=str(error.code),
-            hint=error.hint,
-        )
+        """Said where it can be: the audit log itself may be what is broken."""
+        with contextlib.suppress(HubError):
+            await self.kit.ledger.note("fidelity", f"hfs:{owed.handoff}", handoffId=owed.handoff)
+        with contextlib.suppress(HubError):
+            await self.kit.ledger.say(
+                Tag.ERROR,
+                f"the fidelity of the last handoff is not known: {error.detail}",
+                source=f"hfs:{owed.handoff}",
+                code=str(error.code),
+                hint=error.hint,
+            )

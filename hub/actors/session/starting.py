@@ -1,11 +1,12 @@
 """How a session begins: whether there may be one, and its first record.
 
 Owns: the single-session guard, how an order and the configuration make a record, and what is told of it.
-Must not: choose the providers (`targets` does), or start an agent.
+Must not: choose who begins (`routing` does), or start an agent.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 import attrs
@@ -14,8 +15,9 @@ from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.session import views
 from hub.actors.session.kit import Kit
-from hub.actors.session.targets import Targets
+from hub.actors.session.routing import Beginning, Routing
 from hub.domain.event import Tag
+from hub.domain.routing import Target
 from hub.domain.session import OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
@@ -29,7 +31,7 @@ class Starting:
     """Takes orders to start."""
 
     kit: Kit
-    targets: Targets
+    routing: Routing
 
     async def accept(self, order: StartRun) -> dict[str, Any]:
         """Put the session on record; it is durable when this returns. What follows is the driver's.
@@ -37,25 +39,22 @@ class Starting:
         Raises:
             HubError: `session_already_running`, `no_commit`, `no_fallback`..., and nothing has begun.
         """
-        kit, targets = self.kit, self.targets
+        kit = self.kit
         active = kit.ledger.record
         if active is not None and order.session_id == active.session_id:
             return views.started(active)
         if active is not None:
             insist_free(active, order.run_id)
-        await targets.refresh_config()
+        await self.routing.refresh_config()
         if order.kind and not order.profile:
             order = attrs.evolve(order, profile=kit.config.profile_for(order.kind))
-        logged_out = await targets.logged_out()
-        asked: Any = {"provider": order.provider, "profile": order.profile, "fallback": order.fallback}
-        chain = targets.chain_for(**asked, logged_out=logged_out)
-        left_out = targets.left_out(logged_out, **asked)
+        beginning = await self.routing.begin(order)
         state = await git.repo_state(kit.places.root)
         if not state.has_commit:
             raise HubError(Code.NO_COMMIT)
         # Refused now, where the log was tampered with: a session without its audit log is none.
         await insist(kit.audit, AuditAppend([]))
-        record = attrs.evolve(new_record(kit, order, chain, state), left_out=left_out)
+        record = new_record(kit, order, beginning, state)
         kit.tallies.clear()
         kit.board.wish = None
         kit.board.trouble = None
@@ -67,6 +66,9 @@ class Starting:
         """What the user has to know of a session that begins; each is said once, however often this is called."""
         await self._tell_detection()
         await self._tell_left_out(record)
+        if record.wait_until and not record.attempt:
+            key, until = f"waits:{record.session_id}", iso(record.wait_until)
+            await self.kit.ledger.say(Tag.WAITING, record.wait_reason, source=key, until=until)
 
     async def _tell_detection(self) -> None:
         """Rules go on alone where there is no detection engine; never without a word."""
@@ -79,8 +81,10 @@ class Starting:
     async def _tell_left_out(self, record: SessionRecord) -> None:
         """An agent that is there and does not take part is told of, once a session."""
         for out in record.left_out:
-            key = f"left-out:{record.session_id}:{out.provider}"
-            msg = f"{out.provider} is left out of the chain: {out.reason}. {out.hint}"
+            several = len(self.kit.config.accounts(out.provider)) > 1
+            who = f"{out.provider}/{out.account}" if several else out.provider
+            key = f"left-out:{record.session_id}:{out.provider}/{out.account}"
+            msg = f"{who} is left out of the chain: {out.reason}. {out.hint}".rstrip()
             await self.kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=out.hint)
 
 
@@ -94,17 +98,21 @@ def insist_free(record: SessionRecord, run_id: str) -> None:
         )
 
 
-def new_record(kit: Kit, order: StartRun, chain: tuple[str, ...], state: git.RepoState) -> SessionRecord:
-    """The first record: what was asked for, else what is configured."""
+def new_record(kit: Kit, order: StartRun, beginning: Beginning, state: git.RepoState) -> SessionRecord:
+    """The first record: what was asked for, else what is configured. Where nobody is free now, it waits."""
     session_id = order.session_id or kit.new_id("s")
-    config = kit.config
-    provider, profile = chain[0], config.profile(order.profile)
+    config, profile = kit.config, kit.config.profile(order.profile)
+    choice = beginning.choice
+    waits = min((p for p in choice.passed if p.until), key=lambda p: p.until or 0.0, default=None)
+    chosen = choice.first or (waits.target if waits is not None else Target("", ""))
+    until = choice.until() if choice.first is None else None
+    active = order.provider, config.accounts(order.provider)[0].label
     verify = tuple(order.verify if order.verify is not None else config.session.verify)
     return SessionRecord(
         session_id=session_id,
         seq=1,
         at=iso(kit.clock()),
-        session_state=SessionState.STARTING,
+        session_state=SessionState.STARTING if until is None else SessionState.WAITING,
         role=order.role,
         run_id=order.run_id,
         task_id=kit.new_id("t"),
@@ -115,20 +123,24 @@ def new_record(kit: Kit, order: StartRun, chain: tuple[str, ...], state: git.Rep
         carries=not order.base,
         first=order.first,
         adopted=order.adopted,
-        native_id=order.native_id,
+        native_id=order.native_id if (chosen.provider, chosen.account) == active else "",
         main_branch=state.branch or state.main_branch,
         profile=order.profile,
         context_hint=profile.context_hint,
         skills=profile.skills,
-        chain=chain,
+        chain=beginning.order,
+        named=beginning.named,
+        left_out=beginning.left_out(),
         threshold=_or(order.threshold, config.session.threshold),
         max_handoffs=_or(order.max_handoffs, config.session.max_handoffs),
         on_limit=OnLimit(_or(order.on_limit, config.session.on_limit)),
         verify=verify,
         verify_sha=views.digest(verify),
-        provider=provider,
-        account=config.accounts(provider)[0].label,
-        model=config.provider(provider).model,
+        provider=chosen.provider,
+        account=chosen.account,
+        model=config.provider(chosen.provider).model,
+        wait_until=math.ceil(until) if until is not None else 0,
+        wait_reason=f"nobody can begin now: {choice.said()}" if until is not None else "",
         started_at=iso(kit.clock()),
     )
 

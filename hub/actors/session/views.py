@@ -19,6 +19,7 @@ from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import HubError
 from hub.messages import Ended
 
+_HELD = (SessionState.STARTING, SessionState.RUNNING, SessionState.HANDING_OFF)
 NO_ENGINE = "Run: hub doctor"
 
 
@@ -74,7 +75,7 @@ def status(kit: Kit) -> dict[str, Any]:
 
 def _seen_state(record: SessionRecord) -> SessionState:
     """A paused agent is paused for people; on record the session runs, and goes on where it stood."""
-    held = record.paused and record.session_state is SessionState.RUNNING
+    held = record.paused and record.session_state in _HELD
     return SessionState.PAUSED if held else record.session_state
 
 

@@ -6,44 +6,42 @@ Must not: pass work on itself (it only moves the record to PAUSING), or end the 
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from hub.actors.clock import iso
 from hub.actors.insist import insist
+from hub.actors.session.allotting import NOBODY, Allotting, start_handoff
 from hub.actors.session.amending import Amending
-from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.desk import Desk
 from hub.actors.session.ending import Ending as SessionEnding
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
-from hub.actors.session.owner import unknown_agent
-from hub.actors.session.targets import Targets
+from hub.actors.session.owner import owner, unknown_agent
+from hub.actors.session.routing import Routing
 from hub.actors.trouble import passes
-from hub.domain.approval import Action
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
-from hub.domain.profile import Target
-from hub.domain.retry import HandOff, Surface, Wait, decide
+from hub.domain.retry import SHORT, HandOff, Surface, Wait, decide
+from hub.domain.routing import Target
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.git.env import together
-from hub.messages import BreakerFailure
+from hub.messages import BreakerFailure, BreakerSuccess
 from hub.providers.base import Ending, Outcome, refused_login_hint
 
-NOBODY = "No other account or provider may take the work now."
 _LEAVES = 5.0
 """Seconds for the process of a run that was interrupted to end."""
 _SHORT = frozenset({FailureClass.OVERLOAD, FailureClass.USAGE_LIMIT})
 """Failures that are waited out, and counted only while nothing is done between two of them."""
+_STARTS = frozenset({FailureClass.CRASH, FailureClass.AUTH, FailureClass.SILENT})
+"""Failures that, before an agent has done anything, say that it could not start."""
 _UNSAID = frozenset({FailureClass.CRASH, FailureClass.SILENT})
 """Failures no agent tells of itself."""
 
@@ -54,10 +52,10 @@ class Work:
 
     kit: Kit
     desk: Desk
-    targets: Targets
+    routing: Routing
     orders: Orders
     ending: SessionEnding
-    asks: Asks
+    allotting: Allotting
     amending: Amending
 
     async def step(self, record: SessionRecord) -> None:
@@ -69,26 +67,14 @@ class Work:
         elif record.provider not in self.kit.providers:
             await self._gone(record)
         elif not record.dispatch_id:
-            await self._permitted(record)
-            await self.kit.ledger.update(dispatch_id=self.kit.new_id("d"), attempt=record.attempt + 1)
+            await self.allotting.allot(record)
         else:
             await self._run(record)
 
     async def insist_somebody(self, record: SessionRecord) -> None:
         """Raise `no_fallback` when nobody could take the work now."""
-        if await self.targets.next(record, None) is None:
+        if await self.routing.next(record, None) is None:
             raise HubError(Code.NO_FALLBACK, NOBODY)
-
-    async def _permitted(self, record: SessionRecord) -> None:
-        """The first start of a session may need somebody's word; another try of the same agent does not.
-
-        Raises:
-            HubError: `approval_denied`, `interrupted`.
-        """
-        target = Target(record.provider, record.account)
-        if record.attempt or await self.asks.permitted(record, Action.START, "start", target):
-            return
-        raise HubError(Code.APPROVAL_DENIED, f"{record.provider} was not allowed to start.")
 
     async def _prepare(self, record: SessionRecord) -> None:
         """Make the worktree: in a large repository that takes its time, and a stop does not wait for it.
@@ -120,7 +106,7 @@ class Work:
             HubError: `agent_missing`; nobody else may.
         """
         error = unknown_agent(record.provider)
-        if record.handoffs_done >= record.max_handoffs or await self.targets.next(record, None) is None:
+        if record.handoffs_done >= record.max_handoffs or await self.routing.next(record, None) is None:
             raise error
         await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
         await self._hand_off(record, Trigger.FAILURE, error.detail, FailureClass.CRASH)
@@ -129,7 +115,8 @@ class Work:
         """Sleep until an absolute instant, which survives a restart; a handoff request ends it at once."""
         left = record.wait_until - self.kit.clock()
         await self.kit.board.until(lambda: self.kit.board.wish, max(left, 0))
-        if self.kit.board.wish is Wish.STOP:
+        await self.unpaused()
+        if self.kit.board.wish is Wish.STOP or self.kit.board.detached:
             return
         asked = self.kit.board.wish is Wish.HANDOFF
         over: dict[str, Any] = {
@@ -139,14 +126,16 @@ class Work:
             "error": None,
             "dispatch_id": "",
         }
-        wanted = asked or record.wait_then == "handoff"
-        if wanted and await self.targets.next(record, record.failure) is not None:
+        record = self.kit.ledger.now
+        wanted = (asked or record.wait_then == "handoff") and await self.allotting.begun(record)
+        if wanted and await self.routing.next(record, record.failure) is not None:
             trigger = Trigger.MANUAL_HANDOFF if asked else Trigger.FAILURE
             reason = "asked for by the user" if asked else "another account is free again"
             # One write: were the wait ended by another one, a crash between the two would try the same agent again.
             await start_handoff(self.kit, record, trigger, reason, record.failure, **over)
         else:
-            await self.kit.ledger.update(session_state=SessionState.RUNNING, **over)
+            state = SessionState.RUNNING if record.attempt else SessionState.STARTING
+            await self.kit.ledger.update(session_state=state, **over)
         await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
         self.kit.board.settle()
 
@@ -158,6 +147,9 @@ class Work:
             provider=record.provider,
             account=record.account,
         )
+        if not self.desk.has_run(record) and not await self.routing.claim(record):
+            await self.kit.ledger.update(dispatch_id="")  # somebody else has the one attempt: ask anew
+            return
         try:
             live = await self.desk.dispatch(record, self.orders.fresh(record))
         except HubError as error:
@@ -177,7 +169,9 @@ class Work:
         while True:
             heard = live.heard_at
             spoke = await board.until(
-                lambda: live.outcome or live.exit or live.breach or board.wish or not live.adapter_up,
+                lambda: (
+                    live.outcome or live.exit or self._breached(live) or board.wish or not live.adapter_up
+                ),
                 silent_after,
             )
             if board.wish is Wish.STOP:
@@ -193,10 +187,10 @@ class Work:
                     continue
                 await self._hand_off(record, Trigger.MANUAL_HANDOFF, "asked for by the user", None)
                 return
-            if live.breach is not None and await self._nobody_left(record):
+            if self._breached(live) and await self._nobody_left(record):
                 live.breach, live.breach_muted = None, True
                 continue
-            if live.breach is not None:
+            if live.breach is not None and self._breached(live):
                 reading = live.breach
                 reason = f"{reading.window or 'quota'} at {reading.used_permille / 10:g} %"
                 await self._hand_off(record, Trigger.QUOTA_BREACH, reason, FailureClass.USAGE_LIMIT)
@@ -208,9 +202,21 @@ class Work:
                 await self._failed(record, Failure(FailureClass.SILENT, text))
                 return
 
+    def _breached(self, live: LiveAgent) -> bool:
+        """Whether its quota is a reason to hand over; not while the user has paused it: it uses nothing up."""
+        return live.breach is not None and not self.kit.ledger.now.paused
+
+    async def unpaused(self) -> None:
+        """Wait until the user lets the session go on; a stop ends the wait, and so does a wish for a handoff."""
+        board, ledger = self.kit.board, self.kit.ledger
+        await board.until(lambda: not ledger.now.paused or board.wish or board.detached)
+        if ledger.now.paused and board.wish is Wish.HANDOFF:
+            await ledger.update(paused=False)
+            await ledger.say(Tag.SYSTEM, "resumed: a handoff was asked for")
+
     async def _nobody(self, record: SessionRecord) -> bool:
         """Whether the user's wish for a handoff must be refused; the agent then works on."""
-        if await self.targets.next(record, None) is not None:
+        if await self.routing.next(record, None) is not None:
             return False
         await self.kit.ledger.say(Tag.ERROR, f"no handoff: {NOBODY}", code=str(Code.NO_FALLBACK))
         self.kit.board.settle(HubError(Code.NO_FALLBACK, NOBODY))
@@ -220,7 +226,7 @@ class Work:
         """A forecast is no reason to stop an agent when nobody could go on."""
         if record.handoffs_done >= record.max_handoffs or record.on_limit is not OnLimit.HANDOFF:
             return True
-        return await self.targets.next(record, FailureClass.USAGE_LIMIT, fresh=True) is None
+        return await self.routing.next(record, FailureClass.USAGE_LIMIT, fresh=True) is None
 
     def _may_be_stuck(self, live: LiveAgent) -> bool:
         """A pause, a question to the user and a running tool are silence with a reason."""
@@ -229,6 +235,8 @@ class Work:
     async def _over(self, record: SessionRecord, outcome: Outcome) -> None:
         match outcome.ending:
             case Ending.DONE:
+                done = BreakerSuccess(record.provider, record.account, record.dispatch_id)
+                await insist(self.kit.breakers, done)
                 self.kit.board.settle(
                     HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
                 )
@@ -236,6 +244,7 @@ class Work:
                 await self.desk.release()
                 await self.ending.judge(record)
             case Ending.INTERRUPTED if await self._orphaned(record):
+                await self.routing.ended(record)
                 await self.desk.release()
                 await self.kit.ledger.update(dispatch_id="", failing=record.failing + 1)
                 await self.kit.ledger.say(
@@ -258,33 +267,49 @@ class Work:
 
     async def _failed(self, record: SessionRecord, failure: Failure) -> None:
         """Ask the rule what a failure leads to, and do it."""
-        await insist(self.kit.breakers, BreakerFailure(record.provider, record.account, failure))
+        told = BreakerFailure(record.provider, record.account, failure, record.dispatch_id)
+        await insist(self.kit.breakers, told)
         if failure.kind in _UNSAID:
             await self.kit.ledger.say(
                 Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind)
             )
-        live = self.kit.board.agent
+        await self.unpaused()
+        if self.kit.board.wish is Wish.STOP or self.kit.board.detached:
+            return  # what the failure leads to is decided anew, or never
+        record, live = self.kit.ledger.now, self.kit.board.agent
         if failure.kind in _SHORT and live is not None and live.worked:
             record = attrs.evolve(record, failing=0)
         if failure.kind is FailureClass.REFUSAL:
             record = await self.kit.ledger.update(refused_by=(*record.refused_by, record.provider))
-        target = await self.targets.next(record, failure.kind)
+        mine = Target(record.provider, record.account)
+        if failure.kind is FailureClass.USAGE_LIMIT and failure.resets_at is None:
+            failure = attrs.evolve(failure, resets_at=await self.routing.reset_of(mine))
+        choice = await self.routing.choose(record, failure.kind)
+        target = choice.first
         decision = decide(
             failure,
             attempt=len(record.refused_by) if failure.kind is FailureClass.REFUSAL else record.failing + 1,
             now=self.kit.clock(),
             on_limit=record.on_limit.value,
             targets_left=int(target is not None),
-            breaker_open=(record.provider, record.account) in await self.targets.blocked(),
+            breaker_open=await self.routing.is_shut(mine),
             jitter=self.kit.chance(),
             handoffs_left=record.max_handoffs - record.handoffs_done,
             max_attempts=self.kit.config.session.retries,
-            earliest_reset=await self.targets.earliest_reset(record),
+            earliest_reset=choice.until(but=mine),
         )
         match decision:
+            case HandOff() if target and failure.kind in _STARTS and not await self.allotting.begun(record):
+                await self.desk.stop("failed")
+                await self.desk.release()
+                kind = "auth" if failure.kind is FailureClass.AUTH else "dispatch_failed"
+                left = Attempt(*owner(record), kind, record.at)
+                await self.allotting.begin_with(record, target, failure.text, (left,))
             case HandOff(reason=reason):
                 await self._hand_off(record, Trigger.FAILURE, reason or failure.text, failure.kind)
             case Wait():
+                if failure.kind is FailureClass.USAGE_LIMIT and target is None and decision.reason != SHORT:
+                    decision = attrs.evolve(decision, reason=f"{decision.reason}. {choice.said()}")
                 await self._begin_wait(record, decision, failure.kind)
             case Surface(code=code, reason=reason):
                 reason = reason.removesuffix(failure.text[:200]).rstrip(
@@ -299,50 +324,18 @@ class Work:
         await self.desk.stop("waiting")
         await self.desk.release()
         await self.amending.amend(self.kit.ledger.now)  # it has the session that the agent told of
-        until = math.ceil(wait.until)
-        await self.kit.ledger.update(
-            wait_until=until,
-            wait_reason=wait.reason,
-            wait_then=wait.then,
-            failure=failure,
-            session_state=SessionState.WAITING,
-            failing=record.failing + 1,
+        await self.allotting.wait_until(
+            wait.until, wait.reason, wait.then, failure=failure, failing=record.failing + 1
         )
-        seconds = max(0, wait.until - self.kit.clock())
-        await self.kit.ledger.say(Tag.WAITING, f"{wait.reason}; waiting {seconds:.0f} s", until=iso(until))
 
     async def _hand_off(
         self, record: SessionRecord, trigger: Trigger, reason: str, failure: FailureClass | None
     ) -> None:
+        if trigger is not Trigger.FAILURE:
+            await self.routing.ended(record)
         begin = partial(start_handoff, self.kit, record, trigger, reason, failure)
         if record.verify:  # nobody knows how long that takes: the launcher would not wait for its end
             await begin()
         else:
             await together(begin, self.desk.make_ready)
         self.kit.board.settle()
-
-
-async def start_handoff(
-    kit: Kit,
-    record: SessionRecord,
-    trigger: Trigger,
-    reason: str,
-    failure: FailureClass | None,
-    **also: Any,
-) -> None:
-    """RUNNING -> PAUSING, with other changes of the record in the same write; durable when this returns."""
-    left = Attempt(record.provider, record.account, str(failure or trigger), record.at)
-    await kit.ledger.advance(
-        trigger,
-        handoff_id=kit.new_id("h"),
-        reason=reason,
-        failure=failure,
-        tried=(*record.tried, left),
-        session_state=SessionState.HANDING_OFF,
-        needs_input=False,
-        paused=False,
-        snapshot_sha="",
-        contract_id="",
-        contract_sha256="",
-        **also,
-    )

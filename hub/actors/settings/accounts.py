@@ -20,7 +20,7 @@ from hub.domain.text import is_label
 from hub.errors import Code, HubError
 from hub.io.accounts import make_account_dir, own_dir, read_book, write_book
 from hub.io.config_file import text_of
-from hub.io.config_patch import edit
+from hub.io.config_patch import Watch, edit, unwatched
 from hub.io.places import Places
 from hub.messages import AddAccount, RemoveAccount, SwitchAccount
 from hub.providers.base import Provider
@@ -35,6 +35,7 @@ class Accounts:
     current: Callable[[], Config]
     entries: Entries
     clock: Callable[[], float]
+    follow: Watch = unwatched
 
     def add(self, order: AddAccount, provider: Provider) -> dict[str, Any]:
         """Register a login, in a directory of its own.
@@ -80,7 +81,7 @@ class Accounts:
             write_book(self.places.accounts, left)
         if label in self._written(name):
             by_hand = f"Take the account {label!r} out of providers.{name} by hand."
-            edit(self.places.config, lambda tables: _drop(tables, name, label), by_hand)
+            edit(self.places.config, lambda tables: _drop(tables, name, label), by_hand, self.follow)
         elif left is None:
             raise self._not_ours(name, gone)
         active = self.current().accounts(name)[0].label

@@ -6,7 +6,7 @@ Must not: act on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,13 @@ from hub.actors.settings.writer import Writer
 from hub.domain.config.model import Profile
 from hub.domain.config.reader import Config
 from hub.errors import HubError
+from hub.io.config_patch import unwatched
 from hub.io.places import Places
+from hub.io.trust import Gate
 from hub.messages import (
     AddAccount,
     GetConfig,
-    GetLoggedOut,
+    GetLogins,
     GetProfiles,
     GetVision,
     Install,
@@ -45,6 +47,10 @@ from hub.messages import (
 from hub.providers.base import Provider
 from supervisors import Actor, Ref
 
+_HELD_BACK = (
+    "hub.toml has changed, and would now run, send or open something that you have not agreed to: it is not taken. "
+    "See it, and say yes: hub trust"
+)
 _PATIENCE = 5.0
 """Seconds a question waits for programs that have not told their version yet: some take two."""
 
@@ -64,8 +70,10 @@ class Settings(Actor[Any]):
         events: Ref[Any],
         clock: Callable[[], float],
         jobs: Jobs,
+        gate: Gate | None = None,
     ) -> None:
         self._files = (places.config, places.accounts, places.profiles)
+        self._gate = gate
         self._load = load
         self._providers = providers
         self._clock = clock
@@ -74,13 +82,24 @@ class Settings(Actor[Any]):
         self._config: Config | None = None
         """What was loaded, and the stored profiles."""
         self._probes = Probes(clock)
-        self._entries = Entries(places.dotenv, Path.home())
+        self._entries = Entries(places.dotenv, Path.home(), providers)
         self._profiles = Profiles(places, providers, self._configured_profiles)
-        accounts = Accounts(places, providers, self._current, self._entries, clock)
-        keys = KeyFile(places, providers)
+        follow = gate.follow if gate is not None else unwatched
+        accounts = Accounts(places, providers, self._current, self._entries, clock, follow)
+        keys = KeyFile(places, providers, gate.follow_keys if gate is not None else unwatched)
         errands = Errands(jobs, places.jobs_dir, self._current, self._entries, clock)
         self._writer = Writer(
-            places, providers, self._current, accounts, keys, self._profiles, errands, audit, events, clock
+            places,
+            providers,
+            self._current,
+            accounts,
+            keys,
+            self._profiles,
+            errands,
+            audit,
+            events,
+            clock,
+            follow,
         )
         self._writing = trio.Lock()
 
@@ -94,8 +113,8 @@ class Settings(Actor[Any]):
                 return self._current()
             case ProvidersConfigured():
                 return self.answer_later(self._describe())
-            case GetLoggedOut():
-                return self.answer_later(self._logged_out())
+            case GetLogins(providers=names):
+                return self.answer_later(self._logins(names))
             case GetProfiles():
                 return self.answer_later(trio.to_thread.run_sync(self._profiles.listed))
             case GetVision():
@@ -114,11 +133,13 @@ class Settings(Actor[Any]):
                 raise TypeError(f"{type(message).__name__} is not for the settings")
 
     def _current(self) -> Config:
-        stamp = tuple(map(_stamp, self._files))
+        stamp = (*map(_stamp, self._files), self._gate and self._gate.stamp)
         if self._config is None or stamp != self._seen:
             loaded = self._load()
             self._config = self._profiles.within(loaded)
             self._loaded, self._seen = loaded, stamp
+            if self._gate is not None and self._gate.held_back:
+                self.ctx.nursery.start_soon(self._writer.told, _HELD_BACK, "config_held_back")
         return self._config
 
     def _configured_profiles(self) -> tuple[Profile, ...]:
@@ -129,11 +150,12 @@ class Settings(Actor[Any]):
         async with self._writing:
             return await self._writer.change(order)
 
-    async def _logged_out(self) -> frozenset[str]:
+    async def _logins(self, names: Collection[str]) -> dict[tuple[str, str], bool | None]:
         config, now = self._current(), self._clock()
 
-        def look() -> frozenset[str]:
-            return self._entries.logged_out(config, self._providers.values(), now)
+        def look() -> dict[tuple[str, str], bool | None]:
+            asked = [self._providers[name] for name in self._providers if not names or name in names]
+            return self._entries.logins(config, asked, now)
 
         return await trio.to_thread.run_sync(
             look

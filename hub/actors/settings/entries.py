@@ -17,10 +17,11 @@ from hub.actors.clock import iso
 from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.login import Login
-from hub.io.dotenv import read_env
+from hub.io.agent_keys import keys_of
 from hub.io.logins import find_login
 from hub.io.probe import Probe, which
 from hub.providers.base import Provider
+from hub.providers.registry import load_all
 
 KEY = Login("key")
 """A key that hub hands to the agent itself."""
@@ -32,6 +33,8 @@ class Entries:
 
     dotenv: Path
     home: Path
+    providers: Mapping[str, Provider] = attrs.field(factory=load_all)
+    """All there are: a key is one agent's among them."""
 
     def entry(self, config: Config, provider: Provider, found: Probe | None, now: float) -> dict[str, Any]:
         """One provider. `found` is None while its program has not answered."""
@@ -54,6 +57,7 @@ class Entries:
                 "loginCommand": " ".join(provider.login_command),
                 "expiresAt": _instant(logins[0]),
                 "keyNames": list(provider.key_names),
+                "keys": sorted(self.keys(provider)),
             },
             "capabilities": attrs.asdict(provider.capabilities),
             "probe": found and _told(found),
@@ -85,14 +89,15 @@ class Entries:
         hidden = not stores or (sys.platform == "darwin" and any(store.keychain for store in stores))
         return None if hidden or settings.base_url or settings.env or account.env else False
 
-    def logged_out(self, config: Config, providers: Iterable[Provider], now: float) -> frozenset[str]:
-        """The providers whose active account is sure to have no login."""
-        active = ((provider, config.accounts(provider.name)[0]) for provider in providers)
-        return frozenset(
-            provider.name
-            for provider, account in active
-            if self.logged_in(config, provider, account, now) is False
-        )
+    def logins(
+        self, config: Config, providers: Iterable[Provider], now: float
+    ) -> dict[tuple[str, str], bool | None]:
+        """Whether each account, as (provider, label), has a login; None where hub cannot know."""
+        return {
+            (provider.name, account.label): self.logged_in(config, provider, account, now)
+            for provider in providers
+            for account in config.accounts(provider.name)
+        }
 
     def kept_login(self, config: Config, provider: Provider, account: Account) -> Login | None:
         """The login the agent keeps itself; None where it has none that can be seen."""
@@ -116,8 +121,17 @@ class Entries:
         place = env.get(home) or default
         return self.home / place.removeprefix("~").lstrip("/") if place.startswith("~") else Path(place)
 
+    def keys(self, provider: Provider) -> dict[str, str]:
+        """The keys of `.hub/.env` that are this agent's."""
+        known = (
+            {**self.providers, provider.name: provider}
+            if provider.name not in self.providers
+            else self.providers
+        )
+        return keys_of(self.dotenv, provider.name, known)
+
     def _env(self, config: Config, provider: Provider, account: Account) -> dict[str, str]:
-        keys = read_env(self.dotenv, provider.key_names) if provider.key_names else {}
+        keys = self.keys(provider)
         mine = config.provider(provider.name).env
         return {**keys, **mine, **provider.account_env(account)}
 

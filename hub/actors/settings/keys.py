@@ -1,6 +1,6 @@
 """The agents' keys in `.hub/.env`.
 
-Owns: which name a key is kept under.
+Owns: whose key is meant by a name.
 Must not: read a key, or let its value into an answer.
 """
 
@@ -12,7 +12,9 @@ from typing import Any
 import attrs
 
 from hub.errors import Code, HubError
-from hub.io.dotenv import write_env
+from hub.io.agent_keys import kept_as
+from hub.io.config_patch import Watch, unwatched
+from hub.io.dotenv import every_value, write_env
 from hub.io.places import Places
 from hub.messages import SetKey
 from hub.providers.base import Provider
@@ -24,24 +26,32 @@ class KeyFile:
 
     places: Places
     providers: Mapping[str, Provider]
+    follow: Watch = unwatched
 
     def put(self, order: SetKey) -> dict[str, Any]:
-        """Keep a key, or take it out.
+        """Keep a key for one agent, or take it out.
 
         Raises:
             HubError: `invalid`; no agent takes a key by that name, or the value has a line break or NUL in it.
         """
         provider, variable = self._owner(order.name)
-        write_env(self.places.dotenv, variable, order.value or None, self._names())
+        place = kept_as(provider.name, variable, self.providers)
+        before = every_value(self.places.dotenv)
+        write_env(self.places.dotenv, place, order.value or None, [*self._names(), place])
+        after = {name: value for name, value in before.items() if name != place}
+        self.follow(before, {**after, **({place: order.value} if order.value else {})})
         return {"provider": provider.name, "name": variable, "set": bool(order.value)}
 
     def _owner(self, name: str) -> tuple[Provider, str]:
         """Whose key is meant, and the variable it stands in; for a provider it is the first of its names."""
+        agent, _, variable = name.rpartition(".")
         if name in self.providers:
             provider = self.providers[name]
             if not provider.key_names:
                 raise self._refused(f"{name} takes no key.")
             return provider, provider.key_names[0]
+        if agent in self.providers and variable in self.providers[agent].key_names:
+            return self.providers[agent], variable
         for provider in self.providers.values():
             if name in provider.key_names:
                 return provider, name

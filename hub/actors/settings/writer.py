@@ -22,7 +22,7 @@ from hub.domain.config.reader import Config
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
 from hub.io.config_file import Keys
-from hub.io.config_patch import patch, patch_provider
+from hub.io.config_patch import Watch, patch, patch_provider, unwatched
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
 from hub.messages import (
@@ -61,6 +61,7 @@ class Writer:
     audit: Ref[Any]
     events: Ref[Any]
     clock: Callable[[], float]
+    follow: Watch = unwatched
 
     async def change(self, order: Any) -> Mapping[str, Any]:
         """Carry out one order.
@@ -84,7 +85,7 @@ class Writer:
 
     async def _patch(self, name: str, changes: Mapping[str, Any]) -> Mapping[str, Any]:
         self.provider(name)
-        await trio.to_thread.run_sync(patch_provider, self.places.config, name, changes)
+        await trio.to_thread.run_sync(patch_provider, self.places.config, name, changes, self.follow)
         words = ", ".join(sorted(changes)) or "nothing"
         await self.told(f"{name} was configured: {words}", "provider_configured", name, changed=list(changes))
         return chosen(self.current(), name)
@@ -133,7 +134,7 @@ class Writer:
 
     async def _vision(self, changes: Mapping[str, Any]) -> Mapping[str, Any]:
         keys: dict[Keys, Any] = {("vision", key): value for key, value in changes.items()}
-        await trio.to_thread.run_sync(patch, self.places.config, keys)
+        await trio.to_thread.run_sync(patch, self.places.config, keys, self.follow)
         words = ", ".join(sorted(changes)) or "nothing"
         await self.told(f"vision was configured: {words}", "vision_configured", changed=list(changes))
         return vision(self.current())

@@ -1,7 +1,7 @@
 """The profiles: those of `hub.toml`, which are the user's to change, and those the API stores.
 
 Owns: what the API shows of a profile, what it may be changed to, and how both lists make one.
-Must not: open a file, or order a chain (`hub.domain.profile` does).
+Must not: open a file, or choose from a chain (`hub.domain.routing` does).
 """
 
 from __future__ import annotations

@@ -186,6 +186,12 @@ def read_config(raw: Mapping[str, Any], name: str, text: str | None = None) -> C
     if not problems:
         assert isinstance(found, Config)  # noqa: S101  # no problem means that it was read
         return found
+    raise invalid(problems, name, text)
+
+
+def invalid(problems: Iterable[Problem], name: str, text: str | None = None) -> HubError:
+    """CONFIG_INVALID with every problem and its place; see `parse_config`. There is one at least."""
+    problems = list(problems)
     places = [schema.locate(text, p.path) if text is not None else (0, 0) for p in problems]
     ranked = sorted(zip(places, problems, strict=True), key=lambda pair: pair[0])
     errors = [
@@ -196,7 +202,7 @@ def read_config(raw: Mapping[str, Any], name: str, text: str | None = None) -> C
     place = f":{line}:{column}" if line else ""
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     detail = f"{name}{place}: {first.where} {first.text}{more}"
-    raise HubError(Code.CONFIG_INVALID, detail, line=line, column=column, errors=errors)
+    return HubError(Code.CONFIG_INVALID, detail, line=line, column=column, errors=errors)
 
 
 def _contradictions(config: Config) -> Iterable[Problem]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import attrs
 
-from hub.domain.quota.window import QuotaReading
+from hub.domain.quota.window import LIMIT, NEARLY, QuotaReading
 
 MAX_EDGES = 240
 """Edges kept; the oldest go first."""
@@ -66,6 +66,8 @@ def observe(burn: Burn, reading: QuotaReading) -> Burn:
     if (reading.at, reading.used_permille) <= (before.at, before.used_permille):
         return burn
     over = before.resets_at is not None and reading.at >= before.resets_at
+    if before.source == LIMIT and not over and NEARLY <= reading.used_permille < before.used_permille:
+        return burn  # a meter that lags behind the limit that was met: whoever believed it would run into it again
     fallen = before.used_permille - reading.used_permille
     if not over and 0 < fallen <= PERCENT:
         # Two sources round the same figure each in its own way.

@@ -14,11 +14,10 @@ from collections.abc import Mapping
 
 import attrs
 
-from hub.domain.quota.window import FULL, QuotaReading
+from hub.domain.quota.window import DECLARED, FULL, QuotaReading
 
 DAY = 86_400
 WINDOW = "day"
-SOURCE = "declared"
 _REMEMBERED = 32
 """Dispatches whose running total is kept: only those that run can tell a greater one."""
 
@@ -78,6 +77,6 @@ def spent(spending: Spending, owner: tuple[str, str], cap: int, now: float) -> Q
         WINDOW,
         min(tokens * FULL // cap, 10 * FULL),
         float((int(now // DAY) + 1) * DAY),
-        SOURCE,
+        DECLARED,
         spending.at if spending.day == int(now // DAY) else now,
     )

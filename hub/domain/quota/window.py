@@ -1,7 +1,7 @@
 """How much of a quota window is used.
 
-Owns: `QuotaReading`, how one is read from an event, which readings are the newest, and when they call for a
-handoff.
+Owns: `QuotaReading`, how one is read from an event, which readings are the newest, when they call for a handoff,
+and how an account stands by them (`Standing`).
 Must not: ask a provider, or forecast.
 """
 
@@ -17,6 +17,13 @@ from hub.domain.failure import FailureClass
 from hub.domain.value import Value
 
 FULL = 1000
+NEARLY = 900
+"""From this part on a window is taken for the one whose limit was met, and a limit that was met for still there."""
+DECLARED = "declared"
+"""The source of a reading that was counted against a cap of the user's."""
+LIMIT = "limit"
+"""The source of a reading that a usage limit made."""
+_SHORT = {"minute": 60.0, "second": 1.0}
 _LATEST = 253_402_300_000
 """The last instant a calendar knows, epoch seconds: a later reset is a mistake, or milliseconds."""
 
@@ -50,6 +57,38 @@ class QuotaReading(Value):
         return self.provider, self.account, self.window
 
 
+@attrs.frozen(eq=False, repr=False)
+class Standing(Value):
+    """How an account stands by all its windows: the one fact that wallet, breaker and choice share.
+
+    Attributes:
+        full: Whether one of its windows is used up: it must not be chosen.
+        until: When the last of those begins anew, epoch seconds; None when nobody told.
+        at: When that was read, epoch seconds.
+        cap: Whether the only quota that is used up is the cap which the user declared.
+    """
+
+    full: bool
+    until: float | None = None
+    at: float = 0.0
+    cap: bool = False
+
+
+def standing(readings: Iterable[QuotaReading]) -> Standing:
+    """How an account stands by the newest readings of its windows."""
+    known = list(readings)
+    over = [reading for reading in known if reading.used_permille >= FULL]
+    if not over:
+        return Standing(full=False, at=max((reading.at for reading in known), default=0.0))
+    resets = [reading.resets_at for reading in over if reading.resets_at is not None]
+    return Standing(
+        full=True,
+        until=max(resets, default=None),
+        at=max(reading.at for reading in over),
+        cap=all(reading.source == DECLARED for reading in over),
+    )
+
+
 def reading_of(
     event: Event, provider: str, account: str, at: float, source: str = "stream"
 ) -> QuotaReading | None:
@@ -68,7 +107,34 @@ def limit_of(meta: Mapping[str, Any], provider: str, account: str, at: float) ->
     resets_at = _instant(meta)
     if meta.get("failure") != FailureClass.USAGE_LIMIT or resets_at is None:
         return None
-    return QuotaReading(provider, account, _window(meta), FULL, resets_at, "limit", at)
+    return QuotaReading(provider, account, _window(meta), FULL, resets_at, LIMIT, at)
+
+
+def undated_limit(
+    meta: Mapping[str, Any], known: Iterable[QuotaReading], provider: str, account: str, at: float
+) -> QuotaReading | None:
+    """The reading of a usage limit that says nothing of its reset.
+
+    A window of a minute is over in a minute. Of any other the reset is what an earlier reading told of the same
+    window, or, where the limit names none, of the fullest one that is nearly used up (`known`, of this account).
+    Where nothing told it is None: it is never guessed.
+    """
+    if meta.get("failure") != FailureClass.USAGE_LIMIT:
+        return None
+    window = _window(meta)
+    if window in _SHORT:
+        return QuotaReading(provider, account, window, FULL, at + _SHORT[window], LIMIT, at)
+    fits = [
+        each
+        for each in known
+        if (each.window == window or (not window and each.used_permille >= NEARLY))
+        and each.resets_at is not None
+        and each.resets_at > at
+    ]
+    best = max(fits, key=lambda each: each.used_permille, default=None)
+    if best is None:
+        return QuotaReading(provider, account, window, FULL, None, LIMIT, at)
+    return QuotaReading(provider, account, best.window, FULL, best.resets_at, LIMIT, at)
 
 
 def newest(

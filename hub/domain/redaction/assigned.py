@@ -96,6 +96,8 @@ _OTHER_KEY = late(rb"[a-z0-9][_-]\Z|[a-z]\Z")
 _LISTED = late(rb"[^=:>]*,[^=:>]*")
 """A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
 _DASHED = late(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
+_SET = late(rb"(?:\A|\n)[ \t]*(?:env|setenv|setx|set)[ \t]+[a-z0-9_.-]*\Z")
+"""`ENV NAME value` of a Dockerfile, and the like of shells and programs."""
 _LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
 _BLANK = late(_TAIL + r"(?:[ ]|\Z)")
 _PAIR = late("=([^;]+)")
@@ -174,6 +176,8 @@ def _spaced(view: bytes, at: int, word: bytes) -> bool:
     """Whether a value may stand behind a blank: that of a program's option, and the password of a `.netrc`."""
     low = max(0, at - _NAME)
     if not view[at - 1 : at].isspace() and view.rfind(b"-", low, at) >= 0 and _DASHED().search(view, low, at):
+        return True
+    if _SET().search(view, max(0, at - LOOK_BACK), at) is not None:
         return True
     return word in _PASSWORDS and _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
 

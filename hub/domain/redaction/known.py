@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from hub.domain.patterns import late
+from hub.domain.redaction.fragments import Fragments, Piece
 from hub.domain.redaction.literals import Literals
 from hub.domain.redaction.span import Anchors, Span, trie
-from hub.domain.struct import Struct
+from hub.domain.text import MARK
 
 MIN_LENGTH = 8
 """Shorter values are words, not secrets: hiding them would hide ordinary text."""
@@ -30,13 +31,6 @@ _HEAD = 4
 _TAIL = 64
 _BREAKING = b"\\nr\r\n\t "
 _BREAK = late(r"(?:\\[rn]|[\r\n])[ \t]*")
-
-
-class _Known(Struct, hidden=("secret",)):
-    """Which secret a form is of."""
-
-    rule: str
-    secret: bytes
 
 
 def forms(value: bytes) -> set[str]:
@@ -82,7 +76,7 @@ class KnownSecrets:
 
     def __init__(self, values: Iterable[str | bytes] = (), names: Iterable[str] = ()) -> None:
         labels = iter(names)
-        self._forms: dict[str, _Known] = {}
+        self._forms: dict[str, Piece] = {}
         for value in values:
             rule = re.sub("[^a-z0-9]+", "-", next(labels, "").lower()).strip("-")[:32] or "known"
             self._add(value.encode("utf-8", "replace").strip() if isinstance(value, str) else value, rule)
@@ -98,6 +92,10 @@ class KnownSecrets:
         gated = min(map(len, squeezed), default=_ANCHOR) >= _ANCHOR
         heads = {form[:_GATE] for form in squeezed}
         self._gate = Literals(((head.decode(), None) for head in heads), _ANCHOR) if gated else None
+        names = {known.rule for known in self._forms.values()}
+        self._fragments = Fragments(
+            self._forms.items(), "\n".join(f"[REDACTED:{name}:" for name in sorted(names))
+        )
 
     def _add(self, value: bytes, rule: str) -> None:
         if not MIN_LENGTH <= len(value) <= MAX_LENGTH:
@@ -105,7 +103,7 @@ class KnownSecrets:
         for form in forms(value):
             for text in (form.strip(), _join(form).strip()):
                 if len(text) >= MIN_LENGTH and text not in "[REDACTED:":
-                    self._forms.setdefault(text, _Known(rule, value))
+                    self._forms.setdefault(text, Piece(rule, value))
 
     def __len__(self) -> int:
         return len({known.secret for known in self._forms.values()})
@@ -120,6 +118,12 @@ class KnownSecrets:
         """
         if not self._forms:
             return [], len(text)
+        spans, hold = self._whole(text.removesuffix(MARK) if final else text, lo, final=final)
+        spans += self._fragments.find(text.encode("ascii", "replace"), lo, self.rank)
+        return spans, hold if final else min(hold, self._fragments.begun(text, lo))
+
+    def _whole(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
+        """The same for values that are whole, or cut off by the end of the text."""
         begun = self._may_have_begun(text, final=final)
         whole = self._gate is None or self._gate.stand_in(_squeeze(text[lo:]))
         if not begun and not whole:

@@ -37,7 +37,7 @@ class Literals(Generic[T]):
         self._pairs = list(literals)
         self._size = size
         self._likely = tuple(likely)
-        self._single: dict[str, Search] = {}
+        self._single: dict[Callable[[], str], Search] = {}
         self._table: dict[bytes, list[tuple[bytes, T]]] = defaultdict(list)
         for literal, meaning in self._pairs:
             self._table[literal[:size].encode()].append((literal.encode(), meaning))
@@ -84,10 +84,10 @@ class Literals(Generic[T]):
 
     def next_of(self, literal: str, likely: Callable[[], str], view: bytes, place: int) -> int | None:
         """Where this literal stands at `place` or later, as `following` would find it by that pattern."""
-        search = self._single.get(literal)
+        search = self._single.get(likely)
         if search is None:
             own = None if self._finditer is None else pattern(likely())
-            search = self._single[literal] = own or re.compile(re.escape(literal).encode()).search
+            search = self._single[likely] = own or re.compile(re.escape(literal).encode()).search
         found = search(view, place)
         return None if found is None else int(found.start())
 

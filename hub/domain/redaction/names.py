@@ -11,14 +11,16 @@ from __future__ import annotations
 from hub.domain.patterns import late
 
 _MEANT_FOR_NONE = (
-    rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|authenticity|[cx]srf)[a-z0-9_-]*+\Z"
+    rb"(?:non_?matching|not_?a|in_?valid|wrong|fake|dummy|mock|example|sample|authenticity|request_?verification|[cx]srf)"
+    rb"[a-z0-9_-]*+\Z"
 )
 _PUBLIC_KEYS = (
     rb"(?:public|publishable|pub|primary|foreign|cache|partition|sort|row|idempotency|object|dedup[a-z]*|(?<!bit)bucket"
-    rb"|hot|natural|schema|sequence|idx|index|hash|lookup|i18n|translation|site)[_.-]?keys?\Z"
+    rb"|hot|natural|schema|sequence|idx|index|hash|lookup|i18n|translation|site)[_.-]?keys?(?:[_.-]?(?:token|pem|jwk))?\Z"
 )
 _PLACES_IN_A_LIST = (
-    rb"(?:next|page|pagination|continuation|sync|resume|cancel(?:lation)?)[_-]?(?:page[_-]?)?token\Z"
+    rb"(?:next|prev(?:ious)?|start|pagination|continuation|(?<![a-z])(?:page|sync|resume|cancel(?:lation)?))[_-]?"
+    rb"(?:page[_-]?|sync[_-]?)?token\Z"
     rb"|public[_.-]?token\Z"
 )
 _IDS_OF_SECRETS = rb"(?:key|token|credential)s?[_.-]?(?:ids?|hash|digest|checksum|ref)\Z|\busersecretsid\Z"

@@ -1,6 +1,6 @@
 """Secrets out of everything an agent says, whole or in pieces.
 
-Owns: the marker that stands for a secret, the stream redactor and the event redactor, and the counts.
+Owns: the marker that stands for a secret, the stream redactor, and the counts.
 Must not: find secrets itself: that is the layers' work (known values, prefix rules, any that is added).
 
 Laws, each a property test:
@@ -29,11 +29,13 @@ from hub.domain.redaction.prefix import PrefixRules
 from hub.domain.redaction.span import Span as Span  # noqa: PLC0414  # part of the API
 
 if TYPE_CHECKING:
-    from hub.domain.event import Event, EventType  # a list of sessions has none
+    from hub.domain.event import Event  # a list of sessions has none
 
 _CONTEXT = 192
 """Characters before the held text that a layer may look back at."""
 _DEPTH = 64
+_BORDER = 4096
+"""Letters of a text that tell whether it goes on with a value."""
 SHORTEST = 8
 """No layer finds anything in a shorter text."""
 _NAME, _NAMES = 48, 1024
@@ -66,6 +68,7 @@ class Redactor:
     ) -> None:
         rules = _PREFIX_RULES if engine is None else _PREFIX_RULES.confirmed_by(engine)
         asked = () if engine is None else (EngineLayer(engine),)
+        self._known = known
         self._layers: tuple[Layer, ...] = (known, rules, _ASSIGNMENTS, *asked, *layers)
         self._key = key
         self._marks: dict[tuple[str, bytes | str], str] = {}
@@ -84,9 +87,24 @@ class Redactor:
             self._clean.add(text)
         return text
 
-    def stream(self) -> StreamRedactor:
-        """A redactor for one logical stream of text that comes in pieces."""
-        return StreamRedactor(self)
+    def stream(self, begun: str = "") -> StreamRedactor:
+        """A redactor for one logical stream of text that comes in pieces; `begun` went out before it."""
+        return StreamRedactor(self, begun)
+
+    def begun(self, ends: Iterable[str], text: str) -> str:
+        """The end of one of the texts that went out, which `text` goes on with in a known value; "" for none."""
+        return max(((self._over(end.rstrip(), text)) for end in ends), default=(0, ""))[1]
+
+    def _over(self, end: str, text: str) -> tuple[int, str]:
+        """How far `text` goes on with a known value that the end of a text began, and that end."""
+        end = end[self._known.scan(end, 0, final=False)[1] :]
+        if not end:
+            return 0, ""
+        both, border = end + text[:_BORDER], len(end)
+        spans, hold = self._known.scan(both, 0, final=False)
+        over = max((span.end - border for span in spans if span.start < border), default=0)
+        over = len(both) - border if hold < border else over
+        return (over, end) if over > 0 else (0, "")
 
     def event(self, event: Event) -> Event:
         """The event redacted on its own, content and meta; the same object when there is nothing to hide."""
@@ -157,21 +175,33 @@ class Redactor:
 
 
 class StreamRedactor:
-    """One logical stream: feed it pieces, get out what is final; flush it at its end."""
+    """One logical stream: feed it pieces, get out what is final; flush it at its end.
 
-    def __init__(self, redactor: Redactor) -> None:
+    Args:
+        redactor: What finds and marks.
+        begun: Text that went out already, and may be the beginning of a secret that this stream goes on with.
+    """
+
+    def __init__(self, redactor: Redactor, begun: str = "") -> None:
         self._redactor = redactor
         self._context = ""
-        self._held = ""
-        self._covered = 0
-        """How much of `_held` is already hidden behind a marker that went out."""
+        self._held = begun
+        self._covered = len(begun)
+        """How much of `_held` went out already, as it is or behind a marker."""
+        self._joins = bool(begun)
+        """Whether what goes on from there has no marker yet."""
 
     def feed(self, piece: str, *, final: bool = False) -> str:
         """Take a piece; give out all that no later piece can change."""
         text = self._context + self._held + piece
         lo = len(self._context)
         spans, hold = self._redactor.scan(text, lo, final=final)
-        out, done = self._redactor.marked(text, spans, lo + self._covered, hold)
+        edge = lo + self._covered
+        out, done = self._redactor.marked(text, spans, edge, hold)
+        if self._joins:
+            over = [span for span in spans if span.start < min(edge, hold) and span.end > edge]
+            out = self._redactor.mark(over[0]) + out if over else out
+            self._joins = hold < edge and not over
         self._held = text[hold:]
         self._context = text[max(0, hold - _CONTEXT) : hold]
         self._covered = max(0, done - hold)
@@ -180,53 +210,6 @@ class StreamRedactor:
     def flush(self) -> str:
         """The end of the stream: give out the rest."""
         return self.feed("", final=True)
-
-
-class EventRedactor:
-    """Redacts the events of one agent; pieces of streamed text are redacted as the stream they are.
-
-    A secret that an agent prints in two pieces is in no single event. So `feed` holds the end of a piece back
-    where it may begin a secret, and gives it out with the next piece or before any other event.
-    """
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
-        self._streams: dict[EventType, StreamRedactor] = {}
-
-    def text(self, text: str) -> str:
-        """A whole text redacted."""
-        return self._redactor.text(text)
-
-    def redact(self, event: Event) -> Event:
-        """One event redacted on its own. For streamed text use `feed`."""
-        return self._redactor.event(event)
-
-    def feed(self, event: Event) -> list[Event]:
-        """The events that this one lets out: held-back text of a stream that it ends, then itself."""
-        if not event.meta.get("delta"):
-            return [*self.flush(), self.redact(event)]
-        before = self.flush(but=event.type)
-        stream = self._streams.get(event.type)
-        if stream is None:
-            stream = self._streams[event.type] = self._redactor.stream()
-        content, meta = stream.feed(event.content), self._redactor.value(event.meta)
-        if content != event.content or meta != event.meta:
-            event = event.but(content, meta)
-        return [*before, event]
-
-    def flush(self, but: EventType | None = None) -> list[Event]:
-        """The held-back ends of the streams, as pieces; to be called when the agent's run is over."""
-        if not self._streams:
-            return []
-        ended = [kind for kind in self._streams if kind is not but]
-        rests = [(kind, self._streams.pop(kind).flush()) for kind in ended]
-        from hub.domain.event import Event  # noqa: PLC0415  # as above
-
-        return [Event(kind, rest, {"delta": True}) for kind, rest in rests if rest]
-
-    def take_counts(self) -> dict[str, int]:
-        """How many secrets were hidden since the last call, by kind."""
-        return self._redactor.take_counts()
 
 
 def summary(counts: Mapping[str, int] | Iterable[tuple[str, int]]) -> str:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from hub.domain.redaction.value import stands_for_one
+from hub.domain.redaction.value import stands_for_one, worded
 from hub.domain.struct import Struct
 
 ALNUM = "A-Za-z0-9"
@@ -25,6 +25,7 @@ _WORDS_LETTERS = (ALNUM, UPPER)
 _LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _BLANK, _SAMPLE = 2, 32
 """A form filled in with no more different characters than this is a placeholder: `xxxx-xxxx`."""
+_READ = 512
 _HEAD_AND_RUN = 2
 """The parts of most forms."""
 _ENOUGH = 8
@@ -187,6 +188,11 @@ class Rule(Struct):
         return later
 
     @property
+    def _is_drawn(self) -> bool:
+        """Whether a generator makes all of it; the lines of a private key hold headers too."""
+        return not any(isinstance(part, Run) and part.stop for part in self.parts)
+
+    @property
     def _run_is_all(self) -> bool:
         """Whether the whole run has to be the form's."""
         return len(self.parts) > _HEAD_AND_RUN or (self.exact and self.run.letters in _WORDS_LETTERS)
@@ -197,6 +203,9 @@ class Rule(Struct):
         if self.mixed and not (_LETTER.search(drawn) and _DIGIT.search(drawn)):
             return False
         if self.chosen and stands_for_one(secret):
+            return False
+        # Heads upon heads are one region, or each would be looked at.
+        if not self.chosen and self._is_drawn and self.literal not in drawn and worded(drawn[:_READ]):
             return False
         return len(set(drawn[:_SAMPLE].lower())) > _BLANK or len(set(drawn.lower())) > _BLANK
 

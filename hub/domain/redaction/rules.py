@@ -94,7 +94,7 @@ _SERVICES: tuple[Rule, ...] = (
     _key("linear", "lin_api_", 32, 64, ALNUM),
     _key("notion", "ntn_", 40, 64, ALNUM),
     _key("atlassian", "ATATT3", 60, 512, "=" + _URLSAFE),
-    _key("sentry", "sntrys_", 40, 512, _BASE64 + "_"),
+    _key("sentry", "sntrys_eyJ", 40, 512, _BASE64 + "_"),
     _key("supabase", "sbp_", 40, 64, _HEX),
     _key("planetscale", "pscale_", 32, 128, "=." + _URLSAFE),
     Rule("facebook", ("EAA", Run(ALNUM, 100, 512)), boundary=True),
@@ -110,14 +110,22 @@ _SERVICES: tuple[Rule, ...] = (
 
 _STRUCTURES: tuple[Rule, ...] = (
     Rule("jwt", ("eyJ", Run(_URLSAFE, 8, 512), ".eyJ", Run(_URLSAFE, 8, 8192), ".", Run(_URLSAFE, 8, 2048))),
+    Rule("jwt", ("ZXlK", Run(_BASE64 + "_-", 80, 16_384)), boundary=True),  # in base64 once more
     *(Rule("bearer", (f"{b}earer ", Run("A-Za-z0-9._~+/=-", 20, 4096, secret=True))) for b in "Bb"),
     *(
         Rule("basic-auth", ("uthorization", _SEPARATOR, f"{b}asic ", Run(_BASE64, 8, 1024, secret=True)))
         for b in "Bb"
     ),
     *(
+        Rule("session", (name, Run(letters, 26, 4096, secret=True)), mixed=True)
+        for name, letters in (("_session=", ALNUM + "%"), ("JSESSIONID=", "0-9A-F"), ("PHPSESSID=", "a-z0-9"))
+    ),
+    *(
         Rule("webhook", (place, Run("A-Za-z0-9_/@.-", 24, 512, secret=True)))
-        for place in ("webhook.office.com/webhookb2/", "hooks.slack.com/services/", "/api/webhooks/")
+        for place in (
+            *("webhook.office.com/webhookb2/", "/api/webhooks/"),
+            *(f"hooks.slack.com/{kind}/" for kind in ("services", "workflows", "triggers")),
+        )
     ),
     Rule(
         "url-login",
@@ -130,6 +138,7 @@ _STRUCTURES: tuple[Rule, ...] = (
         ),
         chosen=True,
     ),
+    Rule("url-login", ("://", Run("A-Za-z0-9._~%-", 20, 255, secret=True), "@"), mixed=True),
     *(
         Rule(
             "private-key",

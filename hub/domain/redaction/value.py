@@ -17,10 +17,25 @@ _SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Z
 """Letters and digits of more than one kind, up to a sign."""
 _LONG_NUMBER = late("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
 _UUID = late("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_COMPUTED = late(r"[<>{}\[\]]|\$[({A-Za-z_]|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
-_PLACEHOLDER = late(
-    "(?i)example|placeholder|change.?me|your(?![a-z0-9]{6})|x{5}|redacted|dummy|1234567|(?:1234[_-]){2}|abcdefg|0{8}"
+_COMPUTED = late(r"[<>{}\[\]]|\$(?:\(|[A-Z_]{3}|[a-z_]{3})|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
+_MEANT = (
+    *(
+        "example",
+        "placeholder",
+        "redacted",
+        "dummy",
+        "changeme",
+        "change_me",
+        "change-me",
+        "xxxxx",
+        "1234567",
+        "abcdefg",
+    ),
+    *("1234-1234-", "1234_1234_", "00000000", "deadbeef", "cafebabe"),
+    *(f"{verb}{sign}" for verb in ("insert", "replace", "enter", "put", "goes") for sign in "-_"),
 )
+"""Words that say that a value is to be put in their place, and what a person types for one."""
+_YOURS = late(r"(?<![a-z0-9])your(?![a-z0-9]{6})|[_-]here(?![a-z0-9])")
 _NO_VALUE = late(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
     r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|0x[0-9a-f]{40}\Z"
@@ -37,9 +52,17 @@ _COMMON = late(
     r"|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
 )
 _NUMBERS = late("[0-9]+")
+_BETWEEN = late("[_.]+")
+_PARTS, _WORD = 4, 3
+"""Parts that a name of several words has at least, more than half of them words, and the letters of one of these."""
+_LETTERS = late("[A-Za-z]+")
 _HUMPS = late("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_HUMP, _HUMP_MIXED = 2.5, 3.0
-"""Letters in a word of a name in camel case, at least, on average; and where there are digits too."""
+_HUMP_MIXED = 3.0
+"""Letters in a word of a name in camel case with digits, at least, on average."""
+_WORDS = late("(?=[A-Z]?[b-df-hj-np-tv-xz]*[aeiouy])[A-Z]?[a-z]{3,}|[a-z]{4,}")
+"""What may be a word within a name in camel case: it has a vowel, and four letters."""
+_NAMED, _WORDED = 0.55, 0.75
+"""The share of a name's letters in words, at least: by chance a fifth is; and where nothing else may be a form's body."""
 _KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*]")))
 _MASS = 14
 _DISTINCT = 7
@@ -48,7 +71,8 @@ _JUDGED = 128
 """Letters of a value that tell what it is. More would cost the more, the more words of secrets a text is full of."""
 _CHANCE = late("[0-9A-Z]")
 """What no value that a machine made is without."""
-_PASSWORD = 5
+_PASSWORD, _UNMIXED = 5, 10
+"""Letters that a password has at least; and one without digits and signs."""
 _KINDS_LEAST = 3
 
 
@@ -56,9 +80,16 @@ def placeholder(value: str) -> bool:
     """Whether the value stands for one: a variable, a blank, an example, the path to one."""
     value = value[:_JUDGED]
     return (
-        bool(_COMPUTED().search(value) or _PLACEHOLDER().search(value) or _PATH().match(value))
+        _meant(value)
+        or bool(_COMPUTED().search(value) or _PATH().match(value))
         or len(set(value.lower())) < _VARIED
     )
+
+
+def _meant(value: str) -> bool:
+    """Whether the value says itself what it stands for."""
+    low = value.lower()
+    return any(word in low for word in _MEANT) or _YOURS().search(low) is not None
 
 
 def stands_for_one(value: str) -> bool:
@@ -81,7 +112,15 @@ def machine_made(value: str, mass: int = _MASS) -> bool:
         )
         and not _NO_VALUE().match(value)
         and not placeholder(value)
+        and not _name(value)
     )
+
+
+def _name(value: str) -> bool:
+    """Whether the value is a name of several words, some with numbers: `crypto_stream_xchacha20_init`."""
+    parts = _BETWEEN().split(value)
+    words = sum(len(part) >= _WORD and part.isalpha() for part in parts)
+    return len(parts) >= _PARTS and words * 2 > len(parts)
 
 
 def _varied(number: str) -> bool:
@@ -99,21 +138,39 @@ def drawn(segment: str) -> bool:
     letters = segment.isalpha()
     if segment.isdigit() or (letters and (segment.islower() or segment.isupper())):
         return False
-    return not letters or len(_HUMPS().findall(segment)) * _HUMP >= len(segment)
+    return not letters or _in_words(segment) < _NAMED
+
+
+def _in_words(letters: str) -> float:
+    """The share of the letters that stand in what may be words in camel case."""
+    return sum(map(len, _WORDS().findall(letters))) / len(letters)
+
+
+def worded(value: str) -> bool:
+    """Whether the value says what stands in its place, or has no digit and is made of words."""
+    if _meant(value[:_JUDGED]):
+        return True
+    letters = "".join(_LETTERS().findall(value))
+    return not any(map(str.isdigit, value)) and len(letters) > 0 and _in_words(letters) >= _WORDED
 
 
 def _mixed(random: str) -> bool:
     """Whether digits and capitals stand among the letters as chance puts them, not as a number behind a name."""
-    return len(_NUMBERS().findall(random)) > 1 or len(_HUMPS().findall(random)) * _HUMP_MIXED >= len(random)
+    return (
+        random.isalpha()
+        or len(_NUMBERS().findall(random)) > 1
+        or len(_HUMPS().findall(random)) * _HUMP_MIXED >= len(random)
+    )
 
 
 def hidden_password(value: str) -> bool:
     """Whether a value in the place of a password is one: no variable, no word that stands for it."""
     return (
         len(value) >= _PASSWORD
-        and bool(_ODD().search(value))
+        and (bool(_ODD().search(value)) or (len(value) >= _UNMIXED and value.isalpha() and drawn(value)))
         and not placeholder(value)
         and not stands_for_one(value)
+        and not _name(value)
     )
 
 

@@ -245,6 +245,18 @@ def environment(where: Mapping[str, str], config: Config = ()) -> dict[str, str]
     return env
 
 
+def guarded() -> dict[str, str]:
+    """The same with the user's own settings: for a look at a project by a command of his, who says which owners are safe."""
+    env = environment({})
+    del env["GIT_LITERAL_PATHSPECS"]  # not every command can be asked with it
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"):
+        if name in os.environ:
+            env[name] = os.environ[name]
+        else:
+            del env[name]
+    return env
+
+
 async def effective_config(cwd: Path) -> dict[str, str]:
     """Every setting in force in a repository (its own, included files too, and hub's overrides), last one wins."""
     done = await git("config", "--list", "-z", "--includes", cwd=cwd)

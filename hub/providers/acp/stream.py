@@ -31,6 +31,7 @@ from hub.providers import jsonline
 from hub.providers.acp import failures, setup
 from hub.providers.acp.tools import ToolBook, asked_about, choice, content_text, plan_event
 from hub.providers.acp.usage import usage_events
+from hub.providers.acp.words import Words
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
 from hub.providers.fold import Fold, how_it_ended
 from hub.providers.rpc import Answered, Asked, Fault, Peer, Told
@@ -44,8 +45,6 @@ _WITHOUT = (
     "That action was not allowed. Go on with the task without it; where that is impossible, say so and stop."
 )
 _TEXT_CAP = 65_536
-_FLUSH = 8_192
-"""A streamed text is told in pieces of about this length, so that a long one does not look like silence."""
 _HISTORY = frozenset({
     *("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"),
     *("tool_call", "tool_call_update", "plan"),
@@ -88,7 +87,7 @@ class AcpStream(Fold):
         self._assignment = assignment
         self._title = title
         self._people = people
-        self._deltas = assignment.options.get("partial") is True
+        self._words = Words(deltas=assignment.options.get("partial") is True)
         self._peer = Peer()
         self._tools = ToolBook(sequential=sequential)
         self._permissions: dict[str, Asked] = {}
@@ -100,7 +99,6 @@ class AcpStream(Fold):
         self._history = False
         self._replies: list[str] = []
         self._turns = 0
-        self._buffer = ""
         self._answer = ""
         self._updates: dict[str, _Handler] = {
             "agent_message_chunk": self._message,
@@ -191,7 +189,7 @@ class AcpStream(Fold):
 
     def _left_over(self) -> list[Event]:
         self._tools.clear()
-        return self._flush(partial=True)
+        return self._flush("partial")
 
     def _why(self, end: Exit, now: float) -> Failure:
         how = f"{self._title} ended in its turn ({how_it_ended(end)})"
@@ -365,21 +363,15 @@ class AcpStream(Fold):
         piece = content_text(update.get("content"))
         if (said := self._aside(piece)) is not None:
             return Step(said)
-        self._tools.passed()
-        self._buffer += piece
         self._answer = (self._answer + piece)[-_TEXT_CAP:]
-        events = [Event(EventType.TEXT, piece, {"delta": True})] if self._deltas and piece else []
-        if len(self._buffer) >= _FLUSH:
-            events += self._flush()
-        return Step(events)
+        return Step(self._piece(EventType.TEXT, piece))
 
     def _thought(self, update: Mapping[str, Any]) -> Step:
+        return Step(self._piece(EventType.THINKING, content_text(update.get("content"))))
+
+    def _piece(self, kind: EventType, piece: str) -> list[Event]:
         self._tools.passed()
-        said = content_text(update.get("content"))
-        events = self._flush()
-        if said.strip():
-            events.append(Event(EventType.THINKING, jsonline.cap(said, _TEXT_CAP)))
-        return Step(events)
+        return self._words.piece(kind, piece)
 
     def _tool(self, update: Mapping[str, Any]) -> Step:
         events = [*self._flush(), *self._tools.update(update)]
@@ -390,9 +382,7 @@ class AcpStream(Fold):
         event = plan_event(jsonline.items(update.get("entries")))
         return Step([event] if event else ())
 
-    def _flush(self, *, partial: bool = False) -> list[Event]:
-        said, self._buffer = self._buffer, ""
-        if not said.strip():
-            return []
-        self._last_text = said.strip()
-        return [Event(EventType.TEXT, jsonline.cap(said, _TEXT_CAP), {"partial": True} if partial else {})]
+    def _flush(self, how: str = "") -> list[Event]:
+        events = self._words.flush(how)
+        self._last_text = self._words.last
+        return events

@@ -23,7 +23,6 @@ from hub.providers import jsonline
 from hub.providers.given import given
 from hub.providers.records import patched
 
-RESULT_CAP = 16_384
 _DEPTH = 4
 ENDED = frozenset({"completed", "failed"})
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9_.-]{0,63}?)__")
@@ -170,7 +169,7 @@ def _use(call: _Call) -> list[Event]:
         return []
     call.meta = describe(call.fields)
     said = call.meta.get("command") or jsonline.text(call.fields.get("title")) or call.meta.get("path", "")
-    content = jsonline.cap(f"{call.meta['tool']} {said}".strip(), RESULT_CAP)
+    content = f"{call.meta['tool']} {said}".strip()
     return [Event(EventType.TOOL_USE, content, dict(call.meta))]
 
 
@@ -186,7 +185,7 @@ def _result(call: _Call) -> Event:
     failed = fields.get("status") == "failed" or bool(_CANCELLED.match(said)) or bool(meta.get("exitCode"))
     meta["isError"] = failed
     told = said or jsonline.text(fields.get("rawOutput")) or jsonline.text(fields.get("status"))
-    return Event(EventType.TOOL_RESULT, jsonline.cap(told, RESULT_CAP), meta)
+    return Event(EventType.TOOL_RESULT, told, meta)
 
 
 def _exit_code(said: str, raw: Any) -> int | None:

@@ -29,7 +29,6 @@ from hub.providers.aider.failures import Trouble
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step
 from hub.providers.fold import Fold, how_it_ended
 
-_TEXT_CAP = 65_536
 _FLUSH = 8_192
 _HEAD_LINES = 40
 _BANNER = re.compile(r"Aider v(\S{1,40})")
@@ -237,7 +236,7 @@ class AiderStream(Fold):
         output, self._lines = "\n".join(self._lines[start:]).strip(), self._lines[:start]
         said, self._spoke = self._flush(), False
         self._unchecked = False
-        return Step([*said, *self._check_ended(jsonline.cap(output, _TEXT_CAP), failed=True)])
+        return Step([*said, *self._check_ended(output, failed=True)])
 
     def _passed(self) -> list[Event]:
         """The check of the last edits, once the run has ended well: Aider is silent about one that passes."""
@@ -262,17 +261,17 @@ class AiderStream(Fold):
         self._lines.append(text)
         self._size += len(text)
         self._spoke = self._spoke or bool(text)
-        return Step(self._flush() if self._size >= _FLUSH else ())
+        return Step(self._flush(more=True) if self._size >= _FLUSH else ())
 
-    def _flush(self) -> list[Event]:
+    def _flush(self, *, more: bool = False) -> list[Event]:
         said = "\n".join(line for line in self._lines if not _RULE.fullmatch(line)).strip()
         self._lines, self._size = [], 0
         kind = EventType.THINKING if self._thinks else EventType.TEXT
         if not said:
             return []
         if kind is EventType.TEXT:
-            self._last_text = jsonline.cap(said, _TEXT_CAP)
-        return [Event(kind, jsonline.cap(said, _TEXT_CAP))]
+            self._last_text = said
+        return [Event(kind, said + "\n", {"more": True}) if more else Event(kind, said)]
 
 
 def _usage(meta: dict[str, Any], text: str) -> Event:

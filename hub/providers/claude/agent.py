@@ -11,13 +11,14 @@ contract.
 Options in `hub.toml`, all optional: `permission_mode` (default `bypassPermissions`, or `default` where a rule of
 `[[approvals]]` is about its tools; any mode but the first asks over the protocol), `partial` (stream text as it is
 written), `args` (more arguments), `env` (more environment, for instance `IS_SANDBOX = "1"`, without which root may not
-bypass permissions).
+bypass permissions; set for hub itself it is passed on).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 import attrs
@@ -39,6 +40,13 @@ for every tool (`stream.py`), and name the tools that do something, should that 
 
 _ENV = {"DISABLE_AUTOUPDATER": "1"}
 """A program that replaces itself in the middle of a session helps nobody."""
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_ROOT = "it refuses to bypass permissions (--dangerously-skip-permissions) for the user root"
+_ROOT_HINT = (
+    "Run hub as another user. In a container made for it: export IS_SANDBOX=1 before the daemon starts, "
+    'or set env = { IS_SANDBOX = "1" } in [providers.claude]; or a permission_mode in [providers.claude.options]'
+)
 
 _TABLE = "claudeAiOauth"
 LOGIN = (
@@ -82,6 +90,14 @@ class Claude(Program):
     home_env: str = "CLAUDE_CONFIG_DIR"
     base_url_env: str = "ANTHROPIC_BASE_URL"
 
+    def refuses_root(
+        self, options: Mapping[str, Any], env: Mapping[str, str], *, asks: bool
+    ) -> tuple[str, str]:
+        """For root it bypasses no permissions, unless it is told that it is in a sandbox."""
+        given = {**env, **{k: str(v) for k, v in jsonline.mapping(options.get("env")).items()}}
+        free = given.get("IS_SANDBOX") == "1" or given.get("CLAUDE_CODE_BUBBLEWRAP", "").lower() in _TRUE
+        return ("", "") if free or _mode(options, asks=asks) != BYPASS else (_ROOT, _ROOT_HINT)
+
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; standard input stays open as the channel."""
         files = {SETTINGS_FILE: json.dumps(HELD).encode()} if assignment.asks else {}
@@ -108,10 +124,13 @@ class Claude(Program):
         return ClaudeStream(assignment)
 
 
+def _mode(options: Mapping[str, Any], *, asks: bool) -> str:
+    mode = jsonline.text(options.get("permission_mode")) or BYPASS
+    return ASKS if mode == BYPASS and asks else mode
+
+
 def _permissions(assignment: Assignment) -> list[str]:
-    mode = jsonline.text(assignment.options.get("permission_mode")) or BYPASS
-    if mode == BYPASS and assignment.asks:
-        mode = ASKS
+    mode = _mode(assignment.options, asks=assignment.asks)
     if mode == BYPASS:
         return ["--dangerously-skip-permissions"]
     return ["--permission-mode", mode, "--permission-prompt-tool", "stdio"]

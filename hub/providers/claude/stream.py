@@ -38,8 +38,6 @@ from hub.providers.fold import Fold, how_it_ended
 _SYNTHETIC = "<synthetic>"
 _AUTH_PATIENCE = 2
 """A token may expire and be refreshed after one 401; the second one tells of a bad login."""
-_TEXT_CAP = 65_536
-_RESULT_CAP = 16_384
 _INIT = "init"
 _QUIET = frozenset(
     {"thinking_tokens", "status", "session_state_changed", "hook_progress", "background_tasks_changed"}
@@ -225,12 +223,10 @@ class ClaudeStream(Fold):
         match block.get("type"):
             case "text":
                 said = jsonline.text(block.get("text"))
-                return Event(EventType.TEXT, jsonline.cap(said, _TEXT_CAP), meta) if said.strip() else None
+                return Event(EventType.TEXT, said, meta) if said.strip() else None
             case "thinking":
                 said = jsonline.text(block.get("thinking"))
-                return (
-                    Event(EventType.THINKING, jsonline.cap(said, _TEXT_CAP), meta) if said.strip() else None
-                )
+                return Event(EventType.THINKING, said, meta) if said.strip() else None
             case "redacted_thinking":
                 return None
             case "tool_use":
@@ -261,13 +257,13 @@ class ClaudeStream(Fold):
         meta = {"parent": parent} if parent else {}
         if not results:
             said = block_text(content)
-            return Step([Event(EventType.SYSTEM, jsonline.cap(said, _RESULT_CAP), meta)] if said else ())
+            return Step([Event(EventType.SYSTEM, said, meta)] if said else ())
         detail = jsonline.mapping(message.get("tool_use_result"))
         events = []
         for block in results:
             said, found = self._tools.result(block, detail)
             self._asks.settle(found["toolId"])
-            events.append(Event(EventType.TOOL_RESULT, jsonline.cap(said, _RESULT_CAP), {**found, **meta}))
+            events.append(Event(EventType.TOOL_RESULT, said, {**found, **meta}))
         return Step(events)
 
     def _rate_limit(self, message: Mapping[str, Any]) -> Step:
@@ -339,7 +335,7 @@ class ClaudeStream(Fold):
             meta["failure"] = outcome.failure.kind.value
             if not self._signs.text:
                 events += self._tell(outcome.failure)
-        events.append(Event(EventType.RESULT, jsonline.cap(said, _TEXT_CAP), meta))
+        events.append(Event(EventType.RESULT, said, meta))
         return Step(events) if outcome is None else self._end(events, outcome)
 
     def _verdict(self, message: Mapping[str, Any], said: str) -> Outcome | None:
@@ -363,6 +359,4 @@ class ClaudeStream(Fold):
         """Text that was streamed and never came as a whole."""
         said = "".join(self._partial)
         self._partial.clear()
-        return (
-            [Event(EventType.TEXT, jsonline.cap(said, _TEXT_CAP), {"partial": True})] if said.strip() else []
-        )
+        return [Event(EventType.TEXT, said, {"partial": True})] if said.strip() else []

@@ -20,7 +20,6 @@ from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 
 TEXT_CAP = 65_536
-RESULT_CAP = 16_384
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash"})
 _UNWRAP_CAP = 16_384
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -130,7 +129,7 @@ def _said(kind: str, item: Mapping[str, Any]) -> Event | None:
 
 
 def _words(kind: EventType, said: str) -> Event | None:
-    return Event(kind, jsonline.cap(said, TEXT_CAP)) if said.strip() else None
+    return Event(kind, said) if said.strip() else None
 
 
 def _uses(kind: str, item: Mapping[str, Any], call: str) -> list[Event]:
@@ -177,7 +176,7 @@ def _result(kind: str, item: Mapping[str, Any], call: str) -> Event:
     said = jsonline.text(item.get("aggregatedOutput", item.get("aggregated_output")))
     error = item.get("error")
     said = said or jsonline.text(jsonline.mapping(error).get("message")) or jsonline.text(error) or status
-    return Event(EventType.TOOL_RESULT, jsonline.cap(said, RESULT_CAP), meta)
+    return Event(EventType.TOOL_RESULT, said, meta)
 
 
 def _change(change: Mapping[str, Any]) -> str:

@@ -286,7 +286,7 @@ class CodexStream(Fold):
 
     def _notice(self, params: Mapping[str, Any], _: float) -> Step:
         said = jsonline.text(params.get("message")) or jsonline.text(params.get("summary"))
-        return Step([Event(EventType.SYSTEM, jsonline.cap(said, TEXT_CAP))] if said else ())
+        return Step([Event(EventType.SYSTEM, said)] if said else ())
 
     # The end.
 
@@ -299,9 +299,7 @@ class CodexStream(Fold):
         self._items.clear()
         said = "\n".join(self._partial.values())
         self._partial.clear()
-        return (
-            [Event(EventType.TEXT, jsonline.cap(said, TEXT_CAP), {"partial": True})] if said.strip() else []
-        )
+        return [Event(EventType.TEXT, said, {"partial": True})] if said.strip() else []
 
 
 def _text(text: str) -> dict[str, Any]:

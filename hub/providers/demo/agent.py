@@ -69,6 +69,16 @@ class Demo:
         """Only what the account itself brings: the store's place is in the job."""
         return dict(account.env)
 
+    def refuses_root(
+        self,
+        options: Mapping[str, Any],  # noqa: ARG002 - the contract's signature
+        env: Mapping[str, str],  # noqa: ARG002 - the contract's signature
+        *,
+        asks: bool,  # noqa: ARG002 - the contract's signature
+    ) -> tuple[str, str]:
+        """It works for anybody."""
+        return "", ""
+
     def launch(self, assignment: Assignment) -> Launch:
         """The command line; what it is to do stands in a file."""
         job = self._job(assignment)

@@ -62,7 +62,7 @@ PLAN: dict[str, tuple[str, str]] = {
 """Item of the plan -> (file, its text)."""
 
 LIMIT_RESETS_IN = 7200
-_HEADING = re.compile(r"^#+\s.*\b(?:left to do|remain)", re.IGNORECASE)
+_HEADING = re.compile(r"^#+\s.*\b(?:left to do|remain|next action)", re.IGNORECASE)
 _ITEM = re.compile(r"^(?:\|\s)?\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?(.*\S)")
 """A list item; hub's brief puts a bar before every line that quotes an agent."""
 
@@ -157,11 +157,10 @@ def _from_json(envelope: str) -> list[str] | None:
 
 
 def _from_markdown(envelope: str) -> list[str] | None:
-    """Items of the section on what remains; None when there are none."""
+    """Items of the sections on what comes next and what remains; None when there are none."""
     lines = envelope.splitlines()
-    start = next((number for number, line in enumerate(lines) if _HEADING.match(line)), None)
-    if start is None:
-        return None
-    section = itertools.takewhile(lambda line: not line.startswith("#"), lines[start + 1 :])
-    items = [match[1] for line in section if (match := _ITEM.match(line))]
-    return items or None
+    items: dict[str, None] = {}
+    for start in (number for number, line in enumerate(lines, 1) if _HEADING.match(line)):
+        section = itertools.takewhile(lambda line: not line.startswith("#"), lines[start:])
+        items |= {match[1]: None for line in section if (match := _ITEM.match(line))}
+    return list(items) or None

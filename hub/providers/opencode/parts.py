@@ -17,8 +17,6 @@ from typing import Any
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
 
-TEXT_CAP = 65_536
-RESULT_CAP = 16_384
 _FLUSH = 8_192
 """A streamed text is told in pieces of about this length, so that a long one does not look like silence."""
 _TEXTS = {"text": EventType.TEXT, "reasoning": EventType.THINKING}
@@ -94,12 +92,12 @@ class PartBook:
         events = [Event(kind, piece, {"delta": True})] if self._deltas else []
         self._texts[part] = self._texts.get(part, "") + piece
         if len(self._texts[part]) >= _FLUSH:
-            events += self._tell(part)
+            events += self._tell(part, "more")
         return events
 
     def flush(self) -> list[Event]:
         """What was being written when it ended."""
-        return [event for part in list(self._texts) for event in self._tell(part, cut=True)]
+        return [event for part in list(self._texts) for event in self._tell(part, "partial")]
 
     def _whole(self, part: Mapping[str, Any]) -> list[Event]:
         name = jsonline.text(part.get("id"))
@@ -108,7 +106,7 @@ class PartBook:
         # Else parts of it were told as it was written; what is left stands in the buffer.
         return self._tell(name)
 
-    def _tell(self, part: str, *, cut: bool = False) -> list[Event]:
+    def _tell(self, part: str, how: str = "") -> list[Event]:
         said = self._texts.pop(part, "")
         kind = self._kinds.get(part, EventType.TEXT)
         self._told.add(part)
@@ -116,7 +114,7 @@ class PartBook:
             return []
         if kind is EventType.TEXT:
             self.last_text = said.strip()
-        return [Event(kind, jsonline.cap(said, TEXT_CAP), {"partial": True} if cut else {})]
+        return [Event(kind, said, {how: True} if how else {})]
 
     def _tool(self, part: Mapping[str, Any], *, sub: bool) -> list[Event]:
         state = jsonline.mapping(part.get("state"))
@@ -172,7 +170,7 @@ def _describe(part: Mapping[str, Any], state: Mapping[str, Any], *, sub: bool) -
 def _use(meta: Mapping[str, Any], state: Mapping[str, Any]) -> Event:
     given = jsonline.excerpt(dict(jsonline.mapping(state.get("input"))))
     said = jsonline.text(meta.get("path")) or jsonline.text(meta.get("command"))
-    text = jsonline.cap(f"{meta['tool']} {said}".strip(), RESULT_CAP)
+    text = f"{meta['tool']} {said}".strip()
     return Event(EventType.TOOL_USE, text, {**meta, "input": given})
 
 
@@ -182,9 +180,7 @@ def _result(meta: dict[str, Any], state: Mapping[str, Any]) -> Event:
     if code is not None:
         meta["exitCode"] = code
     meta["isError"] = state.get("status") == "error" or bool(code) or _ABORTED.search(said) is not None
-    return Event(
-        EventType.TOOL_RESULT, jsonline.cap(said or jsonline.text(state.get("title")), RESULT_CAP), meta
-    )
+    return Event(EventType.TOOL_RESULT, said or jsonline.text(state.get("title")), meta)
 
 
 def plan_event(properties: Mapping[str, Any]) -> Event | None:

@@ -149,6 +149,7 @@ async def adopt(backend: Backend, body: AdoptOrder) -> JsonObject:
 
 _ADOPT = frozenset(
     {
+        Code.TRUST_NEEDED,
         Code.NOT_FOUND,
         Code.AGENT_RUNNING,
         Code.NOTHING_TO_ADOPT,

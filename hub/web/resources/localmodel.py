@@ -116,6 +116,7 @@ async def launch(backend: Backend, body: LaunchOrder) -> JsonObject:
 
 _LAUNCH = frozenset(
     {
+        Code.TRUST_NEEDED,
         Code.CONFIG_INVALID,
         Code.NO_PERMISSION,
         Code.NO_TERMINAL,

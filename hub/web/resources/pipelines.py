@@ -14,7 +14,7 @@ from msgspec import Meta
 from hub.domain.pipeline.run import How, NodeState, RunState
 from hub.errors import Code
 from hub.web.backend import Backend, JsonArray, JsonObject
-from hub.web.resources.session import MAX_COMMANDS, MAX_TASK, Command
+from hub.web.resources.session import MAX_COMMANDS, MAX_TASK, Command, Trust
 from hub.web.route import NoQuery, get, post
 from hub.web.schema import Answer, Body, Done, Timestamp
 
@@ -53,6 +53,7 @@ class RunOrder(Body, frozen=True, kw_only=True):
     resume: Annotated[
         bool, Meta(description="Take over what the pipeline's last run completed; only the rest runs.")
     ] = False
+    trust: Trust = ""
 
 
 class NodeError(Answer, frozen=True, kw_only=True):
@@ -139,7 +140,7 @@ def plain(pipeline: Pipeline) -> JsonObject:
 
 async def run(backend: Backend, body: RunOrder) -> JsonObject:
     """Run a pipeline: its nodes in dependency order, one session at a time."""
-    return {"ok": True, **await backend.run_pipeline(body.name, resume=body.resume)}
+    return {"ok": True, **await backend.run_pipeline(body.name, resume=body.resume, trust=body.trust)}
 
 
 async def status(backend: Backend, _: NoQuery) -> JsonObject:
@@ -149,6 +150,7 @@ async def status(backend: Backend, _: NoQuery) -> JsonObject:
 
 _STARTING = frozenset(
     {
+        Code.TRUST_NEEDED,
         Code.SESSION_ALREADY_RUNNING,
         Code.NOT_FOUND,
         Code.NO_COMMIT,

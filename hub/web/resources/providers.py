@@ -49,8 +49,17 @@ Key = Annotated[
 ]
 
 
+class AccountStatus(Answer, frozen=True, kw_only=True):
+    """One of its accounts as it is at this moment."""
+
+    label: str
+    status: Literal["active", "standby", "exhausted", "error"]
+    reason: str
+    resets_at: Timestamp | None
+
+
 class ProviderStatus(Answer, frozen=True, kw_only=True):
-    """A provider as it is at this moment."""
+    """A provider as it is at this moment: by the account that works, or that would be chosen."""
 
     name: str
     display_name: str
@@ -58,7 +67,8 @@ class ProviderStatus(Answer, frozen=True, kw_only=True):
     account: str
     model: str
     reason: str
-    resets_at: Timestamp | None
+    resets_at: Annotated[Timestamp | None, Meta(description="When it may be chosen again.")]
+    accounts: Annotated[list[AccountStatus], Meta(description="Each of its accounts, the active one first.")]
 
 
 class Install(Answer, frozen=True, kw_only=True):
@@ -84,7 +94,13 @@ class Login(Answer, frozen=True, kw_only=True):
     expires_at: Annotated[
         Timestamp | None, Meta(description="Of a login that the agent does not renew by itself.")
     ]
-    key_names: Annotated[list[str], Meta(description="The names of .hub/.env that it takes a key from.")]
+    key_names: Annotated[list[str], Meta(description="The variables that it takes a key from.")]
+    keys: Annotated[
+        list[str],
+        Meta(
+            description="Those for which .hub/.env holds a key that is given to this agent, and to no other."
+        ),
+    ]
 
 
 class Probe(Answer, frozen=True, kw_only=True):
@@ -145,7 +161,13 @@ class Patch(Body, frozen=True, kw_only=True):
 class KeyOrder(Body, frozen=True, kw_only=True):
     """A key for an agent."""
 
-    name: Annotated[ProviderName, Meta(description="A provider, or one of the names it takes its key from.")]
+    name: Annotated[
+        ProviderName,
+        Meta(
+            description="A provider; one of the variables it takes its key from, for the first agent that takes it; "
+            "or both, as in opencode.ANTHROPIC_API_KEY."
+        ),
+    ]
     value: Key
 
 

@@ -27,6 +27,15 @@ Threshold = Annotated[
 ]
 
 
+Trust = Annotated[
+    str,
+    Meta(
+        pattern="^([0-9a-f]{64})?$",
+        description="The `digest` of a `trust_needed`: the user agrees for this time to what was named there.",
+    ),
+]
+
+
 class Run(Body, frozen=True, kw_only=True):
     """A session to start. What is left out is as `hub.toml` says, else as built in."""
 
@@ -41,6 +50,7 @@ class Run(Body, frozen=True, kw_only=True):
     ] = ""
     verify: Annotated[list[Command], Meta(max_length=MAX_COMMANDS)] | None = None
     on_limit: OnLimit | UnsetType = UNSET
+    trust: Trust = ""
 
 
 class Started(Done, frozen=True, kw_only=True):
@@ -111,6 +121,7 @@ async def run(backend: Backend, body: Run) -> JsonObject:
         kind=body.kind,
         verify=verify,
         on_limit=None if body.on_limit is UNSET else body.on_limit.value,
+        trust=body.trust,
     )
     return _done(await backend.run(request))
 
@@ -149,6 +160,7 @@ _ACTIVE = frozenset({Code.NO_ACTIVE_SESSION})
 _CHANGING = frozenset({Code.HANDOFF_IN_PROGRESS})
 _STARTING = frozenset(
     {
+        Code.TRUST_NEEDED,
         Code.SESSION_ALREADY_RUNNING,
         Code.NO_FALLBACK,
         Code.AGENT_MISSING,

@@ -23,6 +23,7 @@ class LeftOut(Answer, frozen=True, kw_only=True):
     provider: str
     reason: str
     hint: str
+    account: str
 
 
 class Status(Answer, frozen=True, kw_only=True):

@@ -18,7 +18,8 @@ import pytest
 import trio
 
 from hub.actors.adapter import Adapter
-from hub.domain.redaction.redactor import EventRedactor, KnownSecrets, Redactor
+from hub.domain.redaction.events import EventRedactor
+from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.io import processes
 from hub.io.child import AgentLaunch, StdinMode
 from hub.io.framing import MAX_LINE

@@ -21,12 +21,13 @@ Done = subprocess.CompletedProcess[str]
 
 
 def environ(base: Path, **more: str) -> dict[str, str]:
-    """An environment without the user's settings of hub."""
+    """An environment without the user's settings of hub, whose user trusts the test's project."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("HUB_", "GIT_"))}
     places = {
         "HUB_STATE_DIR": str(base / "state"),
         "HUB_CONFIG_DIR": str(base / "config"),
         "HUB_AMBIENT": "0",
+        "HUB_TRUST": "1",
     }
     return {**plain, **GIT_ENV, **places, "PYTHONPATH": str(ROOT), **more}
 

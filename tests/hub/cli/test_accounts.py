@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from hub.io.dotenv import read_env
+from hub.io.places import load_or_create_key
+from hub.io.seal import closed
+from hub.io.sealed import name_of
 from tests.hub.cli.kit import environ, hub
 
 SECRET = "sk-ant-api03-wonderful"
@@ -112,6 +115,42 @@ def test_a_key_comes_from_stdin_and_is_not_shown(repo, env):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     told("key", "remove", "ANTHROPIC_API_KEY", repo=repo, env=env)
     assert read_env(path, ["ANTHROPIC_API_KEY"]) == {}
+
+
+def test_whose_a_key_is_is_listed(repo, env):
+    """`hub key set claude` made other agents spend that key; where keys are listed it is said whose each is."""
+    assert told("key", "list", repo=repo, env=env) == []
+
+    def put(name):
+        words = [sys.executable, "-m", "hub", "key", "set", name]
+        done = subprocess.run(
+            words, cwd=repo, env=env, input=SECRET, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    assert put("claude") == "ANTHROPIC_API_KEY is kept in .hub/.env for claude alone; its next run has it"
+    assert put("opencode.ANTHROPIC_API_KEY").startswith(
+        "ANTHROPIC_API_KEY is kept in .hub/.env for opencode alone"
+    )
+    assert told("key", "list", repo=repo, env=env) == [
+        {"provider": "claude", "name": "ANTHROPIC_API_KEY"},
+        {"provider": "opencode", "name": "ANTHROPIC_API_KEY"},
+    ]
+    text = hub("key", "list", cwd=repo, env=env).stdout
+    assert "Each key is its agent's alone." in text
+    assert SECRET not in text
+
+
+def test_who_is_used_up_is_shown_without_a_daemon_too(repo, env):
+    (repo / ".hub").mkdir(mode=0o700, exist_ok=True)
+    open_until = {"state": "open", "failures": 1, "opened_at": 1.0, "until": 4_000_000_000.0, "limited": True}
+    body = [{"provider": "claude", "account": "default", **open_until}]
+    path = repo / ".hub" / "breakers.json"
+    key = load_or_create_key("seal", Path(env["HUB_STATE_DIR"]))
+    path.write_bytes(closed(key, name_of(path), json.dumps(body).encode()))
+    program(repo, "claude", LOGS_IN)
+    lines = {line.split()[0]: line for line in hub("providers", cwd=repo, env=env).stdout.splitlines()}
+    assert "its usage limit is reached, until 2096-10-02 07:06:40Z" in lines["claude"]
 
 
 def test_a_key_typed_at_a_terminal_is_not_echoed(repo, env):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 
 from hub.cli.detect import adopted, table
 from hub.client import shortcut
-from tests.faults.harness import project
+from tests.faults.harness import git, project
 from tests.hub.cli.kit import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript
 from tests.waiting import ended
@@ -104,6 +105,25 @@ def test_a_watch_tells_what_is_new_a_line_each(made, env, tmp_path):
             assert ended(watch.pid)
         finally:
             watch.kill()
+
+
+def test_an_agent_of_another_repository_is_adopted_by_naming_that(made, env, tmp_path):
+    """Its files are in the brief; a session begins with the daemon of its own project, which does not run."""
+    other = tmp_path / "other"
+    other.mkdir()
+    for words in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "start")):
+        git(other, *words)
+    (other / "tool.py").write_text("x\n")
+    transcript(tmp_path / "home" / ".claude", SESSION, other, "Write tool.py")
+    made.start(HOME=env["HOME"])
+    ask = ("adopt", f"claude:{SESSION}", "--for", "demo-first", "--repository", str(other))
+    brief = hub(*ask, cwd=made.root, env=env)
+    begun = hub(*ask, "--start", cwd=made.root, env=env)
+    wrong = hub(*ask[:-1], str(made.root), cwd=made.root, env=env)
+    assert "+1 -0 tool.py" in Path(brief.stdout.splitlines()[0].removeprefix("brief: ")).read_text()
+    assert begun.returncode == 69
+    assert wrong.returncode == 1
+    assert f"It works in {other}, which is not in {made.root}." in wrong.stderr
 
 
 def test_an_adoption_tells_who_goes_on_and_with_what():

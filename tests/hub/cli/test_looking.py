@@ -80,7 +80,7 @@ def task(home, _):
 
 
 def account(home, _):
-    (home.parent / "repo" / "hub.toml").write_text(
+    (home.parent / "config.toml").write_text(
         f'[[providers.claude.accounts]]\nlabel = "mine"\nconfigDir = "{home}/.claude"\n'
     )
 

@@ -51,9 +51,14 @@ def test_a_damaged_log_is_told_of_by_whoever_finds_it(work):
     assert hub("run", "-q", "make it", cwd=work.root, env=work.environ()).returncode == 0
     (work.hub / "events.db").write_bytes(b"xx")
     for _ in range(2):
-        [record] = json.loads(hub("logs", "--json", cwd=work.root, env=work.environ()).stdout)
-        assert record["meta"]["code"] == "state_corrupt"
-        assert "events.db.corrupt-" in record["msg"]
+        error = json.loads(hub("logs", "--json", cwd=work.root, env=work.environ()).stdout)["error"]
+        assert (error["code"], "events.db" in error["detail"]) == ("state_corrupt", True)
+        assert "hub daemon" in error["hint"], "a look mends nothing"
+    assert (work.hub / "events.db").read_bytes() == b"xx"
+    assert hub("run", "-q", "make it", cwd=work.root, env=work.environ()).returncode == 0
+    record = json.loads(hub("logs", "--json", cwd=work.root, env=work.environ()).stdout)[0]
+    assert record["meta"]["code"] == "state_corrupt"
+    assert "events.db.corrupt-" in record["msg"]
 
 
 def test_a_key_that_hub_holds_is_hidden_as_with_a_daemon(work):

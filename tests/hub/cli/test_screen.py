@@ -165,6 +165,13 @@ def test_a_handoff_is_drawn_state_by_state():
     assert [row.split()[-2] for row in drawn[2:-1]] == ["100", "200", "0", "300", "400"]
 
 
+def test_a_handoff_that_nobody_took_is_not_drawn_as_one():
+    """A receiver that could not start was "handed over in 84616 ms ... with the next agent"."""
+    given_up = moves([100, 200, 0, 300, 84_016])
+    given_up[-1]["summary"] = "RESUMING -> RUNNING, not handed over: the usage limit is reached"
+    assert handoffs(given_up) == []
+
+
 @given(st.lists(st.integers(0, 20_000), min_size=5, max_size=5))
 def test_bars_stay_in_their_frame(spans):
     """Whatever the times: equal widths, no bar without a mark."""

@@ -56,13 +56,10 @@ def test_init_with_all_comments_taken_away_is_valid_too(repo):
     path = repo / "hub.toml"
     lines = path.read_text().splitlines()
     keys = [
-        line[2:]
-        if line.startswith(("# [", "# chain", "# model", "# baseUrl", "# label", "# configDir"))
-        else line
-        for line in lines
+        line[2:] if line.startswith(("# [", "# chain", "# model", "# baseUrl")) else line for line in lines
     ]
     path.write_text("\n".join(keys))
-    assert tomllib.loads(path.read_text())["providers"]["claude"]["accounts"][0]["label"] == "work"
+    assert "claude" in tomllib.loads(path.read_text())["providers"]
     assert findings(repo)[0]["hub.toml"]["ok"] is True
 
 
@@ -166,6 +163,20 @@ def test_an_agent_without_a_login_is_told_with_the_way_to_one(repo, tmp_path):
     (repo / "hub.toml").write_text('[session]\nchain = ["claude"]\n')
     checks, status = findings(repo, PATH=path, HOME=str(tmp_path / "home"))
     assert ("agents" in checks, status) == (False, 0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="it refuses root alone")
+def test_the_doctor_foresees_that_claude_code_refuses_root(repo, tmp_path):
+    """It ended at once, in the middle of a session, and `hub doctor` had found all in order."""
+    given = {"PATH": agent(tmp_path / "one"), "HOME": logged_in_home(tmp_path)}
+    checks, status = findings(repo, **given, IS_SANDBOX="")
+    found = checks["claude as root"]
+    assert (found["ok"], found["warning"], status) == (False, True, 0)
+    assert "--dangerously-skip-permissions" in found["detail"]
+    assert "IS_SANDBOX=1" in found["hint"]
+    assert "claude as root" not in findings(repo, **given, IS_SANDBOX="1")[0]
+    (repo / "hub.toml").write_text('[providers.claude.options]\npermission_mode = "acceptEdits"\n')
+    assert "claude as root" not in findings(repo, **given, IS_SANDBOX="")[0]
 
 
 def test_the_doctor_is_content_with_a_ready_project(repo, tmp_path):

@@ -90,7 +90,9 @@ def test_sessions_of_accounts_count_wherever_an_account_is_named(used, tmp_path)
         tmp_path, "state", "accounts", "claude", "mine", "projects", "-a", "s.jsonl", lines=[nameless(4000)]
     )
     written(
-        tmp_path, "hub.toml", lines=[b"[[providers.claude.accounts]]", b'label = "w"\nconfigDir = "~/work"']
+        tmp_path / "config",
+        "config.toml",
+        lines=[b"[[providers.claude.accounts]]", b'label = "w"\nconfigDir = "~/work"'],
     )
     book = f'[[claude.accounts]]\nlabel = "b"\nconfigDir = "{tmp_path}/book"'
     written(tmp_path, ".hub", "accounts.toml", lines=[book.encode()])
@@ -99,7 +101,7 @@ def test_sessions_of_accounts_count_wherever_an_account_is_named(used, tmp_path)
     env = environ(tmp_path, HOME=str(home), CLAUDE_CONFIG_DIR="", XDG_CONFIG_HOME="")
     assert "4,321" in hub("--project", str(tmp_path), "usage", cwd=home, env=env).stdout
     (tmp_path / ".git").rmdir()
-    assert "4,001" in hub("usage", cwd=home, env=env).stdout
+    assert "4,021" in hub("usage", cwd=home, env=env).stdout
 
 
 def test_a_file_that_two_paths_lead_to_counts_once(used, tmp_path):
@@ -117,7 +119,7 @@ def test_a_file_that_two_paths_lead_to_counts_once(used, tmp_path):
         for each in folders
     ]
     (tmp_path / ".git").mkdir()
-    written(tmp_path, "hub.toml", lines=tables)
+    written(tmp_path / "config", "config.toml", lines=tables)
     found = json.loads(used(home, "--json", CLAUDE_CONFIG_DIR="", CODEX_HOME=""))["usage"]
     assert [row["tokensOut"] for row in found] == [7, 2 * alone[0]["tokensOut"]]
 

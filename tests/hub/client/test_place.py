@@ -60,22 +60,20 @@ def test_the_socket_is_used_unless_a_port_was_named(root: Path):
 
 
 def test_the_token_comes_from_where_the_daemon_has_it(root: Path, tmp_path: Path):
-    """HUB_TOKEN, the project's hub.toml, the user's config.toml; looked for only where the daemon asks for one."""
+    """HUB_TOKEN, the user's config.toml; a project has none. Looked for only where the daemon asks for one."""
     user = {"HUB_CONFIG_DIR": str(tmp_path / "config")}
     (tmp_path / "config").mkdir()
-    assert token_for(root, user) == ""
+    assert token_for(user) == ""
     (tmp_path / "config" / "config.toml").write_text('[server]\ntoken = "from-the-user-config"\n')
-    assert token_for(root, user) == "from-the-user-config"
     (root / "hub.toml").write_text('[server]\ntoken = "from-the-project"\n')
-    assert token_for(root, user) == "from-the-project"
-    assert token_for(root, {**user, "HUB_TOKEN": "from-the-environment"}) == "from-the-environment"
-    assert token_for(None, user) == "from-the-user-config"
+    assert token_for(user) == "from-the-user-config"
+    assert token_for({**user, "HUB_TOKEN": "from-the-environment"}) == "from-the-environment"
     assert "Authorization" not in find(None, root, user).headers
     (root / ".hub" / "daemon.json").write_text('{"port": 5001, "guarded": true}')
-    assert find(None, root, user).headers["Authorization"] == "Bearer from-the-project"
+    assert find(None, root, user).headers["Authorization"] == "Bearer from-the-user-config"
 
 
 @pytest.mark.parametrize("text", ["[server", "server = 1", "[server]\ntoken = 5", "[session]\n"])
-def test_a_configuration_without_a_token_has_none(root: Path, tmp_path: Path, text: str):
-    (root / "hub.toml").write_text(text)
-    assert token_for(root, {"HUB_CONFIG_DIR": str(tmp_path)}) == ""
+def test_a_configuration_without_a_token_has_none(tmp_path: Path, text: str):
+    (tmp_path / "config.toml").write_text(text)
+    assert token_for({"HUB_CONFIG_DIR": str(tmp_path)}) == ""

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from hub.domain import breaker
 from hub.domain.breaker import Breaker, State
 from hub.domain.failure import FailureClass
+from hub.domain.quota.window import Standing
 
 T = 1_795_230_000.0
 FRESH = Breaker("claude", "work")
@@ -194,3 +195,70 @@ def test_fewer_than_five_never_open(kinds):
     for kind in kinds:
         b = breaker.on_failure(b, kind, T)
     assert breaker.allow(b, T) == (b, True)
+
+
+def test_the_end_of_a_dispatch_counts_once():
+    """A daemon that died between the count and its record tells it again."""
+    once = breaker.on_failure(FRESH, FailureClass.CRASH, T, dispatch="d-1")
+    assert breaker.on_failure(once, FailureClass.CRASH, T, dispatch="d-1") == once
+    assert breaker.on_failure(once, FailureClass.CRASH, T, dispatch="d-2").failures == 2
+    done = breaker.on_success(once, T, "d-2")
+    assert (done.failures, breaker.on_success(done, T, "d-2")) == (0, done)
+
+
+@pytest.mark.parametrize("kind", sorted(breaker.ANSWERED))
+def test_what_the_provider_answered_ends_a_row(kind):
+    """Consecutive failures only: a refusal comes from a provider that is well."""
+    assert breaker.on_failure(failed(FRESH, 4), kind, T).failures == 0
+
+
+def test_the_dispatch_with_the_attempt_may_ask_again_and_its_end_alone_decides():
+    half, first = breaker.allow(failed(FRESH, 5), T + 30, "d-1")
+    assert first
+    assert [breaker.allow(half, T + 31, name)[1] for name in ("d-1", "d-2")] == [True, False]
+    late = breaker.on_failure(half, FailureClass.CRASH, T + 32, dispatch="d-0")
+    assert (late.state, late.failures) == (State.HALF_OPEN, 6)
+    assert breaker.on_failure(half, FailureClass.CRASH, T + 32, dispatch="d-1").state is State.OPEN
+
+
+def test_an_attempt_that_was_ended_unanswered_lets_another_one_through():
+    half, _ = breaker.allow(failed(FRESH, 5), T + 30, "d-1")
+    assert breaker.on_withdrawal(half, "d-2") == half
+    free = breaker.on_withdrawal(half, "d-1")
+    assert breaker.allow(free, T + 31, "d-2")[1] is True
+    assert breaker.on_withdrawal(FRESH, "") == FRESH
+
+
+def test_time_alone_makes_an_open_breaker_half_open():
+    """It stayed open to all who looked until somebody asked for an attempt."""
+    opened = failed(FRESH, 5)
+    assert breaker.at(opened, T + 29).state is State.OPEN
+    assert breaker.snapshot(breaker.at(opened, T + 30))["state"] == "half-open"
+    assert breaker.at(FRESH, T) == FRESH
+
+
+def test_a_quota_that_is_used_up_opens_it_until_the_reset_and_counts_as_no_failure():
+    full = Standing(full=True, until=T + 3600, at=T)
+    opened = breaker.on_quota(FRESH, T, full)
+    assert (opened.state, opened.until, opened.failures, opened.limited) == (State.OPEN, T + 3600, 0, True)
+    assert breaker.on_quota(opened, T + 1, full) == opened
+    later = breaker.on_quota(opened, T + 2, Standing(full=True, until=T + 7200, at=T + 2, cap=True))
+    assert (later.until, later.cap) == (T + 7200, True)
+
+
+def test_a_quota_seen_to_be_back_closes_it_and_nothing_older_does():
+    opened = breaker.on_failure(FRESH, FailureClass.USAGE_LIMIT, T, T + 3600)
+    assert breaker.on_quota(opened, T + 1, Standing(full=False, at=T - 1)) == opened
+    assert breaker.on_quota(opened, T + 1, Standing(full=False, at=T + 1)).state is State.CLOSED
+    crashed = failed(FRESH, 5)
+    assert breaker.on_quota(crashed, T + 1, Standing(full=False, at=T + 1)) == crashed
+
+
+def test_a_full_quota_without_a_reset_opens_it_once_for_each_time_it_is_seen():
+    """Then attempts find out: nobody knows when it is back."""
+    seen = Standing(full=True, at=T)
+    opened = breaker.on_quota(FRESH, T, seen)
+    assert opened.until == T + breaker.FIRST_COOL_DOWN
+    closed = breaker.on_success(breaker.allow(opened, T + 30)[0], T + 31)
+    assert breaker.on_quota(closed, T + 32, seen) == closed
+    assert breaker.on_quota(closed, T + 40, Standing(full=True, at=T + 40)).state is State.OPEN

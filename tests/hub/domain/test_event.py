@@ -2,7 +2,7 @@
 
 import pytest
 
-from hub.domain.event import TAG_OF, Event, EventType, Record, Tag
+from hub.domain.event import TAG_OF, Event, EventType, Record, Tag, answers
 
 
 def test_an_agents_event_has_the_members_of_the_specification():
@@ -27,3 +27,30 @@ def test_a_record_without_meta_has_the_four_members_and_no_more():
 
 def test_a_record_with_meta_carries_it():
     assert Record(2, "00:00:00.000", "quota", "", {"used": 930}).to_json()["meta"] == {"used": 930}
+
+
+@pytest.mark.parametrize(
+    ("kind", "meta", "shown"),
+    [
+        (EventType.TEXT, {}, True),
+        (EventType.THINKING, {}, True),
+        (EventType.TOOL_USE, {}, True),
+        (EventType.TOOL_RESULT, {}, True),
+        (EventType.USAGE, {"tokensOut": 3}, True),
+        (EventType.USAGE, {"tokensOut": 0}, False),
+        (EventType.WAITING, {"needsInput": True}, True),
+        (EventType.WAITING, {"approvalId": "a"}, True),
+        (EventType.WAITING, {"code": "no_space"}, False),
+        (EventType.RESULT, {"isError": False}, True),
+        (EventType.RESULT, {"isError": True}, False),
+        (EventType.RESULT, {"interrupted": True}, False),
+        (EventType.SYSTEM, {"plan": ["x"]}, True),
+        (EventType.SYSTEM, {"model": "m"}, False),
+        (EventType.ERROR, {"failure": "auth"}, False),
+        (EventType.QUOTA, {"used": 1}, False),
+        (EventType.RETRY, {}, False),
+    ],
+)
+def test_a_heartbeat_is_an_answer_of_the_model(kind, meta, shown):
+    """`Not logged in` was one, and so was the program's own greeting."""
+    assert answers(Event(kind, "x", meta)) is shown

@@ -127,10 +127,12 @@ def test_a_bad_file_is_named_with_its_line(place, tmp_path):
 
 def test_two_layers_may_contradict_each_other(tmp_path):
     """Each file is right by itself; the directory is used twice only when both count."""
-    (tmp_path / "hub.toml").write_text('[[providers.a.accounts]]\nlabel="x"\nconfigDir="/d"')
-    (tmp_path / "user.toml").write_text('[[providers.b.accounts]]\nlabel="x"\nconfigDir="/d"')
+    account = f'accounts]]\nlabel="x"\nconfigDir="{tmp_path}/accounts/a/x"'
+    (tmp_path / "hub.toml").write_text(f"[[providers.a.{account}")
+    (tmp_path / "user.toml").write_text(f"[[providers.b.{account}")
+    environ = {"HUB_STATE_DIR": str(tmp_path), "HUB_TRUST": "1"}
     with pytest.raises(HubError, match="another account's directory"):
-        read(tmp_path / "hub.toml", tmp_path / "user.toml")
+        read(tmp_path / "hub.toml", tmp_path / "user.toml", environ)
 
 
 def test_bytes_that_are_not_utf8_are_told_with_their_place(place):
@@ -154,10 +156,13 @@ def test_a_file_that_is_too_large_is_not_read(place):
 def test_paths_in_a_file_are_relative_to_it_or_to_the_home(place):
     place.write_text(
         '[providers.demo-first]\nscript = "steps.json"\n[providers.demo-second]\nscript = "~/steps.json"\n'
+    )
+    user = place.with_name("user.toml")
+    user.write_text(
         '[[providers.claude.accounts]]\nlabel = "a"\nconfigDir = "~/.claude-a"\n'
         '[[providers.claude.accounts]]\nlabel = "b"'
     )
-    config = read(place, None, {"HOME": "/home/me"}).config
+    config = read(place, user, {"HOME": "/home/me", "HUB_TRUST": "1"}).config
     assert config.provider("demo-first").script == str(place.parent / "steps.json")
     assert config.provider("demo-second").script == "/home/me/steps.json"
     assert config.account("claude", "a").config_dir == "/home/me/.claude-a"

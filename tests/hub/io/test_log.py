@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from hub.io.log import scrubbed_log
+from hub.io.log import PLAIN, scrubbed_log
 
 LOG = logging.getLogger("hub.web")
 
@@ -42,3 +42,14 @@ def test_it_ends_with_the_block(capsys: pytest.CaptureFixture[str]) -> None:
         assert logging.getLogger().handlers != before
     assert logging.getLogger().handlers == before
     assert capsys.readouterr().err == ""
+
+
+def test_words_of_the_code_alone_need_no_redaction(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a free file nothing can be redacted, and the log said no more than that."""
+
+    def broken(_: str) -> str:
+        raise OSError("too many open files")
+
+    with scrubbed_log(broken):
+        LOG.warning("no file can be opened", extra={PLAIN: True})
+    assert "no file can be opened" in capsys.readouterr().err

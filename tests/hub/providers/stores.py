@@ -30,7 +30,6 @@ def home_of(provider: str, run: str, to: Path) -> Path:
     for dump in home.rglob("*.sql"):
         with closing(sqlite3.connect(dump.with_suffix(""))) as database, database:
             database.executescript(f"PRAGMA synchronous=OFF; {dump.read_text()}")
-        database.close()
         dump.unlink()
     return home
 

@@ -227,7 +227,7 @@ class Fake:
         self._asked("replace_pipelines", pipelines)
         return pipelines
 
-    async def run_pipeline(self, name: str, *, resume: bool) -> dict[str, Any]:
+    async def run_pipeline(self, name: str, *, resume: bool, trust: str = "") -> dict[str, Any]:
         self._asked("run_pipeline", name, resume)
         return RUN
 

@@ -19,7 +19,7 @@ from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.orders import Orders
-from hub.actors.session.targets import Targets
+from hub.actors.session.routing import Routing
 from hub.domain.session import SessionRecord, SessionState
 from hub.io import git
 from tests.faults import harness
@@ -39,8 +39,8 @@ class Parts:
         return self.kit.ledger
 
     @property
-    def targets(self) -> Targets:
-        return self.driver.work.targets
+    def routing(self) -> Routing:
+        return self.driver.work.routing
 
     @property
     def orders(self) -> Orders:

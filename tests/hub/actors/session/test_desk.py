@@ -18,6 +18,7 @@ from hub.io.runner import launcher
 from hub.messages import StartRun
 from tests.hub.actors.kit import daemon_of
 from tests.hub.actors.session.parts import Parts, fresh_parts, parts_of
+from tests.settings import lay_out
 from tests.waiting import ends
 
 
@@ -176,7 +177,7 @@ async def test_an_account_with_a_place_of_its_own_gets_it_made(two, monkeypatch,
     home = tmp_path / "deep" / "home"
     text = (two.root / "hub.toml").read_text()
     account = f'[[providers.demo-first.accounts]]\nlabel = "default"\nconfigDir = "{home}"\n'
-    (two.root / "hub.toml").write_text(text + account)
+    lay_out(text + account, two.root, two.own)
     async with daemon_of(two, monkeypatch) as live:
         await asked(live, kept)
     assert mode_of(home) == 0o700

@@ -8,6 +8,7 @@ import pytest
 from hub.domain.contract import Contract, ContractInvalid, encode, sign
 from hub.io.atomic import write_atomic
 from tests.hub.actors.session.parts import parts_of
+from tests.settings import lay_out
 
 
 async def test_the_same_record_gives_the_same_assignment(two, monkeypatch):
@@ -68,7 +69,7 @@ async def test_settings_and_account_are_those_in_force(two, monkeypatch, tmp_pat
     toml = (two.root / "hub.toml").read_text()
     account = f'[[providers.demo-first.accounts]]\nlabel = "work"\nconfigDir = "{tmp_path}/home"\n'
     place = "[providers.demo-first]\n"
-    (two.root / "hub.toml").write_text(toml.replace(place, f'{place}model = "m-1"\n') + account)
+    lay_out(toml.replace(place, f'{place}model = "m-1"\n') + account, two.root, two.own)
     async with parts_of(two, monkeypatch) as parts:
         assignment = parts.orders.fresh(parts.record(account="work"))
     assert assignment.model == "m-1"
@@ -82,7 +83,7 @@ async def test_a_profile_is_told_to_every_agent(two, monkeypatch, tmp_path):
     toml = two.root / "hub.toml"
     toml.write_text(toml.read_text() + f'[providers.demo-first.env]\nDEMO_TOKEN = "{key}"\n')
     async with parts_of(two, monkeypatch) as parts:
-        await parts.targets.refresh_config()
+        await parts.routing.refresh_config()
         record = parts.record(
             profile="docs", context_hint=f"Write for beginners. {key}\n", skills=("pdf", "tables")
         )

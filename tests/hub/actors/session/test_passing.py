@@ -8,7 +8,7 @@ import pytest
 
 from hub.actors.session import stillness
 from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
-from hub.domain.profile import Target
+from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.io.git import watch as git_watch
 from hub.io.git.check import tree_matches

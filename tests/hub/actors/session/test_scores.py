@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 
 import attrs
@@ -98,6 +99,36 @@ async def test_a_full_disk_leaves_it_owed_and_what_cannot_be_known_is_said(two, 
         assert (parts.ledger.now.unscored, parts.ledger.now.hfs_history) == (None, ())
         assert "the fidelity of the last handoff is not known: git failed" in await parts.told()
         assert [entry["data"].get("hfs") for entry in parts.audited("fidelity")] == [None]
+
+
+async def test_a_mistake_in_the_score_ends_no_session(two, monkeypatch, caplog):
+    """Nor a daemon: it is said, and the session goes on. Too many open files are waited out."""
+    async with parts_of(two, monkeypatch) as parts:
+        await owing(parts)
+        wrong: list[Exception] = [OSError(errno.EMFILE, "too many"), ZeroDivisionError()]
+
+        def failing(*_, **__):
+            raise wrong.pop(0)
+
+        monkeypatch.setattr(scores, "weigh", failing)
+        with pytest.raises(HubError) as caught:
+            await parts.driver.scores.settle()
+        assert caught.value.code is Code.UNAVAILABLE
+        await parts.driver.scores.settle()
+        assert (parts.ledger.now.unscored, parts.ledger.now.hfs_history) == (None, ())
+        assert "cannot be scored" in caplog.text
+
+
+async def test_where_the_audit_log_takes_nothing_the_session_may_still_end(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        await owing(parts)
+
+        async def broken(*_, **__):
+            raise HubError(Code.AUDIT_BROKEN)
+
+        monkeypatch.setattr(type(parts.ledger), "note", broken)
+        await parts.driver.scores.settle()
+        assert parts.ledger.now.unscored is None
 
 
 def test_a_daemon_that_dies_behind_a_handoff_owes_its_successor_the_score(tmp_path):

@@ -30,6 +30,7 @@ from supervisors import ChildSpec, DynamicHandle, Restart, Slot, SupervisorSpec,
 from supervisors.testing import running
 
 CALL = 30.0
+ENVIRON = {"HUB_TRUST": "1", "HUB_STATE_DIR": "/nowhere"}
 DEMO = {provider.name: provider for provider in (FIRST, SECOND)}
 
 
@@ -64,7 +65,8 @@ async def settings(
 
     def made() -> Settings:
         def read() -> Config:
-            return load(places.config, environ={}, flags={}, book=read_book(places.accounts))
+            own = places.root / "user.toml"
+            return load(places.config, own, environ=ENVIRON, flags={}, book=read_book(places.accounts))
 
         refs = {"audit": audit.ref, "events": events.ref}
         return Settings(places, read, providers, **refs, clock=lambda: clock[0], jobs=Jobs(jobs, job, new_id))

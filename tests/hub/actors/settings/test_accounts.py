@@ -16,7 +16,7 @@ from tests.hub.actors.settings.kit import settings
 MINE = """# ours
 [[providers.claude.accounts]]
 label = "home" # mine
-configDir = "/nowhere/home"
+configDir = "/nowhere/accounts/home"
 
 [[providers.claude.accounts]]
 label = "other" # also mine
@@ -84,7 +84,7 @@ async def test_an_account_of_the_users_own_is_forgotten_where_it_stands(places, 
         await ask(SwitchAccount("claude", "home"))
         assert await labels(ask) == [("home", True), ("other", False), ("work", False)]
         gone = await ask(RemoveAccount("claude", "home"))
-        assert gone["configDir"] == "/nowhere/home"
+        assert gone["configDir"] == "/nowhere/accounts/home"
         assert await labels(ask) == [("other", True), ("work", False)]
         await ask(RemoveAccount("claude", "other"))
         assert await labels(ask) == [("work", True)]
@@ -136,7 +136,7 @@ async def test_an_agent_that_keeps_one_login_has_one_account(places, clock):
 
     from hub.io.config_file import load
 
-    providers = load_all(partial(load, places.config, environ={}))
+    providers = load_all(partial(load, places.config, environ={"HUB_TRUST": "1"}))
     async with settings(places, clock, providers) as ask:
         error = await refused(ask, AddAccount("goose", "work"))
         assert (error.code, "homeEnv" in error.hint) == (Code.INVALID, True)

@@ -47,7 +47,7 @@ def program(folder: Path, name: str, text: str) -> None:
 def terminal(tmp_path, config):
     """A terminal that is opened elsewhere, as every one is."""
     program(tmp_path, "term", '(setsid "$@" < /dev/null > /dev/null 2>&1 &)')
-    config.write_text(f'[terminal]\ncommand = ["{tmp_path}/term"]\n')
+    config.with_name("user.toml").write_text(f'[terminal]\ncommand = ["{tmp_path}/term"]\n')
 
 
 async def until_said(ask, text):

@@ -82,3 +82,14 @@ def test_edges_rise_in_both(figures):
     assert all(a.at <= b.at and a.used < b.used for a, b in zip(burn.edges, burn.edges[1:], strict=False))
     assert all(edge.used <= burn.last.used_permille for edge in burn.edges)
     assert attrs.asdict(burn)
+
+
+def test_a_meter_that_lags_behind_a_limit_is_not_believed():
+    """Whoever believed 97 % after the limit was met would run into it again, and again."""
+    met = begin(QuotaReading("x", "a", "w", 1000, 5000.0, "limit", 10.0))
+    lagging = QuotaReading("x", "a", "w", 970, 5000.0, "endpoint", 20.0)
+    assert observe(met, lagging) == met
+    topped_up = attrs.evolve(lagging, used_permille=300)
+    assert observe(met, topped_up).last == topped_up
+    begun_anew = attrs.evolve(lagging, at=5001.0)
+    assert observe(met, begun_anew).last == begun_anew

@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.domain.event import Event, EventType
-from hub.domain.quota.window import QuotaReading, breach, limit_of, newest, reading_of
+from hub.domain.quota.window import (
+    QuotaReading,
+    Standing,
+    breach,
+    limit_of,
+    newest,
+    reading_of,
+    standing,
+    undated_limit,
+)
 
 
 def reading(
@@ -81,3 +90,42 @@ def test_breach_agrees_with_its_definition(readings, threshold):
     found = breach(readings, threshold)
     over = [r.used_permille for r in readings if r.used_permille >= round(threshold * 1000)]
     assert (found.used_permille if found else None) == max(over, default=None)
+
+
+def test_a_limit_without_a_reset_has_the_one_its_window_told_before():
+    """decisions 0005: a reset is never guessed; what an earlier reading told is no guess."""
+    known = [
+        QuotaReading("x", "a", "five_hour", 950, 5000.0, at=1.0),
+        QuotaReading("x", "a", "seven_day", 990, 9000.0, at=1.0),
+        QuotaReading("x", "a", "old", 1000, 2.0, at=1.0),
+        QuotaReading("x", "a", "bare", 1000, None, at=1.0),
+    ]
+    limit = {"failure": "usage_limit"}
+
+    def undated(**meta):
+        found = undated_limit({**limit, **meta}, known, "x", "a", 7.0)
+        return found.window, found.used_permille, found.resets_at, found.source
+
+    assert undated(window="five_hour") == ("five_hour", 1000, 5000.0, "limit")
+    assert undated() == ("seven_day", 1000, 9000.0, "limit"), "of several the fullest is the wall"
+    assert undated(window="other") == ("other", 1000, None, "limit")
+    assert undated(window="minute") == ("minute", 1000, 67.0, "limit")
+    assert undated_limit({"failure": "overload"}, known, "x", "a", 7.0) is None
+    assert undated_limit(limit, known[:0], "x", "a", 7.0).resets_at is None
+
+
+def test_an_account_stands_by_its_last_reset_of_the_windows_that_are_full():
+    def reading(used, resets_at, at, source="stream"):
+        return QuotaReading("x", "a", "w", used, resets_at, source, at)
+
+    assert standing([]) == Standing(full=False)
+    assert standing([reading(999, 10.0, 3.0), reading(1, None, 5.0)]) == Standing(full=False, at=5.0)
+    full = [
+        reading(1000, 10.0, 3.0),
+        reading(1200, 20.0, 4.0),
+        reading(1000, None, 2.0),
+        reading(1, 99.0, 9.0),
+    ]
+    assert standing(full) == Standing(full=True, until=20.0, at=4.0)
+    cap = [reading(1100, 10.0, 3.0, "declared"), reading(400, 99.0, 1.0)]
+    assert standing(cap) == Standing(full=True, until=10.0, at=3.0, cap=True)

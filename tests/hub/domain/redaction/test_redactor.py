@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import itertools
 import json
 import re
@@ -16,10 +17,11 @@ from hypothesis import strategies as st
 
 from hub.domain.event import Event, EventType
 from hub.domain.redaction.assigned import _WORDS, Assignments
+from hub.domain.redaction.events import EventRedactor
 from hub.domain.redaction.known import MIN_LENGTH, forms
 from hub.domain.redaction.literals import _re2
 from hub.domain.redaction.prefix import PrefixRules
-from hub.domain.redaction.redactor import EventRedactor, KnownSecrets, Redactor, Span, summary
+from hub.domain.redaction.redactor import KnownSecrets, Redactor, Span, summary
 from hub.domain.redaction.rule import Rule
 from hub.domain.redaction.rules import RULES
 from hub.domain.redaction.value import hidden_password, machine_made, placeholder
@@ -193,15 +195,15 @@ def test_every_rule_hides_its_secret_at_every_cut(rule):
 
 
 REAL = [
-    ("anthropic", "sk-ant-api03-" + "x" * 93 + "-AA", ""),
+    ("anthropic", "sk-ant-api03-" + "xK7" * 31 + "-AA", ""),
     ("openai", "sk-proj-" + "a1B2" * 30, ""),
     ("openai", "\\nsk-" + "a1B2" * 12, "\\n"),
-    ("google", "AIzaSyA-1234567890abcdefghijklmnopqrstu", ""),
+    ("google", "AIzaSyA-k29Xq4mVb7TzLw8RnJc5HdYf3Gs6PeU", ""),
     ("github", "ghp_" + "a1B2" * 9, ""),
-    ("aws", "AKIAIOSFODNN7EXAMPLE", ""),
+    ("aws", "AKIAIOSFODNN7QX5MPLE", ""),
     (
         "aws",
-        'aws_secret_access_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"',
+        'aws_secret_access_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYZQ4TPLEKEY"',
         'aws_secret_access_key = "',
     ),
     (
@@ -209,7 +211,7 @@ REAL = [
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
         "",
     ),
-    ("bearer", "Authorization: Bearer abcdefghijklmnopqrstuvwxyz", "Authorization: Bearer "),
+    ("bearer", "Authorization: Bearer qz7defghijklmnopqrstuvwxyz", "Authorization: Bearer "),
     ("basic-auth", "Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic "),
     ("url-login", "postgres://user:pa55word@host/db", "postgres://user:"),
     (
@@ -478,7 +480,7 @@ def test_counts_are_by_kind_and_taken_once():
 def test_many_different_secrets_do_not_fill_the_table_of_markers():
     red = redactor()
     for number in range(1100):
-        assert MARK.fullmatch(red.text(f"ghp_{(number + 1) * 0x9E3779B97F4A7C15:040x}"))
+        assert MARK.fullmatch(red.text(f"ghp_{hashlib.sha256(str(number).encode()).hexdigest()}"))
     assert len(red._marks) == 1024
 
 
@@ -496,15 +498,14 @@ def test_a_secret_in_two_pieces_of_streamed_text_is_hidden():
 def test_what_was_held_back_comes_before_the_next_event_and_nothing_is_lost():
     red = EventRedactor(redactor())
     tool = Event(EventType.TOOL_USE, "ls", {})
-    out = [*red.feed(delta("say hunter2")), *red.feed(delta("hmm.", EventType.THINKING)), *red.feed(tool)]
+    out = [*red.feed(delta("say hunter2")), *red.feed(delta("umm.", EventType.THINKING)), *red.feed(tool)]
     assert [(e.type, e.content) for e in out] == [
         (EventType.TEXT, "say "),
         (EventType.TEXT, "hunter2"),
-        (EventType.THINKING, "hmm."),
+        (EventType.THINKING, "umm."),
         (EventType.TOOL_USE, "ls"),
     ]
     assert all(e.meta.get("delta") for e in out[:3])
-    assert red.redact(tool) is tool
     assert "hunter2" not in red.text("hunter2hunter2")
 
 
@@ -522,9 +523,9 @@ class Everything:
 
 def test_what_names_a_secret_is_held_with_it_while_another_layer_waits():
     """A known value may begin inside `Bearer `: letting that out would blind the rule to the key behind it."""
-    known = KnownSecrets(['er abcdefghijklmnopqrstuvwxyz"secret'])
-    text = 'Bearer abcdefghijklmnopqrstuvwxyz"secre!'
-    assert "abcdefgh" not in redactor(known).text(text)
+    known = KnownSecrets(['er qz7defghijklmnopqrstuvwxyz"secret'])
+    text = 'Bearer qz7defghijklmnopqrstuvwxyz"secre!'
+    assert "defghijk" not in redactor(known).text(text)
     for cut in range(len(text) + 1):
         assert streamed(text, [cut], known) == redactor(known).text(text)
 

@@ -157,7 +157,7 @@ def test_thoughts_are_told_apart():
 
 def test_a_long_text_is_told_in_parts_so_that_it_is_not_taken_for_silence():
     folded = told(*["x" * 1000] * 20, TOKENS)
-    assert [len(event.content) for event in folded.of(EventType.TEXT)] == [9008, 9008, 2001]
+    assert [len(event.content) for event in folded.of(EventType.TEXT)] == [9009, 9009, 2001]
 
 
 def test_what_it_said_before_it_came_to_work_is_the_crashs_text():

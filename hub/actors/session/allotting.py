@@ -1,0 +1,150 @@
+"""Before each start: whether who has the work may do it now, or somebody else does, or all wait.
+
+Owns: the first agent of a session and the agent of each further try, the wait where nobody is free, and the beginning of
+a handoff.
+Must not: start an agent (`work` does), or decide what a failure means (`hub.domain.retry` does).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import attrs
+
+from hub.actors.clock import iso
+from hub.actors.session.asks import Asks
+from hub.actors.session.kit import Kit
+from hub.actors.session.routing import Routing
+from hub.domain.approval import Action
+from hub.domain.event import DOING, Tag
+from hub.domain.failure import FailureClass
+from hub.domain.handoff import Trigger
+from hub.domain.routing import Choice, Target
+from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
+from hub.errors import Code, HubError
+
+NOBODY = "No other account or provider may take the work now."
+
+
+@attrs.frozen
+class Allotting:
+    """Says whose the next dispatch is."""
+
+    kit: Kit
+    routing: Routing
+    asks: Asks
+
+    async def allot(self, record: SessionRecord) -> None:
+        """Before each start and each further try: who has the work may do it now, or another one does, or it waits.
+
+        Raises:
+            HubError: Nobody may, and waiting helps nobody.
+        """
+        mine = Target(record.provider, record.account)
+        begun = await self.begun(record)
+        bound = begun and (
+            record.on_limit is not OnLimit.HANDOFF or record.handoffs_done >= record.max_handoffs
+        )
+        choice = await self.routing.choose(record, None, stay=True, only=mine if bound else None)
+        if mine in choice.ranked:
+            await self._permitted(record)
+            await self.kit.ledger.update(dispatch_id=self.kit.new_id("d"), attempt=record.attempt + 1)
+        elif choice.first is None:
+            await self.nobody_now(record, choice)
+        elif begun:
+            why = choice.why(mine)
+            await start_handoff(self.kit, record, Trigger.FAILURE, why, FailureClass.USAGE_LIMIT)
+        else:
+            await self.begin_with(record, choice.first, choice.why(mine))
+
+    async def begun(self, record: SessionRecord) -> bool:
+        """Whether any agent of the session has done anything: before that there is nothing to hand over."""
+        if record.handoffs_done or not record.attempt:
+            return bool(record.handoffs_done)
+        found: list[bool] = []
+        await self.kit.each(
+            record.session_id, lambda page: found.append(any(r.meta.get("type") in DOING for r in page))
+        )
+        return any(found)
+
+    async def begin_with(
+        self, record: SessionRecord, target: Target, why: str, left: tuple[Attempt, ...] = ()
+    ) -> None:
+        """Somebody else begins, as if it had been chosen at once: no handoff, for nothing was done."""
+        await self.kit.ledger.update(
+            provider=target.provider,
+            account=target.account,
+            model=self.kit.config.provider(target.provider).model,
+            tried=(*record.tried, *left),
+            dispatch_id="",
+            native_id="",
+            failing=0,
+            failure=None,
+            session_state=SessionState.STARTING,
+        )
+        mine = Target(record.provider, record.account)
+        await self.kit.ledger.say(Tag.SYSTEM, f"{target} begins in place of {mine}: {why}")
+
+    async def nobody_now(self, record: SessionRecord, choice: Choice) -> None:
+        """Wait for the first who is free again, or say why nobody will be.
+
+        Raises:
+            HubError: `quota_exhausted`, `no_fallback`.
+        """
+        until = choice.until()
+        if until is None:
+            raise HubError(Code.NO_FALLBACK, f"{NOBODY} {choice.said()}", hint=choice.next_step())
+        if record.on_limit is OnLimit.STOP:
+            raise HubError(Code.QUOTA_EXHAUSTED, f"{NOBODY} {choice.said()}")
+        await self.wait_until(until, f"nobody can take the work now: {choice.said()}", "retry")
+
+    async def _permitted(self, record: SessionRecord) -> None:
+        """The first start of an agent may need somebody's word; another try of the same one does not.
+
+        Raises:
+            HubError: `approval_denied`, `interrupted`.
+        """
+        target = Target(record.provider, record.account)
+        if record.attempt and record.session_state is not SessionState.STARTING:
+            return
+        occasion = f"start-{record.attempt}" if record.attempt else "start"
+        if await self.asks.permitted(record, Action.START, occasion, target):
+            return
+        raise HubError(Code.APPROVAL_DENIED, f"{record.provider} was not allowed to start.")
+
+    async def wait_until(self, at: float, reason: str, then: str, **also: Any) -> None:
+        """Put a wait on record, with other changes in the same write, and tell of it; `then` is retry or handoff."""
+        until = math.ceil(at)
+        state = SessionState.WAITING
+        await self.kit.ledger.update(
+            wait_until=until, wait_reason=reason, wait_then=then, session_state=state, **also
+        )
+        seconds = max(0, at - self.kit.clock())
+        await self.kit.ledger.say(Tag.WAITING, f"{reason}; waiting {seconds:.0f} s", until=iso(until))
+
+
+async def start_handoff(
+    kit: Kit,
+    record: SessionRecord,
+    trigger: Trigger,
+    reason: str,
+    failure: FailureClass | None,
+    **also: Any,
+) -> None:
+    """RUNNING -> PAUSING, with other changes of the record in the same write; durable when this returns."""
+    left = Attempt(record.provider, record.account, str(failure or trigger), record.at)
+    await kit.ledger.advance(
+        trigger,
+        handoff_id=kit.new_id("h"),
+        reason=reason,
+        failure=failure,
+        tried=(*record.tried, left),
+        session_state=SessionState.HANDING_OFF,
+        needs_input=False,
+        paused=record.paused and trigger is not Trigger.MANUAL_HANDOFF,  # who asks for it wants it now
+        snapshot_sha="",
+        contract_id="",
+        contract_sha256="",
+        **also,
+    )

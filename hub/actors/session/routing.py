@@ -1,0 +1,346 @@
+"""The session's question who is next: the facts as they are at this moment, put to the one pure function.
+
+Owns: where each fact of the choice comes from.
+Must not: choose (`hub.domain.routing` does), keep a fact, or remember anything a restart needs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+
+import attrs
+import trio
+
+from hub.actors.insist import insist
+from hub.actors.session.kit import Kit
+from hub.actors.session.owner import owner
+from hub.domain.config.reader import Config
+from hub.domain.failure import FailureClass
+from hub.domain.handoff import State
+from hub.domain.quota.wallet import Prospect, wall
+from hub.domain.quota.window import FULL, QuotaReading, Standing
+from hub.domain.routing import (
+    Bar,
+    Choice,
+    Facts,
+    PassedBy,
+    Question,
+    Target,
+    choose,
+    default_order,
+    utc,
+)
+from hub.domain.rules import asks, unenforceable
+from hub.domain.session import LeftOut, SessionRecord
+from hub.errors import Code, HubError
+from hub.io.commands import base_env
+from hub.messages import (
+    BreakerAttempt,
+    BreakerClosed,
+    BreakerSuccess,
+    BreakerWithdrawn,
+    GetConfig,
+    GetLogins,
+    GetProspects,
+    GetStandings,
+    Shut,
+    StartRun,
+)
+from hub.providers.base import INSTALL_ANY, install_hint, login_hint
+from supervisors import ActorDied
+
+_PATIENCE = 5.0
+"""Seconds to wait for a forecast, or for a look at the logins: without them the other facts decide."""
+_NARROW = "Take another agent, or give the rule the `provider` or the `tool` it is meant for"
+_NEVER_AGAIN = {
+    "auth": "its login was not accepted",
+    "dispatch_failed": "it could not be started",
+    "verify_failed": "its work was not accepted",
+    "denied": "it was not allowed to start",
+}
+"""Ways to leave a task after which the same provider and account is not asked again within it."""
+Key = tuple[str, str]
+
+
+@attrs.frozen
+class Beginning:
+    """Whom a new session begins with: the order as asked for, and the choice from it."""
+
+    order: tuple[str, ...]
+    named: tuple[str, ...]
+    """Those of them that the user named, login or not."""
+    choice: Choice
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Who was passed by, and what helps."""
+        return tuple(
+            LeftOut(p.target.provider, _why(p), p.hint, p.target.account) for p in self.choice.passed
+        )
+
+
+@attrs.frozen
+class _Seen:
+    """What was found for all accounts at once."""
+
+    config: Config
+    logins: Mapping[Key, bool | None]
+    shut: Mapping[Key, Shut]
+    worn: Collection[Key]
+
+
+@attrs.define
+class Routing:
+    """The session's view of the providers."""
+
+    kit: Kit
+
+    async def refresh_config(self) -> None:
+        """Take the configuration in force.
+
+        Raises:
+            HubError: `config_invalid`, with line and column; the last valid one stays in use.
+        """
+        self.kit.config = await insist(self.kit.settings, GetConfig())
+
+    async def config(self) -> Config:
+        """What the user wants at this moment. Of it the session takes over the accounts, and nothing else."""
+        with contextlib.suppress(HubError):
+            fresh: Config = await insist(self.kit.settings, GetConfig())
+            self.kit.config = self.kit.config.with_accounts_of(fresh)
+            return fresh
+        return self.kit.config
+
+    # --- the facts ------------------------------------------------------------------------------------
+
+    async def facts(self, names: Collection[str], threshold: float = 1.0) -> list[Facts]:
+        """Of every account of these providers, in the order of the providers known; the active account first."""
+        config = await self.config()
+        known = [name for name in self.kit.providers if name in names]
+        logins = await self._logins(known)
+        shut: Mapping[Key, Shut] = await insist(self.kit.breakers, BreakerClosed())
+        worn = await self._worn(threshold) if threshold < 1 else frozenset()
+        seen = _Seen(config, logins, shut, worn)
+        return [self._of(seen, name, account.label) for name in known for account in config.accounts(name)]
+
+    def _of(self, seen: _Seen, name: str, label: str) -> Facts:
+        config, provider = seen.config, self.kit.providers[name]
+        held = seen.shut.get((name, label))
+        installed = shutil.which(config.provider(name).program or provider.program) is not None
+        unfit, hint = self._unfit(config, name, label) if installed else ("", install_hint(provider))
+        login = seen.logins.get((name, label))
+        return Facts(
+            provider=name,
+            account=label,
+            enabled=bool(config.enabled_providers([name])),
+            installed=installed,
+            unfit=unfit,
+            logged_in=login,
+            shut=None if held is None else _bar(held),
+            until=None if held is None else held.until,
+            worn=(name, label) in seen.worn,
+            hint=hint or (login_hint(provider) if login is False else ""),
+        )
+
+    def _unfit(self, config: Config, name: str, label: str) -> tuple[str, str]:
+        """Why it cannot work here although it is installed, and what helps."""
+        provider, options = self.kit.providers[name], config.provider(name).options
+        if why := unenforceable(config.approvals, name, provider.unasked(options)):
+            return f"it {why}".rstrip("."), _NARROW
+        if os.geteuid():
+            return "", ""
+        must_ask = asks(config.approvals, name)
+        env = {**base_env(), **self.kit.env_of(name, label)}
+        return provider.refuses_root(options, env, asks=must_ask)
+
+    async def _logins(self, names: Sequence[str]) -> Mapping[Key, bool | None]:
+        """Who has a login; of nobody known, while the settings are not there to tell."""
+        try:
+            answer: Mapping[Key, bool | None] = await self.kit.settings.call(
+                GetLogins(names), timeout=_PATIENCE
+            )
+        except (ActorDied, trio.TooSlowError, HubError):
+            return {}
+        return answer
+
+    async def _prospects(self, readings: Sequence[QuotaReading]) -> Mapping[Key, list[Prospect]]:
+        """What is known of every account's windows; nothing, while the quota actor is not there to tell."""
+        try:
+            answer: Mapping[Key, list[Prospect]] = await self.kit.quota.call(
+                GetProspects(readings), timeout=_PATIENCE
+            )
+        except (ActorDied, trio.TooSlowError, HubError):
+            return {}
+        return answer
+
+    async def _worn(self, threshold: float) -> frozenset[Key]:
+        limit, known = round(threshold * FULL), await self._prospects(())
+        return frozenset(
+            key for key, found in known.items() if any(p.reading.used_permille >= limit for p in found)
+        )
+
+    # --- the question ---------------------------------------------------------------------------------
+
+    async def begin(self, order: StartRun) -> Beginning:
+        """Whom a new session begins with, the wanted one before all others.
+
+        With a `fallback` the order is the wanted one and these, and nobody else.
+
+        Raises:
+            HubError: Nobody can do the work, also after a wait; or the one that is wanted is unknown, off, not
+                installed or unfit.
+        """
+        config = self.kit.config
+        wanted = (order.provider,) if order.provider else ()
+        chain = order.fallback or config.profile_chain(order.profile) or config.session.chain
+        named = tuple(dict.fromkeys((*wanted, *chain)))
+        found = await self.facts([*self.kit.providers])
+        if order.provider:
+            self._insist_fit(order.provider, found)
+        names = named if chain else tuple(dict.fromkeys((*wanted, *default_order(found))))
+        choice = choose(Question(order=names, named=named, wanted=order.provider), found)
+        on_limit = order.on_limit or config.session.on_limit
+        if choice.first is None and (choice.until() is None or on_limit == "stop"):
+            raise _nobody(choice)
+        return Beginning(names, named, choice)
+
+    def _insist_fit(self, name: str, facts: Sequence[Facts]) -> None:
+        mine = next((f for f in facts if f.provider == name), None)
+        if mine is None:
+            known = f"Known: {', '.join(self.kit.providers)}."
+            raise HubError(Code.INVALID, f"There is no provider {name!r}.", hint=known)
+        if not mine.installed:
+            raise HubError(Code.AGENT_MISSING, f"{name} is not installed.", hint=mine.hint)
+        if not mine.enabled:
+            hint = f"Set enabled = true in [providers.{name}] of hub.toml."
+            raise HubError(Code.INVALID, f"{name} is turned off in hub.toml.", hint=hint)
+        if all(f.unfit for f in facts if f.provider == name):
+            raise HubError(Code.INVALID, f"{name} cannot work here: {mine.unfit}.", hint=mine.hint)
+
+    async def choose(
+        self,
+        record: SessionRecord,
+        failure: FailureClass | None,
+        *,
+        stay: bool = False,
+        fresh: bool = False,
+        only: Target | None = None,
+    ) -> Choice:
+        """Who goes on after the record's provider; see `Question`. `only` narrows it to one account."""
+        order = (only.provider,) if only is not None else record.chain
+        names = {*order, record.provider}
+        found = await self.facts(names, threshold=record.threshold)
+        if only is not None:
+            found = [f for f in found if f.target == only]
+        question = Question(
+            order=order,
+            current=Target(record.provider, record.account),
+            stay=stay,
+            failure=failure,
+            refused_by=record.refused_by,
+            left=_left(record),
+            named=record.named,
+            fresh=fresh,
+        )
+        return choose(question, found)
+
+    async def next(
+        self, record: SessionRecord, failure: FailureClass | None, *, fresh: bool = False
+    ) -> Target | None:
+        """Who goes on after the record's provider; None when nobody can now."""
+        return (await self.choose(record, failure, fresh=fresh)).first
+
+    async def claim(self, record: SessionRecord) -> bool:
+        """Whether the record's dispatch may be started: of all that a half-open breaker could let through, one is."""
+        answer: bool = await insist(self.kit.breakers, BreakerAttempt(*owner(record), record.dispatch_id))
+        return answer
+
+    async def ended(self, record: SessionRecord) -> None:
+        """The record's dispatch is ended by hub and not by a failure: whether it worked, its breaker has to know."""
+        if not record.dispatch_id:
+            return
+        live = self.kit.board.agent
+        kind = BreakerSuccess if live is not None and live.answered else BreakerWithdrawn
+        await insist(self.kit.breakers, kind(*owner(record), record.dispatch_id))
+
+    async def reset_of(self, target: Target) -> float | None:
+        """When its quota comes back, where it is used up and anybody told."""
+        try:
+            known: Mapping[Key, Standing] = await self.kit.quota.call(GetStandings(), timeout=_PATIENCE)
+        except (ActorDied, trio.TooSlowError, HubError):
+            return None
+        found = known.get((target.provider, target.account))
+        return found.until if found is not None and found.full else None
+
+    async def is_shut(self, target: Target) -> bool:
+        """Whether its breaker lets nothing through now."""
+        shut: Mapping[Key, Shut] = await insist(self.kit.breakers, BreakerClosed())
+        return (target.provider, target.account) in shut
+
+    async def wall(self, record: SessionRecord, reading: QuotaReading) -> QuotaReading | None:
+        """The window because of which the work must be handed over, now that `reading` is at the threshold.
+
+        The forecast may say that it lasts until it begins anew; where there is none, the threshold alone decides.
+        """
+        prospects = (await self._prospects((reading,))).get(owner(record))
+        if not prospects:
+            return reading
+        return wall(prospects, record.threshold, self.kit.clock())
+
+    def working(self) -> Target | None:
+        """Whose agent is up at this moment."""
+        record, live = self.kit.ledger.record, self.kit.board.agent
+        if record is None or live is None or live.exit is not None:
+            return None
+        return Target(*owner(record))
+
+
+def _bar(shut: Shut) -> Bar:
+    if shut.trial:
+        return Bar.TRIAL
+    if not shut.limited:
+        return Bar.BREAKER
+    return Bar.CAP if shut.cap else Bar.LIMIT
+
+
+def _why(passed: PassedBy) -> str:
+    return f"{passed.reason} until {utc(passed.until)}" if passed.until is not None else passed.reason
+
+
+def _nobody(choice: Choice) -> HubError:
+    """Why nobody can begin, as one coded error."""
+    bars = {p.bar for p in choice.passed}
+    if not bars:
+        return HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint=INSTALL_ANY)
+    if choice.until() is not None:
+        return HubError(Code.QUOTA_EXHAUSTED, f"Nobody can take the work now: {choice.said()}")
+    hint = next((p.hint for p in choice.passed if p.hint), "")
+    if bars == {Bar.LOGGED_OUT}:
+        names = ", ".join(dict.fromkeys(p.target.provider for p in choice.passed))
+        detail = f"No agent that is enabled and installed is logged in: {names}."
+        return HubError(Code.AUTH_NEEDED, detail, hint=hint)
+    code = Code.AUTH_NEEDED if Bar.LOGGED_OUT in bars else Code.AGENT_MISSING
+    return HubError(code, f"Nobody can take the work: {choice.said()}", hint=hint)
+
+
+def _left(record: SessionRecord) -> dict[Target, str]:
+    """Who is not asked again for this task; and of the handoff under way, the receivers that did not take over."""
+    found = {
+        Target(a.provider, a.account): _NEVER_AGAIN[a.failure]
+        for a in record.tried
+        if a.failure in _NEVER_AGAIN
+    }
+    # Who met its limit is kept away by its breaker, until its reset.
+    if record.state is State.RUNNING:
+        return found
+    for attempt in reversed(record.tried):
+        if (attempt.provider, attempt.account) == (record.provider, record.account):
+            break
+        if attempt.failure == FailureClass.USAGE_LIMIT:
+            continue
+        found.setdefault(
+            Target(attempt.provider, attempt.account), f"it did not take over ({attempt.failure})"
+        )
+    return found

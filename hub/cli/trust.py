@@ -1,0 +1,62 @@
+"""`hub trust`: what a project would run, send or open, and the user's word on it.
+
+Owns: the options of the command, and the last word after each.
+Must not: know how the question is put (`hub.cli.trusting` does).
+"""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from hub.cli.context import json_option, project_dir, show
+from hub.errors import Code, HubError
+
+
+@click.command()
+@click.option("--yes", "-y", is_flag=True, help="Say yes without being asked.")
+@click.option("--revoke", is_flag=True, help="Take your word back.")
+@click.option("--status", is_flag=True, help="Show what it would do, and ask nothing.")
+@json_option
+@click.pass_context
+def trust(ctx: click.Context, *, yes: bool, revoke: bool, status: bool, as_json: bool) -> None:
+    """Show what this project would run, send or open, and say that you trust it.
+
+    hub asks by itself before it starts anything here; what changes is asked for again.
+
+    Example: hub trust --status
+    """
+    from hub.cli.trusting import ask, document, in_session, on_terminal, shown, standing_of
+
+    if yes + revoke + status > 1:
+        raise HubError(Code.USAGE, "--yes, --revoke and --status exclude each other.")
+    if (yes or revoke) and in_session():
+        raise HubError(
+            Code.USAGE, "An agent cannot speak for its user.", hint="Type it in a shell of your own."
+        )
+    if revoke:
+        _revoke(ctx, as_json=as_json)
+        return
+    gate, standing = standing_of(project_dir(ctx))
+    if yes:
+        gate.agree(standing)
+        standing = standing_of(project_dir(ctx))[1]
+    elif not (status or as_json or standing.trusted):
+        if not on_terminal():
+            click.echo("\n".join(shown(standing)), err=True)
+            raise HubError(Code.TRUST_NEEDED, "Nobody is there to be asked.", hint="Say yes: hub trust --yes")
+        ask(gate, standing)
+        click.echo("trusted; what changes is asked for again")
+        return
+    show(document(standing), as_json=as_json, text=lambda _: "\n".join(shown(standing)))
+
+
+def _revoke(ctx: click.Context, *, as_json: bool) -> None:
+    from hub.io.places import find_project
+    from hub.io.trust import Gate
+
+    root = find_project(project_dir(ctx))
+    there = Gate.of(root, os.environ).revoke()
+    words = "no longer trusted" if there else "was not trusted"
+    show({"project": str(root), "revoked": there}, as_json=as_json, text=lambda _: f"{root}: {words}")

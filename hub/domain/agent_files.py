@@ -1,0 +1,181 @@
+"""The files of a project that an agent takes orders from when it starts: hooks, tool servers, plugins, variables.
+
+Owns: the table of them, agent by agent, and what of a file is shown.
+Must not: open a file.
+
+Agents ask their own user before they obey such a file, and hub starts them without that question. So hub asks. Texts for
+the model alone (`AGENTS.md`, rules) are none of these: they start nothing by themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+FOLDERS: Mapping[str, str] = {
+    ".claude": "Claude Code",
+    ".claude-plugin": "Claude Code",
+    ".codex": "Codex",
+    ".gemini": "Gemini CLI",
+    ".opencode": "OpenCode",
+    ".qwen": "Qwen Code",
+    ".copilot": "Copilot",
+    ".github/agents": "Copilot",
+    ".github/copilot": "Copilot",
+    ".github/extensions": "Copilot",
+    ".github/hooks": "Copilot",
+    ".github/plugin": "Copilot",
+    ".github/skills": "Copilot",
+    ".agents": "several agents",
+    ".amp": "Amp",
+    ".augment": "Auggie",
+    ".cline": "Cline",
+    ".clinerules": "Cline",
+    ".codebuddy": "CodeBuddy",
+    ".continue": "Continue",
+    ".crush/commands": "Crush",
+    ".crush/skills": "Crush",
+    ".cursor": "Cursor",
+    ".factory": "Droid",
+    ".goose": "Goose",
+    ".iflow": "iFlow",
+    ".junie": "Junie",
+    ".kilo": "Kilo Code",
+    ".kilocode": "Kilo Code",
+    ".kimi": "Kimi",
+    ".kiro": "Kiro",
+    ".openhands": "OpenHands",
+    ".pi": "Pi",
+    ".qoder": "Qoder",
+    ".roo": "Roo Code",
+    ".vibe": "Vibe",
+    ".windsurf": "Windsurf",
+}
+"""Every file below such a folder counts, wherever in the project it is."""
+FILES: Mapping[str, str] = {
+    ".mcp.json": "Claude Code and others",
+    ".github/mcp.json": "Copilot",
+    ".vscode/mcp.json": "Copilot",
+    "opencode.json": "OpenCode",
+    "opencode.jsonc": "OpenCode",
+    ".aider.conf.yml": "Aider",
+    ".aider.model.settings.yml": "Aider",
+    ".aider.model.metadata.json": "Aider",
+    "crush.json": "Crush",
+    ".crush.json": "Crush",
+    "kilo.json": "Kilo Code",
+    "kilo.jsonc": "Kilo Code",
+}
+VARIABLES = ".env"
+"""Aider, Gemini CLI and Qwen Code take their own settings from it, and so their commands and servers."""
+_OBEYED = re.compile(
+    r"^\s*(?:export\s+)?((?:AIDER|ANTHROPIC|AZURE|CLAUDE|CODEX|COPILOT|DEEPSEEK|GEMINI|GOOGLE|GOOSE|GROQ|HUB|KIMI|LITELLM"
+    r"|MISTRAL|NODE|OLLAMA|OPENAI|OPENCODE|OPENROUTER|QWEN|DASHSCOPE|XAI)_\w*|(?:HTTPS?|ALL|NO)_PROXY|LD_\w+|PATH|SHELL"
+    r"|EDITOR|VISUAL|BROWSER|SANDBOX\w*|SEATBELT\w*|PYTHON\w*|GIT_\w+|BASH_ENV|ENV)\s*[=:].*$",
+    re.ASCII | re.IGNORECASE | re.MULTILINE,
+)
+_TEXTS = frozenset(
+    {"agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "qwen.md"}
+)
+_NO_ORDERS = frozenset({".gitignore", ".gitkeep", "readme.md", "license"})
+_KEPT = (".db", ".db-shm", ".db-wal", ".jsonl", ".lock", ".log", ".pid", ".sqlite")
+"""What agents themselves write beside their settings, and no agent obeys."""
+COPIES = ".claude/worktrees"
+"""Whole checkouts, made by Claude Code."""
+_RULES = re.compile(
+    r"(?:^|/)(?:\.[\w-]+/(?:rules|steering|memories)|\.clinerules)/.*\.mdc?$|(?:^|/)\.clinerules$"
+)
+_SAID = frozenset(
+    {
+        "command",
+        "cmd",
+        "args",
+        "url",
+        "httpurl",
+        "serverurl",
+        "baseurl",
+        "apikeyhelper",
+        "prompt",
+        "notify",
+        "path",
+    }
+)
+_DEEP = 12
+_MANY = 8
+
+
+def reader_of(path: str) -> str:
+    """Which agent takes orders from the file of this path in a project; "" for none.
+
+    Args:
+        path: Relative to the root, with `/`. Letters count alike whether small or capital: some disks do not tell.
+    """
+    parts = path.lower().split("/")
+    name = parts[-1]
+    whole = "/".join(parts)
+    if (
+        name in _TEXTS
+        or name in _NO_ORDERS
+        or name.endswith(_KEPT)
+        or whole.startswith((f"{COPIES}/", ".hub/"))
+    ):
+        return ""
+    if _RULES.search(whole):
+        return ""
+    for at, part in enumerate(parts):
+        pair = "/".join(parts[at : at + 2])
+        # A link may stand for the folder itself, so the last part counts too.
+        if found := FOLDERS.get(part) or FOLDERS.get(pair):
+            return found
+    return (
+        FILES.get("/".join(parts[-2:])) or FILES.get(name) or ("several agents" if whole == VARIABLES else "")
+    )
+
+
+def obeyed(text: str) -> dict[str, str]:
+    """The variables of a `.env` by which an agent is told what to run, or where to send its work: name -> line."""
+    return {found[1]: found[0].strip() for found in _OBEYED.finditer(text)}
+
+
+def inside(path: str, data: bytes) -> str:
+    """What a file names that is run or spoken to, in a few words; "" where nothing is found, or it cannot be read."""
+    if posixpath.splitext(path)[1] not in (".json", ".jsonc", ".toml"):
+        return ""
+    text = data.decode("utf-8", "replace")
+    try:
+        value = _toml(text) if path.endswith(".toml") else json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    found = list(dict.fromkeys(_said(value, _DEEP)))
+    more = f", and {len(found) - _MANY} more" if len(found) > _MANY else ""
+    return "; ".join(found[:_MANY]) + more
+
+
+def _toml(text: str) -> Any:
+    import tomllib  # noqa: PLC0415  # few have such a file
+
+    return tomllib.loads(text)
+
+
+def _said(value: Any, deep: int) -> Iterator[str]:
+    """Commands with their arguments, and addresses."""
+    if deep == 0:
+        return
+    if isinstance(value, Mapping):
+        words = [_words(each) for key, each in value.items() if str(key).lower() in _SAID]
+        if line := " ".join(filter(None, words)):
+            yield line
+        for each in value.values():
+            yield from _said(each, deep - 1)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _said(each, deep - 1)
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return " ".join(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else ""

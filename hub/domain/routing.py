@@ -1,0 +1,335 @@
+"""Who works next: one question with all the facts, one answer with a reason for each that is passed by.
+
+Owns: the rule by which a session's start, a retry, a handoff, a pipeline's node and an adoption choose; the runtime
+status that follows from the same facts; and the words for both.
+Must not: find out a fact, read a clock, or decide whether to hand over or to wait (`hub.domain.retry` does).
+
+Rules, in order:
+ 1. A candidate is an account of a provider in the order asked for. It is either ranked or has exactly one reason.
+ 2. Reasons that only a person can mend come before those that time mends: of a candidate that waits for its reset,
+    nothing else is wrong.
+ 3. Another account of the same provider comes first (the same model, another quota), then the providers after it in
+    the order, then, from its head, those before it.
+ 4. Whose quota is at the threshold too comes after all others: it would hand the work on at once.
+ 5. Of whom hub is sure that it has no login is passed by. Whom the user named comes after those with a login that is
+    seen, and else keeps its place: there may be a login that hub cannot see. Whom the user asked for at this start
+    comes after its own other accounts only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import attrs
+
+from hub.domain.failure import FailureClass
+
+MAX_REFUSALS = 2
+"""After a refusal one other provider is asked; when it refuses too, a person must look at the task."""
+
+
+class Status(StrEnum):
+    """The runtime status of a provider."""
+
+    ACTIVE = "active"
+    STANDBY = "standby"
+    EXHAUSTED = "exhausted"
+    ERROR = "error"
+
+
+class Bar(StrEnum):
+    """Why a candidate is passed by. Of several that hold, the first in this order is its reason."""
+
+    UNKNOWN = "unknown"
+    DISABLED = "disabled"
+    NOT_INSTALLED = "not_installed"
+    UNFIT = "unfit"
+    REFUSED = "refused"
+    LEFT = "left"
+    LOGGED_OUT = "logged_out"
+    HAS_IT = "has_it"
+    LIMIT = "limit"
+    CAP = "cap"
+    BREAKER = "breaker"
+    TRIAL = "trial"
+    WORN = "worn"
+
+
+_EXHAUSTED = frozenset({Bar.LIMIT, Bar.CAP})
+WORDS: Mapping[Bar, str] = {
+    Bar.UNKNOWN: "there is no such agent",
+    Bar.DISABLED: "turned off in hub.toml",
+    Bar.NOT_INSTALLED: "not installed",
+    Bar.REFUSED: "the model refused this task",
+    Bar.LOGGED_OUT: "not logged in",
+    Bar.HAS_IT: "it has the work already",
+    Bar.LIMIT: "its usage limit is reached",
+    Bar.CAP: "its declared cap of tokens is spent for today",
+    Bar.BREAKER: "it failed too often; its circuit breaker is open",
+    Bar.TRIAL: "the one attempt after its failures is under way",
+    Bar.WORN: "its quota is at the threshold too",
+}
+
+
+@attrs.frozen(order=True)
+class Target:
+    """A provider under one of its accounts."""
+
+    provider: str
+    account: str
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.account}" if self.account else self.provider
+
+
+@attrs.frozen(kw_only=True)
+class Facts:
+    """What the choice must know of one account. Times are epoch seconds.
+
+    Attributes:
+        provider: The provider's name.
+        account: The account's label.
+        enabled: Whether the user wants the provider.
+        installed: Whether its program can be started.
+        unfit: Why it cannot work here although it is installed, in a user's words: it cannot be held to an approval
+            rule, or refuses this user. "" = it can.
+        logged_in: Whether it has a login; False only where that is sure, None = nobody can know.
+        shut: What keeps its breaker from letting an attempt through: LIMIT, CAP, BREAKER or TRIAL; None = nothing.
+        until: When it lets one through again.
+        worn: Whether a quota window of it is at the threshold.
+        hint: What mends what only a person can mend.
+    """
+
+    provider: str
+    account: str
+    enabled: bool = True
+    installed: bool = True
+    unfit: str = ""
+    logged_in: bool | None = None
+    shut: Bar | None = None
+    until: float | None = None
+    worn: bool = False
+    hint: str = ""
+
+    @property
+    def target(self) -> Target:
+        """Whom they are about."""
+        return Target(self.provider, self.account)
+
+
+@attrs.frozen(kw_only=True)
+class Question:
+    """Who is asked for, and for what.
+
+    Attributes:
+        order: Provider names by priority.
+        current: Who has the work; None at a session's start.
+        stay: Whether `current` itself may go on: at a start, and when a wait is over.
+        failure: Why `current` stopped; None when it was asked to.
+        refused_by: Providers whose model refused this task before.
+        left: Who is not asked again for this task, with the reason in a user's words.
+        named: The providers that the user named, login or not.
+        wanted: The provider that the user asked for by name; no login that is seen elsewhere comes before it.
+        fresh: Whether who is at its threshold is passed by as well.
+    """
+
+    order: Sequence[str]
+    current: Target | None = None
+    stay: bool = False
+    failure: FailureClass | None = None
+    refused_by: Collection[str] = ()
+    left: Mapping[Target, str] = attrs.field(factory=dict)
+    named: Collection[str] = ()
+    wanted: str = ""
+    fresh: bool = False
+
+
+@attrs.frozen
+class PassedBy:
+    """A candidate that is not chosen.
+
+    Attributes:
+        target: Who.
+        bar: Why.
+        reason: The same in a user's words.
+        until: When it may be chosen again; None where waiting does not help.
+        hint: What helps instead; "" = nothing is known to.
+    """
+
+    target: Target
+    bar: Bar
+    reason: str
+    until: float | None = None
+    hint: str = ""
+
+
+@attrs.frozen
+class Choice:
+    """The answer: who may go on, the best first, and everybody else with a reason."""
+
+    ranked: tuple[Target, ...] = ()
+    passed: tuple[PassedBy, ...] = ()
+
+    @property
+    def first(self) -> Target | None:
+        """Who goes on; None when nobody can now."""
+        return self.ranked[0] if self.ranked else None
+
+    def why(self, target: Target) -> str:
+        """Why it is passed by; "" where it is ranked, or was no candidate."""
+        return next((f"{p.reason}{_until(p)}" for p in self.passed if p.target == target), "")
+
+    def until(self, but: Target | None = None) -> float | None:
+        """When the first of those passed by may be chosen again, `but` left out; None when waiting helps nobody."""
+        return min((p.until for p in self.passed if p.until is not None and p.target != but), default=None)
+
+    def said(self) -> str:
+        """Each that was passed by and why, when the first is free again, and the next step; for people."""
+        if not self.passed:
+            return "No agent is enabled and installed."
+        each = "; ".join(f"{p.target}: {p.reason}{_until(p)}" for p in self.passed)
+        waits = [p for p in self.passed if p.until is not None]
+        first = min(waits, key=lambda p: p.until or math.inf, default=None)
+        soon = f" {first.target} is free first, at {utc(first.until or 0.0)}." if first is not None else ""
+        return f"{each}.{soon} Next: {self.next_step()}"
+
+    def next_step(self) -> str:
+        """What a person can do about it."""
+        hints = dict.fromkeys(p.hint for p in self.passed if p.hint)
+        return "; ".join(hints) or "add a login: hub account add PROVIDER LABEL, or end it: hub stop"
+
+
+def choose(question: Question, facts: Sequence[Facts]) -> Choice:
+    """Who works next.
+
+    Args:
+        question: Who is asked for.
+        facts: Of every account of every known provider; the active account of each first.
+
+    Returns:
+        Every account in the order asked for, ranked or with a reason. The same question gives the same answer.
+    """
+    refused = set(question.refused_by)
+    if question.current is not None and question.failure is FailureClass.REFUSAL:
+        refused.add(question.current.provider)
+    known = {each.provider for each in facts}
+    passed = [
+        PassedBy(
+            Target(name, ""), Bar.UNKNOWN, WORDS[Bar.UNKNOWN], hint="see the agents there are: hub providers"
+        )
+        for name in _order(question)
+        if name not in known
+    ]
+    free = []
+    for each in _candidates(question, facts):
+        why = _bar(each, question, refused)
+        if why is None:
+            free.append(each)
+        else:
+            passed.append(_passed(each, why, question))
+    seen = {each.provider for each in free if each.logged_in}
+    free.sort(key=lambda each: _rank(each, question, seen))
+    return Choice(tuple(each.target for each in free), tuple(passed))
+
+
+def _rank(facts: Facts, question: Question, seen: Collection[str]) -> int:
+    """How late who may go on is asked, the order apart; `seen`: the providers with a login that is seen."""
+    if facts.logged_in is False and (facts.provider in seen if facts.provider == question.wanted else seen):
+        return 3
+    return 2 if facts.target == question.current and not question.stay else int(facts.worn)
+
+
+def default_order(facts: Sequence[Facts]) -> tuple[str, ...]:
+    """The order where nobody named one: every enabled, installed provider that can work here."""
+    return tuple(dict.fromkeys(f.provider for f in facts if f.enabled and f.installed and not f.unfit))
+
+
+def standing(facts: Facts, working: Target | None = None, *, named: bool = False) -> tuple[Status, str]:
+    """The status of an account, and its reason in a user's words; by the same facts as the choice.
+
+    Args:
+        facts: Of the account.
+        working: Whose agent is up at this moment.
+        named: Whether the user named its provider in the chain, login or not.
+    """
+    if working == facts.target:
+        return Status.ACTIVE, ""
+    bar = next(iter(_bars(facts)), None)
+    if bar is None:
+        return Status.STANDBY, ""
+    if bar is Bar.LOGGED_OUT and named:
+        return Status.STANDBY, "no login of it is seen: it is asked after those with one"
+    return (
+        Status.EXHAUSTED if bar in _EXHAUSTED else Status.ERROR,
+        facts.unfit if bar is Bar.UNFIT else WORDS[bar],
+    )
+
+
+def utc(at: float) -> str:
+    """An instant for people, to the second."""
+    return datetime.fromtimestamp(math.ceil(at), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _bars(facts: Facts) -> list[Bar]:
+    """Every bar that the facts alone make, in order."""
+    holds = (
+        (Bar.DISABLED, not facts.enabled),
+        (Bar.NOT_INSTALLED, not facts.installed),
+        (Bar.UNFIT, bool(facts.unfit)),
+        (Bar.LOGGED_OUT, facts.logged_in is False),
+    )
+    found = [bar for bar, there in holds if there]
+    return found if facts.shut is None else [*found, facts.shut]
+
+
+def _bar(facts: Facts, question: Question, refused: Collection[str]) -> Bar | None:
+    found = set(_bars(facts))
+    if facts.provider in question.named:
+        found.discard(Bar.LOGGED_OUT)
+    if facts.provider in refused or len(refused) >= MAX_REFUSALS:
+        found.add(Bar.REFUSED)
+    if facts.target in question.left:
+        found.add(Bar.LEFT)
+    # A context that overflowed is cured by a fresh one: the contract is far shorter than what it replaces.
+    cured = question.stay or question.failure is FailureClass.CONTEXT_OVERFLOW
+    if facts.target == question.current and not cured:
+        found.add(Bar.HAS_IT)
+    if question.fresh and facts.worn:
+        found.add(Bar.WORN)
+    # Its own limit says more of who has the work than that it has it.
+    if found & {Bar.LIMIT, Bar.CAP, Bar.BREAKER}:
+        found.discard(Bar.HAS_IT)
+    return next((bar for bar in Bar if bar in found), None)
+
+
+def _passed(facts: Facts, bar: Bar, question: Question) -> PassedBy:
+    words = (
+        facts.unfit if bar is Bar.UNFIT else question.left[facts.target] if bar is Bar.LEFT else WORDS[bar]
+    )
+    waits = bar in {Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL}
+    mends = bar in {Bar.NOT_INSTALLED, Bar.UNFIT, Bar.LOGGED_OUT}
+    return PassedBy(facts.target, bar, words, facts.until if waits else None, facts.hint if mends else "")
+
+
+def _until(passed: PassedBy) -> str:
+    return f" until {utc(passed.until)}" if passed.until is not None else ""
+
+
+def _order(question: Question) -> list[str]:
+    names = list(dict.fromkeys(question.order))
+    if question.current is None:
+        return names
+    mine = question.current.provider
+    place = names.index(mine) if mine in names else -1
+    return [mine, *names[place + 1 :], *names[: max(place, 0)]]
+
+
+def _candidates(question: Question, facts: Sequence[Facts]) -> list[Facts]:
+    """In order of priority; who may stay comes before its provider's other accounts."""
+    places = {name: place for place, name in enumerate(_order(question))}
+    mine = question.current if question.stay else None
+    found = [each for each in facts if each.provider in places]
+    return sorted(found, key=lambda each: (places[each.provider], each.target != mine))

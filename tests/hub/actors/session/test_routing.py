@@ -1,0 +1,326 @@
+"""Whom the work may go to: every fact the choice needs, as the running daemon has it, and the status made of the same."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hub.actors.session.standings import statuses
+from hub.domain.failure import Failure, FailureClass
+from hub.domain.handoff import State
+from hub.domain.routing import Bar, Target
+from hub.domain.session import Attempt
+from hub.errors import Code, HubError
+from hub.messages import BreakerFailure, StartRun
+from tests.hub.actors.session.parts import parts_of
+
+LOGIN = {"claudeAiOauth": {"accessToken": "a", "refreshToken": "r"}}
+FIRST, SECOND = Target("demo-first", "default"), Target("demo-second", "default")
+
+
+def left(provider: str, failure: str) -> Attempt:
+    return Attempt(provider, "default", failure, "2026-11-21T08:00:00.000Z")
+
+
+async def limited(parts, provider: str, account: str = "default") -> None:
+    """The real breaker of an account opens as at a usage limit, for an hour."""
+    wall = Failure(FailureClass.USAGE_LIMIT, "at the limit", resets_at=parts.kit.clock() + 3600)
+    await parts.kit.breakers.call(BreakerFailure(provider, account, wall), timeout=10)
+
+
+async def begins_with(parts, **asked):
+    """Whom a session would begin with, and why each other is passed by."""
+    await parts.routing.refresh_config()
+    choice = (await parts.routing.begin(StartRun("do it", **asked))).choice
+    return choice.first, {p.target: p.bar for p in choice.passed}
+
+
+async def test_the_next_of_the_chain_is_the_one_after_the_record(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        assert await parts.routing.next(parts.record(), FailureClass.USAGE_LIMIT) == SECOND
+
+
+@pytest.mark.parametrize("failure", ["auth", "dispatch_failed", "verify_failed", "denied"])
+async def test_who_could_not_do_this_task_is_not_asked_again(two, monkeypatch, failure):
+    async with parts_of(two, monkeypatch) as parts:
+        record = parts.record(tried=(left("demo-second", failure),))
+        choice = await parts.routing.choose(record, None)
+        assert (choice.first, choice.until()) == (None, None)
+        assert choice.why(SECOND)
+
+
+async def test_who_only_met_a_limit_is_asked_again(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        record = parts.record(tried=(left("demo-second", "usage_limit"),))
+        assert await parts.routing.next(record, None) == SECOND
+
+
+async def test_a_receiver_that_did_not_take_over_is_passed_by_in_this_handoff_only(two, monkeypatch):
+    """F7 in RESUMING: otherwise two of them would be asked in turns for ever."""
+    tried = (left("demo-first", "usage_limit"), left("demo-second", "crash"))
+    async with parts_of(two, monkeypatch) as parts:
+        under_way = parts.record(tried=tried, state=State.ENVELOPE_BUILT)
+        assert await parts.routing.next(under_way, None) is None
+        assert await parts.routing.next(parts.record(tried=tried), None) == SECOND
+
+
+async def test_an_open_breaker_bars_and_says_until_when(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        record = parts.record()
+        await limited(parts, "demo-second")
+        choice = await parts.routing.choose(record, FailureClass.USAGE_LIMIT)
+        assert choice.first is None
+        until = choice.until(but=FIRST)
+        assert until is not None
+        assert 3000 < until - parts.kit.clock() <= 3660
+        refused = parts.record(refused_by=("demo-second",))
+        assert (await parts.routing.choose(refused, None)).until() is None, (
+            "waiting for who refused helps nobody"
+        )
+        row = next(row for row in await statuses(parts.routing) if row["name"] == "demo-second")
+        assert (row["status"], row["accounts"][0]["status"], bool(row["resetsAt"])) == (
+            "exhausted",
+            "exhausted",
+            True,
+        )
+
+
+async def test_a_session_begins_with_who_is_not_used_up(two, monkeypatch):
+    """It began on the exhausted one while the other was free."""
+    async with parts_of(two, monkeypatch) as parts:
+        await limited(parts, "demo-first")
+        assert await begins_with(parts) == (SECOND, {FIRST: Bar.LIMIT})
+        await limited(parts, "demo-second")
+        with pytest.raises(HubError) as caught:
+            await begins_with(parts, on_limit="stop")
+        assert caught.value.code is Code.QUOTA_EXHAUSTED
+        for words in (
+            "demo-first/default: its usage limit",
+            "demo-second/default: its usage limit",
+            "free first, at",
+        ):
+            assert words in caught.value.detail
+
+
+async def test_who_is_turned_off_in_the_middle_of_a_session_is_not_next(two, monkeypatch):
+    """The rest of the configuration is the session's own until it ends; whom the user wants is asked anew each time."""
+    async with parts_of(two, monkeypatch) as parts:
+        config = two.root / "hub.toml"
+        place = "[providers.demo-second]\nenabled = "
+        config.write_text(config.read_text().replace(f"{place}true", f"{place}false"))
+        choice = await parts.routing.choose(parts.record(), None)
+        assert (choice.first, choice.why(SECOND)) == (None, "turned off in hub.toml")
+        with pytest.raises(HubError) as caught:
+            await begins_with(parts, provider="demo-second")
+        assert (caught.value.code, "turned off" in caught.value.detail) == (Code.INVALID, True)
+
+
+async def test_of_a_half_open_breaker_one_dispatch_gets_the_attempt(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        now = parts.kit.clock()
+        wall = Failure(FailureClass.USAGE_LIMIT, "at the limit", resets_at=now + 0.05)
+        await parts.kit.breakers.call(BreakerFailure("demo-first", "default", wall), timeout=10)
+        while await parts.routing.is_shut(FIRST):
+            pass
+        mine, other = parts.record(), parts.record(dispatch_id="d-2")
+        assert [await parts.routing.claim(it) for it in (mine, other, mine)] == [True, False, True]
+        choice = await parts.routing.choose(other, None, stay=True)
+        assert choice.why(FIRST).startswith("the one attempt after its failures is under way")
+        await parts.routing.ended(mine)
+        assert await parts.routing.claim(other), "an attempt that was ended unanswered says nothing"
+
+
+async def test_a_program_that_is_not_there_is_told_and_never_chosen(two, monkeypatch):
+    toml = (two.root / "hub.toml").read_text()
+    place = "[providers.demo-second]\n"
+    (two.root / "hub.toml").write_text(toml.replace(place, f'{place}program = "/nowhere/agent"\n'))
+    async with parts_of(two, monkeypatch) as parts:
+        assert await parts.routing.next(parts.record(), FailureClass.USAGE_LIMIT) is None
+        assert await begins_with(parts) == (FIRST, {SECOND: Bar.NOT_INSTALLED})
+        with pytest.raises(HubError) as caught:
+            await begins_with(parts, provider="demo-second")
+        assert caught.value.code is Code.AGENT_MISSING
+        rows = {row["name"]: row["status"] for row in await statuses(parts.routing)}
+        assert rows["demo-second"] == "error"
+
+
+async def test_the_wanted_one_comes_first_and_nobody_unknown_at_all(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        assert (await begins_with(parts, provider="demo-second"))[0] == SECOND
+        with pytest.raises(HubError) as caught:
+            await begins_with(parts, provider="nobody")
+        assert caught.value.code is Code.INVALID
+
+
+async def test_a_broken_configuration_leaves_the_last_good_one_in_use(two, monkeypatch):
+    async with parts_of(two, monkeypatch) as parts:
+        good = parts.kit.config
+        (two.root / "hub.toml").write_text("[[[")
+        with pytest.raises(HubError) as caught:
+            await parts.routing.refresh_config()
+        assert (caught.value.code, parts.kit.config) == (Code.CONFIG_INVALID, good)
+
+
+@pytest.fixture
+def three(two, monkeypatch):
+    """No chain is configured; beside the scripted agents Claude Code and Codex are installed, and nobody logged in."""
+    config = two.root / "hub.toml"
+    config.write_text(config.read_text().replace('chain = ["demo-first", "demo-second"]\n', ""))
+    home, programs = two.root.parent / "home", two.root.parent / "programs"
+    home.mkdir()
+    programs.mkdir()
+    for name in ("claude", "codex"):
+        (programs / name).write_text("#!/bin/sh\nexit 1\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setenv("IS_SANDBOX", "1")  # a test may be run by root, for whom Claude Code wants that
+    return two
+
+
+CLAUDE, CODEX = Target("claude", "default"), Target("codex", "default")
+
+
+def log_in(three, folder: str = "home/.claude") -> None:
+    """Claude Code has a login in this directory."""
+    login = three.root.parent / folder / ".credentials.json"
+    login.parent.mkdir(parents=True, exist_ok=True)
+    login.write_text(json.dumps(LOGIN))
+
+
+async def test_the_default_chain_leaves_out_who_is_not_logged_in(three, monkeypatch):
+    """decisions, section 4: every enabled, installed, logged-in provider; a login that is made later counts."""
+    async with parts_of(three, monkeypatch) as parts:
+        assert await begins_with(parts) == (FIRST, {CLAUDE: Bar.LOGGED_OUT, CODEX: Bar.LOGGED_OUT})
+        rows = {row["name"]: (row["status"], row["reason"]) for row in await statuses(parts.routing)}
+        assert rows["claude"] == ("error", "not logged in")
+        assert rows["demo-first"] == ("standby", "")
+        log_in(three)
+        assert await begins_with(parts) == (CLAUDE, {CODEX: Bar.LOGGED_OUT})
+
+
+async def test_an_account_with_a_login_comes_before_the_active_one_without(three, monkeypatch):
+    """Only the active account was looked at: one that the API lists with `loggedIn: false` went first."""
+    config, folder = three.root / "hub.toml", three.root.parent
+    rows = "".join(
+        f'[[providers.claude.accounts]]\nlabel = "{label}"\nconfigDir = "{folder}/{label}"\n'
+        for label in ("out", "in")
+    )
+    config.write_text(config.read_text() + rows)
+    log_in(three, "in")
+    async with parts_of(three, monkeypatch) as parts:
+        assert (await begins_with(parts, provider="claude"))[0] == Target("claude", "in")
+        row = next(row for row in await statuses(parts.routing) if row["name"] == "claude")
+        assert (row["account"], row["status"]) == ("in", "standby")
+        shown = [(it["label"], it["status"], it["reason"]) for it in row["accounts"]]
+        assert shown == [("out", "error", "not logged in"), ("in", "standby", "")]
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ('[session]\nchain = ["codex"]\n', {}),
+        ('[providers.codex]\nbaseUrl = "http://127.0.0.1:11434/v1"\n', {}),
+        ('[providers.codex]\nenv = { OPENAI_ORG = "x" }\n', {}),
+        ("", {"provider": "codex", "fallback": ("claude",)}),
+    ],
+    ids=["chain", "server", "variables", "fallback"],
+)
+async def test_who_is_named_or_has_a_server_of_its_own_needs_no_login(three, monkeypatch, line, asked):
+    """A local model asks for none, and the user may know of a login that hub cannot see."""
+    config = three.root / "hub.toml"
+    text = config.read_text()
+    config.write_text(text.replace("[session]\n", line) if line.startswith("[session]") else text + line)
+    async with parts_of(three, monkeypatch) as parts:
+        first, passed = await begins_with(parts, **asked)
+        assert first == CODEX
+        assert CODEX not in passed
+
+
+async def test_who_is_named_without_a_login_comes_after_who_has_one(three, monkeypatch):
+    async with parts_of(three, monkeypatch) as parts:
+        assert await begins_with(parts, provider="codex") == (CODEX, {CLAUDE: Bar.LOGGED_OUT})
+        log_in(three)
+        assert await begins_with(parts, provider="codex") == (CODEX, {}), "the user's word of this moment"
+    config = three.root / "hub.toml"
+    config.write_text(config.read_text().replace("[session]\n", '[session]\nchain = ["codex", "claude"]\n'))
+    async with parts_of(three, monkeypatch) as parts:
+        assert await begins_with(parts) == (CLAUDE, {})
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "line", "first"),
+    [
+        ("", "", FIRST),
+        ("1", "", CLAUDE),
+        ("", '[providers.claude.options]\npermission_mode = "acceptEdits"\n', CLAUDE),
+        ("", '[providers.claude.env]\nIS_SANDBOX = "1"\n', CLAUDE),
+    ],
+)
+async def test_who_refuses_root_is_passed_by_for_root(three, monkeypatch, sandbox, line, first):
+    """Claude Code bypasses no permissions for root outside of a sandbox: it ended at once, and that was a handoff."""
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setenv("IS_SANDBOX", sandbox)
+    config = three.root / "hub.toml"
+    config.write_text(config.read_text() + line)
+    log_in(three)
+    async with parts_of(three, monkeypatch) as parts:
+        assert (await begins_with(parts))[0] == first
+
+
+async def test_where_nobody_is_logged_in_a_start_says_how_to(three, monkeypatch):
+    config = three.root / "hub.toml"
+    config.write_text(config.read_text().replace("enabled = true", "enabled = false"))
+    async with parts_of(three, monkeypatch) as parts:
+        with pytest.raises(HubError) as caught:
+            await parts.live.ask("session", StartRun("do it"))
+    assert caught.value.code is Code.AUTH_NEEDED
+    assert "claude, codex" in caught.value.detail
+    assert caught.value.hint.startswith("Log in: claude auth login; or give it a key: hub key set claude")
+
+
+async def test_a_session_tells_whom_its_chain_left_out(three, monkeypatch):
+    async with parts_of(three, monkeypatch) as parts:
+        await parts.live.ask("session", StartRun("do it"))
+        status = await parts.live.status()
+        assert [(out["provider"], out["reason"]) for out in status["leftOut"]] == [
+            ("claude", "not logged in"),
+            ("codex", "not logged in"),
+        ]
+        told = await parts.live.until_event(
+            "claude is left out of the chain: not logged in. Log in: claude auth"
+        )
+        assert told.meta["hint"] == status["leftOut"][0]["hint"]
+
+
+PROFILES = """
+[[profiles]]
+name = "code"
+kinds = ["feature", "bugfix"]
+
+[[profiles]]
+name = "docs"
+chain = ["demo-second"]
+kinds = ["docs", "feature"]
+skills = ["pdf"]
+contextHint = "For beginners."
+"""
+
+
+async def test_a_kind_of_task_chooses_the_first_profile_for_it(two, monkeypatch):
+    """A profile that is named wins; a kind nobody is for is refused with those there are."""
+    (two.root / "hub.toml").write_text((two.root / "hub.toml").read_text() + PROFILES)
+    async with parts_of(two, monkeypatch) as parts:
+        with pytest.raises(HubError) as caught:
+            await parts.live.ask("session", StartRun("do it", kind="poem"))
+        assert (caught.value.code, caught.value.hint) == (
+            Code.INVALID,
+            "There are profiles for: bugfix, docs, feature.",
+        )
+        config = parts.kit.config
+        assert [config.profile_for(kind) for kind in ("feature", "docs")] == ["code", "docs"]
+        await parts.live.ask("session", StartRun("do it", kind="docs"))
+        record = json.loads((two.hub / "fsm.json").read_text())
+        assert (record["profile"], record["chain"]) == ("docs", ["demo-second"])
+        assert (record["contextHint"], record["skills"]) == ("For beginners.", ["pdf"])
