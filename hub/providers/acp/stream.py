@@ -29,12 +29,11 @@ from hub.domain.event import Event, EventType
 from hub.domain.failure import Failure, FailureClass
 from hub.providers import jsonline
 from hub.providers.acp import failures, setup
-from hub.providers.acp.tools import ToolBook, choice, content_text, describe, plan_event
+from hub.providers.acp.tools import ToolBook, asked_about, choice, content_text, plan_event
 from hub.providers.acp.usage import usage_events
 from hub.providers.acp.words import Words
 from hub.providers.base import Assignment, Ending, Exit, Outcome, Step, Write
 from hub.providers.fold import Fold, how_it_ended
-from hub.providers.given import given
 from hub.providers.rpc import Answered, Asked, Fault, Peer, Told
 
 _NOTHING = "_hub/nothing"
@@ -46,16 +45,10 @@ _WITHOUT = (
     "That action was not allowed. Go on with the task without it; where that is impossible, say so and stop."
 )
 _TEXT_CAP = 65_536
-_HISTORY = frozenset(
-    {
-        "user_message_chunk",
-        "agent_message_chunk",
-        "agent_thought_chunk",
-        "tool_call",
-        "tool_call_update",
-        "plan",
-    }
-)
+_HISTORY = frozenset({
+    *("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"),
+    *("tool_call", "tool_call_update", "plan"),
+})  # fmt: skip
 _QUIET = frozenset({
     "available_commands_update",
     "current_mode_update",
@@ -127,6 +120,10 @@ class AcpStream(Fold):
         """The failure of a process that left without an answer."""
         return failures.from_exit(stderr, now, how, self.wording)
 
+    def _describe(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        """Meta of a call that needs permission."""
+        return asked_about(call)
+
     def _usage(self, result: Mapping[str, Any]) -> list[Event]:
         """The token counts of a turn."""
         return usage_events(result, self._model)
@@ -134,10 +131,6 @@ class AcpStream(Fold):
     def _aside(self, piece: str) -> list[Event] | None:  # noqa: ARG002 - for those that override it
         """The events of a text that the program says itself in the model's place; None for the model's own."""
         return None
-
-    def _given(self, call: Mapping[str, Any]) -> dict[str, Any]:
-        """What rules look at of a call that needs permission, beside its command and its path."""
-        return given(describe(call)["tool"], jsonline.mapping(call.get("rawInput")))
 
     def _wrong(self, stop: str) -> Failure | None:
         """Why a turn that was not cancelled is no success; None for one that is."""
@@ -352,7 +345,7 @@ class AcpStream(Fold):
             events.append(Event(EventType.SYSTEM, f"Allowed by policy: {title}", {"allowed": True}))
             return Step(events, [self._peer.answer(asked, choice(asked.params, allow=True))])
         self._permissions[asked.key] = asked
-        meta = {**describe(call), **self._given(call), "approvalId": asked.key}
+        meta = {**self._describe(call), "approvalId": asked.key}
         return Step([*events, Event(EventType.WAITING, f"Asks for permission: {title}", meta)])
 
     def _updated(self, update: Mapping[str, Any], line: bytes) -> Step:

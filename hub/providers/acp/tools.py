@@ -20,6 +20,7 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.providers import jsonline
+from hub.providers.given import given
 from hub.providers.records import patched
 
 _DEPTH = 4
@@ -134,6 +135,12 @@ def describe(call: Mapping[str, Any]) -> dict[str, Any]:
     elif given or title:
         meta["input"] = jsonline.excerpt(dict(given)) if given else {"title": jsonline.excerpt(title)}
     return meta
+
+
+def asked_about(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Meta of a call that needs permission: what `describe` tells, and what else rules look at."""
+    meta = describe(call)
+    return {**meta, **given(meta["tool"], jsonline.mapping(call.get("rawInput")))}
 
 
 def plan_event(entries: Sequence[Any]) -> Event | None:

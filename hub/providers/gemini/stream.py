@@ -77,9 +77,13 @@ class GeminiStream(AcpStream):
             return Step(events, close_stdin=True)
         return super()._fail(events, failure)
 
-    def _given(self, call: Mapping[str, Any]) -> dict[str, Any]:
+    def _describe(self, call: Mapping[str, Any]) -> dict[str, Any]:
+        meta = describe(call)
+        return {**meta, **self._given(call, meta["tool"])}
+
+    def _given(self, call: Mapping[str, Any], tool: str) -> dict[str, Any]:
         """It sends no input but a title, and with it in words what the title leaves out."""
-        tool, title = describe(call)["tool"], jsonline.text(call.get("title"))
+        title = jsonline.text(call.get("title"))
         more = content_text(call.get("content"))
         if (told := jsonline.read(more.encode())) is not None:
             return given(tool, told)  # a tool of the user's own

@@ -105,7 +105,7 @@ async def test_who_cannot_be_held_to_a_rule_is_passed_by_and_says_why(made, monk
     )
     (made.root / "hub.toml").write_text(text)
     async with daemon_of(made, monkeypatch) as live:
-        with pytest.raises(HubError, match="mine may act without asking"):
+        with pytest.raises(HubError, match="it may act without asking"):
             await live.ask("session", StartRun("look", provider="mine"))
         shown = {one["name"]: one for one in await live.ask("session", GetProviders())}
         assert (shown["mine"]["status"], "ask = true" in shown["mine"]["reason"]) == ("error", True)
