@@ -19,7 +19,6 @@ from pathlib import Path
 
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors
-from hub.io.git.env import environment
 from hub.io.places import Places, make_private_dir
 from hub.io.sealed import NotSealed, read_sealed, write_sealed
 
@@ -69,6 +68,8 @@ def insist_private(root: Path) -> None:
 
 def tracked_files(root: Path) -> list[str]:
     """What git tracks of `.hub` in the index or in HEAD, in any spelling that a file system may take for it."""
+    from hub.io.git.env import environment  # noqa: PLC0415  # with all of git's room; whoever only looks asks no git
+
     for tree in (("--with-tree=HEAD",), ()):
         done = subprocess.run(  # noqa: S603  # argv is constant
             ["git", "ls-files", "-z", "--cached", *tree, "--", ":(top,icase).hub"],  # noqa: S607  # the user's git

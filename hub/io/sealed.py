@@ -5,7 +5,7 @@ Must not: know what the bytes mean, or repair anything.
 
 A file is sealed under its real path: the name of the record and the place of the project in one. So what was committed,
 unpacked, copied from another project or moved with it is not believed, however well it is formed. The key lies outside of
-every project (`hub.io.places`); see `design/decisions/0046-what-hub-believes-is-sealed.md`.
+every project (`hub.io.places`); see `design/decisions/0041-what-hub-believes-is-sealed.md`.
 """
 
 from __future__ import annotations
