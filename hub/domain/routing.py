@@ -243,8 +243,8 @@ def _rank(facts: Facts, question: Question, seen: Collection[str]) -> int:
 
 
 def default_order(facts: Sequence[Facts]) -> tuple[str, ...]:
-    """The order where nobody named one: every enabled, installed provider that can work here."""
-    return tuple(dict.fromkeys(f.provider for f in facts if f.enabled and f.installed and not f.unfit))
+    """The order where nobody named one: every enabled, installed provider. Who cannot work here is passed by, with why."""
+    return tuple(dict.fromkeys(f.provider for f in facts if f.enabled and f.installed))
 
 
 def standing(facts: Facts, working: Target | None = None, *, named: bool = False) -> tuple[Status, str]:

@@ -99,7 +99,7 @@ def test_a_daemon_that_runs_may_have_an_agent_that_is_not_on_the_path(work, tmp_
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     plain = "/usr/bin:/bin"
-    work.start(PATH=f"{program.parent}:{plain}", HOME=str(tmp_path))
+    work.start(PATH=f"{program.parent}:{plain}", HOME=str(tmp_path), IS_SANDBOX="1")  # or it refuses root
     refused = run_json(work, "run", "x", status=4, PATH=plain)["error"]
     assert (refused["code"], "claude" in refused["detail"]) == ("auth_needed", True)
 

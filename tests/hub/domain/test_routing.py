@@ -173,9 +173,9 @@ def test_where_no_hint_is_known_a_login_or_the_end_is():
     assert str(Target("gone", "")) == "gone"
 
 
-def test_the_default_order_is_of_those_that_can_work_here():
+def test_the_default_order_has_all_that_are_there_so_that_each_has_its_reason():
     facts = team(work={"installed": False}, home={"installed": False}, codex={"unfit": "no"}, gemini=OUT)
-    assert default_order(facts) == ("gemini",)
+    assert default_order(facts) == ("codex", "gemini")
     assert default_order(team(gemini={"enabled": False})) == ("claude", "codex")
 
 
