@@ -168,7 +168,11 @@ class Gate:
         from hub.io.hub_dir import insist_private  # noqa: PLC0415  # as above
 
         insist_private(self.root)
-        found = [*items(tables), *keys(every_value(Places(self.root).dotenv))]
+        dotenv = Places(self.root).dotenv
+        values = (
+            {} if dotenv.is_symlink() else every_value(dotenv)
+        )  # a link is never read, and put aside at a start
+        found = [*items(tables), *keys(values)]
         if not self.always:
             from hub.io.agent_files import orders  # noqa: PLC0415  # as above
 

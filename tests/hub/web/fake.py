@@ -66,14 +66,14 @@ class Fake:
             "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
             "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "hfsPending": False, "fsmState": "RUNNING",
             "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False,
-            "leftOut": [],
+            "leftOut": [], "withheld": [],
         }  # fmt: skip
 
     async def providers(self) -> list[Any]:
         self._asked("providers")
         return [
             {"name": "claude", "displayName": "Claude Code", "status": "standby", "account": "default",
-             "model": "", "reason": "", "resetsAt": None},
+             "model": "", "reason": "", "resetsAt": None, "accounts": []},
         ]  # fmt: skip
 
     async def config_providers(self) -> list[Any]:
@@ -83,7 +83,7 @@ class Fake:
                 "name": "claude", "displayName": "Claude Code", "enabled": True, "declaredCap": 0, "model": "", "baseUrl": "",
                 "install": {"installed": True, "version": "1", "path": "/bin/claude", "command": "npm i"},
                 "auth": {"loggedIn": True, "method": "oauth", "loginCommand": "claude login",
-                         "expiresAt": None, "keyNames": ["ANTHROPIC_API_KEY"]},
+                         "expiresAt": None, "keyNames": ["ANTHROPIC_API_KEY"], "keys": []},
                 "capabilities": {"replies": True}, "probe": None,
                 "accounts": [{"label": "default", "active": True, "configDir": "", "loggedIn": True}], "activeAccount": "default",
             },
