@@ -55,10 +55,12 @@ def replayed(
     stream.write_text("\n".join([*lines, f'{{"jsonrpc": "2.0", "id": "turn-1", "error": {error}}}', ""]))
     program.write_text(_PROGRAM.format(python=sys.executable, store=str(store), stream=str(stream)))
     program.chmod(0o755)
+    made.put("stamp.json", b'{"madeBy":"hub"}')
+    (made.hub / ".env").write_text("GEMINI_API_KEY=replayed\n")  # or who has a login comes first
     made.configure(
         f'[providers.gemini]\nenabled = true\nprogram = "{program}"\n'
         f'[[providers.gemini.accounts]]\nlabel = "default"\nconfigDir = "{home}"\n{extra}'
     )
     config = made.root / "hub.toml"
-    config.write_text(config.read_text().replace('"demo-first", "demo-second"', '"gemini", "demo-second"'))
+    config.write_text(config.read_text().replace('"demo-first"', '"gemini"', 1))
     return Replayed(store, home)

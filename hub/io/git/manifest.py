@@ -50,12 +50,12 @@ async def changed_lines(root: Path, session_id: str, base: str, sha: str) -> tup
 
     The session began at the commit that carries the user's uncommitted work, else at `base`; "" is no session.
     """
-    options = ("diff-tree", "-r", "-z", "--no-renames", "--numstat", "--no-ext-diff", "--no-textconv")
+    options = ("-r", "-z", "--no-renames", "--numstat", "--no-ext-diff", "--no-textconv")
     done = None
     if session_id:
-        done = await git(*options, kept_ref(session_id, BASE), sha, cwd=root, accept=(0, 128))
+        done = await git("diff-tree", *options, kept_ref(session_id, BASE), sha, cwd=root, accept=(0, 128))
     if done is None or done.code:
-        done = await git(*options, base, sha, cwd=root)
+        done = await git("diff-tree", *options, base, sha, cwd=root)
     rows = (row.split(b"\t", 2) for row in done.out.split(b"\0")[:-1])
     return tuple(
         (

@@ -22,7 +22,7 @@ from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
 
 ALLOWED = {"PATH", "HOME", "LANG", "TERM", "TMPDIR", "SHELL", "USER", "TZ"}
-ALLOWED |= {"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}
+ALLOWED |= {"IS_SANDBOX", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"}
 ALLOWED |= {
     name
     for upper in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")

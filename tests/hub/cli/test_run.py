@@ -1,5 +1,6 @@
 """`hub run` and `hub daemon` as processes: a task to its end, Ctrl-C, and every state a repository can be in."""
 
+import shutil
 import json
 import os
 import signal
@@ -124,7 +125,9 @@ def test_settings_hold_in_their_order(work):
     (work.root / "hub.toml").write_text(text.replace("[session]\n", '[session]\nonLimit = "stop"\n'))
     stopped = run_json(work, "run", "x", status=6)
     assert stopped["error"]["code"] == "quota_exhausted"
+    shutil.rmtree(work.hub)  # nobody begins with an account that is known to be used up
     assert run_json(work, "run", "x", HUB_ON_LIMIT="handoff")["handoffsDone"] == 1
+    shutil.rmtree(work.hub)
     assert (
         run_json(work, "run", "--on-limit", "stop", "x", status=6, HUB_ON_LIMIT="handoff")["handoffsDone"]
         == 0

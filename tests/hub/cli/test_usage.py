@@ -10,6 +10,9 @@ import click
 import pytest
 
 from hub.cli.usage import listed
+from hub.io import seal
+from hub.io.places import load_or_create_key
+from hub.io.sealed import name_of
 from tests.hub.cli.kit import environ, hub
 from tests.hub.providers.claude.summed import answer
 from tests.hub.providers.stores import home_of
@@ -95,7 +98,11 @@ def test_sessions_of_accounts_count_wherever_an_account_is_named(used, tmp_path)
         lines=[b"[[providers.claude.accounts]]", b'label = "w"\nconfigDir = "~/work"'],
     )
     book = f'[[claude.accounts]]\nlabel = "b"\nconfigDir = "{tmp_path}/book"'
-    written(tmp_path, ".hub", "accounts.toml", lines=[book.encode()])
+    (tmp_path / ".hub").mkdir()
+    accounts = tmp_path / ".hub" / "accounts.toml"
+    accounts.write_bytes(
+        seal.closed(load_or_create_key("seal", tmp_path / "state"), name_of(accounts), book.encode())
+    )
     found = json.loads(used(home, "--json", CLAUDE_CONFIG_DIR="", XDG_CONFIG_HOME=""))
     assert ([row["tokensOut"] for row in found["usage"]], found["gaps"]) == ([4321], [])
     env = environ(tmp_path, HOME=str(home), CLAUDE_CONFIG_DIR="", XDG_CONFIG_HOME="")

@@ -249,6 +249,7 @@ def test_no_command_that_loses_work_is_in_the_source():
             name = getattr(getattr(call, "func", None), "id", "")
             if isinstance(call, ast.Call) and name in {"git", "git_capped", "git_fed"}:
                 words = [arg.value for arg in call.args if isinstance(arg, ast.Constant)]
+                assert words, f"{ast.unparse(call)} in {path.name} does not show its command"
                 commands.add(words[0])
                 for word in words:
                     assert word not in forbidden or (words[0], word) in allowed, f"{words} in {path.name}"
