@@ -14,6 +14,7 @@ from hub.domain.session import Attempt
 from hub.errors import Code, HubError
 from hub.messages import BreakerFailure, StartRun
 from tests.hub.actors.session.parts import parts_of
+from tests.settings import lay_out
 
 LOGIN = {"claudeAiOauth": {"accessToken": "a", "refreshToken": "r"}}
 FIRST, SECOND = Target("demo-first", "default"), Target("demo-second", "default")
@@ -207,7 +208,7 @@ async def test_an_account_with_a_login_comes_before_the_active_one_without(three
         f'[[providers.claude.accounts]]\nlabel = "{label}"\nconfigDir = "{folder}/{label}"\n'
         for label in ("out", "in")
     )
-    config.write_text(config.read_text() + rows)
+    lay_out(config.read_text() + rows, three.root, three.own)
     log_in(three, "in")
     async with parts_of(three, monkeypatch) as parts:
         assert (await begins_with(parts, provider="claude"))[0] == Target("claude", "in")
