@@ -70,12 +70,13 @@ class Parts:
         return SessionRecord(**made)
 
     async def begin(self, **fields: Any) -> SessionRecord:
-        """The record, durable, with its worktree made."""
+        """The record, durable and told, with its worktree made."""
         record = self.record(**fields)
         root = self.kit.places.root
         head = harness.git(root, "rev-parse", "HEAD")
         await git.add_worktree(root, Path(record.worktree), record.branch, head)
         await self.ledger.begin(attrs.evolve(record, worktree_ready=True, base=head))
+        await self.ledger.tell()
         return self.ledger.now
 
     def audited(self, event: str = "") -> list[dict[str, Any]]:
