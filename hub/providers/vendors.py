@@ -127,7 +127,7 @@ USED_UP = (
     r"you exceeded your current quota|you(?:'ve| have) (?:hit|reached|exceeded|exhausted|used(?: up| all)?(?: of)?) your "
     r"(?:[\w.'-]{1,24} ){0,5}?(?:limit|quota|allowance|credits?)\b"
     r"|(?:(?:claude|ai|codex|free|your|the|daily|weekly|monthly|5-hour|additional|account) ){0,3}usage "
-    rf"(?:limit (?:reached|exceeded)|exceeded){_ON}|usage limit{END}"
+    rf"(?:limit (?:has been |is |was )?(?:reached|exceeded)|exceeded){_ON}|usage limit{END}"
     r"|(?:(?:free|allocated|daily|weekly|monthly|current|token|model|your|the) ){0,3}quota "
     rf"(?:has been |is )?(?:(?:exceeded|exhausted|used up){_ON}|exceeded for (?:quota )?metric)"
     rf"|insufficient (?:quota|balance|credits?|funds){_ON}|(?:your )?(?:credit )?balance is too low"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import attrs
@@ -19,9 +20,10 @@ PATIENCE = 90.0
 
 
 def key_of(member: str) -> str:
-    """An account's credential. It does not begin with a provider's name: hub hides the beginning of a secret too."""
+    """An account's credential. No provider's name stands in it: hub hides any eight letters in a row of a secret."""
     name, _, label = member.partition(":")
-    return f"key-{name}-{label or 'default'}"
+    account = f"{name}:{label or 'default'}"
+    return f"key-{sha256(account.encode()).hexdigest()[:24]}"
 
 
 @attrs.define

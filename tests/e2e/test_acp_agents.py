@@ -67,7 +67,7 @@ def test_an_agent_of_the_users_own_takes_part_in_a_handoff(team):
     shown = ", ".join(f'{key} = "{value}"' for key, value in env.items() if key.isupper())
     config = team.made.root / "hub.toml"
     config.write_text(
-        config.read_text().replace('chain = ["codex"]', 'chain = ["codex", "mine"]')
+        config.read_text().replace('"codex",', '"codex", "mine",', 1)
         + f'[providers.mine]\nkind = "acp"\ncommand = ["{program_path("copilot")}", "--acp", "--no-auto-update"]\n'
         + f'displayName = "Mine"\nmodel = "{own.model}"\nmodelEnv = "COPILOT_MODEL"\nhomeEnv = "COPILOT_HOME"\n'
         + f'baseUrl = "{team.models.openai_url}"\nbaseUrlEnv = "COPILOT_PROVIDER_BASE_URL"\nenv = {{ {shown} }}\n'

@@ -1,8 +1,8 @@
 """`hub run` and `hub daemon` as processes: a task to its end, Ctrl-C, and every state a repository can be in."""
 
-import shutil
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys

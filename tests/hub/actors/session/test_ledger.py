@@ -32,6 +32,8 @@ def moves(parts):
 async def test_a_move_is_on_disk_audited_and_told(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
         await parts.ledger.begin(parts.record())
+        assert parts.audited("session_started") == [], "the driver tells, once secrets can be found"
+        await parts.ledger.tell()
         assert on_disk(parts) == parts.ledger.now
         moved = await parts.ledger.advance(Trigger.MANUAL_HANDOFF, handoff_id="h-1", reason="asked for")
         assert on_disk(parts) == moved == parts.ledger.now
@@ -53,6 +55,7 @@ async def test_every_write_counts_one_up_and_only_a_move_is_news(two, monkeypatc
     """What is told of a move is told under the number of its write: an update in between changes no number."""
     async with parts_of(two, monkeypatch) as parts:
         await parts.ledger.begin(parts.record())
+        await parts.ledger.tell()
         first = parts.ledger.now
         updated = await parts.ledger.update(native_id="n-1")
         assert (updated.seq, updated.moved_seq) == (first.seq + 1, first.moved_seq)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hub.domain.config.model import Pipeline, PipelineNode
 from hub.domain.pipeline.graph import (
     MAX_NODES,
+    MAX_PROBLEMS,
     check,
     check_runnable,
     contradictions,
@@ -196,3 +197,12 @@ def test_only_a_valid_pipeline_with_nodes_runs():
     with pytest.raises(HubError) as knotted:
         check_runnable(pipeline(node("a", "a")), KNOWN)
     assert knotted.value.extra["errors"][0]["path"] == "$.nodes[0].dependsOn"
+
+
+def test_a_list_that_is_wrong_everywhere_is_told_the_first_hundred_problems():
+    """40,000 unknown names once took seconds to tell, in which nobody else was answered."""
+    unknown = [f"gone{number}" for number in range(60)]
+    with pytest.raises(HubError) as caught:
+        check([pipeline(*(node(f"n{number}", *unknown) for number in range(60)))], KNOWN)
+    assert len(caught.value.extra["errors"]) == MAX_PROBLEMS
+    assert caught.value.detail.endswith(f"(and at least {MAX_PROBLEMS} more)")

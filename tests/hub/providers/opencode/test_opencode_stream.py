@@ -169,6 +169,7 @@ def test_a_far_retry_is_the_limit_and_is_cut_short():
     [
         ("You exceeded your current quota, please check your plan.", 2, FailureClass.USAGE_LIMIT, True),
         ("Free usage exceeded, subscribe to Go", 2, FailureClass.USAGE_LIMIT, True),
+        ("The usage limit has been reached", 2, FailureClass.USAGE_LIMIT, True),
         ("Rate limit exceeded: 50 requests per minute", 2, FailureClass.USAGE_LIMIT, False),
         ("Too Many Requests", 30, FailureClass.USAGE_LIMIT, False),
         ("Provider is overloaded", 30, FailureClass.OVERLOAD, False),
