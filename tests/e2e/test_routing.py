@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import pytest
+import tomli_w
 
 from tests.agents import PROGRAMS
 from tests.e2e.conftest import key_of
@@ -40,19 +42,14 @@ def test_who_is_used_up_is_not_touched_by_the_next_session(team):
 def test_of_two_accounts_the_one_with_a_login_is_chosen(team):
     """The active account has none: it went first, said `Not logged in`, and that was a handoff."""
     team.hire("claude:out", "claude:in")
-    config = team.made.root / "hub.toml"
-    keys = "".join(
-        f'env = {{ {PROGRAMS["claude"].key} = "{key_of(f"claude:{label}")}" }}\n' for label in ("out",)
-    )
-    text = config.read_text()
-    assert keys in text
+    config, own = team.made.root / "hub.toml", team.made.own / "config.toml"
+    tables, accounts = tomllib.loads(config.read_text()), tomllib.loads(own.read_text())
     # As users have it: logins in the accounts' own directories, and no variable that could stand for one.
-    text = text.replace(keys, "").replace(
-        f'env = {{ {PROGRAMS["claude"].key} = "{key_of("claude:in")}" }}\n', ""
-    )
-    shared = next(line for line in text.splitlines() if line.startswith("env = {"))
-    served = next(line for line in text.splitlines() if line.startswith("baseUrl"))
-    config.write_text(text.replace(f"{shared}\n", "").replace(f"{served}\n", ""))
+    claude = tables["providers"]["claude"]
+    del claude["env"], claude["baseUrl"]
+    for account in accounts["providers"]["claude"]["accounts"]:
+        del account["env"]
+    own.write_text(tomli_w.dumps(accounts))
     pairs = {
         **team.models.proxy_env(),
         **PROGRAMS["claude"].env,
@@ -60,9 +57,10 @@ def test_of_two_accounts_the_one_with_a_login_is_chosen(team):
     }
     program = team.tmp / "claude"
     lines = "".join(f"export {name}='{value}'\n" for name, value in pairs.items() if name.isupper())
-    program.write_text(f'#!/bin/sh\n{lines}exec "{_program(text)}" "$@"\n')
+    program.write_text(f'#!/bin/sh\n{lines}exec "{claude["program"]}" "$@"\n')
     program.chmod(0o755)
-    config.write_text(config.read_text().replace(_program(text), str(program)))
+    claude["program"] = str(program)
+    config.write_text(tomli_w.dumps(tables))
     login = {
         "accessToken": key_of("claude:in"),
         "refreshToken": "r",
@@ -82,8 +80,3 @@ def test_of_two_accounts_the_one_with_a_login_is_chosen(team):
     assert (record["account"], record["handoffsDone"], record["sessionState"]) == ("in", 0, "completed")
     assert [(out["account"], out["reason"]) for out in record["leftOut"]] in ([], [("out", "not logged in")])
     agree(api)
-
-
-def _program(text: str) -> str:
-    line = next(line for line in text.splitlines() if line.startswith("program = "))
-    return line.split('"')[1]
