@@ -75,7 +75,9 @@ def e2e(session: nox.Session) -> None:
 @nox.session
 def lowest(session: nox.Session) -> None:
     """Every dependency at its lower bound: the tests of what touches them. `-- tests` runs all."""
-    constraints = Path(session.create_tmp()) / "lowest.txt"
+    constraints = (
+        Path(session.virtualenv.location) / "lowest.txt"
+    )  # a temporary folder would be everybody's TMPDIR
     constraints.write_text("".join(f"{line}\n" for line in _lower_bounds()))
     session.install("-q", "pip>=25.1")
     session.install("-e", ".", "--group=test", f"--constraint={constraints}")

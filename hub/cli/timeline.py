@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import click
 
 from hub.cli.screen import for_people
-from hub.domain.handoff import ABANDONED
 
 _CELLS = 36
 _FEWEST = 4
@@ -39,6 +38,8 @@ def handoffs(history: list[dict[str, Any]], width: int = 0) -> list[str]:
 
 
 def _walks(history: list[dict[str, Any]]) -> Iterator[list[Move]]:
+    from hub.domain.handoff import ABANDONED  # whoever only asks for help needs no handoff
+
     walk: list[Move] = []
     for row in history:
         if row["event"] != "handoff":

@@ -221,7 +221,7 @@ async def test_an_agent_that_cannot_ask_is_not_started_where_a_rule_wants_it_to(
     """Permissions never widen: it is refused by name, and shown as unfit."""
     made.configure(f'\n[providers.aider]\nenabled = true\nprogram = "{sys.executable}"\n\n[[approvals]]\n')
     async with daemon_of(made, monkeypatch) as live:
-        with pytest.raises(HubError, match="aider cannot ask"):
+        with pytest.raises(HubError, match="aider cannot work here: it cannot ask"):
             await live.ask("session", StartRun("ship it", provider="aider"))
         shown = {one["name"]: one for one in await live.ask("session", GetProviders())}
         assert (shown["aider"]["status"], "cannot ask" in shown["aider"]["reason"]) == ("error", True)
