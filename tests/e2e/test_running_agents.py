@@ -38,7 +38,9 @@ def test_agents_that_run_at_once_are_announced_found_and_each_goes_on_with_the_w
     team.hire(*(f"{name}:account" for name in NAMES), session=VERIFY)
     api = team.start(HUB_AMBIENT="1")
     agents, started = {}, time.time()
-    with running(team.tmp) as pid:  # the daemon has looked once, when it tells of this one
+    with running(
+        team.tmp, cwd=team.made.root
+    ) as pid:  # the daemon has looked once, when it tells of this one
         until(lambda: [one for one in said(team) if one.meta.get("pid") == pid], "the daemon looks")
     try:
         for name in NAMES:
