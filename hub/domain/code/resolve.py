@@ -85,12 +85,12 @@ def resolve(language: str, path: str, name: str, there: Project) -> tuple[str, .
         there: The files there are.
     """
     # Rust's names hang on the file, all others on its folder at most.
-    place = path if language == "rust" else posixpath.dirname(path)
+    place = path if language == "rust" else path.rpartition("/")[0]
     key = (language, place, name)
     found = there.settled.get(key)
     if found is None:
         found = there.settled[key] = _RULES[language](path, name, there)
-    return tuple(each for each in found if each != path)
+    return tuple(each for each in found if each != path) if path in found else found
 
 
 def outside_name(language: str, name: str) -> str:
@@ -132,17 +132,17 @@ def _python(path: str, name: str, there: Project) -> tuple[str, ...]:
     inner = base.lstrip(".")
     dots = len(base) - len(inner)
     inner = inner.replace(".", "/")
-    folder = posixpath.dirname(path)
+    folder = path.rpartition("/")[0]
     if dots:
         for _ in range(dots - 1):
             if not folder:
                 return ()
-            folder = posixpath.dirname(folder)
+            folder = folder.rpartition("/")[0]
         roots = [folder]
     else:
         # A file is imported from the folder that its outermost package lies in; no package, its own folder.
         while folder and f"{folder}/__init__.py" in there.files:
-            folder = posixpath.dirname(folder)
+            folder = folder.rpartition("/")[0]
         roots = [folder, "", "src"]
     for root in roots:
         whole = _below(root, inner) if inner else root

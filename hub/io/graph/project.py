@@ -66,8 +66,8 @@ def project_graph(
         f"{most:,} nodes" if len(nodes) > most else f"{entries:,} files and folders" if limit.reached else ""
     )
     return {
-        "nodes": [{"id": n.id, "node_type": n.type.value, "payload": n.payload} for n in first],
-        "edges": [{"from_id": e.from_id, "to_id": e.to_id, "edge_type": e.type.value} for e in edges],
+        "nodes": [{"id": n.id, "node_type": n.type, "payload": n.payload} for n in first],
+        "edges": [{"from_id": e.from_id, "to_id": e.to_id, "edge_type": e.type} for e in edges],
         "truncated": bool(reached),
         "limit": reached,
     }
