@@ -87,7 +87,8 @@ class Breakers(Actor[Any]):
                 old = breaker.at(self._of(provider, account), now)
                 await self._keep(breaker.on_success(old, now, dispatch))
             case BreakerAttempt(provider=provider, account=account, dispatch_id=dispatch):
-                new, allowed = breaker.allow(self._of(provider, account), now, dispatch)
+                known = self._of(provider, account)
+                new, allowed = breaker.allow(known, now, dispatch, insisted=message.insisted)
                 await self._keep(new)
                 return allowed
             case BreakerWithdrawn(provider=provider, account=account, dispatch_id=dispatch):

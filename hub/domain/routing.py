@@ -59,6 +59,7 @@ class Bar(StrEnum):
 
 
 _EXHAUSTED = frozenset({Bar.LIMIT, Bar.CAP})
+_TIME_MENDS = frozenset({Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL})
 WORDS: Mapping[Bar, str] = {
     Bar.UNKNOWN: "there is no such agent",
     Bar.DISABLED: "turned off in hub.toml",
@@ -134,6 +135,7 @@ class Question:
         named: The providers that the user named, login or not.
         wanted: The provider that the user asked for by name; no login that is seen elsewhere comes before it.
         fresh: Whether who is at its threshold is passed by as well.
+        insisted: Whether the user wants it tried now: nobody is passed by for what time alone mends.
     """
 
     order: Sequence[str]
@@ -145,6 +147,7 @@ class Question:
     named: Collection[str] = ()
     wanted: str = ""
     fresh: bool = False
+    insisted: bool = False
 
 
 @attrs.frozen
@@ -286,7 +289,7 @@ def _bars(facts: Facts) -> list[Bar]:
 
 
 def _bar(facts: Facts, question: Question, refused: Collection[str]) -> Bar | None:
-    found = set(_bars(facts))
+    found = set(_bars(facts)) - (_TIME_MENDS if question.insisted else frozenset())
     if facts.provider in question.named:
         found.discard(Bar.LOGGED_OUT)
     if facts.provider in refused or len(refused) >= MAX_REFUSALS:
@@ -309,7 +312,7 @@ def _passed(facts: Facts, bar: Bar, question: Question) -> PassedBy:
     words = (
         facts.unfit if bar is Bar.UNFIT else question.left[facts.target] if bar is Bar.LEFT else WORDS[bar]
     )
-    waits = bar in {Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL}
+    waits = bar in _TIME_MENDS
     mends = bar in {Bar.NOT_INSTALLED, Bar.UNFIT, Bar.LOGGED_OUT}
     return PassedBy(facts.target, bar, words, facts.until if waits else None, facts.hint if mends else "")
 

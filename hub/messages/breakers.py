@@ -38,6 +38,8 @@ class BreakerAttempt(Value):
     provider: str
     account: str
     dispatch_id: str
+    insisted: bool = False
+    """Whether the user wants it tried before its time."""
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -196,7 +196,6 @@ def test_a_refusal_is_asked_of_one_other_and_then_told(made, oracle):
     made.script("demo-second", {"refuse": "Nor can I"})
     made.configure()
     made.start().post("/api/run", task())
-    record = ended(made, oracle, starts=2, handoffs=0, state="failed")  # who refuses has taken nothing over
-    assert record["error"]["code"] == "no_fallback"
-    assert "demo-first/default: the model refused this task" in record["error"]["detail"]
-    assert "demo-second/default: it did not take over (refusal)" in record["error"]["detail"]
+    record = ended(made, oracle, starts=2, handoffs=1, state="failed")
+    assert record["error"]["code"] == "refused"
+    assert record["refusedBy"] == ["demo-first", "demo-second"]

@@ -261,7 +261,7 @@ class Passing:
             await self._dispatch_failed(record, error)
             return
         effect(State.DISPATCHED, "done")
-        await self.kit.ledger.advance(Trigger.ADAPTER_STARTED, tree_matches=same_tree)
+        await self.kit.ledger.advance(Trigger.ADAPTER_STARTED, tree_matches=same_tree, insisted=False)
 
     async def _dispatch_failed(self, record: SessionRecord, error: HubError) -> None:
         left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
@@ -349,6 +349,7 @@ class Passing:
         await self.kit.ledger.advance(
             Trigger.DISPATCH_FAILED,
             tried=(*record.tried, *left),
+            insisted=False,
             dispatch_id="",
             to_provider="",
             to_account="",

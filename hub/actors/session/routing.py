@@ -228,7 +228,10 @@ class Routing:
         fresh: bool = False,
         only: Target | None = None,
     ) -> Choice:
-        """Who goes on after the record's provider; see `Question`. `only` narrows it to one account."""
+        """Who goes on after the record's provider; see `Question`. `only` narrows it to one account.
+
+        The user's word for a try before its time counts where nobody is free.
+        """
         order = (only.provider,) if only is not None else record.chain
         names = {*order, record.provider}
         found = await self.facts(names, threshold=record.threshold)
@@ -244,7 +247,10 @@ class Routing:
             named=record.named,
             fresh=fresh,
         )
-        return choose(question, found)
+        choice = choose(question, found)
+        if choice.first is None and record.insisted:
+            choice = choose(attrs.evolve(question, insisted=True), found)
+        return choice
 
     async def next(
         self, record: SessionRecord, failure: FailureClass | None, *, fresh: bool = False
@@ -254,7 +260,8 @@ class Routing:
 
     async def claim(self, record: SessionRecord) -> bool:
         """Whether the record's dispatch may be started: of all that a half-open breaker could let through, one is."""
-        answer: bool = await insist(self.kit.breakers, BreakerAttempt(*owner(record), record.dispatch_id))
+        attempt = BreakerAttempt(*owner(record), record.dispatch_id, record.insisted)
+        answer: bool = await insist(self.kit.breakers, attempt)
         return answer
 
     async def ended(self, record: SessionRecord) -> None:
