@@ -15,6 +15,7 @@ from pathlib import Path
 import attrs
 
 from hub.actors.insist import insist
+from hub.actors.session.allotting import tell_wait
 from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
@@ -223,8 +224,12 @@ class Passing:
             wait_then="handoff",
             session_state=SessionState.WAITING if said else SessionState.RUNNING,
         )
-        words = said or f"Nobody else can take over; {record.provider} goes on."
-        await self.kit.ledger.say(Tag.WAITING if said else Tag.SYSTEM, words)
+        if said:
+            await tell_wait(self.kit, until, said)
+        else:
+            await self.kit.ledger.say(
+                Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on."
+            )
         return None
 
     async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
