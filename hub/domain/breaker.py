@@ -149,9 +149,7 @@ def closed(b: Breaker) -> Breaker:
     return Breaker(b.provider, b.account, heard=b.heard, seen_at=b.seen_at)
 
 
-def allow(
-    b: Breaker, now: float, dispatch: str = "", *, insisted: bool = False
-) -> tuple[Breaker, bool]:
+def allow(b: Breaker, now: float, dispatch: str = "", *, insisted: bool = False) -> tuple[Breaker, bool]:
     """Ask for one attempt: the breaker after the answer, and the answer.
 
     Guarantees that of all callers at a half-open breaker one gets True, until that attempt's outcome is told

@@ -209,7 +209,7 @@ class SessionRecord(Value):
     wait_then: str = ""
     """What follows the wait: `retry` or `handoff`."""
     insisted: bool = False
-    """Whether the user has ended a wait while nobody was free: one is tried all the same. Gone when its agent has started."""
+    """Whether the user has ended a wait while nobody was free: one is tried all the same. Gone once it has started."""
 
     handoffs_done: int = 0
     hfs_history: tuple[float, ...] = ()

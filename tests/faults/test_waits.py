@@ -205,7 +205,9 @@ def test_after_the_earliest_reset_its_account_goes_on(made, oracle):
 
 def alone(made: Project, oracle, *first) -> None:
     """One agent, and nobody else: it has written `b.txt` when it comes to the end."""
-    made.script("demo-first", write(oracle, "a.txt", "one"), *first, write(oracle, "b.txt", "one"), {"done": ""})
+    made.script(
+        "demo-first", write(oracle, "a.txt", "one"), *first, write(oracle, "b.txt", "one"), {"done": ""}
+    )
     made.configure()
 
 

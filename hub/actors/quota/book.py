@@ -100,8 +100,10 @@ class Book:
         return True
 
     def _worked(self, owner: Owner) -> None:
-        """An agent of the account came to a good end: a limit that was met before is over, whatever was told of its reset."""
-        for key in [key for key, burn in self.burns.items() if key[:2] == owner and burn.last.source == LIMIT]:
+        """An agent of the account came to a good end: a limit that was met before is over, whatever reset was told."""
+        for key in [
+            key for key, burn in self.burns.items() if key[:2] == owner and burn.last.source == LIMIT
+        ]:
             del self.burns[key]
             self.warned.pop(key, None)
 

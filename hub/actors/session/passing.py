@@ -227,9 +227,7 @@ class Passing:
         if said:
             await tell_wait(self.kit, until, said)
         else:
-            await self.kit.ledger.say(
-                Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on."
-            )
+            await self.kit.ledger.say(Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on.")
         return None
 
     async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
