@@ -82,6 +82,8 @@ class Breakers(Actor[Any]):
         match message:
             case BreakerFailure(provider=provider, account=account, failure=failure, dispatch_id=dispatch):
                 old = breaker.at(self._of(provider, account), now)
+                if message.worked:
+                    old = breaker.on_work(old, dispatch)
                 await self._keep(breaker.on_failure(old, failure.kind, now, failure.resets_at, dispatch))
             case BreakerSuccess(provider=provider, account=account, dispatch_id=dispatch):
                 old = breaker.at(self._of(provider, account), now)

@@ -123,6 +123,11 @@ def _decides(b: Breaker, dispatch: str) -> bool:
     return b.state is not State.OPEN or (dispatch != "" and dispatch == b.trial)
 
 
+def on_work(b: Breaker, dispatch: str) -> Breaker:
+    """The breaker when an attempt has done work before it failed: what failed before that is no row with it."""
+    return b if dispatch == b.heard or not _decides(b, dispatch) else closed(b)
+
+
 def on_withdrawal(b: Breaker, dispatch: str) -> Breaker:
     """The breaker when an attempt was ended before the provider answered: a half-open one lets another through."""
     return attrs.evolve(b, trial="", trial_at=None) if b.trial_at is not None and b.trial == dispatch else b

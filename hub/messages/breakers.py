@@ -20,6 +20,8 @@ class BreakerFailure(Value):
     account: str
     failure: Failure
     dispatch_id: str = ""
+    worked: bool = False
+    """Whether it did its part before: then this is the first failure of a new row."""
 
 
 @attrs.frozen(eq=False, repr=False)

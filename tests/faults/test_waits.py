@@ -122,15 +122,15 @@ def test_a_crash_between_a_wait_and_its_handoff_tries_nobody_again(made, oracle)
 
 
 def test_overloads_with_work_between_them_are_none_in_a_row(made, oracle):
-    """`retries` counts runs that came to nothing: one that did its part begins a new row."""
-    steps = [step for n in range(3) for step in (write(oracle, f"{n}.txt", "x"), {"overload": {}})]
+    """`retries`, and the breaker, count runs that came to nothing: one that did its part begins a new row."""
+    steps = [step for n in range(6) for step in (write(oracle, f"{n}.txt", "x"), {"overload": {}})]
     agents(made, oracle, *steps)
     text = (made.root / "hub.toml").read_text()
     (made.root / "hub.toml").write_text(text.replace("[session]", "[session]\nretries = 2", 1))
     made.start().post("/api/run", task())
     until(made.ended, "the session ends by itself")
     assert all(wait < 2.5 for wait in waits(made))
-    record = ended(made, oracle, starts=4, handoffs=0)
+    record = ended(made, oracle, starts=7, handoffs=0)
     assert record["provider"] == "demo-first"
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import attrs
+import trio
 
 from hub.actors.insist import insist
 from hub.actors.session.allotting import tell_wait
@@ -318,13 +319,15 @@ class Passing:
         )
 
     async def _first_sign(self, live: LiveAgent) -> None:
-        """Wait for the receiver's heartbeat: its model has answered. What its program says of itself gives it time."""
-        heard = -1
-        while heard != live.batches and not live.answered:
-            heard = live.batches
+        """Wait for the receiver's heartbeat: its model has answered.
+
+        What its program says of itself gives it time, and so does a pause by the user.
+        """
+        patience = self.kit.config.session.resume_timeout
+        while (left := patience if live.paused else live.heard_at + patience - trio.current_time()) > 0:
             if await self.kit.board.until(
                 lambda: live.answered or live.outcome or live.exit or not live.adapter_up or self._stopping(),
-                self.kit.config.session.resume_timeout,
+                left,
             ):
                 return
 

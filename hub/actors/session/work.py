@@ -272,7 +272,9 @@ class Work:
 
     async def _failed(self, record: SessionRecord, failure: Failure) -> None:
         """Ask the rule what a failure leads to, and do it."""
-        told = BreakerFailure(record.provider, record.account, failure, record.dispatch_id)
+        live = self.kit.board.agent
+        worked = failure.kind in _SHORT and live is not None and live.worked
+        told = BreakerFailure(record.provider, record.account, failure, record.dispatch_id, worked)
         await insist(self.kit.breakers, told)
         if failure.kind in _UNSAID:
             await self.kit.ledger.say(
@@ -281,8 +283,8 @@ class Work:
         await self.unpaused()
         if self.kit.board.wish is Wish.STOP or self.kit.board.detached:
             return  # what the failure leads to is decided anew, or never
-        record, live = self.kit.ledger.now, self.kit.board.agent
-        if failure.kind in _SHORT and live is not None and live.worked:
+        record = self.kit.ledger.now
+        if worked:
             record = attrs.evolve(record, failing=0)
         if failure.kind is FailureClass.REFUSAL:
             record = await self.kit.ledger.update(refused_by=(*record.refused_by, record.provider))

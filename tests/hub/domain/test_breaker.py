@@ -290,3 +290,16 @@ def test_an_attempt_that_the_user_insists_on_leaves_a_breaker_that_a_quota_opene
     assert breaker.on_failure(tried, FailureClass.CRASH, T + 3, dispatch="d-1").until == T + 3600
     assert breaker.allow(full, T + 3600, "d-1", insisted=True)[0].state is State.HALF_OPEN
     assert breaker.allow(FRESH, T, "d-1", insisted=True) == (FRESH, True)
+
+
+def test_work_before_a_failure_begins_a_new_row():
+    """Five overloads over a day of good work shut an account that was well in between."""
+    one = breaker.on_failure(
+        breaker.on_work(failed(FRESH, 4), "d-5"), FailureClass.OVERLOAD, T, dispatch="d-5"
+    )
+    assert (one.state, one.failures) == (State.CLOSED, 1)
+    assert breaker.on_work(one, "d-5") == one, "it is told again"
+    opened = failed(FRESH, 5)
+    assert breaker.on_work(opened, "d-6") == opened
+    half, _ = breaker.allow(opened, T + 30, "d-7")
+    assert breaker.on_work(half, "d-7").state is State.CLOSED
