@@ -203,6 +203,22 @@ def test_after_the_earliest_reset_its_account_goes_on(made, oracle):
     assert record["provider"] == "demo-second"
 
 
+@pytest.mark.parametrize("why", [{"limit": {"resetsIn": LONG}}, {"auth": {}}])
+def test_a_receiver_that_is_overloaded_is_asked_again_in_a_moment(made, oracle, why):
+    """It had one chance: after its overload the session waited an hour for the first one's reset, or failed."""
+    made.script("demo-first", write(oracle, "a.txt", "one"), why)
+    made.script("demo-second", {"overload": {}})
+    made.configure()
+    api = made.start()
+    api.post("/api/run", task())
+    until(lambda: len(waits(made)) >= 2, "it is left alone for a moment, twice")
+    made.script("demo-second", write(oracle, "b.txt", "two"), {"done": ""})
+    until(made.ended, "the session ends by itself")
+    assert max(waits(made)) < 60
+    record = ended(made, oracle, starts=len(made.starts()), handoffs=1)
+    assert record["provider"] == "demo-second"
+
+
 def alone(made: Project, oracle, *first) -> None:
     """One agent, and nobody else: it has written `b.txt` when it comes to the end."""
     made.script(

@@ -15,6 +15,7 @@ from pathlib import Path
 import attrs
 import trio
 
+from hub.actors.clock import iso
 from hub.actors.insist import insist
 from hub.actors.session.allotting import tell_wait
 from hub.actors.session.amending import Amending
@@ -344,7 +345,7 @@ class Passing:
         await self.desk.release()
         told = BreakerFailure(record.to_provider, record.to_account, failure, record.dispatch_id)
         await insist(self.kit.breakers, told)
-        left = Attempt(record.to_provider, record.to_account, failure.kind, record.at)
+        left = Attempt(record.to_provider, record.to_account, failure.kind, iso(self.kit.clock()))
         await self.kit.ledger.say(
             Tag.ERROR, f"{record.to_provider} did not take over: {failure.text}", failure=str(failure.kind)
         )

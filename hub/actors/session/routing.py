@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 import attrs
 import trio
@@ -22,6 +23,7 @@ from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.quota.wallet import Prospect, wall
 from hub.domain.quota.window import FULL, QuotaReading, Standing
+from hub.domain.retry import backoff
 from hub.domain.routing import (
     Bar,
     Choice,
@@ -34,7 +36,7 @@ from hub.domain.routing import (
     utc,
 )
 from hub.domain.rules import asks, unenforceable
-from hub.domain.session import LeftOut, SessionRecord
+from hub.domain.session import Attempt, LeftOut, SessionRecord
 from hub.errors import Code, HubError
 from hub.io.commands import base_env
 from hub.messages import (
@@ -62,6 +64,8 @@ _NEVER_AGAIN = {
     "denied": "it was not allowed to start",
 }
 """Ways to leave a task after which the same provider and account is not asked again within it."""
+_PASSES = frozenset({FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
+"""Ways to leave a task which time mends."""
 Key = tuple[str, str]
 
 
@@ -244,6 +248,7 @@ class Routing:
             failure=failure,
             refused_by=record.refused_by,
             left=_left(record),
+            resting=_resting(record, self.kit.clock()),
             named=record.named,
             fresh=fresh,
         )
@@ -339,15 +344,32 @@ def _left(record: SessionRecord) -> dict[Target, str]:
         for a in record.tried
         if a.failure in _NEVER_AGAIN
     }
-    # Who met its limit is kept away by its breaker, until its reset.
+    # Who met its limit is kept away by its breaker, until its reset; who was overloaded is left alone for a moment.
     if record.state is State.RUNNING:
         return found
     for attempt in reversed(record.tried):
         if (attempt.provider, attempt.account) == (record.provider, record.account):
             break
-        if attempt.failure == FailureClass.USAGE_LIMIT:
+        if attempt.failure in _PASSES:
             continue
         found.setdefault(
             Target(attempt.provider, attempt.account), f"it did not take over ({attempt.failure})"
         )
     return found
+
+
+def _resting(record: SessionRecord, now: float) -> dict[Target, float]:
+    """Who was overloaded when the work was offered to it, and until when it is left alone: longer each time."""
+    rows: dict[Target, list[Attempt]] = {}
+    for attempt in record.tried:
+        row = rows.setdefault(Target(attempt.provider, attempt.account), [])
+        if attempt.failure != FailureClass.OVERLOAD:
+            row.clear()
+        else:
+            row.append(attempt)
+    until = {
+        target: datetime.fromisoformat(row[-1].at).timestamp() + backoff(len(row))
+        for target, row in rows.items()
+        if row
+    }
+    return {target: at for target, at in until.items() if at > now}

@@ -290,3 +290,13 @@ def test_whom_the_user_insists_on_is_not_passed_by_for_what_time_mends(bar):
     assert choice.ranked == (WORK, HOME)
     assert reasons(choice) == {CODEX: Bar.LOGGED_OUT, GEMINI: Bar.DISABLED}
     assert choose(asked(WORK, insisted=True), facts).ranked == (HOME,)
+
+
+def test_who_was_overloaded_a_moment_ago_is_left_alone_for_it():
+    """A receiver's overload was the end of it for this task; now the others come first, and then it."""
+    resting = {CODEX: T + 4}
+    choice = choose(asked(WORK, resting=resting), team(home=LIMIT))
+    assert (choice.ranked, choice.until()) == ((GEMINI,), T + 4)
+    assert reasons(choice)[CODEX] is Bar.OVERLOADED
+    assert choose(asked(WORK, resting=resting), team(codex=LIMIT)).until() == T + 3600
+    assert choose(asked(WORK, resting=resting, insisted=True), team()).ranked == (HOME, CODEX, GEMINI)
