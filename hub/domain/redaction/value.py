@@ -32,10 +32,12 @@ _MEANT = (
         "abcdefg",
     ),
     *("1234-1234-", "1234_1234_", "00000000", "deadbeef", "cafebabe"),
-    *(f"{verb}{sign}" for verb in ("insert", "replace", "enter", "put", "goes") for sign in "-_"),
 )
 """Words that say that a value is to be put in their place, and what a person types for one."""
-_YOURS = late(r"(?<![a-z0-9])your(?![a-z0-9]{6})|[_-]here(?![a-z0-9])")
+_YOURS = late(
+    r"(?<![a-z0-9])(?:your(?![a-z0-9]{6})|(?:insert|replace|enter|put|goes)[_-])|[_-](?:goes[_-])?here(?![a-z0-9])"
+)
+"""The same of words that chance writes into a key too: they count where they stand alone."""
 _NO_VALUE = late(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
     r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|0x[0-9a-f]{40}\Z"
