@@ -1,5 +1,6 @@
-"""No eight letters of a known key in a row, whatever an agent's stream does with it: each kind of stream, each split offset
-(in pieces, between messages, at the size at which hub cuts), each form, joined in every way in which a reader may join.
+"""No eight letters of a known key in a row (of one made of words: sixteen), whatever an agent's stream does with it: each
+kind of stream, each split offset (in pieces, between messages, at the size at which hub cuts), each form, joined in every
+way in which a reader may join.
 
 A key in two pieces was shown in both by agents whose thoughts come in pieces, by every text longer than 8,192 letters, and
 in two messages by every agent.
@@ -52,7 +53,11 @@ def redactor() -> EventRedactor:
 
 
 def leaks(events: Sequence[Event], form: str) -> list[str]:
-    """What is left of a form for a reader of single events, of all in a row, or of those of a kind."""
+    """What is left of a form for a reader of single events, of all in a row, or of those of a kind.
+
+    Eight letters in a row; of words sixteen, for eight of these stand in any text.
+    """
+    size = 16 if form == WORDS else 8
     wholes = [event for event in events if not event.meta.get("delta")]
     lives = [event for event in events if event.meta.get("delta")]
     readings = [
@@ -72,9 +77,9 @@ def leaks(events: Sequence[Event], form: str) -> list[str]:
     ]
     bare = [re.sub(r"\n *", "", MARK.sub("\0", reading)) for reading in readings]
     return [
-        form[at : at + 8]
-        for at in range(len(form) - 7)
-        if any(form[at : at + 8] in reading for reading in bare)
+        form[at : at + size]
+        for at in range(len(form) - size + 1)
+        if any(form[at : at + size] in reading for reading in bare)
     ]
 
 

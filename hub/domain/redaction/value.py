@@ -73,6 +73,10 @@ _JUDGED = 128
 """Letters of a value that tell what it is. More would cost the more, the more words of secrets a text is full of."""
 _CHANCE = late("[0-9A-Z]")
 """What no value that a machine made is without."""
+_SPELT = late("(?i)(?:[b-df-hj-np-tv-xz]{0,4}+[aeiouy]{1,3}+)++[b-df-hj-np-tv-xz]{0,4}+")
+"""What can be said aloud."""
+_BY_HAND = late("[A-Za-z]{3,}+[0-9]{0,4}+|[0-9]{1,4}+(?:[A-Za-z]{3,}+)?|[a-z]{1,3}|[A-Z]{1,3}")
+_LONGEST_WORD, _LONGEST_NAME = 14, 24
 _PASSWORD, _UNMIXED = 5, 10
 """Letters that a password has at least; and one without digits and signs."""
 _KINDS_LEAST = 3
@@ -154,6 +158,24 @@ def worded(value: str) -> bool:
         return True
     letters = "".join(_LETTERS().findall(value))
     return not any(map(str.isdigit, value)) and len(letters) > 0 and _in_words(letters) >= _WORDED
+
+
+def by_hand(segment: str) -> bool:
+    """Whether a person may have written the segment: words that can be said, in camel case too, or a short number, or both.
+
+    No dictionary is asked. What is drawn at random is seldom both so short, so plain and so well spelt.
+    """
+    if _BY_HAND().fullmatch(segment) is None:
+        return False
+    letters = segment.strip("0123456789")
+    words = _HUMPS().findall(letters)
+    return len(letters) <= _WORD or (
+        len(words) * _WORD <= len(letters) <= _LONGEST_NAME and not drawn(letters) and all(map(_spelt, words))
+    )
+
+
+def _spelt(word: str) -> bool:
+    return len(word) <= _WORD or (len(word) <= _LONGEST_WORD and _SPELT().fullmatch(word) is not None)
 
 
 def _mixed(random: str) -> bool:
