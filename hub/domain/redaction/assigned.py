@@ -19,13 +19,20 @@ from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
 from hub.domain.redaction.rule import Runs
 from hub.domain.redaction.span import Span
-from hub.domain.redaction.value import drawn, hidden_password, machine_made, mixed_password, placeholder
+from hub.domain.redaction.value import (
+    drawn,
+    hidden_password,
+    machine_made,
+    mixed_password,
+    placeholder,
+    said_password,
+)
 
-_TAIL = "[A-Za-z0-9_.-]{0,40}+"
+_TAIL = r"[\w.-]{0,40}+"
 _CLOSE = r"[\"'`)\]\\ \t]{0,8}+"
 _ASSIGN = "[=:>,.?|!]{1,5}+"
 _OPEN = r"[\s(\[{]{0,24}+"
-_TYPE = r"(?:[\s:,\"']{1,16}+[A-Za-z&*<>]{1,24}+)?"
+_TYPE = r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>]{1,24}+)?"
 """What may stand between a name and its value's sign: `token string =`, `token: str =`, `name: TOKEN, value:`."""
 _SCHEME = r"(?:[\"'`]?[A-Za-z-]{2,16}+[ ]{1,3}+)?"
 """What a header puts before its secret: `Authorization: Token ...`."""
@@ -48,6 +55,14 @@ _FULL, _BEGINS = "".join(_PARTS) + _VALUE, _beginning(_PARTS, _VALUE_BEGINS)
 _GAP = "[ ]{1,4}+"
 _OPTION, _OPTION_BEGINS = _TAIL + _GAP + _VALUE, _beginning((_TAIL, _GAP), _VALUE_BEGINS)
 _USER, _USER_BEGINS = _LOGIN + r"(\S{1,256}+)", _beginning((_LOGIN,), r"\S{0,256}+\Z")
+_SAYS = (_TAIL, r"[ \t(]{1,4}+", "(?:[is]{2,2}+[ ]{1,4}+)?")
+"""`password is ...`, `setPassword("...")`."""
+_SAID, _SAID_BEGINS = "".join(_SAYS) + _VALUE, _beginning(_SAYS, _VALUE_BEGINS)
+_ALONE = (_CLOSE, "[:=]{1,2}+", _OPEN)
+_PASS, _PASS_BEGINS = "".join(_ALONE) + _VALUE, _beginning(_ALONE, _VALUE_BEGINS)
+_WHO = (_TAIL, "[=( ]{1,3}+", "[\"']{1,1}+", r"[^\"'\s]{1,64}+", "[\"']{1,1}+", "[, ]{1,3}+")
+_PAIRED, _PAIRED_BEGINS = "".join(_WHO) + _VALUE, _beginning(_WHO, _VALUE_BEGINS)
+"""`auth=("me", "...")`."""
 _PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
 _PAIR_SET = r"[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+"
 _PAIRS = rf"({_PAIR_SET}(?:;[ ]{{0,2}}+{_PAIR_SET}){{0,63}}+)"
@@ -68,6 +83,20 @@ _WORDS = (
     b"access_id",
     b"access-id",
     b"_pass",
+    b"pass",
+    b"psk",
+    *(
+        b"contrase",
+        b"senha",
+        b"wachtwoord",
+        b"haslo",
+        b"heslo",
+        b"kennwort",
+        b"mot_de_passe",
+        b"motdepasse",
+        b"securestring",
+    ),
+    b"identified by",
     b"cookie",
     b"app_id",
     b"app-id",
@@ -87,7 +116,27 @@ _SHORT, _LONG = 10, 24
 _NAME = 32
 _NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
-_PASSWORDS = frozenset((b"passw", b"passphrase", b"pwd", b"_pass"))
+_PASSWORDS = frozenset(
+    (
+        *(b"passw", b"passphrase", b"pwd", b"_pass", b"pass", b"psk", b"securestring", b"identified by"),
+        *(
+            b"contrase",
+            b"senha",
+            b"wachtwoord",
+            b"haslo",
+            b"heslo",
+            b"kennwort",
+            b"mot_de_passe",
+            b"motdepasse",
+        ),
+    )
+)
+"""Also as Spanish, Portuguese, Dutch, Polish, Czech, German and French call it, and PowerShell and SQL."""
+_SHORT_WORDS = (b"pass", b"psk")
+_OF_OTHER_WORDS = (b"by", b"com", b"tres", b"sur", b"over", b"under", b"encom")
+"""What the word `pass` is the end of."""
+_CALLED = _PASSWORDS | {b"token", b"secret", b"key"}
+"""What a value follows that a program is called with, or a sentence tells."""
 _STRONG_KEY = late(
     rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy|shared"
     rb"|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac|session)[_. -]?\Z"
@@ -96,7 +145,7 @@ _OTHER_KEY = late(rb"[a-z0-9][_-]\Z|[a-z]\Z")
 _LISTED = late(rb"[^=:>]*,[^=:>]*")
 """A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
 _DASHED = late(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
-_SET = late(rb"(?:\A|\n)[ \t]*(?:env|setenv|setx|set)[ \t]+[a-z0-9_.-]*\Z")
+_SET = late(rb"(?:\A|\n)[ \t]*(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_.-]*\Z")
 """`ENV NAME value` of a Dockerfile, and the like of shells and programs."""
 _LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
 _BLANK = late(_TAIL + r"(?:[ ]|\Z)")
@@ -148,6 +197,8 @@ class Assignments:
                     if view.rfind(b"curl", max(0, at - LOOK_BACK), at) >= 0:
                         yield at, end, word
                     continue
+                if word in _SHORT_WORDS and _within(view, at, end):
+                    continue
                 ahead = runs.end(_PLAIN, end)
                 if ahead == len(text) and final:
                     ahead += 2 * _FAR
@@ -169,7 +220,20 @@ def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_
         return _COOKIE
     if word in _OPTIONS:
         return _LOGINS
-    return _SPACED_NAMES if _spaced(view, at, word) and _BLANK().match(text, end) else _NAMES
+    if word in _SHORT_WORDS:
+        return _PASSES
+    names = _SPACED_NAMES if _spaced(view, at, word) and _BLANK().match(text, end) else _NAMES
+    if word in _CALLED:
+        return (*names, _SENTENCE)
+    return (*names, _PAIR_OF_LOGIN) if word in _LOGIN_WORDS else names
+
+
+def _within(view: bytes, at: int, end: int) -> bool:
+    """Whether the word is a part of another: `bypass`, `passed`; `dbpass` is none."""
+    behind = view[end : end + 1]
+    return (
+        behind.isalnum() or behind in (b"_", b"-") or view[max(0, at - _NAME) : at].endswith(_OF_OTHER_WORDS)
+    )
 
 
 def _spaced(view: bytes, at: int, word: bytes) -> bool:
@@ -189,13 +253,39 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
     start, value = found.start(group), found[group]
     if not quoted and view[found.end() : found.end() + 1] in _GOES_ON:
         return None
-    if word in _PASSWORDS:
+    if word in _SHORT_WORDS:
+        secret = said_password(value)
+    elif word in _PASSWORDS:
         listed = _LISTED().fullmatch(view, found.start(), start) is not None
         secret = _password(value, quoted=quoted and not listed)
     else:
         secret = _drawn(word, view[max(0, at - _NAME) : at], value)
     if not secret or _names_none(view, at, word, found):
         return None
+    return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+
+
+def _told(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
+    """The same for what a sentence tells, or a call is given: then quoted, and nothing else stands between."""
+    quoted = found["quoted"] is not None
+    start, value = found.span("quoted" if quoted else "bare")[0], found["quoted"] or found["bare"]
+    if not quoted and not view[found.start() : start].rstrip().endswith(b"is"):
+        return None
+    value = value.rstrip(".,;:!?") if not quoted else value
+    secret = (
+        said_password(value) if word in _PASSWORDS else _drawn(word, view[max(0, at - _NAME) : at], value)
+    )
+    if not secret or _names_none(view, at, word, found):
+        return None
+    return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+
+
+def _paired(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The password of a name and a password that a program logs in with."""
+    value = found["quoted"]
+    if value is None or not said_password(value):
+        return None
+    start = found.start("quoted")
     return Span(start, Assignments.rank, start + len(value), at, "generic", value)
 
 
@@ -271,8 +361,12 @@ class _Reading:
 
 _NAMES = (_Reading(_FULL, _BEGINS, _assigned),)
 _SPACED_NAMES = (*_NAMES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
+_SENTENCE = _Reading(_SAID, _SAID_BEGINS, _told)
+_PASSES = (_Reading(_PASS, _PASS_BEGINS, _assigned),)
+_PAIR_OF_LOGIN = _Reading(_PAIRED, _PAIRED_BEGINS, _paired)
+_LOGIN_WORDS = (b"auth", b"credential")
 _COOKIE = (_Reading(_COOKIES, _COOKIES_BEGIN, _cookies),)
 _LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)
-_NEAR = max(reading.reach for reading in _SPACED_NAMES)
+_NEAR = max(reading.reach for reading in (*_SPACED_NAMES, *_PASSES, _SENTENCE, _PAIR_OF_LOGIN))
 _FAR = max(reading.reach for reading in _COOKIE)
 """How far a value may reach behind a word, and behind that of a header which holds many."""

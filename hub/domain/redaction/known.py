@@ -115,7 +115,7 @@ class KnownSecrets:
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """All known values in `text` that begin at `lo` or later, and where one may begin that is not whole.
 
-        With `final` nothing more will come: a value cut off at the end is found by its first 8 letters, of longer words by 16.
+        With `final` nothing more will come: a value cut off at the end is found by its first 8 letters, of words by 16.
         """
         if not self._forms:
             return [], len(text)

@@ -15,6 +15,7 @@ from hub.domain.patterns import late
 
 _SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
 """Letters and digits of more than one kind, up to a sign."""
+_PLAIN_SEGMENT = late("[A-Za-z0-9]+")
 _LONG_NUMBER = late("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
 _UUID = late("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COMPUTED = late(r"[<>{}\[\]]|\$(?:\(|[A-Z_]{3}|[a-z_]{3})|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
@@ -51,7 +52,7 @@ _HEX = late("[0-9A-Fa-f]{32,}")
 _ODD = late("[0-9!@#$%^&*]")
 _COMMON = late(
     r"(?i)(?:(?:my|your|the|some)?[_-]?(?:password|passwd|passphrase|pass|pw|pwd|secret|token|test|user|username)"
-    r"|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
+    r"|(?:postgres|anonymous|admin|root|guest)|@[\w.-]+|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
 )
 _NUMBERS = late("[0-9]+")
 _BETWEEN = late("[_.]+")
@@ -65,7 +66,7 @@ _WORDS = late("(?=[A-Z]?[b-df-hj-np-tv-xz]*[aeiouy])[A-Z]?[a-z]{3,}|[a-z]{4,}")
 """What may be a word within a name in camel case: it has a vowel, and four letters."""
 _NAMED, _WORDED = 0.55, 0.75
 """The share of a name's letters in words, at least: by chance a fifth is; and where nothing else may be a form's body."""
-_KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*]")))
+_KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+]")))
 _MASS = 14
 _DISTINCT = 7
 _VARIED = 4
@@ -178,10 +179,30 @@ def _spelt(word: str) -> bool:
     return len(word) <= _WORD or (len(word) <= _LONGEST_WORD and _SPELT().fullmatch(word) is not None)
 
 
+def said_password(value: str) -> bool:
+    """The same for a value in a sentence or a call, where names and words stand as often: no person's words alone."""
+    return (
+        hidden_password(value)
+        and (_kinds(value) >= _KINDS_LEAST or machine_made(value, _UNMIXED))
+        and not all(map(by_hand, _PLAIN_SEGMENT().findall(value)))
+    )
+
+
+def _drawn_letters(value: str) -> bool:
+    letters = "".join(_LETTERS().findall(value))
+    return bool(letters) and drawn(letters)
+
+
+def _kinds(value: str) -> int:
+    return sum(kind.search(value) is not None for kind in _KINDS)
+
+
 def _mixed(random: str) -> bool:
     """Whether digits and capitals stand among the letters as chance puts them, not as a number behind a name."""
     return (
         random.isalpha()
+        or not all(map(_spelt, _HUMPS().findall(random)))
+        or _drawn_letters(random.strip("0123456789"))
         or len(_NUMBERS().findall(random)) > 1
         or len(_HUMPS().findall(random)) * _HUMP_MIXED >= len(random)
     )
@@ -191,7 +212,7 @@ def hidden_password(value: str) -> bool:
     """Whether a value in the place of a password is one: no variable, no word that stands for it."""
     return (
         len(value) >= _PASSWORD
-        and (bool(_ODD().search(value)) or (len(value) >= _UNMIXED and value.isalpha() and drawn(value)))
+        and (bool(_ODD().search(value)) or (len(value) >= _UNMIXED and _drawn_letters(value)))
         and not placeholder(value)
         and not stands_for_one(value)
         and not _name(value)
@@ -200,4 +221,4 @@ def hidden_password(value: str) -> bool:
 
 def mixed_password(value: str) -> bool:
     """The same for a value without quotes, which in a program is most often a name: three kinds of characters."""
-    return hidden_password(value) and sum(kind.search(value) is not None for kind in _KINDS) >= _KINDS_LEAST
+    return hidden_password(value) and _kinds(value) >= _KINDS_LEAST
