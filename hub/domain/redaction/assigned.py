@@ -1,8 +1,8 @@
 """Secrets that are known by what they are assigned to: `api_token = "..."`, `<clientSecret>...`, `curl -u me:...`.
 
-Owns: the words that announce a secret, what may stand between such a word and its value, and how random a value
-must look to be one.
-Must not: know any provider's form (`rules` does), or hide what a program computes (`token = next(it)`).
+Owns: what may stand between a word that announces a secret and its value, and how random a value must look to be one.
+Must not: know any provider's form (`rules` does) or such a word (`words` does), or hide what a program computes
+(`token = next(it)`).
 
 The words are searched in the lower-case ASCII view of the text, and all the rest is looked at only where a word
 stands. As in the rules, every run is possessive and of a class that the part behind it does not begin with: nothing
@@ -27,6 +27,7 @@ from hub.domain.redaction.value import (
     placeholder,
     said_password,
 )
+from hub.domain.redaction.words import CALLED, ENDING_IN_PASS, LOGINS, OPTIONS, PASSWORDS, SHORT, WORDS
 
 _TAIL = r"[\w.-]{0,40}+"
 _CLOSE = r"[\"'`)\]\\ \t]{0,8}+"
@@ -66,47 +67,16 @@ _PAIRED, _PAIRED_BEGINS = "".join(_WHO) + _VALUE, _beginning(_WHO, _VALUE_BEGINS
 _PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
 _PAIR_SET = r"[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+"
 _PAIRS = rf"({_PAIR_SET}(?:;[ ]{{0,2}}+{_PAIR_SET}){{0,63}}+)"
+_PASSWORD, _PASSWORD_BEGINS = r"[ =]{0,4}+(\S{1,256}+)", _beginning((r"[ =]{0,4}+",), r"\S{0,256}+\Z")
 _COOKIES = "".join(_PAIRS_SIGN) + _PAIRS
-_COOKIES_BEGIN = _beginning(_PAIRS_SIGN, r"[^\r\n\"'`\\,]{0,65536}+\Z")
+_PAIRS_BEGIN = r"[^\r\n\"'`\\,]{0,65536}+\Z"
+_COOKIES_BEGIN = _beginning(_PAIRS_SIGN, _PAIRS_BEGIN)
+_JAR = r"[ =\"']{1,4}+"
 
-_WORDS = (
-    b"token",
-    b"secret",
-    b"passw",
-    b"passphrase",
-    b"pwd",
-    b"key",
-    b"auth",
-    b"credential",
-    b"client_id",
-    b"client-id",
-    b"access_id",
-    b"access-id",
-    b"_pass",
-    b"pass",
-    b"psk",
-    *(
-        b"contrase",
-        b"senha",
-        b"wachtwoord",
-        b"haslo",
-        b"heslo",
-        b"kennwort",
-        b"mot_de_passe",
-        b"motdepasse",
-        b"securestring",
-    ),
-    b"identified by",
-    b"cookie",
-    b"app_id",
-    b"app-id",
-    b"accessid",
-)
-_OPTIONS = (b" -u", b"--user")
 _PLAIN = "^0-9A-Z!@#$%^&*"
 """No secret that a name announces has letters of this class only."""
 _ANCHOR = 3
-_HEADS = frozenset(word[:size] for word in (*_WORDS, *_OPTIONS) for size in range(1, len(word)))
+_HEADS = frozenset(word[:size] for word in (*WORDS, *OPTIONS) for size in range(1, len(word)))
 _LONGEST = max(map(len, _HEADS))
 _SIZES = sizes_by_end(_HEADS)
 _QUOTES = "\"'\\`,;)"
@@ -116,27 +86,6 @@ _SHORT, _LONG = 10, 24
 _NAME = 32
 _NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
-_PASSWORDS = frozenset(
-    (
-        *(b"passw", b"passphrase", b"pwd", b"_pass", b"pass", b"psk", b"securestring", b"identified by"),
-        *(
-            b"contrase",
-            b"senha",
-            b"wachtwoord",
-            b"haslo",
-            b"heslo",
-            b"kennwort",
-            b"mot_de_passe",
-            b"motdepasse",
-        ),
-    )
-)
-"""Also as Spanish, Portuguese, Dutch, Polish, Czech, German and French call it, and PowerShell and SQL."""
-_SHORT_WORDS = (b"pass", b"psk")
-_OF_OTHER_WORDS = (b"by", b"com", b"tres", b"sur", b"over", b"under", b"encom")
-"""What the word `pass` is the end of."""
-_CALLED = _PASSWORDS | {b"token", b"secret", b"key"}
-"""What a value follows that a program is called with, or a sentence tells."""
 _STRONG_KEY = late(
     rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy|shared"
     rb"|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac|session)[_. -]?\Z"
@@ -152,6 +101,10 @@ _BLANK = late(_TAIL + r"(?:[ ]|\Z)")
 _PAIR = late("=([^;]+)")
 _SESSION = 16
 _CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
+_PROGRAM = late(
+    rb"\b(?:sshpass|mysql[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login|twine|(?:redis|valkey)-cli)\b"
+    rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
+)
 LOOK_BACK = 160
 """How far before a word the layer looks: whether `-u` is an option of `curl`."""
 
@@ -162,7 +115,7 @@ class Assignments:
     rank = 500
 
     def __init__(self) -> None:
-        self._literals = Literals([(word.decode(), word) for word in (*_WORDS, *_OPTIONS)], _ANCHOR)
+        self._literals = Literals([(word.decode(), word) for word in (*WORDS, *OPTIONS)], _ANCHOR)
 
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """All such values whose word begins at `lo` or later, and where one that is not whole may begin."""
@@ -193,11 +146,11 @@ class Assignments:
         runs, place = Runs(text), lo
         while True:
             for at, end, word in self._literals.hits(view, place):
-                if word in _OPTIONS:
-                    if view.rfind(b"curl", max(0, at - LOOK_BACK), at) >= 0:
+                if word in OPTIONS:
+                    if any(view.rfind(name, max(0, at - LOOK_BACK), at) >= 0 for name in OPTIONS[word]):
                         yield at, end, word
                     continue
-                if word in _SHORT_WORDS and _within(view, at, end):
+                if word in SHORT and _within(view, at, end):
                     continue
                 ahead = runs.end(_PLAIN, end)
                 if ahead == len(text) and final:
@@ -207,7 +160,7 @@ class Assignments:
                 elif ahead - end > 2 * _NEAR:
                     place = min(ahead - _NEAR - _LONGEST, len(text))
                     others = [view.find(b"cookie", max(at + 1, ahead - _FAR - _LONGEST), place)]
-                    others += [view.find(option, at + 1, place) for option in _OPTIONS]
+                    others += [view.find(option, at + 1, place) for option in OPTIONS]
                     place = min([other for other in others if other >= 0], default=place)
                     break
             else:
@@ -218,21 +171,21 @@ def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_
     """How a word at a place may announce a secret."""
     if word == b"cookie":
         return _COOKIE
-    if word in _OPTIONS:
-        return _LOGINS
-    if word in _SHORT_WORDS:
+    if word in OPTIONS:
+        return _COOKIES_GIVEN if word == b" -b" else _LOGINS if b"curl" in OPTIONS[word] else _PASSWORDS_GIVEN
+    if word in SHORT:
         return _PASSES
     names = _SPACED_NAMES if _spaced(view, at, word) and _BLANK().match(text, end) else _NAMES
-    if word in _CALLED:
+    if word in CALLED:
         return (*names, _SENTENCE)
-    return (*names, _PAIR_OF_LOGIN) if word in _LOGIN_WORDS else names
+    return (*names, _PAIR_OF_LOGIN) if word in LOGINS else names
 
 
 def _within(view: bytes, at: int, end: int) -> bool:
     """Whether the word is a part of another: `bypass`, `passed`; `dbpass` is none."""
     behind = view[end : end + 1]
     return (
-        behind.isalnum() or behind in (b"_", b"-") or view[max(0, at - _NAME) : at].endswith(_OF_OTHER_WORDS)
+        behind.isalnum() or behind in (b"_", b"-") or view[max(0, at - _NAME) : at].endswith(ENDING_IN_PASS)
     )
 
 
@@ -243,7 +196,7 @@ def _spaced(view: bytes, at: int, word: bytes) -> bool:
         return True
     if _SET().search(view, max(0, at - LOOK_BACK), at) is not None:
         return True
-    return word in _PASSWORDS and _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
+    return word in PASSWORDS and _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
 
 
 def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
@@ -253,9 +206,9 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
     start, value = found.start(group), found[group]
     if not quoted and view[found.end() : found.end() + 1] in _GOES_ON:
         return None
-    if word in _SHORT_WORDS:
+    if word in SHORT:
         secret = said_password(value)
-    elif word in _PASSWORDS:
+    elif word in PASSWORDS:
         listed = _LISTED().fullmatch(view, found.start(), start) is not None
         secret = _password(value, quoted=quoted and not listed)
     else:
@@ -272,9 +225,7 @@ def _told(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | Non
     if not quoted and not view[found.start() : start].rstrip().endswith(b"is"):
         return None
     value = value.rstrip(".,;:!?") if not quoted else value
-    secret = (
-        said_password(value) if word in _PASSWORDS else _drawn(word, view[max(0, at - _NAME) : at], value)
-    )
+    secret = said_password(value) if word in PASSWORDS else _drawn(word, view[max(0, at - _NAME) : at], value)
     if not secret or _names_none(view, at, word, found):
         return None
     return Span(start, Assignments.rank, start + len(value), at, "generic", value)
@@ -328,6 +279,20 @@ def _login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | N
     return Span(start, Assignments.rank, start + len(bare), at, "curl-login", bare)
 
 
+def _given(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The password of `sshpass -p ...`, `mysql -p...`."""
+    bare = found[1].strip(_QUOTES)
+    if _PROGRAM().search(view, max(0, at - LOOK_BACK), at) is None or not said_password(bare):
+        return None
+    start = found.start(1) + len(found[1]) - len(found[1].lstrip(_QUOTES))
+    return Span(start, Assignments.rank, start + len(bare), at, "login", bare)
+
+
+def _cookies_given(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
+    """Those of `curl -b name=value`."""
+    return _cookies(view, at, word, found) if _CURL().search(view, max(0, at - LOOK_BACK), at) else None
+
+
 def _cookies(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
     """Of `name=value; name=value` all from the first value that is as random as a session's to the last."""
     drawn_values = [pair.span(1) for pair in _PAIR().finditer(found[1]) if machine_made(pair[1], _SESSION)]
@@ -364,8 +329,9 @@ _SPACED_NAMES = (*_NAMES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
 _SENTENCE = _Reading(_SAID, _SAID_BEGINS, _told)
 _PASSES = (_Reading(_PASS, _PASS_BEGINS, _assigned),)
 _PAIR_OF_LOGIN = _Reading(_PAIRED, _PAIRED_BEGINS, _paired)
-_LOGIN_WORDS = (b"auth", b"credential")
 _COOKIE = (_Reading(_COOKIES, _COOKIES_BEGIN, _cookies),)
+_COOKIES_GIVEN = (_Reading(_JAR + _PAIRS, _beginning((_JAR,), _PAIRS_BEGIN), _cookies_given),)
+_PASSWORDS_GIVEN = (_Reading(_PASSWORD, _PASSWORD_BEGINS, _given),)
 _LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)
 _NEAR = max(reading.reach for reading in (*_SPACED_NAMES, *_PASSES, _SENTENCE, _PAIR_OF_LOGIN))
 _FAR = max(reading.reach for reading in _COOKIE)

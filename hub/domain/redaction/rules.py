@@ -27,7 +27,7 @@ _ENTRA_HEAD = rf"(?<=[{_ENTRA}]{{3}})(?<![{_ENTRA}]{{4}})(?<!:[0-9a-f]{{8}}\][{_
 """Three letters stand before the version of a secret of Microsoft Entra; more, and it is part of something else."""
 
 _HEX = "a-f0-9"
-_LOGINS = "A-Za-z0-9._~%^+=!$&*,;()-"
+_LOGINS = "A-Za-z0-9._~%^#+=!$&*,;()-"
 
 _BROKERED: tuple[Rule, ...] = (
     _key("anthropic", "sk-ant-", 16),

@@ -183,7 +183,7 @@ def said_password(value: str) -> bool:
     """The same for a value in a sentence or a call, where names and words stand as often: no person's words alone."""
     return (
         hidden_password(value)
-        and (_kinds(value) >= _KINDS_LEAST or machine_made(value, _UNMIXED))
+        and (_kinds(value) >= _KINDS_LEAST or _drawn_letters(value) or machine_made(value, _UNMIXED))
         and not all(map(by_hand, _PLAIN_SEGMENT().findall(value)))
     )
 
