@@ -599,6 +599,9 @@ def test_another_layer_can_be_added():
         ("docker login -u bot -p i9qOYi99e6V40ODvU3heL6jK host", "i9qOYi99e6V40ODvU3heL6jK"),
         ('curl -b "session=3e4339bb3a52761929ff713f63ac62aa" https://host', "3e4339bb3a52761929ff713f63ac62aa"),
         ("https://d3e7bf22079904f25b10501b68e0c4f9:x-oauth-basic@git.example/a", "d3e7bf22079904f25b10501b68e0c4f9"),
+        ("curl -u 'f0dab83kXq2:' https://host", "f0dab83kXq2"),
+        ("curl --user me:k9#Lm2pQ https://host", "k9#Lm2pQ"),
+        ("client_id: 482915036717245801", "482915036717245801"),
         ("ldap://cn=admin:yVWENlmdA9RRyZKy@ldap.example", "yVWENlmdA9RRyZKy"),
         ("?Expires=17&Signature=PVf68vqdqcohGPkIcHHvAQXelza%3D", "PVf68vqdqcohGPkIcHHvAQXelza"),
         ("GET /callback?state=1&code=FVPLND9FZVOCwIN2Fh8IJUIx HTTP", "FVPLND9FZVOCwIN2Fh8IJUIx"),
@@ -631,6 +634,8 @@ def test_a_secret_is_hidden_where_people_and_programs_write_it_at_every_cut_alik
         "errorcode=FVPLND9FZVOCwIN2Fh8IJUIx; Signature=RSA-SHA256",
         "ftp://anonymous:anonymous@ftp.example mongodb://<username>:<password>@cluster0.example",
         'validate_password("min")',
+        "token=52908400098527886E0F7030069857D2e4169ee7",
+        "cat curls -u me:k9#Lm2pQ; curl -u me https://host",
     ],
 )
 def test_what_only_looks_like_such_a_place_is_left_alone(text):
