@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
 
 import attrs
@@ -20,10 +19,9 @@ PATIENCE = 90.0
 
 
 def key_of(member: str) -> str:
-    """An account's credential. No provider's name stands in it: hub hides any eight letters in a row of a secret."""
+    """An account's credential, as people make them up: with the provider's name in it."""
     name, _, label = member.partition(":")
-    account = f"{name}:{label or 'default'}"
-    return f"key-{sha256(account.encode()).hexdigest()[:24]}"
+    return f"key-{name}-{label or 'default'}"
 
 
 @attrs.define

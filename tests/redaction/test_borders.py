@@ -1,5 +1,6 @@
-"""No eight letters of a known key in a row, whatever an agent's stream does with it: each kind of stream, each split offset
-(in pieces, between messages, at the size at which hub cuts), each form, joined in every way in which a reader may join.
+"""No eight letters of a known key in a row (of one made of words: sixteen), whatever an agent's stream does with it: each
+kind of stream, each split offset (in pieces, between messages, at the size at which hub cuts), each form, joined in every
+way in which a reader may join.
 
 A key in two pieces was shown in both by agents whose thoughts come in pieces, by every text longer than 8,192 letters, and
 in two messages by every agent.
@@ -10,6 +11,7 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import logging
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +24,9 @@ import pytest
 from hub.domain.event import Event, EventType
 from hub.domain.plain import plain
 from hub.domain.redaction.events import EventRedactor
+from hub.domain.redaction.lines import hidden_in_place
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.io.log import _Plain
 from hub.providers import registry
 from hub.providers.base import Assignment, Exit
 
@@ -52,7 +56,11 @@ def redactor() -> EventRedactor:
 
 
 def leaks(events: Sequence[Event], form: str) -> list[str]:
-    """What is left of a form for a reader of single events, of all in a row, or of those of a kind."""
+    """What is left of a form for a reader of single events, of all in a row, or of those of a kind.
+
+    Eight letters in a row; of words sixteen, for eight of these stand in any text.
+    """
+    size = 16 if form == WORDS else 8
     wholes = [event for event in events if not event.meta.get("delta")]
     lives = [event for event in events if event.meta.get("delta")]
     readings = [
@@ -72,9 +80,9 @@ def leaks(events: Sequence[Event], form: str) -> list[str]:
     ]
     bare = [re.sub(r"\n *", "", MARK.sub("\0", reading)) for reading in readings]
     return [
-        form[at : at + 8]
-        for at in range(len(form) - 7)
-        if any(form[at : at + 8] in reading for reading in bare)
+        form[at : at + size]
+        for at in range(len(form) - size + 1)
+        if any(form[at : at + size] in reading for reading in bare)
     ]
 
 
@@ -369,3 +377,54 @@ def test_what_waits_is_little_and_comes_with_the_end_of_the_message():
         VENDORS[:6]
     )
     assert red.flush() == []
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+@pytest.mark.parametrize("between", [[], [("user", "Go on.")], [("user", "Go on."), ("assistant", "")]])
+def test_a_key_in_two_turns_of_another_agents_session_is_readable_in_neither_nor_in_both(key, between):
+    """What `hub detect` shows and an adoption takes over: who joins the turns, all or those of one role, reads no key."""
+    red = Redactor(KNOWN, b"installation")
+    for one, two in splits(key):
+        turns = [("assistant", f"the key is {one}"), *between, ("assistant", f"{two} and no more.")]
+        shown = red.value({"recentTurns": [{"role": role, "text": text} for role, text in turns]})[
+            "recentTurns"
+        ]
+        assert shown[-1]["text"].endswith(" and no more.")
+        assert [turn["role"] for turn in shown] == [role for role, _ in turns]
+        for who in ({"user", "assistant"}, {"assistant"}):
+            said = [Event(EventType.TEXT, turn["text"]) for turn in shown if turn["role"] in who]
+            assert leaks(said, key) == [], (one, two)
+
+
+@pytest.mark.parametrize("agent", STREAMS)
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_a_key_that_standard_error_goes_on_with_or_begins_within_is_readable_nowhere(agent, key):
+    """Its end alone is kept, so it may begin anywhere within a key; and a program may write half to each of its outputs."""
+    say = STREAMS[agent][1]["text"]
+    for one, two in splits(key):
+        stream = registry.load(agent).stream(ASSIGNMENT)
+        steps = [
+            stream.open(),
+            *(stream.feed(line, 1.0) for line in (*STREAMS[agent][0], *say(f"it is {one}"))),
+        ]
+        last = stream.finish(Exit(1, stderr_tail=f"{two} is no key\nand {key[:-1]}"), 2.0)
+        red = redactor()
+        out = [safe for step in (*steps, last) for event in step.events for safe in red.feed(plain(event))]
+        assert leaks([*out, *red.flush()], key) == [], (one, two)
+        failure = last.outcome.failure if last.outcome else None
+        if failure is not None:
+            assert leaks([Event(EventType.TEXT, red.text(failure.text))], key) == []
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_a_key_that_is_broken_over_the_lines_of_a_file_or_a_log_is_hidden_and_its_lines_stay(key):
+    """What the diff route, the graph and the daemon's log show: every line on its line."""
+    red = Redactor(KNOWN, b"installation")
+    for one, two in splits(key):
+        text = f"first\nkey: {one}\n    {two}\nlast\n"
+        shown = hidden_in_place(red, text)
+        assert shown.count("\n") == text.count("\n")
+        assert (shown.startswith("first\n"), shown.endswith("\nlast\n")) == (True, True)
+        assert leaks([Event(EventType.TEXT, shown)], key) == []
+        record = logging.LogRecord("hub", logging.INFO, "f", 1, "%s", (text,), None)
+        assert leaks([Event(EventType.TEXT, _Plain(red.text).format(record))], key) == []

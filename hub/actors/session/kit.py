@@ -115,9 +115,8 @@ class Kit:
         return hidden_in_place(self._redactor(), text)
 
     def holds_secret(self, text: str) -> bool:
-        """Whether a value that hub keeps secret stands in the text, in any form."""
-        found, _ = self._secrets().scan(text, 0, final=True)
-        return bool(found)
+        """Whether a value that hub keeps secret stands in the text, in any form; no word that is a part of one."""
+        return self._secrets().stand_in(text)
 
     def count_secrets(self, text: str) -> dict[str, int]:
         """How many secrets of each kind are in the text."""

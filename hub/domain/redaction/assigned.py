@@ -1,8 +1,8 @@
 """Secrets that are known by what they are assigned to: `api_token = "..."`, `<clientSecret>...`, `curl -u me:...`.
 
-Owns: the words that announce a secret, what may stand between such a word and its value, and how random a value
-must look to be one.
-Must not: know any provider's form (`rules` does), or hide what a program computes (`token = next(it)`).
+Owns: what may stand between a word that announces a secret and its value, and how random a value must look to be one.
+Must not: know any provider's form (`rules` does) or such a word (`words` does), or hide what a program computes
+(`token = next(it)`).
 
 The words are searched in the lower-case ASCII view of the text, and all the rest is looked at only where a word
 stands. As in the rules, every run is possessive and of a class that the part behind it does not begin with: nothing
@@ -19,13 +19,21 @@ from hub.domain.redaction.literals import Literals, sizes_by_end
 from hub.domain.redaction.names import names_no_secret
 from hub.domain.redaction.rule import Runs
 from hub.domain.redaction.span import Span
-from hub.domain.redaction.value import drawn, hidden_password, machine_made, mixed_password, placeholder
+from hub.domain.redaction.value import (
+    drawn,
+    hidden_password,
+    machine_made,
+    mixed_password,
+    placeholder,
+    said_password,
+)
+from hub.domain.redaction.words import CALLED, ENDING_IN_PASS, LOGINS, OPTIONS, PASSWORDS, SHORT, WORDS
 
-_TAIL = "[A-Za-z0-9_.-]{0,40}+"
+_TAIL = r"[\w.-]{0,40}+"
 _CLOSE = r"[\"'`)\]\\ \t]{0,8}+"
 _ASSIGN = "[=:>,.?|!]{1,5}+"
 _OPEN = r"[\s(\[{]{0,24}+"
-_TYPE = r"(?:[\s:,\"']{1,16}+[A-Za-z&*<>]{1,24}+)?"
+_TYPE = r"(?:[\s:,\"'{]{1,16}+[A-Za-z&*<>]{1,24}+)?"
 """What may stand between a name and its value's sign: `token string =`, `token: str =`, `name: TOKEN, value:`."""
 _SCHEME = r"(?:[\"'`]?[A-Za-z-]{2,16}+[ ]{1,3}+)?"
 """What a header puts before its secret: `Authorization: Token ...`."""
@@ -48,36 +56,27 @@ _FULL, _BEGINS = "".join(_PARTS) + _VALUE, _beginning(_PARTS, _VALUE_BEGINS)
 _GAP = "[ ]{1,4}+"
 _OPTION, _OPTION_BEGINS = _TAIL + _GAP + _VALUE, _beginning((_TAIL, _GAP), _VALUE_BEGINS)
 _USER, _USER_BEGINS = _LOGIN + r"(\S{1,256}+)", _beginning((_LOGIN,), r"\S{0,256}+\Z")
+_SAYS = (_TAIL, r"[ \t(]{1,4}+", "(?:[is]{2,2}+[ ]{1,4}+)?")
+"""`password is ...`, `setPassword("...")`."""
+_SAID, _SAID_BEGINS = "".join(_SAYS) + _VALUE, _beginning(_SAYS, _VALUE_BEGINS)
+_ALONE = (_CLOSE, "[:=]{1,2}+", _OPEN)
+_PASS, _PASS_BEGINS = "".join(_ALONE) + _VALUE, _beginning(_ALONE, _VALUE_BEGINS)
+_WHO = (_TAIL, "[=( ]{1,3}+", "[\"']{1,1}+", r"[^\"'\s]{1,64}+", "[\"']{1,1}+", "[, ]{1,3}+")
+_PAIRED, _PAIRED_BEGINS = "".join(_WHO) + _VALUE, _beginning(_WHO, _VALUE_BEGINS)
+"""`auth=("me", "...")`."""
 _PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
 _PAIR_SET = r"[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+"
 _PAIRS = rf"({_PAIR_SET}(?:;[ ]{{0,2}}+{_PAIR_SET}){{0,63}}+)"
+_PASSWORD, _PASSWORD_BEGINS = r"[ =]{0,4}+(\S{1,256}+)", _beginning((r"[ =]{0,4}+",), r"\S{0,256}+\Z")
 _COOKIES = "".join(_PAIRS_SIGN) + _PAIRS
-_COOKIES_BEGIN = _beginning(_PAIRS_SIGN, r"[^\r\n\"'`\\,]{0,65536}+\Z")
+_PAIRS_BEGIN = r"[^\r\n\"'`\\,]{0,65536}+\Z"
+_COOKIES_BEGIN = _beginning(_PAIRS_SIGN, _PAIRS_BEGIN)
+_JAR = r"[ =\"']{1,4}+"
 
-_WORDS = (
-    b"token",
-    b"secret",
-    b"passw",
-    b"passphrase",
-    b"pwd",
-    b"key",
-    b"auth",
-    b"credential",
-    b"client_id",
-    b"client-id",
-    b"access_id",
-    b"access-id",
-    b"_pass",
-    b"cookie",
-    b"app_id",
-    b"app-id",
-    b"accessid",
-)
-_OPTIONS = (b" -u", b"--user")
 _PLAIN = "^0-9A-Z!@#$%^&*"
 """No secret that a name announces has letters of this class only."""
 _ANCHOR = 3
-_HEADS = frozenset(word[:size] for word in (*_WORDS, *_OPTIONS) for size in range(1, len(word)))
+_HEADS = frozenset(word[:size] for word in (*WORDS, *OPTIONS) for size in range(1, len(word)))
 _LONGEST = max(map(len, _HEADS))
 _SIZES = sizes_by_end(_HEADS)
 _QUOTES = "\"'\\`,;)"
@@ -87,7 +86,6 @@ _SHORT, _LONG = 10, 24
 _NAME = 32
 _NAME_BEGIN = re.compile(rb"[a-z0-9]++\Z")
 _WORD_END = re.compile(rb"[a-z0-9_-]*+")
-_PASSWORDS = frozenset((b"passw", b"passphrase", b"pwd", b"_pass"))
 _STRONG_KEY = late(
     rb"(?:api|access|secret|private|account|crypt|cryption|signing|sign|licen[sc]e|auth|master|app|client|deploy|shared"
     rb"|service|admin|write|read|cription|consumer|app_?lication|server|project|integration|hmac|session)[_. -]?\Z"
@@ -96,13 +94,17 @@ _OTHER_KEY = late(rb"[a-z0-9][_-]\Z|[a-z]\Z")
 _LISTED = late(rb"[^=:>]*,[^=:>]*")
 """A comma and no sign of assignment: the next of a list, which a word before it does not name for sure."""
 _DASHED = late(rb"(?:\A|[\s\"'`])--?[a-z0-9_-]*\Z")
-_SET = late(rb"(?:\A|\n)[ \t]*(?:env|setenv|setx|set)[ \t]+[a-z0-9_.-]*\Z")
+_SET = late(rb"(?:\A|\n)[ \t]*(?:env|setenv|setx|set)[ \t]+(?:-[a-z]{1,8}[ \t]+){0,3}[a-z0-9_.-]*\Z")
 """`ENV NAME value` of a Dockerfile, and the like of shells and programs."""
 _LOGGED_IN = late(rb"\blogin[ \t]+[^\s\[\]]{1,64}+\s{1,8}\Z")
 _BLANK = late(_TAIL + r"(?:[ ]|\Z)")
 _PAIR = late("=([^;]+)")
 _SESSION = 16
 _CURL = late(rb"\bcurl\b(?:[^\n]|(?<=\\)\n)*\Z")
+_PROGRAM = late(
+    rb"\b(?:sshpass|mysql[a-z]{0,8}|mariadb|(?:docker|podman|nerdctl|registry|az) login|twine|(?:redis|valkey)-cli)\b"
+    rb"(?:[^\n;|&]|(?<=\\)\n)*\Z"
+)
 LOOK_BACK = 160
 """How far before a word the layer looks: whether `-u` is an option of `curl`."""
 
@@ -113,7 +115,7 @@ class Assignments:
     rank = 500
 
     def __init__(self) -> None:
-        self._literals = Literals([(word.decode(), word) for word in (*_WORDS, *_OPTIONS)], _ANCHOR)
+        self._literals = Literals([(word.decode(), word) for word in (*WORDS, *OPTIONS)], _ANCHOR)
 
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """All such values whose word begins at `lo` or later, and where one that is not whole may begin."""
@@ -144,9 +146,11 @@ class Assignments:
         runs, place = Runs(text), lo
         while True:
             for at, end, word in self._literals.hits(view, place):
-                if word in _OPTIONS:
-                    if view.rfind(b"curl", max(0, at - LOOK_BACK), at) >= 0:
+                if word in OPTIONS:
+                    if any(view.rfind(name, max(0, at - LOOK_BACK), at) >= 0 for name in OPTIONS[word]):
                         yield at, end, word
+                    continue
+                if word in SHORT and _within(view, at, end):
                     continue
                 ahead = runs.end(_PLAIN, end)
                 if ahead == len(text) and final:
@@ -156,7 +160,7 @@ class Assignments:
                 elif ahead - end > 2 * _NEAR:
                     place = min(ahead - _NEAR - _LONGEST, len(text))
                     others = [view.find(b"cookie", max(at + 1, ahead - _FAR - _LONGEST), place)]
-                    others += [view.find(option, at + 1, place) for option in _OPTIONS]
+                    others += [view.find(option, at + 1, place) for option in OPTIONS]
                     place = min([other for other in others if other >= 0], default=place)
                     break
             else:
@@ -167,9 +171,22 @@ def _readings(text: str, view: bytes, at: int, end: int, word: bytes) -> tuple[_
     """How a word at a place may announce a secret."""
     if word == b"cookie":
         return _COOKIE
-    if word in _OPTIONS:
-        return _LOGINS
-    return _SPACED_NAMES if _spaced(view, at, word) and _BLANK().match(text, end) else _NAMES
+    if word in OPTIONS:
+        return _COOKIES_GIVEN if word == b" -b" else _LOGINS if b"curl" in OPTIONS[word] else _PASSWORDS_GIVEN
+    if word in SHORT:
+        return _PASSES
+    names = _SPACED_NAMES if _spaced(view, at, word) and _BLANK().match(text, end) else _NAMES
+    if word in CALLED:
+        return (*names, _SENTENCE)
+    return (*names, _PAIR_OF_LOGIN) if word in LOGINS else names
+
+
+def _within(view: bytes, at: int, end: int) -> bool:
+    """Whether the word is a part of another: `bypass`, `passed`; `dbpass` is none."""
+    behind = view[end : end + 1]
+    return (
+        behind.isalnum() or behind in (b"_", b"-") or view[max(0, at - _NAME) : at].endswith(ENDING_IN_PASS)
+    )
 
 
 def _spaced(view: bytes, at: int, word: bytes) -> bool:
@@ -179,7 +196,7 @@ def _spaced(view: bytes, at: int, word: bytes) -> bool:
         return True
     if _SET().search(view, max(0, at - LOOK_BACK), at) is not None:
         return True
-    return word in _PASSWORDS and _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
+    return word in PASSWORDS and _LOGGED_IN().search(view, max(0, at - LOOK_BACK), at) is not None
 
 
 def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
@@ -189,13 +206,37 @@ def _assigned(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span |
     start, value = found.start(group), found[group]
     if not quoted and view[found.end() : found.end() + 1] in _GOES_ON:
         return None
-    if word in _PASSWORDS:
+    if word in SHORT:
+        secret = said_password(value)
+    elif word in PASSWORDS:
         listed = _LISTED().fullmatch(view, found.start(), start) is not None
         secret = _password(value, quoted=quoted and not listed)
     else:
         secret = _drawn(word, view[max(0, at - _NAME) : at], value)
     if not secret or _names_none(view, at, word, found):
         return None
+    return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+
+
+def _told(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
+    """The same for what a sentence tells, or a call is given: then quoted, and nothing else stands between."""
+    quoted = found["quoted"] is not None
+    start, value = found.span("quoted" if quoted else "bare")[0], found["quoted"] or found["bare"]
+    if not quoted and not view[found.start() : start].rstrip().endswith(b"is"):
+        return None
+    value = value.rstrip(".,;:!?") if not quoted else value
+    secret = said_password(value) if word in PASSWORDS else _drawn(word, view[max(0, at - _NAME) : at], value)
+    if not secret or _names_none(view, at, word, found):
+        return None
+    return Span(start, Assignments.rank, start + len(value), at, "generic", value)
+
+
+def _paired(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The password of a name and a password that a program logs in with."""
+    value = found["quoted"]
+    if value is None or not said_password(value):
+        return None
+    start = found.start("quoted")
     return Span(start, Assignments.rank, start + len(value), at, "generic", value)
 
 
@@ -238,6 +279,20 @@ def _login(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | N
     return Span(start, Assignments.rank, start + len(bare), at, "curl-login", bare)
 
 
+def _given(view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
+    """The password of `sshpass -p ...`, `mysql -p...`."""
+    bare = found[1].strip(_QUOTES)
+    if _PROGRAM().search(view, max(0, at - LOOK_BACK), at) is None or not said_password(bare):
+        return None
+    start = found.start(1) + len(found[1]) - len(found[1].lstrip(_QUOTES))
+    return Span(start, Assignments.rank, start + len(bare), at, "login", bare)
+
+
+def _cookies_given(view: bytes, at: int, word: bytes, found: re.Match[str]) -> Span | None:
+    """Those of `curl -b name=value`."""
+    return _cookies(view, at, word, found) if _CURL().search(view, max(0, at - LOOK_BACK), at) else None
+
+
 def _cookies(_view: bytes, at: int, _word: bytes, found: re.Match[str]) -> Span | None:
     """Of `name=value; name=value` all from the first value that is as random as a session's to the last."""
     drawn_values = [pair.span(1) for pair in _PAIR().finditer(found[1]) if machine_made(pair[1], _SESSION)]
@@ -271,8 +326,13 @@ class _Reading:
 
 _NAMES = (_Reading(_FULL, _BEGINS, _assigned),)
 _SPACED_NAMES = (*_NAMES, _Reading(_OPTION, _OPTION_BEGINS, _assigned))
+_SENTENCE = _Reading(_SAID, _SAID_BEGINS, _told)
+_PASSES = (_Reading(_PASS, _PASS_BEGINS, _assigned),)
+_PAIR_OF_LOGIN = _Reading(_PAIRED, _PAIRED_BEGINS, _paired)
 _COOKIE = (_Reading(_COOKIES, _COOKIES_BEGIN, _cookies),)
+_COOKIES_GIVEN = (_Reading(_JAR + _PAIRS, _beginning((_JAR,), _PAIRS_BEGIN), _cookies_given),)
+_PASSWORDS_GIVEN = (_Reading(_PASSWORD, _PASSWORD_BEGINS, _given),)
 _LOGINS = (_Reading(_USER, _USER_BEGINS, _login),)
-_NEAR = max(reading.reach for reading in _SPACED_NAMES)
+_NEAR = max(reading.reach for reading in (*_SPACED_NAMES, *_PASSES, _SENTENCE, _PAIR_OF_LOGIN))
 _FAR = max(reading.reach for reading in _COOKIE)
 """How far a value may reach behind a word, and behind that of a header which holds many."""

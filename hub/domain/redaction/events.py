@@ -16,13 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hub.domain.event import Event, EventType
-from hub.domain.redaction.redactor import Redactor, StreamRedactor
+from hub.domain.redaction.redactor import TAIL, Redactor, StreamRedactor
 from hub.domain.text import cap
 
 _CAPS: Mapping[EventType, int] = {EventType.TOOL_RESULT: 16_384}
 _CAP = 65_536
-_TAIL = 2048
-"""Letters at the end of a text in which a known value may begin."""
 _Stream = tuple[EventType, bool]
 """The kind of an event, and whether it is a copy for those who watch: a `delta`, whose text is told again as a whole."""
 
@@ -82,6 +80,6 @@ class EventRedactor:
     def _remember(self, of: _Stream, text: str) -> None:
         if text.strip():
             end = self._ends[of] = (
-                (self._ends.get(of, "") + text)[-_TAIL:] if len(text) < _TAIL else text[-_TAIL:]
+                (self._ends.get(of, "") + text)[-TAIL:] if len(text) < TAIL else text[-TAIL:]
             )
             self._newest[of[1]] = end

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from hub.domain.patterns import late
-from hub.domain.redaction.fragments import Fragments, Piece
+from hub.domain.redaction.fragments import WORDS_SIZE, Fragments, Piece, tells
 from hub.domain.redaction.literals import Literals
 from hub.domain.redaction.span import Anchors, Span, trie
 from hub.domain.text import MARK
@@ -29,6 +29,7 @@ _GATE = 8
 """Letters of a form that are enough to look closer."""
 _HEAD = 4
 _TAIL = 64
+_A_WORD = re.compile("[A-Za-z]{5}")
 _BREAKING = b"\\nr\r\n\t "
 _BREAK = late(r"(?:\\[rn]|[\r\n])[ \t]*")
 
@@ -114,13 +115,22 @@ class KnownSecrets:
     def scan(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """All known values in `text` that begin at `lo` or later, and where one may begin that is not whole.
 
-        With `final` nothing more will come: a value cut off at the end is found by its first 8 letters.
+        With `final` nothing more will come: a value cut off at the end is found by its first 8 letters, of words by 16.
         """
         if not self._forms:
             return [], len(text)
         spans, hold = self._whole(text.removesuffix(MARK) if final else text, lo, final=final)
         spans += self._fragments.find(text.encode("ascii", "replace"), lo, self.rank)
         return spans, hold if final else min(hold, self._fragments.begun(text, lo))
+
+    def stand_in(self, text: str) -> bool:
+        """Whether a known value, or sixteen letters in a row of one, stands in `text`: no word that stands in any text."""
+        if not self._forms:
+            return False
+        whole, _ = self._whole(text, 0, final=False)
+        pieces = self._fragments.find(text.encode("ascii", "replace"), 0, self.rank)
+        found = (*whole, *(span for span in pieces if span.end - span.start >= WORDS_SIZE))
+        return any(tells(text[span.start : span.end]) for span in found)
 
     def _whole(self, text: str, lo: int, *, final: bool) -> tuple[list[Span], int]:
         """The same for values that are whole, or cut off by the end of the text."""
@@ -196,8 +206,10 @@ class KnownSecrets:
     def _cut_off(self, text: str, hold: int) -> list[Span]:
         rest = text[hold:]
         for end in (rest, _join(rest), rest.removesuffix("\\"), _join(rest.removesuffix("\\"))):
+            if len(end) < MIN_LENGTH or (_A_WORD.search(end) and not tells(end)):
+                continue  # the first words of a value are words
             place = bisect.bisect_left(self._sorted, end)
-            if len(end) >= MIN_LENGTH and place < len(self._sorted) and self._sorted[place].startswith(end):
+            if place < len(self._sorted) and self._sorted[place].startswith(end):
                 known = self._forms[self._sorted[place]]
                 return [Span(hold, self.rank, len(text), hold, known.rule, known.secret)]
         return []

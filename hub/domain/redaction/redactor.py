@@ -36,6 +36,8 @@ _CONTEXT = 192
 _DEPTH = 64
 _BORDER = 4096
 """Letters of a text that tell whether it goes on with a value."""
+TAIL = 2048
+"""Letters at the end of a text in which a known value may begin."""
 SHORTEST = 8
 """No layer finds anything in a shorter text."""
 _NAME, _NAMES = 48, 1024
@@ -170,8 +172,22 @@ class Redactor:
         if isinstance(value, Mapping):
             return {self._value(key, depth): self._value(item, depth + 1) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self._value(item, depth + 1) for item in value]
+            return self._items(value, depth + 1)
         return value
+
+    def _items(self, items: Sequence[Any], depth: int) -> list[Any]:
+        """The items of a list; what they say (`text`, of the same `role` or of any) a known value goes on in."""
+        safe = [self._value(item, depth) for item in items]
+        ends: dict[object, str] = {}
+        for place, item in enumerate(items):
+            text = item.get("text") if isinstance(item, Mapping) else None
+            if isinstance(text, str) and text:
+                speakers = (str(item.get("role")), None)
+                begun = self.begun({ends.get(speaker, "") for speaker in speakers}, text)
+                if begun and isinstance(safe[place], dict):
+                    safe[place]["text"] = self.stream(begun).feed(text, final=True)
+                ends.update((speaker, (ends.get(speaker, "") + text)[-TAIL:]) for speaker in speakers)
+        return safe
 
 
 class StreamRedactor:

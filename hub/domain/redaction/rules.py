@@ -6,6 +6,8 @@ Must not: grow into a scanner; unknown secrets in general are the work of a main
 
 from __future__ import annotations
 
+import base64
+
 from hub.domain.redaction.rule import ALNUM, UPPER, Rule, Run
 
 _URLSAFE = "A-Za-z0-9_-"
@@ -25,6 +27,7 @@ _ENTRA_HEAD = rf"(?<=[{_ENTRA}]{{3}})(?<![{_ENTRA}]{{4}})(?<!:[0-9a-f]{{8}}\][{_
 """Three letters stand before the version of a secret of Microsoft Entra; more, and it is part of something else."""
 
 _HEX = "a-f0-9"
+_LOGINS = "A-Za-z0-9._~%^#+=!$&*,;()-"
 
 _BROKERED: tuple[Rule, ...] = (
     _key("anthropic", "sk-ant-", 16),
@@ -102,8 +105,9 @@ _SERVICES: tuple[Rule, ...] = (
         Rule("azure", (f"{version}Q~", Run(_ENTRA, 31, 34)), exact=True, before=_ENTRA_HEAD)
         for version in range(10)
     ),
-    Rule("azure", ("sig=", Run("%" + _BASE64, 43, 128, secret=True)), boundary=True, mixed=True),
+    Rule("azure", ("sig=", Run(_BASE64 + "%_-", 43, 128, secret=True)), boundary=True, mixed=True),
     Rule("sendgrid", ("SG.", Run(_URLSAFE, 16, 64), ".", Run(_URLSAFE, 16, 128))),
+    Rule("telegram", ("api.telegram.org/bot", Run("0-9", 6, 16), ":", Run(_URLSAFE, 30, 64, secret=True))),
     Rule("age", ("AGE-SECRET-KEY-1", Run(UPPER, 40, 58))),
 )
 """Keys of other services, as far as they are common; a detection engine knows hundreds."""
@@ -123,22 +127,28 @@ _STRUCTURES: tuple[Rule, ...] = (
     *(
         Rule("webhook", (place, Run("A-Za-z0-9_/@.-", 24, 512, secret=True)))
         for place in (
-            *("webhook.office.com/webhookb2/", "/api/webhooks/"),
+            *(
+                "webhook.office.com/webhookb2/",
+                "outlook.office.com/webhook/",
+                "/api/webhooks/",
+                "hooks.zapier.com/hooks/catch/",
+            ),
             *(f"hooks.slack.com/{kind}/" for kind in ("services", "workflows", "triggers")),
         )
     ),
+    Rule("signed-url", ("Signature=", Run(_BASE64 + "%_~-", 24, 1024, secret=True)), mixed=True),
+    Rule("oauth-code", ("code=", Run("A-Za-z0-9._~%/-", 24, 1024, secret=True)), boundary=True, mixed=True),
     Rule(
         "url-login",
-        (
-            "://",
-            Run("A-Za-z0-9._~%+-", 0, 128),
-            ":",
-            Run("A-Za-z0-9._~%+=!$&*,;()-", 6, 256, secret=True),
-            "@",
-        ),
+        ("://", Run("A-Za-z0-9._~%+=,-", 0, 128), ":", Run(_LOGINS, 6, 256, secret=True), "@"),
         chosen=True,
     ),
     Rule("url-login", ("://", Run("A-Za-z0-9._~%-", 20, 255, secret=True), "@"), mixed=True),
+    Rule(
+        "url-login",
+        ("://", Run("A-Za-z0-9._~%-", 20, 255, secret=True), ":", Run(_LOGINS, 0, 256), "@"),
+        mixed=True,
+    ),
     *(
         Rule(
             "private-key",
@@ -150,6 +160,21 @@ _STRUCTURES: tuple[Rule, ...] = (
             ),
         )
         for end in ("PRIVATE KEY-----", "PRIVATE KEY BLOCK-----")
+    ),
+    *(
+        _key(
+            "private-key", base64.b64encode(f"-----BEGIN {kind}".encode()).decode()[:20], 40, 32_768, _BASE64
+        )
+        for kind in ("PRIVATE", "RSA PRIVATE", "EC PRIVATE", "DSA PRIVATE", "OPENSSH", "ENCRYPTED")
+    ),
+    Rule(
+        "private-key",
+        (
+            "Private-Lines: ",
+            Run("0-9", 1, 4),
+            Run("\\s", 1, 2),
+            Run(_BASE64 + "\\s", 32, 32_768, secret=True),
+        ),
     ),
 )
 """What is a secret by its structure, whoever made it."""

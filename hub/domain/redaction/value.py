@@ -15,6 +15,7 @@ from hub.domain.patterns import late
 
 _SEGMENT = late("(?<![A-Za-z0-9])(?!(?:[a-z]+|[A-Z]+|[0-9]+)(?![A-Za-z0-9]))[A-Za-z0-9]+")
 """Letters and digits of more than one kind, up to a sign."""
+_PLAIN_SEGMENT = late("[A-Za-z0-9]+")
 _LONG_NUMBER = late("(?<![A-Za-z0-9])[0-9]{15,}(?![A-Za-z0-9])")
 _UUID = late("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _COMPUTED = late(r"[<>{}\[\]]|\$(?:\(|[A-Z_]{3}|[a-z_]{3})|^\$|\*\*\*|\.\.\.|%[A-Za-z_]+%")
@@ -32,10 +33,12 @@ _MEANT = (
         "abcdefg",
     ),
     *("1234-1234-", "1234_1234_", "00000000", "deadbeef", "cafebabe"),
-    *(f"{verb}{sign}" for verb in ("insert", "replace", "enter", "put", "goes") for sign in "-_"),
 )
 """Words that say that a value is to be put in their place, and what a person types for one."""
-_YOURS = late(r"(?<![a-z0-9])your(?![a-z0-9]{6})|[_-]here(?![a-z0-9])")
+_YOURS = late(
+    r"(?<![a-z0-9])(?:your(?![a-z0-9]{6})|(?:insert|replace|enter|put|goes)[_-])|[_-](?:goes[_-])?here(?![a-z0-9])"
+)
+"""The same of words that chance writes into a key too: they count where they stand alone."""
 _NO_VALUE = late(
     r"(?i)[-+]?[0-9]*\.[0-9]+(?:e[-+]?[0-9]+)?\Z|(?:md5|sha(?:1|224|256|384|512))[-:=]"
     r"|[a-z0-9_.-]*/[a-z0-9_./-]*\.[a-z]{2,4}\Z|https?://[^@?]*\Z|0x[0-9a-f]{40}\Z"
@@ -49,7 +52,7 @@ _HEX = late("[0-9A-Fa-f]{32,}")
 _ODD = late("[0-9!@#$%^&*]")
 _COMMON = late(
     r"(?i)(?:(?:my|your|the|some)?[_-]?(?:password|passwd|passphrase|pass|pw|pwd|secret|token|test|user|username)"
-    r"|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
+    r"|(?:postgres|anonymous|admin|root|guest)|@[\w.-]+|none|null|prompt|change.?me|example|placeholder|dummy|redacted|x+|\*+)[0-9]*|\$\w+|%\w+%"
 )
 _NUMBERS = late("[0-9]+")
 _BETWEEN = late("[_.]+")
@@ -63,7 +66,7 @@ _WORDS = late("(?=[A-Z]?[b-df-hj-np-tv-xz]*[aeiouy])[A-Z]?[a-z]{3,}|[a-z]{4,}")
 """What may be a word within a name in camel case: it has a vowel, and four letters."""
 _NAMED, _WORDED = 0.55, 0.75
 """The share of a name's letters in words, at least: by chance a fifth is; and where nothing else may be a form's body."""
-_KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*]")))
+_KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+]")))
 _MASS = 14
 _DISTINCT = 7
 _VARIED = 4
@@ -71,6 +74,10 @@ _JUDGED = 128
 """Letters of a value that tell what it is. More would cost the more, the more words of secrets a text is full of."""
 _CHANCE = late("[0-9A-Z]")
 """What no value that a machine made is without."""
+_SPELT = late("(?i)(?:[b-df-hj-np-tv-xz]{0,4}+[aeiouy]{1,3}+)++[b-df-hj-np-tv-xz]{0,4}+")
+"""What can be said aloud."""
+_BY_HAND = late("[A-Za-z]{3,}+[0-9]{0,4}+|[0-9]{1,4}+(?:[A-Za-z]{3,}+)?|[a-z]{1,3}|[A-Z]{1,3}")
+_LONGEST_WORD, _LONGEST_NAME = 14, 24
 _PASSWORD, _UNMIXED = 5, 10
 """Letters that a password has at least; and one without digits and signs."""
 _KINDS_LEAST = 3
@@ -154,10 +161,48 @@ def worded(value: str) -> bool:
     return not any(map(str.isdigit, value)) and len(letters) > 0 and _in_words(letters) >= _WORDED
 
 
+def by_hand(segment: str) -> bool:
+    """Whether a person may have written the segment: words that can be said, in camel case too, or a short number, or both.
+
+    No dictionary is asked. What is drawn at random is seldom both so short, so plain and so well spelt.
+    """
+    if _BY_HAND().fullmatch(segment) is None:
+        return False
+    letters = segment.strip("0123456789")
+    words = _HUMPS().findall(letters)
+    return len(letters) <= _WORD or (
+        len(words) * _WORD <= len(letters) <= _LONGEST_NAME and not drawn(letters) and all(map(_spelt, words))
+    )
+
+
+def _spelt(word: str) -> bool:
+    return len(word) <= _WORD or (len(word) <= _LONGEST_WORD and _SPELT().fullmatch(word) is not None)
+
+
+def said_password(value: str) -> bool:
+    """The same for a value in a sentence or a call, where names and words stand as often: no person's words alone."""
+    return (
+        hidden_password(value)
+        and (_kinds(value) >= _KINDS_LEAST or _drawn_letters(value) or machine_made(value, _UNMIXED))
+        and not all(map(by_hand, _PLAIN_SEGMENT().findall(value)))
+    )
+
+
+def _drawn_letters(value: str) -> bool:
+    letters = "".join(_LETTERS().findall(value))
+    return bool(letters) and drawn(letters)
+
+
+def _kinds(value: str) -> int:
+    return sum(kind.search(value) is not None for kind in _KINDS)
+
+
 def _mixed(random: str) -> bool:
     """Whether digits and capitals stand among the letters as chance puts them, not as a number behind a name."""
     return (
         random.isalpha()
+        or not all(map(_spelt, _HUMPS().findall(random)))
+        or _drawn_letters(random.strip("0123456789"))
         or len(_NUMBERS().findall(random)) > 1
         or len(_HUMPS().findall(random)) * _HUMP_MIXED >= len(random)
     )
@@ -167,7 +212,7 @@ def hidden_password(value: str) -> bool:
     """Whether a value in the place of a password is one: no variable, no word that stands for it."""
     return (
         len(value) >= _PASSWORD
-        and (bool(_ODD().search(value)) or (len(value) >= _UNMIXED and value.isalpha() and drawn(value)))
+        and (bool(_ODD().search(value)) or (len(value) >= _UNMIXED and _drawn_letters(value)))
         and not placeholder(value)
         and not stands_for_one(value)
         and not _name(value)
@@ -176,4 +221,4 @@ def hidden_password(value: str) -> bool:
 
 def mixed_password(value: str) -> bool:
     """The same for a value without quotes, which in a program is most often a name: three kinds of characters."""
-    return hidden_password(value) and sum(kind.search(value) is not None for kind in _KINDS) >= _KINDS_LEAST
+    return hidden_password(value) and _kinds(value) >= _KINDS_LEAST

@@ -127,11 +127,11 @@ GITHUB = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 HELD = "account-token-93hf7fj2kd"
 
 
-def holding(made):
+def holding(made, token=HELD):
     """Both agents are there, and hub holds a token for one of them."""
     made.script("demo-first", {"say": "working"}, {"limit": {}})
     made.script("demo-second", {"done": "finished"})
-    made.configure(f'[providers.demo-first.env]\nDEMO_TOKEN = "{HELD}"\n')
+    made.configure(f'[providers.demo-first.env]\nDEMO_TOKEN = "{token}"\n')
 
 
 async def test_another_provider_is_not_given_secrets_in_the_work_unsaid(made, monkeypatch):
@@ -174,6 +174,19 @@ async def test_a_contract_with_a_key_of_hub_is_given_to_nobody(made, monkeypatch
             with pytest.raises(HubError) as caught:
                 refuse_known_secrets(parts.kit, "plain", f"so {text} is")
             assert caught.value.code is Code.CONTRACT_INVALID
+
+
+@pytest.mark.parametrize("token", ["sk-demo-second-test-1234", "demo-second-x", "completed", "objective1"])
+async def test_a_key_made_of_words_stops_no_handoff(made, monkeypatch, token):
+    """A key with an agent's name in it made every contract one that nobody was given: the name stands in each."""
+    holding(made, token)
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("write with demo-second"))
+        status = await live.until_ended()
+    assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1)
+    brief = (made.hub / "envelope.md").read_text()
+    assert "write with demo-second" in brief
+    assert token not in brief
 
 
 async def test_a_file_named_like_a_key_does_not_carry_it_into_the_contract(made, monkeypatch):

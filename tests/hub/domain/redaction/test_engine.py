@@ -48,6 +48,13 @@ def test_the_engine_sees_a_token_behind_its_line():
     assert engine.asked == ["acme key: 12ab34cd56ef78"]
 
 
+def test_a_uuid_is_no_question():
+    """Every line of an agent has one; a run of twelve mixed letters stands at its end."""
+    engine = Context()
+    assert kinds("acme id: 0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b", engine) == []
+    assert engine.asked == []
+
+
 def test_questions_are_asked_together_and_only_where_something_is_seen_alone():
     """A question alone costs ten times what reading it costs."""
     engine = Context()

@@ -1,0 +1,55 @@
+"""The words that announce a secret.
+
+Owns: which these are, those that announce a password, and the options of programs that a password follows.
+Must not: judge what follows (`assigned` does), or know which names with such a word are of no secret (`names` does).
+
+All stand in lower-case ASCII; three letters at least, by which they are looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_ABROAD = (
+    *(b"contrase", b"senha", b"wachtwoord", b"haslo", b"heslo"),
+    *(b"kennwort", b"mot_de_passe", b"motdepasse"),
+)
+"""A password in Spanish (up to the letter that is not ASCII), Portuguese, Dutch, Polish, Czech, German and French."""
+PASSWORDS = frozenset(
+    (
+        *(b"passw", b"passphrase", b"pwd", b"_pass", b"pass", b"psk", b"securestring", b"identified by"),
+        *_ABROAD,
+    )
+)
+"""Also as PowerShell and SQL write it, and access points."""
+LOGINS = (b"auth", b"credential")
+"""What a name and a password are given to: `auth=("me", "...")`."""
+CALLED = PASSWORDS | {b"token", b"secret", b"key"}
+"""What a value follows that a program is called with, or a sentence tells."""
+SHORT = (b"pass", b"psk")
+"""What is a part of many other words, so that it has to stand for itself and an assignment behind it."""
+ENDING_IN_PASS = (b"by", b"com", b"tres", b"sur", b"over", b"under", b"encom")
+"""What words begin with that end in `pass` and are no password's: `dbpass` is one."""
+WORDS = (
+    *sorted(PASSWORDS),
+    *(b"token", b"secret", b"key", b"cookie"),
+    *(
+        b"auth",
+        b"credential",
+        b"client_id",
+        b"client-id",
+        b"access_id",
+        b"access-id",
+        b"accessid",
+        b"app_id",
+        b"app-id",
+    ),
+)
+OPTIONS: Mapping[bytes, tuple[bytes, ...]] = {
+    b" -u": (b"curl",),
+    b"--user": (b"curl",),
+    b" -b": (b"curl",),
+    b" -p": (b"sshpass", b"mysql", b"mariadb", b" login", b"twine"),
+    b" -a": (b"redis-cli", b"valkey-cli"),
+}
+"""Options that a secret follows, and of which programs."""
