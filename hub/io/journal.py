@@ -40,6 +40,7 @@ HEAD_SYNC = 4096
 MAX_GROUP = 1024
 """Most records of one write."""
 _SECTOR = 512
+_OPEN_WRITTEN = "something else wrote to the log, or put it away, while it was open"
 _CHUNK = 1 << 20
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -86,6 +87,8 @@ class AuditJournal:
         self._judged = audit.START
         self._ends = array.array("Q")
         self._unsynced = 0
+        self._touched = 0
+        """When the file was changed last, by this journal or before it was judged."""
 
     @classmethod
     def open(cls, places: Places, key: bytes, *, clock: Callable[[], float] = time.time) -> AuditJournal:
@@ -167,6 +170,34 @@ class AuditJournal:
         self._judged = tip
         return True
 
+    def recheck(self) -> None:
+        """Judges every record anew where something else has touched the file since it was written; see `broken`.
+
+        The kernel keeps the time of every change, and whoever changes the bytes cannot choose it.
+        """
+        now = os.fstat(self._fd)
+        if self.broken is not None or now.st_ctime_ns == self._touched:
+            return
+        data = _pread_all(self._fd, 0, now.st_size)
+        verdict = audit.verify_lines(_lines(data), self._tip)
+        if verdict.ok and (len(data) != self._tip.size or not self._in_place(now)):
+            verdict = Verdict(State.BROKEN, len(self._ends), self._tip, len(self._ends), _OPEN_WRITTEN)
+        if verdict.state is State.BROKEN:
+            self._ends = _line_ends(data)[: verdict.records]
+            self.broken = _broken_error(verdict)
+        self._touched = now.st_ctime_ns
+
+    def _in_place(self, opened: os.stat_result) -> bool:
+        """Whether the file that is open is the one at its place: what is written to another one is lost."""
+        try:
+            return os.path.samestat(self._places.audit.lstat(), opened)
+        except OSError:
+            return False
+
+    def changed_at(self) -> str:
+        """When the file was last written, by its own word; ISO 8601."""
+        return _timestamp(os.fstat(self._fd).st_mtime)
+
     def __len__(self) -> int:
         return len(self._ends)
 
@@ -209,18 +240,21 @@ class AuditJournal:
 
     def _write(self, lines: list[bytes]) -> None:
         size = self._tip.size
-        if os.fstat(self._fd).st_size != size:
-            self._break(len(self._ends), "something else wrote to the log while it was open")
+        self.recheck()
+        if self.broken is not None:
+            raise self.broken
         with self._final_errors(), coded_errors(self._places.audit):
             try:
                 failpoints.hit("audit.append")
                 write_all(self._fd, b"".join(lines))
             except OSError:
                 os.ftruncate(self._fd, size)
+                self._touched = os.fstat(self._fd).st_ctime_ns
                 raise
         with self._final_errors():
             # Not to be tried again, whatever it says: the kernel may have thrown away what it could not write.
             os.fdatasync(self._fd)
+            self._touched = os.fstat(self._fd).st_ctime_ns
         for line in lines:
             size += len(line)
             self._ends.append(size)
@@ -246,6 +280,7 @@ class AuditJournal:
 
     def _start(self, *, mend: bool = True) -> None:
         head, why = _read_head(self._places.audit_head, self._key)
+        touched = os.fstat(self._fd).st_ctime_ns
         tail, verdict = self._judge(head)
         if why:
             verdict = Verdict(State.BROKEN, verdict.records, verdict.last, None, why)
@@ -253,6 +288,7 @@ class AuditJournal:
             self.broken = _broken_error(verdict)
             return
         self._tip = self._judged = verdict.last
+        self._touched = touched
         if not mend:
             return
         with coded_errors(self._places.audit_head):
@@ -284,14 +320,11 @@ class AuditJournal:
             with coded_errors(self._places.audit):
                 os.ftruncate(self._fd, self._tip.size)
                 os.fsync(self._fd)
+            self._touched = os.fstat(self._fd).st_ctime_ns
             found |= {"bytes": len(tail), "sha256": digest, "keptAs": aside.name}
         draft = self.draft()
         draft.add("audit.recovered", found)
         self.commit(draft)
-
-    def _break(self, seq: int, reason: str) -> None:
-        self.broken = _broken_error(Verdict(State.BROKEN, seq, self._tip, seq, reason))
-        raise self.broken
 
 
 def verify_file(places: Places, key: bytes, expect: Head | None = None) -> Verdict:
