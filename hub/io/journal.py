@@ -33,6 +33,7 @@ from hub.domain.canonical import canonical
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import coded_errors, read_bounded, write_all, write_atomic
+from hub.io.growing import line_ends, lines, pread_all
 from hub.io.places import Places
 
 HEAD_SYNC = 4096
@@ -41,7 +42,6 @@ MAX_GROUP = 1024
 """Most records of one write."""
 _SECTOR = 512
 _OPEN_WRITTEN = "something else wrote to the log, or put it away, while it was open"
-_CHUNK = 1 << 20
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -163,7 +163,7 @@ class AuditJournal:
 
         One pass over the bytes that came since; nothing before them is read, so a look costs what was appended.
         """
-        fresh = _pread_all(self._fd, self._judged.size, os.fstat(self._fd).st_size - self._judged.size)
+        fresh = pread_all(self._fd, self._judged.size, os.fstat(self._fd).st_size - self._judged.size)
         tip = audit.quick_tip(fresh, self._judged)
         if tip is None or (tip.seq, tip.hash, tip.size) != (self._tip.seq, self._tip.hash, self._tip.size):
             return False
@@ -178,12 +178,12 @@ class AuditJournal:
         now = os.fstat(self._fd)
         if self.broken is not None or now.st_ctime_ns == self._touched:
             return
-        data = _pread_all(self._fd, 0, now.st_size)
-        verdict = audit.verify_lines(_lines(data), self._tip)
+        data = pread_all(self._fd, 0, now.st_size)
+        verdict = audit.verify_lines(lines(data), self._tip)
         if verdict.ok and (len(data) != self._tip.size or not self._in_place(now)):
             verdict = Verdict(State.BROKEN, len(self._ends), self._tip, len(self._ends), _OPEN_WRITTEN)
         if verdict.state is State.BROKEN:
-            self._ends = _line_ends(data)[: verdict.records]
+            self._ends = line_ends(data)[: verdict.records]
             self.broken = _broken_error(verdict)
         self._touched = now.st_ctime_ns
 
@@ -211,7 +211,7 @@ class AuditJournal:
         if first >= stop:
             return []
         begin = self._ends[first - 1] if first else 0
-        data = _pread_all(self._fd, begin, self._ends[stop - 1] - begin)
+        data = pread_all(self._fd, begin, self._ends[stop - 1] - begin)
         ends = [begin, *self._ends[first:stop]]
         records = [audit.read_record(data[a - begin : b - begin]) for a, b in pairwise(ends)]
         return records[::-1] if newest_first else records
@@ -219,7 +219,7 @@ class AuditJournal:
     def places_of(self, mark: bytes, first: int, stop: int) -> list[int]:
         """The numbers of the records from `first` to before `stop` whose line has these bytes; none is parsed."""
         begin = self._ends[first - 1] if first else 0
-        data = _pread_all(self._fd, begin, self._ends[stop - 1] - begin) if stop > first else b""
+        data = pread_all(self._fd, begin, self._ends[stop - 1] - begin) if stop > first else b""
         found: list[int] = []
         at = data.find(mark)
         while at >= 0:
@@ -238,7 +238,7 @@ class AuditJournal:
                     os.close(fd)
         self._fd = self._head_fd = -1
 
-    def _write(self, lines: list[bytes]) -> None:
+    def _write(self, written: list[bytes]) -> None:
         size = self._tip.size
         self.recheck()
         if self.broken is not None:
@@ -246,7 +246,7 @@ class AuditJournal:
         with self._final_errors(), coded_errors(self._places.audit):
             try:
                 failpoints.hit("audit.append")
-                write_all(self._fd, b"".join(lines))
+                write_all(self._fd, b"".join(written))
             except OSError:
                 os.ftruncate(self._fd, size)
                 self._touched = os.fstat(self._fd).st_ctime_ns
@@ -255,7 +255,7 @@ class AuditJournal:
             # Not to be tried again, whatever it says: the kernel may have thrown away what it could not write.
             os.fdatasync(self._fd)
             self._touched = os.fstat(self._fd).st_ctime_ns
-        for line in lines:
+        for line in written:
             size += len(line)
             self._ends.append(size)
 
@@ -298,15 +298,15 @@ class AuditJournal:
 
     def _judge(self, head: Head | None) -> tuple[bytes, Verdict]:
         """The torn tail and the verdict; fills the table of record ends up to the last good one."""
-        data = _pread_all(self._fd, 0, os.fstat(self._fd).st_size)
+        data = pread_all(self._fd, 0, os.fstat(self._fd).st_size)
         whole = data.rfind(b"\n") + 1
-        self._ends = _line_ends(data)
+        self._ends = line_ends(data)
         if head is not None and whole >= head.size >= 0:
             tip = audit.quick_tip(data[: head.size], audit.START)
             if tip is not None and (tip.seq, tip.hash, tip.size) == (head.seq, head.hash, head.size):
-                rest = audit.verify_lines(_lines(data[head.size :]), tip, after=tip)
+                rest = audit.verify_lines(lines(data[head.size :]), tip, after=tip)
                 return data[rest.last.size :] if rest.state is State.TORN else b"", rest
-        verdict = audit.verify_lines(_lines(data), head)
+        verdict = audit.verify_lines(lines(data), head)
         return data[whole:] if verdict.state is State.TORN else b"", verdict
 
     def _recover(self, tail: bytes, unanchored: int) -> None:
@@ -369,30 +369,6 @@ def _read_head(path: Path, key: bytes) -> tuple[Head | None, str]:
 def _head_bytes(head: Head) -> bytes:
     """One sector, so that it is replaced in place all at once."""
     return canonical(head.to_json()).ljust(_SECTOR - 1) + b"\n"
-
-
-def _lines(data: bytes) -> Iterator[bytes]:
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start) + 1 or len(data)
-        yield data[start:end]
-        start = end
-
-
-def _line_ends(data: bytes) -> array.array[int]:
-    ends, end = array.array("Q"), 0
-    while end := data.find(b"\n", end) + 1:
-        ends.append(end)
-    return ends
-
-
-def _pread_all(fd: int, offset: int, size: int) -> bytes:
-    parts: list[bytes] = []
-    while size and (part := os.pread(fd, min(size, 64 * _CHUNK), offset)):
-        parts.append(part)
-        offset += len(part)
-        size -= len(part)
-    return b"".join(parts)
 
 
 def _open_nofollow(path: str, flags: int) -> int:
