@@ -106,10 +106,10 @@ class Routing:
         self.kit.config = await insist(self.kit.settings, GetConfig())
 
     async def config(self) -> Config:
-        """What the user wants at this moment. Of it the session takes over the accounts, and nothing else."""
+        """What the user wants at this moment. Of it the session takes over accounts and rules, and nothing else."""
         with contextlib.suppress(HubError):
             fresh: Config = await insist(self.kit.settings, GetConfig())
-            self.kit.config = self.kit.config.with_accounts_of(fresh)
+            self.kit.config = self.kit.config.amended_by(fresh)
             return fresh
         return self.kit.config
 
