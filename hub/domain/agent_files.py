@@ -73,18 +73,18 @@ FILES: Mapping[str, str] = {
 _PLAIN = tuple(name for name in FILES if not name.startswith("."))
 VARIABLES = ".env"
 """Aider, Gemini CLI and Qwen Code take their own settings from it, and so their commands and servers."""
-_BLANK = r"[^\S\n]|\ufeff"
+_BLANK = "[\t\v\f \xa0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]"
 """What the readers of such files take for a blank: a mark of byte order too."""
 _ENDS = re.compile("\r\n?|[\u2028\u2029]")
 """What they take for the end of a line besides."""
 _OBEYED = re.compile(
-    rf"^(?:{_BLANK})*(?:export(?:{_BLANK})+)?("
+    rf"^{_BLANK}*(?:export{_BLANK}+)?("
     r"(?:AIDER|ANTHROPIC|AZURE|CLAUDE|CODEX|COPILOT|DEEPSEEK|GEMINI|GOOGLE|GOOSE|GROQ|HUB|KIMI|LITELLM"
     r"|MISTRAL|NODE|OLLAMA|OPENAI|OPENCODE|OPENROUTER|QWEN|DASHSCOPE|XAI"
     r"|LD|DYLD|GIT|SSH|NPM_CONFIG|XDG|BUN|DENO|RIPGREP|CURL|SSL|REQUESTS|PERL5?|RUBY|DOCKER|PROMPT)_[A-Z0-9_]*"
     r"|(?:SANDBOX|SEATBELT|PYTHON|PERL5|RUBY|LESS)[A-Z0-9_]*|[A-Z0-9_]*JAVA(?:_TOOL)?_OPTIONS"
     r"|(?:HTTPS?|ALL|NO)_PROXY|PATH|HOME|SHELL|EDITOR|VISUAL|[A-Z]*PAGER|BROWSER|BASH_ENV|ENV|ZDOTDIR|IFS|PS[0-4]"
-    rf")(?:{_BLANK})*[=:].*$",
+    rf"){_BLANK}*[=:].*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _TEXTS = frozenset(
