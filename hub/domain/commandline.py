@@ -347,7 +347,7 @@ def searched(line: str) -> list[tuple[str, str]]:
 def _below(command: Command) -> tuple[str, ...]:
     words = command.words
     program, rest = command.program, list(words[1:])
-    if program in _FEEDERS:
+    if program in _FEEDERS or (program == "git" and "archive" in rest):
         return (".",)
     if _takes(program, rest):
         return tuple(word for word in rest if not word.startswith("-")) or (".",)
@@ -366,4 +366,4 @@ def _takes(program: str, rest: Sequence[str]) -> bool:
         return any(_DEEP.fullmatch(word) for word in rest)
     if program == "find":
         return not _FOR_EACH.isdisjoint(rest)
-    return program in _TAKERS or (program == "git" and "archive" in rest)
+    return program in _TAKERS

@@ -46,7 +46,8 @@ def _letter(found: re.Match[str]) -> str:
 
 def braced(word: str) -> list[str]:
     """The words that stand for one with braces: `{rm,x}`, `s{e,o}cret`; the word alone where there are none."""
-    waiting, found = [word], []
+    waiting = [word]
+    found: list[str] = []
     while waiting and len(waiting) + len(found) < _MOST:
         one = waiting.pop(0)
         if (cut := _choices(one)) is None:
