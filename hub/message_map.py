@@ -96,6 +96,7 @@ from hub.messages import (
     Subscribe,
     SwitchAccount,
     Unsubscribe,
+    WhoBegins,
     WithdrawApprovals,
 )
 
@@ -127,7 +128,7 @@ _DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("settings", (GetConfig,)),
     ("events", (EventAppend, EventsSince)),
     ("audit", (AuditAppend,)),
-    ("session", (StartRun, GetSessionFacts)),
+    ("session", (StartRun, WhoBegins, GetSessionFacts)),
     ("quota", (SpentElsewhere,)),
 )
 

@@ -66,16 +66,18 @@ class AuditWriter(Actor[Any]):
         match message:
             case AuditAppend(entries=entries):
                 return await self._append([e for e in entries if self._is_new(e)])
-            case AuditHead():
-                return self._head()
             case AuditIntact():
                 return self._journal.broken is None and await trio.to_thread.run_sync(self._journal.intact)
             case AuditLastEvent():
                 return self._last_event
             case AuditHistory(limit=limit, before=before, event=event, handoffs=handoffs):
                 page = partial(self._timeline.page, limit, before, event, handoffs=handoffs)
-                # What has to be searched for is in a thread: a long log takes its time.
-                return await trio.to_thread.run_sync(page) if event or handoffs else page()
+                # In a thread: a long log takes its time to be searched, and to be judged anew.
+                await trio.to_thread.run_sync(self._journal.recheck)
+                return await trio.to_thread.run_sync(page)
+            case AuditHead():
+                await trio.to_thread.run_sync(self._journal.recheck)
+                return self._head()
             case _:
                 raise TypeError(f"{type(message).__name__} is not for the audit log")
 

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Mapping
 
 from hub.domain.config.reader import Config
+from hub.domain.rules import unenforceable
 from hub.errors import Code, HubError
 from hub.io.child import AgentLaunch, StdinMode
 from hub.io.commands import base_env
@@ -36,9 +37,14 @@ def agent_launch(
     """
     launch = provider.launch(assignment)
     env = _env(provider, assignment, launch, own)
-    if assignment.asks and (why := provider.loose(assignment, env, texts)):
+    lets = provider.loose(assignment, env, texts) if assignment.asks else {}
+    if why := unenforceable(config.approvals, provider.name, lets):
         detail = f"{provider.name} is not started under your [[approvals]]: {why}"
-        raise HubError(Code.DISPATCH_FAILED, detail, hint="Change that, or give the rule another `provider`.")
+        raise HubError(
+            Code.DISPATCH_FAILED,
+            detail,
+            hint="Change that, or give the rule the `provider` or the `tool` it is meant for.",
+        )
     program = shutil.which(launch.argv[0], path=env.get("PATH"))
     if program is None:
         raise HubError(

@@ -141,7 +141,8 @@ CLIENTS = {
 
 def server_command(project: str) -> list[str]:
     """The words that start the tool server: of the project around the client's folder, or of the one that is named."""
-    words = ["hub"] if shutil.which("hub") else [sys.executable, "-m", "hub"]
+    # Started in whatever folder the client works in, it must not take its modules from there.
+    words = ["hub"] if shutil.which("hub") else [sys.executable, "-P", "-m", "hub"]
     return [*words, *(["--project", str(Path(project).absolute())] if project else []), "mcp"]
 
 

@@ -24,6 +24,10 @@ json_option: Callable[[F], F] = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on stdout."
 )
 
+trust_option: Callable[[F], F] = click.option(
+    "--trust", "once", is_flag=True, help="Say yes, for this time, to what the project would do."
+)
+
 
 def project_dir(ctx: click.Context) -> Path:
     """The folder the user means."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from hub.cli.context import json_option, project_dir
-from hub.cli.trusting import insist_on_trust, trust_option
+from hub.cli.context import json_option, project_dir, trust_option
+from hub.cli.trusting import insist_on_trust
 from hub.io import garbage
 
 _SWITCH = 0.0002

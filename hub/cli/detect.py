@@ -16,9 +16,10 @@ from typing import Any
 
 import click
 
-from hub.cli.context import client, json_option, project_dir, show
+from hub.cli.context import client, json_option, project_dir, show, trust_option
 from hub.cli.table import ago, counted
 from hub.cli.width import columns, hung
+from hub.client.place import root_of
 from hub.client.quick import find
 from hub.errors import Code, HubError
 
@@ -69,10 +70,19 @@ def detect(ctx: click.Context, *, since_hours: int, watch: bool, as_json: bool) 
     metavar="DIR",
     help="The repository it works in, where that is not this project: its files are then in the brief too.",
 )
+@trust_option
 @json_option
 @click.pass_context
 def adopt(
-    ctx: click.Context, /, number: str, *, target: str, repository: str, as_json: bool, **ways: bool
+    ctx: click.Context,
+    /,
+    number: str,
+    *,
+    target: str,
+    repository: str,
+    once: bool,
+    as_json: bool,
+    **ways: bool,
 ) -> None:
     """Go on with the work of an agent that hub did not start.
 
@@ -85,8 +95,14 @@ def adopt(
         raise HubError(Code.USAGE, "--start and --interactive exclude each other.")
     place = Path(repository).resolve() if repository else None
     # A session begins in the project of its work: that one's daemon is asked.
-    daemon = find(None, place) if place is not None and ways["start"] else client(ctx)
+    elsewhere = place if ways["start"] else None
+    daemon = find(None, elsewhere) if elsewhere is not None else client(ctx)
     named = {"repository": str(place)} if place is not None else {}
+    project = root_of(elsewhere or project_dir(ctx))
+    if project is not None and (ways["start"] or ways["interactive"]):
+        from hub.cli.trusting import insist_on_trust
+
+        named["trust"] = insist_on_trust(project, once=once, as_json=as_json).said
     answer = daemon.post("/api/detect/adopt", {"id": number, "target": target, **ways, **named})
     show(answer, as_json=as_json, text=adopted)
 

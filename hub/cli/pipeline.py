@@ -15,9 +15,9 @@ from typing import Any
 import click
 
 from hub.cli.base import Group
-from hub.cli.context import client, json_option, project_dir, show
+from hub.cli.context import client, json_option, project_dir, show, trust_option
 from hub.cli.table import counted
-from hub.cli.trusting import insist_on_trust, trust_option
+from hub.cli.trusting import insist_on_trust
 from hub.errors import RULES, Code, HubError
 from hub.io.trust import Gate
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from hub.cli.context import json_option, project_dir
-from hub.cli.trusting import insist_on_trust, trust_option
+from hub.cli.context import json_option, project_dir, trust_option
+from hub.cli.trusting import insist_on_trust
 from hub.errors import Code, HubError
 from hub.io.trust import Gate
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
-from hub.cli.context import F
 from hub.domain.text import clean
 from hub.domain.trust import Does, Item
 from hub.errors import Code, HubError
@@ -31,10 +30,6 @@ _MARKS = {"": "  ", "new": "+ ", "changed": "~ "}
 _COLOURS = {"new": "green", "changed": "yellow"}
 _MOST = 40
 """Lines of a group; the digest covers all."""
-
-trust_option: Callable[[F], F] = click.option(
-    "--trust", "once", is_flag=True, help="Say yes, for this time, to what the project would do."
-)
 
 
 def standing_of(project: Path) -> tuple[Gate, Standing]:

@@ -3,7 +3,8 @@
 Owns: which command lines are that, and the asking.
 Must not: import more than `os` and `_socket` (`socket` makes enumerations of all its constants; click and
 `http.client` alone take longer than the daemon does to answer), or decide anything. Wherever something is not plain
-(another project is named, the daemon wants a token or listens on a socket, its answer is a refusal) there is no answer
+(another project is named, the daemon wants a token or listens on a socket, what listens is not surely this user's own,
+its answer is a refusal) there is no answer
 from here, and the command goes its usual way: that asks once more, and knows how to fail. So only what changes nothing
 may be asked.
 """
@@ -28,6 +29,7 @@ _HOURS = 24
 _MAX_HOURS = 24 * 365
 _LISTEN_LIMIT = 2**16
 _CHUNK = 1 << 20
+_LISTENS = b"0A"
 
 
 NOBODY = b""
@@ -104,6 +106,8 @@ def _asked(root: str, target: str) -> bytes | None:
     try:
         connection.settimeout(_PATIENCE)
         connection.connect(("127.0.0.1", port))
+        if not _own(port, connection.getsockname()[1]):
+            return None
         lines = (
             f"GET {target} HTTP/1.1",
             f"Host: 127.0.0.1:{port}",
@@ -115,6 +119,42 @@ def _asked(root: str, target: str) -> bytes | None:
         return _body(connection)
     finally:
         connection.close()
+
+
+def _own(port: int, near: int) -> bool:
+    """Whether this user alone listens on the port, and has our connection if it was accepted already.
+
+    By the tables of all sockets, for `hub.owners` would be half of all that is imported. False where they do not tell.
+    """
+    me = os.geteuid()
+    if me == int(_read("/proc/sys/kernel/overflowuid") or me):
+        return False  # not told, or the number of everybody whom a namespace has no number for
+    listeners = []
+    for line in (_read("/proc/net/tcp") + _read("/proc/net/tcp6")).splitlines():
+        _, here, there, state, _, _, _, uid, _, inode, *_ = line.split()
+        if not here.endswith(b":%04X" % port):
+            continue
+        if state == _LISTENS:
+            listeners.append(int(uid))
+        elif there.endswith(b":%04X" % near) and inode != b"0" and int(uid) != me:
+            return False
+    return bool(listeners) and set(listeners) == {me}
+
+
+def _read(path: str) -> bytes:
+    """A file of the kernel's; nothing where there is none.
+
+    Raises:
+        ValueError: It is too long to be read in passing.
+    """
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123  # as above
+            data = file.read(_CHUNK + 1)
+    except FileNotFoundError:
+        return b""
+    if len(data) > _CHUNK:
+        raise ValueError(path)
+    return data
 
 
 def _body(connection: Socket) -> bytes | None:

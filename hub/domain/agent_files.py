@@ -13,6 +13,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 FOLDERS: Mapping[str, str] = {
@@ -72,16 +73,34 @@ FILES: Mapping[str, str] = {
 _PLAIN = tuple(name for name in FILES if not name.startswith("."))
 VARIABLES = ".env"
 """Aider, Gemini CLI and Qwen Code take their own settings from it, and so their commands and servers."""
+_BLANK = "[\t\v\f \xa0\u1680\u2000-\u200a\u202f\u205f\u3000\ufeff]"
+"""What the readers of such files take for a blank: a mark of byte order too."""
+_ENDS = re.compile("\r\n?|[\u2028\u2029]")
+"""What they take for the end of a line besides."""
 _OBEYED = re.compile(
-    r"^\s*(?:export\s+)?((?:AIDER|ANTHROPIC|AZURE|CLAUDE|CODEX|COPILOT|DEEPSEEK|GEMINI|GOOGLE|GOOSE|GROQ|HUB|KIMI|LITELLM"
-    r"|MISTRAL|NODE|OLLAMA|OPENAI|OPENCODE|OPENROUTER|QWEN|DASHSCOPE|XAI)_\w*|(?:HTTPS?|ALL|NO)_PROXY|LD_\w+|PATH|SHELL"
-    r"|EDITOR|VISUAL|BROWSER|SANDBOX\w*|SEATBELT\w*|PYTHON\w*|GIT_\w+|BASH_ENV|ENV)\s*[=:].*$",
-    re.ASCII | re.IGNORECASE | re.MULTILINE,
+    rf"^{_BLANK}*(?:export{_BLANK}+)?("
+    r"(?:AIDER|ANTHROPIC|AZURE|CLAUDE|CODEX|COPILOT|DEEPSEEK|GEMINI|GOOGLE|GOOSE|GROQ|HUB|KIMI|LITELLM"
+    r"|MISTRAL|NODE|OLLAMA|OPENAI|OPENCODE|OPENROUTER|QWEN|DASHSCOPE|XAI"
+    r"|LD|DYLD|GIT|SSH|NPM_CONFIG|XDG|BUN|DENO|RIPGREP|CURL|SSL|REQUESTS|PERL5?|RUBY|DOCKER|PROMPT)_[A-Z0-9_]*"
+    r"|(?:SANDBOX|SEATBELT|PYTHON|PERL5|RUBY|LESS)[A-Z0-9_]*|[A-Z0-9_]*JAVA(?:_TOOL)?_OPTIONS"
+    r"|(?:HTTPS?|ALL|NO)_PROXY|PATH|HOME|SHELL|EDITOR|VISUAL|[A-Z]*PAGER|BROWSER|BASH_ENV|ENV|ZDOTDIR|IFS|PS[0-4]"
+    rf"){_BLANK}*[=:].*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _TEXTS = frozenset(
-    {"agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "qwen.md"}
+    {
+        "agents.md",
+        "agents.override.md",
+        "claude.md",
+        "claude.local.md",
+        "gemini.md",
+        "qwen.md",
+        "readme.md",
+        "license",
+    }
 )
-_NO_ORDERS = frozenset({".gitignore", ".gitkeep", "readme.md", "license"})
+"""Words, in a project or beside an agent's settings. Further down it may be the name of anything: of a subagent, say."""
+_NOTHING = frozenset({".gitignore", ".gitkeep"})
 _KEPT = (".db", ".db-shm", ".db-wal", ".jsonl", ".lock", ".log", ".pid", ".sqlite")
 """What agents themselves write beside their settings, and no agent obeys."""
 COPIES = ".claude/worktrees"
@@ -120,8 +139,8 @@ def reader_of(path: str) -> str:
     parts = whole.split("/")
     name = parts[-1]
     if (
-        name in _TEXTS
-        or name in _NO_ORDERS
+        name in _NOTHING
+        or (name in _TEXTS and not _is_below(parts))
         or name.endswith(_KEPT)
         or whole.startswith((f"{COPIES}/", ".hub/"))
     ):
@@ -138,9 +157,15 @@ def reader_of(path: str) -> str:
     )
 
 
+def _is_below(parts: list[str]) -> bool:
+    """Whether a file lies deeper than right beside an agent's settings."""
+    pairs = ("/".join(pair) for pair in pairwise(parts[:-1]))
+    return any(part in FOLDERS for part in parts[:-2]) or any(pair in FOLDERS for pair in pairs)
+
+
 def obeyed(text: str) -> dict[str, str]:
     """The variables of a `.env` by which an agent is told what to run, or where to send its work: name -> line."""
-    return {found[1]: found[0].strip() for found in _OBEYED.finditer(text)}
+    return {found[1]: found[0].strip() for found in _OBEYED.finditer(_ENDS.sub("\n", text))}
 
 
 def inside(path: str, data: bytes) -> str:

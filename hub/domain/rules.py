@@ -100,7 +100,7 @@ def judge(
     if found is not None and found.decision != "allow":
         return Verdict(found.decision, found.severity, found.reason, found.timeout)
     about = request.kind is Action.TOOL and asks(rules, request.provider)
-    if len(request.subject) >= MAX_SUBJECT or (about and len(subject.names) >= MOST_NAMES):
+    if len(request.subject) >= MAX_SUBJECT or (about and subject.long):
         return Verdict("ask", reason="It is too long to be judged by rules.")
     if about and subject.unseen and subject.judged(rules):
         return Verdict("ask", reason="A part of it is not told, so no rule can judge all of it.")
@@ -155,6 +155,8 @@ class _Subject:
         within = [("", str(place)) for place in request.context.get("within", ())]
         within += commandline.searched(self._command) if self._command else []
         self.names = list(dict.fromkeys(absolute for _, absolute in (*self._given, *self._words)))
+        self.long = len(self.names) >= MOST_NAMES or len(self._command.split()) > commandline.LONGEST
+        """Whether it is more than rules can judge."""
         self.searched = list(dict.fromkeys(self._at(folder, word) for folder, word in within))
 
     def _at(self, folder: str, name: str) -> str:
@@ -193,7 +195,11 @@ class _Subject:
         texts += [form for text in self._texts if (form := _address(text))]
         if self._command:
             texts += [part.strip() for part in _QUOTES.split(_DUPLICATED.sub("", self._command))]
-            texts += commandline.forms(self._command)
+            forms = commandline.forms(self._command)
+            texts += forms
+            # Signs in a program's name: whatever it may be.
+            if any(_WILD.search(form.partition(" ")[0]) and overlap(_plain(form), pattern) for form in forms):
+                return True
         if self._fits(pattern, texts):
             return True
         if not may_be_path(pattern):

@@ -33,6 +33,7 @@ from hub.domain.canonical import canonical
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.io.atomic import coded_errors, read_bounded, write_all, write_atomic
+from hub.io.growing import line_ends, lines, pread_all
 from hub.io.places import Places
 
 HEAD_SYNC = 4096
@@ -40,7 +41,7 @@ HEAD_SYNC = 4096
 MAX_GROUP = 1024
 """Most records of one write."""
 _SECTOR = 512
-_CHUNK = 1 << 20
+_OPEN_WRITTEN = "something else wrote to the log, or put it away, while it was open"
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -86,6 +87,8 @@ class AuditJournal:
         self._judged = audit.START
         self._ends = array.array("Q")
         self._unsynced = 0
+        self._touched = 0
+        """When the file was changed last, by this journal or before it was judged."""
 
     @classmethod
     def open(cls, places: Places, key: bytes, *, clock: Callable[[], float] = time.time) -> AuditJournal:
@@ -160,12 +163,40 @@ class AuditJournal:
 
         One pass over the bytes that came since; nothing before them is read, so a look costs what was appended.
         """
-        fresh = _pread_all(self._fd, self._judged.size, os.fstat(self._fd).st_size - self._judged.size)
+        fresh = pread_all(self._fd, self._judged.size, os.fstat(self._fd).st_size - self._judged.size)
         tip = audit.quick_tip(fresh, self._judged)
         if tip is None or (tip.seq, tip.hash, tip.size) != (self._tip.seq, self._tip.hash, self._tip.size):
             return False
         self._judged = tip
         return True
+
+    def recheck(self) -> None:
+        """Judges every record anew where something else has touched the file since it was written; see `broken`.
+
+        The kernel keeps the time of every change, and whoever changes the bytes cannot choose it.
+        """
+        now = os.fstat(self._fd)
+        if self.broken is not None or now.st_ctime_ns == self._touched:
+            return
+        data = pread_all(self._fd, 0, now.st_size)
+        verdict = audit.verify_lines(lines(data), self._tip)
+        if verdict.ok and (len(data) != self._tip.size or not self._in_place(now)):
+            verdict = Verdict(State.BROKEN, len(self._ends), self._tip, len(self._ends), _OPEN_WRITTEN)
+        if verdict.state is State.BROKEN:
+            self._ends = line_ends(data)[: verdict.records]
+            self.broken = _broken_error(verdict)
+        self._touched = now.st_ctime_ns
+
+    def _in_place(self, opened: os.stat_result) -> bool:
+        """Whether the file that is open is the one at its place: what is written to another one is lost."""
+        try:
+            return os.path.samestat(self._places.audit.lstat(), opened)
+        except OSError:
+            return False
+
+    def changed_at(self) -> str:
+        """When the file was last written, by its own word; ISO 8601."""
+        return _timestamp(os.fstat(self._fd).st_mtime)
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -180,7 +211,7 @@ class AuditJournal:
         if first >= stop:
             return []
         begin = self._ends[first - 1] if first else 0
-        data = _pread_all(self._fd, begin, self._ends[stop - 1] - begin)
+        data = pread_all(self._fd, begin, self._ends[stop - 1] - begin)
         ends = [begin, *self._ends[first:stop]]
         records = [audit.read_record(data[a - begin : b - begin]) for a, b in pairwise(ends)]
         return records[::-1] if newest_first else records
@@ -188,7 +219,7 @@ class AuditJournal:
     def places_of(self, mark: bytes, first: int, stop: int) -> list[int]:
         """The numbers of the records from `first` to before `stop` whose line has these bytes; none is parsed."""
         begin = self._ends[first - 1] if first else 0
-        data = _pread_all(self._fd, begin, self._ends[stop - 1] - begin) if stop > first else b""
+        data = pread_all(self._fd, begin, self._ends[stop - 1] - begin) if stop > first else b""
         found: list[int] = []
         at = data.find(mark)
         while at >= 0:
@@ -207,21 +238,24 @@ class AuditJournal:
                     os.close(fd)
         self._fd = self._head_fd = -1
 
-    def _write(self, lines: list[bytes]) -> None:
+    def _write(self, written: list[bytes]) -> None:
         size = self._tip.size
-        if os.fstat(self._fd).st_size != size:
-            self._break(len(self._ends), "something else wrote to the log while it was open")
+        self.recheck()
+        if self.broken is not None:
+            raise self.broken
         with self._final_errors(), coded_errors(self._places.audit):
             try:
                 failpoints.hit("audit.append")
-                write_all(self._fd, b"".join(lines))
+                write_all(self._fd, b"".join(written))
             except OSError:
                 os.ftruncate(self._fd, size)
+                self._touched = os.fstat(self._fd).st_ctime_ns
                 raise
         with self._final_errors():
             # Not to be tried again, whatever it says: the kernel may have thrown away what it could not write.
             os.fdatasync(self._fd)
-        for line in lines:
+            self._touched = os.fstat(self._fd).st_ctime_ns
+        for line in written:
             size += len(line)
             self._ends.append(size)
 
@@ -246,6 +280,7 @@ class AuditJournal:
 
     def _start(self, *, mend: bool = True) -> None:
         head, why = _read_head(self._places.audit_head, self._key)
+        touched = os.fstat(self._fd).st_ctime_ns
         tail, verdict = self._judge(head)
         if why:
             verdict = Verdict(State.BROKEN, verdict.records, verdict.last, None, why)
@@ -253,6 +288,7 @@ class AuditJournal:
             self.broken = _broken_error(verdict)
             return
         self._tip = self._judged = verdict.last
+        self._touched = touched
         if not mend:
             return
         with coded_errors(self._places.audit_head):
@@ -262,15 +298,15 @@ class AuditJournal:
 
     def _judge(self, head: Head | None) -> tuple[bytes, Verdict]:
         """The torn tail and the verdict; fills the table of record ends up to the last good one."""
-        data = _pread_all(self._fd, 0, os.fstat(self._fd).st_size)
+        data = pread_all(self._fd, 0, os.fstat(self._fd).st_size)
         whole = data.rfind(b"\n") + 1
-        self._ends = _line_ends(data)
+        self._ends = line_ends(data)
         if head is not None and whole >= head.size >= 0:
             tip = audit.quick_tip(data[: head.size], audit.START)
             if tip is not None and (tip.seq, tip.hash, tip.size) == (head.seq, head.hash, head.size):
-                rest = audit.verify_lines(_lines(data[head.size :]), tip, after=tip)
+                rest = audit.verify_lines(lines(data[head.size :]), tip, after=tip)
                 return data[rest.last.size :] if rest.state is State.TORN else b"", rest
-        verdict = audit.verify_lines(_lines(data), head)
+        verdict = audit.verify_lines(lines(data), head)
         return data[whole:] if verdict.state is State.TORN else b"", verdict
 
     def _recover(self, tail: bytes, unanchored: int) -> None:
@@ -284,14 +320,11 @@ class AuditJournal:
             with coded_errors(self._places.audit):
                 os.ftruncate(self._fd, self._tip.size)
                 os.fsync(self._fd)
+            self._touched = os.fstat(self._fd).st_ctime_ns
             found |= {"bytes": len(tail), "sha256": digest, "keptAs": aside.name}
         draft = self.draft()
         draft.add("audit.recovered", found)
         self.commit(draft)
-
-    def _break(self, seq: int, reason: str) -> None:
-        self.broken = _broken_error(Verdict(State.BROKEN, seq, self._tip, seq, reason))
-        raise self.broken
 
 
 def verify_file(places: Places, key: bytes, expect: Head | None = None) -> Verdict:
@@ -336,30 +369,6 @@ def _read_head(path: Path, key: bytes) -> tuple[Head | None, str]:
 def _head_bytes(head: Head) -> bytes:
     """One sector, so that it is replaced in place all at once."""
     return canonical(head.to_json()).ljust(_SECTOR - 1) + b"\n"
-
-
-def _lines(data: bytes) -> Iterator[bytes]:
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start) + 1 or len(data)
-        yield data[start:end]
-        start = end
-
-
-def _line_ends(data: bytes) -> array.array[int]:
-    ends, end = array.array("Q"), 0
-    while end := data.find(b"\n", end) + 1:
-        ends.append(end)
-    return ends
-
-
-def _pread_all(fd: int, offset: int, size: int) -> bytes:
-    parts: list[bytes] = []
-    while size and (part := os.pread(fd, min(size, 64 * _CHUNK), offset)):
-        parts.append(part)
-        offset += len(part)
-        size -= len(part)
-    return b"".join(parts)
 
 
 def _open_nofollow(path: str, flags: int) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 from hub.domain.audit import Record
 from hub.domain.handoff import ABANDONED, Trigger
+from hub.errors import Code
 from hub.io.journal import AuditJournal
 
 HANDOFF = "handoff"
@@ -47,19 +48,37 @@ class Timeline:
             before: Only records of a lower number; None = from the end of the log.
             event: Only records of this event; "" = of every one.
             handoffs: All handoffs that are older still come first, so that none is ever out of sight.
+
+        Where the log was tampered with, its last page ends with an entry `audit_broken` in the place of the bad record
+        and all that follow it, whatever was asked for: a shorter history must not look like a whole one.
         """
-        end = self._end() if before is None else min(before, self._end())
+        end = self._end()
+        last = [] if before is not None and before <= end else self._broken_at(end)
+        end = end if before is None else min(before, end)
         if event:
             places = self._places(event)
             stop = bisect_left(places, end)
-            return [self._entry(self._journal.read(seq, 1)[0]) for seq in places[max(0, stop - limit) : stop]]
+            found = [self._journal.read(seq, 1)[0] for seq in places[max(0, stop - limit) : stop]]
+            return [*map(self._entry, found), *last]
         first = max(0, end - limit)
         older = self.page(first, first, HANDOFF) if handoffs and first else []
-        return [*older, *map(self._entry, self._range(first, end))]
+        return [*older, *map(self._entry, self._range(first, end)), *last]
+
+    def _broken_at(self, seq: int) -> list[dict[str, Any]]:
+        broken = self._journal.broken
+        if broken is None or broken.code is not Code.AUDIT_BROKEN:
+            return []
+        told = f"{broken.detail} Nothing from there on is shown."
+        record = Record(
+            self._journal.changed_at(), "", "", str(Code.AUDIT_BROKEN), {"seq": seq, "summary": told}, b""
+        )
+        return [self._entry(record)]
 
     def _end(self) -> int:
         broken = self._journal.broken
-        return len(self._journal) if broken is None else min(len(self._journal), broken.extra.get("seq") or 0)
+        if broken is None or broken.code is not Code.AUDIT_BROKEN:
+            return len(self._journal)
+        return min(len(self._journal), broken.extra.get("seq") or 0)
 
     def _range(self, first: int, end: int) -> list[Record]:
         first = max(0, first)
@@ -68,7 +87,7 @@ class Timeline:
     def _places(self, event: str) -> list[int]:
         """The numbers of the records of an event, in order. Only what came since the last search is searched."""
         places, searched = self._found.get(event, ([], 0))
-        end = len(self._journal)
+        end = self._end()
         # As a record's line has it; what an agent's own values look like is not believed.
         mark = b'"event":"%s","hash":"' % event.encode()
         while searched < end:

@@ -105,6 +105,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     ),
     "session": (
         "StartRun",
+        "WhoBegins",
         "RequestHandoff",
         "RequestPause",
         "RequestReply",

@@ -45,6 +45,18 @@ class StartRun(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
+class WhoBegins(Value):
+    """Who would begin if this order were given now: answers its `Target`, None where the session would wait first.
+
+    Refused as the order itself would be, and nothing has begun.
+    """
+
+    order: StartRun
+    by_hand: bool = False
+    """Whether it would work in a terminal: what it may do there its user says, and no rule has to hold it."""
+
+
+@attrs.frozen(eq=False, repr=False)
 class RequestHandoff(Value):
     """Hand over now; ends a wait."""
 

@@ -259,8 +259,8 @@ class Provider(Protocol):
         It is not started under a rule that is about one of them. `options` is the provider's table in `hub.toml`.
         """
 
-    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:
-        """What of its user's own settings lets it act without asking although it is told to ask; "" = nothing.
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:
+        """What its user's own settings let it do without asking although it is told to ask: as `unasked`.
 
         Args:
             assignment: What it is to do.

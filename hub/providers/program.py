@@ -47,9 +47,9 @@ class Program:
             else {"*": "cannot ask for permission, which a rule of [[approvals]] wants."}
         )
 
-    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:  # noqa: ARG002 - as above
-        """What of its user's own settings lets it act without asking: none that hub's do not outrank."""
-        return ""
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:  # noqa: ARG002 - as above
+        """What its user's own settings let it do without asking: nothing that hub's do not outrank."""
+        return {}
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """The account's directory, where the agent has a variable for it, and its own keys."""

@@ -124,7 +124,15 @@ class Backend(Protocol):
         """Start an agent on a local model in a terminal; answers the job."""
 
     async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
+        self,
+        number: str,
+        target: str,
+        *,
+        start: bool,
+        interactive: bool,
+        stop: bool,
+        repository: str = "",
+        trust: str = "",
     ) -> JsonObject:
         """Write the brief of a detected agent for `target`, and go on with it; answers what was made."""
 

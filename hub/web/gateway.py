@@ -162,11 +162,19 @@ class Gateway:
         return await self.detector.call(messages.Detect(since_hours), timeout=_WRITE_TIMEOUT)  # type: ignore[no-any-return]
 
     async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
+        self,
+        number: str,
+        target: str,
+        *,
+        start: bool,
+        interactive: bool,
+        stop: bool,
+        repository: str = "",
+        trust: str = "",
     ) -> JsonObject:
         """Go on with what another agent did."""
         if start or interactive:
-            await self._insist()
+            await self._insist(trust)
         order = messages.Adopt(
             number, target, start=start, interactive=interactive, stop=stop, repository=repository
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomlkit
 
 from tests.faults.harness import git
 from tests.model_server import Call, Seen, Turn
@@ -222,6 +223,10 @@ def test_what_is_denied_never_runs_and_what_is_asked_waits(team, page, name):
     setting(account, root, [sys.executable, str(SERVER), str(notes), FOUND])
     config = root / "hub.toml"
     config.write_text(config.read_text() + RULES.format(page=address))
+    if name == "codex":
+        edited = tomlkit.parse(config.read_text())
+        edited["providers"]["codex"].setdefault("options", {})["mcp_resources"] = True
+        config.write_text(tomlkit.dumps(edited))
     git(root, "add", "-f", ".")
     git(root, "commit", "-qm", "what the agent finds")
     script = [*calls, *SHELL]

@@ -216,6 +216,12 @@ def test_a_client_sends_nothing_to_another_users_listener(work: Project):
         done = hub(*args, cwd=work.root, env=env)
         assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (4, "other_user"), done.stderr
         assert listener.stdout.readline() == "0 b''\n"
+    # The one command that asks before anything is imported asked whoever listened.
+    unguarded = {name: told[name] for name in ("pid", "port", "version")}
+    (work.hub / "daemon.json").write_text(json.dumps(unguarded))
+    done = hub("detect", "--json", cwd=work.root, env=environ(work.root.parent))
+    assert (done.returncode, listener.stdout.readline()) == (4, "0 b''\n"), done.stderr
+    assert json.loads(done.stdout)["error"]["code"] == "other_user"
     listener.kill()
     listener.wait()
     listener.stdout.close()

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from hub.client.quick import Api
+from hub.errors import Code, HubError
 from tests.faults.harness import HUB, Project, project, until
 
 LOOKS = [
@@ -164,10 +166,11 @@ def tampered(made: Project) -> Iterator[Project]:
 def test_every_face_says_that_the_log_was_tampered_with_and_where(tampered):
     """It was shown as a shorter history, in silence."""
     done = hub(tampered, "history")
-    assert (done.returncode, len(done.stdout.splitlines())) == (1, 3)
+    assert (done.returncode, done.stdout.count("audit_broken")) == (1, 1)
     assert "Record 3 of the audit log is bad" in done.stderr
     done = hub(tampered, "history", "--json")
-    assert (done.returncode, len(json.loads(done.stdout))) == (1, 3)
+    assert (done.returncode, [row["seq"] for row in json.loads(done.stdout)]) == (1, [0, 1, 2, 3])
+    assert json.loads(done.stdout)[3]["event"] == "audit_broken"
     findings = {found["check"]: found for found in json.loads(hub(tampered, "doctor", "--json").stdout)}
     assert (findings["audit log"]["ok"], "record 3" in findings["audit log"]["detail"]) == (False, True)
     tampered.start()
@@ -182,8 +185,60 @@ def test_every_face_says_that_the_log_was_tampered_with_and_where(tampered):
         assert "Record 3 of the audit log is bad" in hub(tampered, "status").stdout
         done = hub(tampered, "history")
         assert (done.returncode, "Record 3" in done.stderr) == (1, True)
+        for query in ({}, {"event": "handoff"}, {"limit": 1}):
+            last = Api(tampered.port).get("/api/history", query)[-1]
+            assert (last["seq"], last["event"]) == (3, "audit_broken"), query
+            assert "Record 3 of the audit log is bad" in last["summary"]
     finally:
         assert tampered.stop() == 0
+
+
+FORGED = {
+    "changed": lambda whole: whole.replace(b'"to":"PAUSING"', b'"to":"pausing"', 1),
+    "cut": lambda whole: b"".join(whole.splitlines(keepends=True)[:-2]),
+    "no record at all": lambda whole: whole.replace(
+        b'"event":"handoff","hash":"', b'"event":"handoff","hash":!', 1
+    ),
+    "added": lambda whole: whole + whole.splitlines(keepends=True)[-1],
+}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_a_daemon_believes_no_record_that_was_changed_under_it(made, how):
+    """Where records end was kept in memory; what stands there now was shown as it was read."""
+    api = made.start()
+    path = made.hub / "audit.jsonl"
+    kept = path.read_bytes()
+    assert api.get("/api/history")[-1]["event"] != "audit_broken"
+    forged = FORGED[how](kept)
+    assert forged != kept
+    with path.open("r+b") as file:  # the very file that is open
+        file.truncate(len(forged))
+        file.write(forged)
+    try:
+        for query in ({}, {"event": "handoff"}):
+            rows = api.get("/api/history", query)
+            assert rows[-1]["event"] == "audit_broken", query
+            assert "pausing" not in json.dumps(rows)
+        with pytest.raises(HubError) as refused:
+            api.get("/api/audit/head")
+        assert refused.value.code is Code.AUDIT_BROKEN
+    finally:
+        assert made.stop() == 0
+        path.write_bytes(kept)
+
+
+def test_a_log_that_was_put_away_under_a_daemon_is_missed(made, tmp_path):
+    """It wrote on, to a file that had no name any more."""
+    api = made.start()
+    path = made.hub / "audit.jsonl"
+    shutil.copy2(path, tmp_path / "kept")
+    path.unlink()
+    try:
+        assert api.get("/api/history")[-1]["event"] == "audit_broken"
+    finally:
+        assert made.stop() == 0
+        shutil.copy2(tmp_path / "kept", path)
 
 
 def test_a_log_that_is_gone_is_no_empty_history(made, tmp_path):

@@ -555,3 +555,17 @@ def typed(made: Clone, words: list[str], answer: str) -> tuple[int, str]:
         late.cancel()
         os.close(ours)
     return process.wait(), text
+
+
+def test_going_on_with_another_agent_s_work_asks_as_a_task_does(clone: Clone):
+    """`hub adopt` had no way to say yes: it only told that a yes was needed."""
+    clone.start()
+    clone.write({".mcp.json": json.dumps({"mcpServers": {"x": {"command": clone.canary("mcp")}}})})
+    order = ("adopt", f"claude:{'0' * 8}", "--for", "claude", "--json")
+    for way in ("--start", "--interactive"):
+        done = clone.hub(*order, way)
+        assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (5, "trust_needed"), way
+        done = clone.hub(*order, way, "--trust")
+        assert json.loads(done.stdout)["error"]["code"] == "not_found", way
+    assert json.loads(clone.hub(*order).stdout)["error"]["code"] == "not_found", "a brief starts nobody"
+    assert clone.untouched()

@@ -34,6 +34,7 @@ from hub.domain.intent.claims import claims_of
 from hub.domain.intent.draft import draft
 from hub.domain.intent.fold import NO_INTENT, Intent
 from hub.domain.proof import Proofs
+from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import write_atomic
@@ -97,7 +98,7 @@ class Adopting:
         Raises:
             HubError: Why not; nothing was begun, but an agent that was to be ended may have been.
         """
-        await self._insist_possible(order, found)
+        account = await self._insist_possible(order, found)
         stopped = await self._stop(found) if order.stop else ()
         intel = await self._intel(found)
         told = self._told(intel, found)
@@ -112,7 +113,9 @@ class Adopting:
             await insist(self.events, EventAppend(logged))
             begun = await self.carrying.start(contract, found, work.base, work.first)
         elif order.interactive:
-            begun = await self.carrying.open(order.target, found, self.places.adopted_md(name))
+            begun = await self.carrying.open(
+                Target(order.target, account), found, self.places.adopted_md(name)
+            )
         else:
             begun = {}
         return {
@@ -130,8 +133,15 @@ class Adopting:
             **begun,
         }
 
-    async def _insist_possible(self, order: Adopt, found: Detected) -> None:
-        self.carrying.insist_fit(order.target, interactive=order.interactive)
+    async def _insist_possible(self, order: Adopt, found: Detected) -> str:
+        """The account that the target goes on with in a terminal; "" in any other way.
+
+        Raises:
+            HubError: Why it is not possible.
+        """
+        account = await self.carrying.insist_fit(
+            order.target, start=order.start, interactive=order.interactive
+        )
         if found.hubs:
             hint = "Hand its work on: hub handoff"
             raise HubError(Code.NOTHING_TO_ADOPT, "hub has started this agent itself.", hint=hint)
@@ -152,6 +162,7 @@ class Adopting:
                 f"One of the processes {pids} may be working on this session; which one cannot be told.",
                 hint="End the one that does, then adopt its session.",
             )
+        return account
 
     def _insist_there(self, order: Adopt, found: Detected) -> None:
         """Where the agent worked: in this project, or in the working tree that the user named.

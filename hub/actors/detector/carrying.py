@@ -17,13 +17,13 @@ from hub.actors.runs import InTerminal
 from hub.domain.contract import Contract
 from hub.domain.detection.adoption import Opening, opening_prompt, resumable
 from hub.domain.detection.detected import Detected
+from hub.domain.routing import Target
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
 from hub.io.places import Places
 from hub.io.probe import which
 from hub.io.terminal import has_terminal
-from hub.messages import StartRun
-from hub.providers.base import install_hint
+from hub.messages import StartRun, WhoBegins
 from hub.providers.registry import opening
 from supervisors import Ref
 
@@ -40,19 +40,24 @@ class Carrying:
     session: Ref[Any]
     jobs: Jobs
 
-    def insist_fit(self, target: str, *, interactive: bool) -> None:
-        """Refuse a target that cannot go on.
+    async def insist_fit(self, target: str, *, start: bool, interactive: bool) -> str:
+        """Refuse a target that cannot go on; else the account that it goes on with, "" where nobody goes on yet.
+
+        Who may work is the session's question, also where no session begins: an account at its limit is none to open a
+        terminal for.
 
         Raises:
-            HubError: `invalid`, `agent_missing`.
+            HubError: `invalid`, `agent_missing`, and as `POST /api/run` where nobody can take the work.
         """
-        provider = self.scout.providers.get(target)
-        if provider is None:
+        if target not in self.scout.providers:
             raise HubError(Code.INVALID, f"There is no provider {target!r}.", hint="See: hub providers")
         if interactive:
             self._opening(target)
-            if not which(self._program(target)):
-                raise HubError(Code.AGENT_MISSING, f"{target} is not installed.", hint=install_hint(provider))
+            alone = StartRun("", provider=target, fallback=(target,), on_limit="stop")
+            return str((await self.session.call(WhoBegins(alone, by_hand=True), timeout=_TIMEOUT)).account)
+        if start:
+            await self.session.call(WhoBegins(StartRun("", provider=target)), timeout=_TIMEOUT)
+        return ""
 
     def insist_terminal(self) -> None:
         """Refuse where no terminal can be opened.
@@ -74,7 +79,8 @@ class Carrying:
             HubError: As `POST /api/run`.
         """
         target, known = contract.to_provider, opening(contract.to_provider)
-        resumes = known is not None and known.roams and self._own(target, found)
+        active = Target(target, self.scout.config.accounts(target)[0].label)
+        resumes = known is not None and known.roams and self._own(active, found)
         assert found.kept is not None  # noqa: S101  # nothing else is adopted
         order = StartRun(
             task=contract.task_goal,
@@ -89,42 +95,44 @@ class Carrying:
         told = {name: begun[name] for name in ("sessionId", "branch", "worktree")}
         return {**told, "resumed": resumes}
 
-    async def open(self, target: str, found: Detected, brief: Path) -> dict[str, Any]:
+    async def open(self, target: Target, found: Detected, brief: Path) -> dict[str, Any]:
         """The target's own program in a terminal, where the agent worked; hub does not own it.
 
         Raises:
             HubError: `no_terminal`, with the command to type; `config_invalid`.
         """
-        resumes = bool(self._opening(target).resume) and self._own(target, found)
+        name = target.provider
+        resumes = bool(self._opening(name).resume) and self._own(target, found)
         command = self._command(target, found, brief, resumes=resumes)
 
         async def ended(code: int) -> str:
-            return f"{target}, opened to go on with {found.id}, has ended with status {code}"
+            return f"{name}, opened to go on with {found.id}, has ended with status {code}"
 
-        title, folder = f"{target} goes on with {found.id}", self.places.jobs_dir / self.jobs.new_id("job")
-        errand = InTerminal(title, target, command, folder, self.scout.config.terminal.command, ended)
+        title, folder = f"{name} goes on with {found.id}", self.places.jobs_dir / self.jobs.new_id("job")
+        errand = InTerminal(title, name, command, folder, self.scout.config.terminal.command, ended)
         await self.jobs.start(f"adopt {brief.stem}", errand)
         opened = errand.opened.program if errand.opened is not None else ""
         return {"command": command.text(), "terminal": opened, "resumed": resumes}
 
-    def _command(self, target: str, found: Detected, brief: Path, *, resumes: bool) -> Command:
-        provider, account = self.scout.providers[target], self.scout.config.accounts(target)[0]
+    def _command(self, target: Target, found: Detected, brief: Path, *, resumes: bool) -> Command:
+        name, accounts = target.provider, self.scout.config.accounts(target.provider)
+        provider = self.scout.providers[name]
+        account = next((each for each in accounts if each.label == target.account), accounts[0])
         session = found.kept.session_id if resumes and found.kept is not None else ""
         words = {"prompt": opening_prompt(str(brief)), "brief": str(brief), "session": session}
-        argv = (which(self._program(target)), *self._opening(target).arguments(**words))
+        argv = (which(self._program(name)), *self._opening(name).arguments(**words))
         place = str(Path(account.config_dir).expanduser()) if account.config_dir else ""
         env = provider.account_env(account.but(config_dir=place, env={}))
         try:
             return Command(argv, env, found.work_dir)
         except ValueError as error:
-            raise HubError(Code.CONFIG_INVALID, f"{target}: {error}.") from error
+            raise HubError(Code.CONFIG_INVALID, f"{name}: {error}.") from error
 
-    def _own(self, target: str, found: Detected) -> bool:
+    def _own(self, target: Target, found: Detected) -> bool:
         """Whether the target may go on with the session itself: the same agent, as the same account."""
-        if found.provider != target or found.kept is None:
+        if found.kept is None or Target(found.provider, found.account) != target:
             return False
-        same = found.account == self.scout.config.accounts(target)[0].label
-        return same and resumable(found.kept.session_id)
+        return resumable(found.kept.session_id)
 
     def _opening(self, target: str) -> Opening:
         found = opening(target)

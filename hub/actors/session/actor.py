@@ -44,6 +44,7 @@ from hub.messages import (
     RequestStop,
     SessionEnd,
     StartRun,
+    WhoBegins,
 )
 from supervisors import DEFER, Actor, Reply
 
@@ -145,6 +146,8 @@ class Session(Actor[Any]):
                 return views.facts(self._kit)
             case StartRun():
                 return self.answer_later(self._begin(message))
+            case WhoBegins():
+                return self.answer_later(self._who_begins(message))
             case RequestHandoff():
                 return await self._handoff()
             case RequestPause(pause=pause):
@@ -181,6 +184,12 @@ class Session(Actor[Any]):
         """Beside the inbox, one at a time: the detection engine is made ready first, some seconds on a new machine."""
         async with self._beginning:
             return await (await self._hired()).starting.accept(order)
+
+    async def _who_begins(self, asked: WhoBegins) -> Any:
+        routing = (await self._hired()).work.routing
+        if not self._kit.ledger.active:  # a session keeps the configuration that it has
+            await routing.refresh_config()
+        return (await routing.begin(asked.order, by_hand=asked.by_hand)).choice.first
 
     def _active(self) -> SessionRecord:
         record = self._kit.ledger.record

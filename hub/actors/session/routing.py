@@ -110,10 +110,10 @@ class Routing:
         self.kit.config = await insist(self.kit.settings, GetConfig())
 
     async def config(self) -> Config:
-        """What the user wants at this moment. Of it the session takes over the accounts, and nothing else."""
+        """What the user wants at this moment. Of it the session takes over accounts and rules, and nothing else."""
         with contextlib.suppress(HubError):
             fresh: Config = await insist(self.kit.settings, GetConfig())
-            self.kit.config = self.kit.config.with_accounts_of(fresh)
+            self.kit.config = self.kit.config.amended_by(fresh)
             return fresh
         return self.kit.config
 
@@ -187,10 +187,11 @@ class Routing:
 
     # --- the question ---------------------------------------------------------------------------------
 
-    async def begin(self, order: StartRun) -> Beginning:
+    async def begin(self, order: StartRun, *, by_hand: bool = False) -> Beginning:
         """Whom a new session begins with, the wanted one before all others.
 
-        With a `fallback` the order is the wanted one and these, and nobody else.
+        With a `fallback` the order is the wanted one and these, and nobody else. `by_hand`: it is no session of hub's,
+        and nobody is unfit for a terminal.
 
         Raises:
             HubError: Nobody can do the work, also after a wait; or the one that is wanted is unknown, off, not
@@ -201,6 +202,8 @@ class Routing:
         chain = order.fallback or config.profile_chain(order.profile) or config.session.chain
         named = tuple(dict.fromkeys((*wanted, *chain)))
         found = await self.facts([*self.kit.providers])
+        if by_hand:
+            found = [attrs.evolve(each, unfit="") for each in found]
         if order.provider:
             self._insist_fit(order.provider, found)
         names = named if chain else tuple(dict.fromkeys((*wanted, *default_order(found))))

@@ -51,6 +51,10 @@ _HELD_BACK = (
     "hub.toml has changed, and would now run, send or open something that you have not agreed to: it is not taken. "
     "See it, and say yes: hub trust"
 )
+_NEW_RULES = (
+    "[[approvals]] has changed. The new rules judge what an agent asks from now on, and hold whoever is started from then "
+    "on. An agent that runs asks as it was told to at its start; to hand its work to one that is held: hub handoff"
+)
 _PATIENCE = 5.0
 """Seconds a question waits for programs that have not told their version yet: some take two."""
 
@@ -136,6 +140,8 @@ class Settings(Actor[Any]):
         stamp = (*map(_stamp, self._files), self._gate and self._gate.stamp)
         if self._config is None or stamp != self._seen:
             loaded = self._load()
+            if self._config is not None and loaded.approvals != self._loaded.approvals:
+                self.ctx.nursery.start_soon(self._writer.told, _NEW_RULES, "rules_changed")
             self._config = self._profiles.within(loaded)
             self._loaded, self._seen = loaded, stamp
             if self._gate is not None and self._gate.held_back:

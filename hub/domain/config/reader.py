@@ -83,14 +83,14 @@ class Config(Value):
         """The account of that label; one that is no longer configured is a bare label, with no keys."""
         return next((a for a in self.accounts(name) if a.label == label), Account(label))
 
-    def with_accounts_of(self, other: Config) -> Config:
-        """This configuration with the other's accounts; this very one, where they are the same."""
+    def amended_by(self, other: Config) -> Config:
+        """This configuration with the other's accounts and rules; this very one, where they are the same."""
         names = {*self.providers, *other.providers}
         changed = {n for n in names if self.provider(n).accounts != other.provider(n).accounts}
-        if not changed:
+        if not changed and self.approvals == other.approvals:
             return self
         new = {n: attrs.evolve(self.provider(n), accounts=other.provider(n).accounts) for n in changed}
-        return attrs.evolve(self, providers={**self.providers, **new})
+        return attrs.evolve(self, providers={**self.providers, **new}, approvals=other.approvals)
 
     def enabled_providers(self, known: Iterable[str]) -> tuple[str, ...]:
         """Which of the known providers the user wants, in their order."""

@@ -12,10 +12,10 @@ reads them): so an account with a key, or a `base_url`, makes a model provider `
 variable. Without either, Codex's own login in the account's directory is used.
 
 Options in `hub.toml`, all optional: `mode` (`app-server`, `exec`), `approval_policy` (default `never`, or
-`untrusted` where a rule of `[[approvals]]` is about its tools, which also rules out `exec`; any but the first asks over
-the protocol), `sandbox` (default `danger-full-access`), `env_key` (the key's variable for
-`base_url`; "" = none is needed), `partial` (text as it is written), `args` (more arguments), `env` (more
-environment).
+`untrusted` where a rule of `[[approvals]]` is about its tools, which also rules out `exec`; any but the first
+asks over the protocol), `sandbox` (default `danger-full-access`), `env_key` (the key's variable for `base_url`;
+"" = none is needed), `mcp_resources` (true: no MCP server of the user's gives what a rule is about), `partial`
+(text as it is written), `args` (more arguments), `env` (more environment).
 """
 
 from __future__ import annotations
@@ -102,18 +102,28 @@ class Codex(Program):
             stdin_file=PROMPT_FILE,
         )
 
-    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:  # noqa: ARG002 - the contract's
-        """Rules of its own that allow commands, and MCP servers whose tools it may call without asking."""
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:
+        """Rules of its own that allow commands, and MCP servers: tools that it calls unasked, and their resources."""
         home = env.get(self.home_env) or f"{env.get('HOME', '')}/.codex"
         if any(_allows(text) for text in texts(f"{glob.escape(home)}/rules/*.rules")):
-            return f"its own rules ({home}/rules) let commands run without asking; take those that allow out."
+            why = f"its own rules ({home}/rules) let commands run without asking; take those that allow out."
+            return {"*": why}
         for text in texts(glob.escape(f"{home}/config.toml")):
             if names := _unasked_servers(text):
-                return (
+                why = (
                     f"it may call tools of its MCP server {names[0]} without asking; in {home}/config.toml say "
                     f'`default_tools_approval_mode = "prompt"` in [mcp_servers.{names[0]}].'
                 )
-        return ""
+                return {"*": why}
+            if (names := _servers(text)) and assignment.options.get("mcp_resources") is not True:
+                # The program has no setting for it, and asks in no approval mode.
+                why = (
+                    f"it reads resources of its MCP server {names[0]} without asking; in {home}/config.toml say "
+                    f"`enabled = false` in [mcp_servers.{names[0]}], or, where none of its servers gives what a rule is "
+                    "about, options = { mcp_resources = true } in [providers.codex]."
+                )
+                return {"*mcp_resource*": why}
+        return {}
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold of the chosen way."""
@@ -160,6 +170,12 @@ def _unasked_servers(config: str) -> list[str]:
     except tomllib.TOMLDecodeError:
         return ["(its settings cannot be read)"]
     return [name for name, server in servers.items() if not _prompts(jsonline.mapping(server))]
+
+
+def _servers(config: str) -> list[str]:
+    """The MCP servers of a `config.toml` that are not switched off."""
+    servers = jsonline.mapping(tomllib.loads(config).get("mcp_servers"))
+    return [name for name, server in servers.items() if jsonline.mapping(server).get("enabled") is not False]
 
 
 def _prompts(server: Mapping[str, Any]) -> bool:

@@ -61,9 +61,9 @@ class Demo:
         """Nothing: it asks for each step that does something."""
         return {}
 
-    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:  # noqa: ARG002 - the contract's
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:  # noqa: ARG002 - the contract's
         """It has no settings."""
-        return ""
+        return {}
 
     def account_env(self, account: Account) -> Mapping[str, str]:
         """Only what the account itself brings: the store's place is in the job."""

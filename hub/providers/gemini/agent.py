@@ -94,14 +94,15 @@ class Gemini(Program):
             files[POLICY_FILE] = POLICY
         return Launch(argv, self.environment(assignment, _ENV), assignment.worktree, Stdin.PIPE, files=files)
 
-    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> str:
+    def loose(self, assignment: Assignment, env: Mapping[str, str], texts: Texts) -> Mapping[str, str]:
         """A trusted MCP server: no policy makes the program ask for its tools."""
         home = env.get(self.home_env) or env.get("HOME", "")
         for place in (home, str(assignment.worktree)):
             file = f"{place}/.gemini/settings.json"
             if any(_trusts(text) for text in texts(glob.escape(file))):
-                return f'it calls the tools of an MCP server that {file} trusts without asking; take `"trust": true` out.'
-        return ""
+                why = f'it calls the tools of an MCP server that {file} trusts without asking; take `"trust": true` out.'
+                return {"*": why}
+        return {}
 
     def stream(self, assignment: Assignment) -> Stream:
         """A fresh fold."""

@@ -14,6 +14,7 @@ from hub.domain.detection.lineup import Confidence
 from hub.errors import Code, HubError
 from hub.web.backend import Backend, JsonArray, JsonObject
 from hub.web.resources.providers import ProviderName
+from hub.web.resources.session import Trust
 from hub.web.route import get, post
 from hub.web.schema import Answer, Body, Done, Query
 
@@ -118,6 +119,7 @@ class AdoptOrder(Body, frozen=True, kw_only=True):
             "the brief too. A session begins only in the project of its work.",
         ),
     ] = ""
+    trust: Trust = ""
 
 
 class Adopted(Done, frozen=True, kw_only=True):
@@ -143,8 +145,16 @@ async def adopt(backend: Backend, body: AdoptOrder) -> JsonObject:
     if body.start and body.interactive:
         why = "start and interactive exclude each other"
         raise HubError(Code.INVALID, f"Body: {why}.", errors=[{"path": "$.interactive", "message": why}])
-    ways = {"start": body.start, "interactive": body.interactive, "stop": body.stop}
-    return {"ok": True, **await backend.adopt(body.id, body.target, repository=body.repository, **ways)}
+    answer = await backend.adopt(
+        body.id,
+        body.target,
+        start=body.start,
+        interactive=body.interactive,
+        stop=body.stop,
+        repository=body.repository,
+        trust=body.trust,
+    )
+    return {"ok": True, **answer}
 
 
 _ADOPT = frozenset(

@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 from hub.actors.launch import agent_launch
+from hub.domain.config.model import ApprovalRule
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.places import load_or_create_key
@@ -146,7 +147,8 @@ def test_an_agent_whose_own_settings_let_it_act_unasked_is_not_started_under_rul
         account=Account("a", str(tmp_path)),
         asks=True,
     )
+    ruled = Config(approvals=(ApprovalRule(tool="exec_command"),))
     with pytest.raises(HubError, match="its own rules") as caught:
-        agent_launch(codex, program, Config(), {})
+        agent_launch(codex, program, ruled, {})
     assert caught.value.code is Code.DISPATCH_FAILED
-    assert agent_launch(codex, attrs.evolve(program, asks=False), Config(), {}).argv
+    assert agent_launch(codex, attrs.evolve(program, asks=False), ruled, {}).argv

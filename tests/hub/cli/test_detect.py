@@ -23,6 +23,7 @@ SESSION = new_session()
 @pytest.fixture
 def made(tmp_path):
     with project(tmp_path) as found:
+        found.script("demo-first", {"done": "x"})
         found.configure()
         yield found
 

@@ -6,6 +6,7 @@ The clients' own programs are tried in `tests/hub/mcp/test_real_clients.py`.
 from __future__ import annotations
 
 import json
+import subprocess
 import tomllib
 
 import pytest
@@ -51,6 +52,17 @@ def test_what_would_be_written_is_shown_and_nothing_is_written(repo, env, home, 
     assert found["file"].startswith(str(home))
     assert not found["installed"]
     assert list(home.iterdir()) == []
+
+
+def test_the_server_takes_no_module_from_the_folder_it_is_started_in(repo, env):
+    """Where `hub` is not on PATH the interpreter is written down, and a client starts it in any project."""
+    command = told(repo, env, "install", "codex", "--print")["command"]
+    for name in ("hub/__init__.py", "json.py", "trio.py"):
+        (repo / name).parent.mkdir(exist_ok=True)
+        (repo / name).write_text("open('canary', 'w').close()\n")
+    done = subprocess.run([*command, "--help"], cwd=repo, env=env, capture_output=True, text=True, check=True)
+    assert "Usage: hub mcp" in done.stdout
+    assert not (repo / "canary").exists()
 
 
 def test_a_named_project_is_meant_wherever_the_client_works(repo, env):

@@ -83,6 +83,27 @@ def test_variables_that_an_agent_obeys() -> None:
 
 
 @pytest.mark.parametrize(
+    "before", ["", "\ufeff", "\u00a0", "A=1\r", "A=1\r\n", "A=1\u2028", "export\u00a0", " \t"]
+)
+@pytest.mark.parametrize("name", ["PATH", "LD_PRELOAD", "RIPGREP_CONFIG_PATH", "PERL5OPT", "RUBYOPT", "npm_config_script_shell",
+                                  "JAVA_TOOL_OPTIONS", "PAGER", "GIT_PAGER", "HOME", "XDG_CONFIG_HOME", "SSH_ASKPASS"])  # fmt: skip
+def test_no_blank_and_no_line_s_end_hides_a_variable(before: str, name: str) -> None:
+    """The agents' own readers skip a mark of byte order and a hard blank, and end a line at a lone `\\r`."""
+    assert list(obeyed(f"{before}{name}\u00a0=x\n")) == [name]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [".claude/agents/claude.md", ".claude/agents/README.md", "a/.opencode/agent/agents.md", ".github/agents/readme.md",
+     ".claude/commands/license"],
+)  # fmt: skip
+def test_a_subagent_is_found_whatever_its_name(path: str) -> None:
+    """Its head may name hooks and tool servers; one that was called like a text for the model was passed over."""
+    assert reader_of(path)
+    assert reader_of(f"x/{path.rsplit('/', maxsplit=1)[-1]}") == "", "elsewhere it is a text"
+
+
+@pytest.mark.parametrize(
     ("path", "text", "shown"),
     [
         (

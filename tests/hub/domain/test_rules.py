@@ -326,6 +326,74 @@ def test_a_command_is_meant_however_it_is_run(command):
     assert denies("cat *", shell(command))
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        # blanks in disguise, escapes, braces, signs, values of the line itself
+        "rm${IFS}x", "rm$IFS-rf x", "$'\\x72m' x", "$'\\162m' x", "$'\\u0072m' x", "{rm,x}", "{rm,-rf,x}", "r{m,} x", "a=rm; $a x",
+        "a='rm' && ${a} x", "/bin/r? x", "/bin/[r]m x", "r+(m) x",
+        # programs that run others
+        "time -p rm x", "coproc rm x", "systemd-run rm x", "op run -- rm x", "go run x rm x", "kubectl exec p -- rm x", "git bisect run rm x",
+        "/lib64/ld-linux-x86-64.so.2 /bin/rm x", "direnv exec . rm x", "taskset 1 rm x",
+        # what a shell of the line may read
+        "echo rm x | bash", "printf rm\\ x | sh", "source <(echo rm x)", ". <(echo rm x)",
+        # settings that are commands
+        "git -c alias.y='!rm x' y", "git -c core.pager='rm x' log", "vim -c '!rm x'", "x --editor='!rm x'",
+    ],
+)  # fmt: skip
+def test_a_command_in_disguise_is_meant(command):
+    assert denies("rm *", shell(command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git -C x push", "git -c a=b push", "git --no-pager push origin", "git --git-dir x --work-tree y push", "git -c alias.p=push p",
+     "cd y && git -C . -P push", "env git -C x push", "git --exec-path=/x push"],
+)  # fmt: skip
+def test_options_before_a_subcommand_hide_nothing(command):
+    assert denies("git push*", shell(command))
+    assert not denies("git pull*", shell(command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["npm run build", "git commit -m 'remove x'", "cargo test -- --nocapture", "git checkout -- src/rm.c", "docker run --rm x",
+     "find . -name rm", "curl -d '{\"a\":1,\"rm\":2}' u", "echo rm x", "git log --format=%H", "x=1 y --rm", "time make"],
+)  # fmt: skip
+def test_what_only_looks_like_it_is_not_meant(command):
+    assert not denies("rm *", shell(command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cat s{e,x}cret.txt", "cat {secret,x}.txt", "cat $PWD/secret.txt", 'cat "${PWD}/secret.txt"', "cat ~+/secret.txt",
+     "f=secret.txt; cat $f", "cat $'\\x73ecret.txt'", "cat !(x)", "cat +(secret).txt", "foo -fsecret.txt", "gcc -Isecret.txt", "cat <{secret,x}.txt"],
+)  # fmt: skip
+def test_a_file_in_disguise_is_meant(command):
+    assert denies("secret.txt", shell(command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["tar c .", "tar -czf /tmp/x.tgz .", "zip -r - .", "rsync -a . /tmp/x", "cp -r . /tmp/x", "cp -a ./ x", "diff -r . /tmp", "git archive HEAD",
+     "find . -type f -exec cat {} +", "find . | xargs cat", "ls | xargs grep x"],
+)  # fmt: skip
+def test_who_takes_all_of_a_folder_takes_the_file(command):
+    seen = Seen(below={"/t": ["/t/secret.txt"]})
+    assert denies("secret.txt", shell(command, folder="/t"), seen)
+    assert not denies("other.txt", shell(command, folder="/t"), seen)
+
+
+@pytest.mark.parametrize("command", ["cp a b", "find . -name x", "git status", "ls"])
+def test_who_does_not_takes_it_not(command):
+    seen = Seen(below={"/t": ["/t/secret.txt"]})
+    assert not denies("secret.txt", shell(command, folder="/t"), seen)
+
+
+def test_a_command_of_more_words_than_are_looked_at_is_not_allowed_unseen():
+    assert decision([Rule(command="rm *", decision="deny")], shell("sudo " + "-n " * 600 + "rm x")) == "ask"
+
+
 @pytest.mark.parametrize("command", ["echo cat", "git rm x", "concat x", "echo 'a cat x'"])
 def test_another_program_is_not_meant(command):
     assert not denies("cat x", shell(command))

@@ -8,6 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
+from hub.domain.config.model import ApprovalRule
 from hub.domain.config.reader import parse_config
 from hub.domain.event import EventType
 from hub.domain.rules import unenforceable
@@ -20,8 +21,8 @@ PROVIDERS = load_all()
 ASSIGNMENT = Assignment("d-1", "s-1", "task", Path("/w"), Path("/run"), asks=True)
 
 
-def loose(name: str, files: dict[str, str]) -> str:
-    """What the provider finds in these files; a pattern ends with `*.rules` where it has one."""
+def loose(name: str, files: dict[str, str], tool: str = "*", **options: object) -> str:
+    """Why the provider, given these files, is not started under a rule about a tool; a pattern may end with `*.rules`."""
 
     def texts(pattern: str) -> list[str]:
         folder, star, end = pattern.partition("*")
@@ -32,7 +33,8 @@ def loose(name: str, files: dict[str, str]) -> str:
         ]
         return [files[path] for path in fits]
 
-    return PROVIDERS[name].loose(ASSIGNMENT, {"HOME": "/home/u"}, texts)
+    found = PROVIDERS[name].loose(attrs.evolve(ASSIGNMENT, options=options), {"HOME": "/home/u"}, texts)
+    return unenforceable([ApprovalRule(tool=tool, decision="deny")], name, found)
 
 
 # --- Claude Code ------------------------------------------------------------------------------------------
@@ -106,7 +108,7 @@ def test_claudes_hook_is_answered_at_once_and_tells_where_the_shell_stands():
         ("rules/a.rules", "prefix_rule(pattern=['rm'], decision='prompt')", ""),
         ("config.toml", '[mcp_servers.a]\ncommand = "x"', "its MCP server a"),
         ("config.toml", '[mcp_servers.a]\ndefault_tools_approval_mode = "approve"', "its MCP server a"),
-        ("config.toml", '[mcp_servers.a]\ndefault_tools_approval_mode = "prompt"', ""),
+        ("config.toml", '[mcp_servers.a]\ndefault_tools_approval_mode = "prompt"', "reads resources"),
         (
             "config.toml",
             '[mcp_servers.a]\ndefault_tools_approval_mode = "prompt"\n[mcp_servers.a.tools.t]\napproval_mode = "approve"',
@@ -120,6 +122,17 @@ def test_claudes_hook_is_answered_at_once_and_tells_where_the_shell_stands():
 def test_settings_that_let_codex_act_unasked_are_named(file, text, why):
     found = loose("codex", {f"/home/u/.codex/{file}": text})
     assert why in found if why else found == ""
+
+
+def test_codex_reads_resources_unasked_unless_no_server_has_any_or_no_rule_is_about_them():
+    """`read_mcp_resource` is a tool of the program itself: it asks in no approval mode, and nothing switches it off."""
+    files = {"/home/u/.codex/config.toml": '[mcp_servers.a]\ndefault_tools_approval_mode = "prompt"'}
+    assert "its MCP server a" in loose("codex", files)
+    assert "its MCP server a" in loose("codex", files, "codex.read_mcp_resource")
+    assert loose("codex", files, "exec_command") == ""
+    assert loose("codex", files, mcp_resources=True) == ""
+    off = {name: f"{text}\nenabled = false" for name, text in files.items()}
+    assert loose("codex", off) == ""
 
 
 def test_codex_under_rules_leaves_the_projects_settings_and_the_tools_that_never_ask():

@@ -151,9 +151,9 @@ class Fake:
         ]  # fmt: skip
 
     async def adopt(
-        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, repository: str = ""
+        self, number: str, target: str, *, start: bool, interactive: bool, stop: bool, **more: str
     ) -> dict[str, Any]:
-        self._asked("adopt", number, target, start, interactive, stop, *filter(None, [repository]))
+        self._asked("adopt", number, target, start, interactive, stop, *filter(None, more.values()))
         return {
             "id": number, "target": target, "brief": "/w/.hub/adopted/s-1.md", "mode": "start", "resumed": False,
             "stopped": [], "sessionId": "s-1", "branch": "hub/s-1", "worktree": "/w/.hub/worktrees/s-1", "command": "",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from pathlib import Path
 
 import psutil
 import pytest
 
 from hub.domain.contract import EvidenceKind, verify
+from hub.domain.failure import Failure, FailureClass
 from hub.errors import Code, HubError
 from hub.io.places import load_or_create_key
-from hub.messages import AuditHistory
+from hub.messages import AuditHistory, BreakerFailure
 from tests.faults.harness import git, project
 from tests.hub.actors.kit import daemon_of
 from tests.hub.io.agents import new_session, register, running, transcript
@@ -349,6 +351,40 @@ async def test_the_agents_own_program_goes_on_with_its_own_session(made, monkeyp
         assert other["resumed"] is False
         *_, line = await answered(told, lambda lines: len(lines) > 1)
         assert line.startswith(f"{made.root} -i Read the continuation brief in {other['brief']}")
+
+
+async def test_a_terminal_is_opened_only_for_who_may_work(made, monkeypatch, home, left, tmp_path):
+    """It took the active account whatever was known of it, and an agent that the user has turned off."""
+    spare = made.state / "accounts" / "claude" / "spare"
+    claude = f'[providers.claude]\nprogram = "{tmp_path}/bin/claude-code"\n'
+    accounts = (
+        f'accounts = [{{label = "default", active = true}}, {{label = "spare", configDir = "{spare}"}}]\n'
+    )
+    terminal = f'[terminal]\ncommand = ["{tmp_path}/bin/term"]\n'
+    made.configure(claude + accounts + terminal)
+    (tmp_path / "bin").mkdir()
+    program(tmp_path / "bin" / "term", '(setsid "$@" < /dev/null > /dev/null 2>&1 &)')
+    program(tmp_path / "bin" / "claude-code", 'echo "$CLAUDE_CONFIG_DIR" >> "$HOME/ran"')
+
+    async def told():
+        ran = home.parent / "ran"
+        return ran.read_text().split() if ran.exists() else []
+
+    def limit(account):
+        failure = Failure(FailureClass.USAGE_LIMIT, "used up", resets_at=time.time() + 3600)
+        return BreakerFailure("claude", account, failure, f"d-{account}")
+
+    async with daemon(made, monkeypatch, home) as live:
+        breakers = live.daemon.app.ref("breakers")
+        await breakers.call(limit("default"), timeout=5)
+        answer = await adopt(live, "claude", interactive=True)
+        assert await answered(told, bool) == [str(spare)]
+        assert answer["resumed"] is False, "the session is the other account's"
+        await breakers.call(limit("spare"), timeout=5)
+        assert await refused(live, target="claude", interactive=True) is Code.QUOTA_EXHAUSTED
+        assert await refused(live, target="claude", interactive=True, stop=True) is Code.QUOTA_EXHAUSTED
+        made.configure(claude + "enabled = false\n" + terminal)
+        assert await refused(live, target="claude", interactive=True) is Code.INVALID
 
 
 def program(path, text):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from hub.errors import HubError
-from hub.messages import GetApprovals, GetProviders, ResolveApproval, StartRun
+from hub.messages import GetApprovals, GetConfig, GetProviders, RequestHandoff, ResolveApproval, StartRun
 from tests.faults.harness import git, project
 from tests.hub.actors.kit import daemon_of
 from tests.waiting import answered
@@ -112,3 +112,25 @@ async def test_who_cannot_be_held_to_a_rule_is_passed_by_and_says_why(made, monk
         await live.ask("session", StartRun("look"))
         assert (await live.until_ended())["sessionState"] == "completed"
     assert made.fsm()["provider"] == "demo-first"
+
+
+async def test_a_rule_that_comes_while_an_agent_works_is_told_and_holds_who_takes_over(made, monkeypatch):
+    """The session kept the rules it began with: not even a receiver asked. Of the running agent the user knew nothing."""
+    made.script("demo-first", {"write": {"path": "a.txt", "text": "a"}}, {"hang": {}})
+    made.script("demo-second", {"run": "cat secret.txt"}, {"done": "finished"})
+    made.configure()
+    (made.root / "secret.txt").write_text("CANARY\n")
+    git(made.root, "add", "secret.txt")
+    git(made.root, "commit", "-qm", "what must not be read")
+    async with daemon_of(made, monkeypatch) as live:
+        await live.ask("session", StartRun("look"))
+        await live.until_event("a.txt")
+        made.configure(DENY)
+        await live.ask("settings", GetConfig())
+        said = await live.until_event("[[approvals]] has changed")
+        assert "hub handoff" in said.msg
+        await live.ask("session", RequestHandoff())
+        assert (await live.until_ended())["sessionState"] == "completed"
+        records = await live.events()
+    assert told(records, "CANARY") == []
+    assert len(told(records, "Denied: it stays here")) == 1

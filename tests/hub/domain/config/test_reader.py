@@ -452,15 +452,17 @@ def test_accounts_outlive_the_agent_they_are_of():
     assert [account.label for account in kept.accounts("gone")] == ["work"]
 
 
-def test_accounts_can_be_taken_from_a_newer_configuration():
+def test_accounts_and_rules_are_taken_from_a_newer_configuration():
     """All else stays as the session began with; where nothing changed it is the very same configuration."""
     old = parse_config('[session]\nmaxHandoffs = 1\n[providers.claude]\nmodel = "x"\n')
     accounts = '[[providers.claude.accounts]]\nlabel = "a"\n[[providers.codex.accounts]]\nlabel = "b"\n'
-    new = parse_config(f'[session]\nmaxHandoffs = 2\n[providers.claude]\nmodel = "y"\n{accounts}')
-    taken = old.with_accounts_of(new)
+    rules = '[[approvals]]\ntool = "Bash"\n'
+    new = parse_config(f'[session]\nmaxHandoffs = 2\n[providers.claude]\nmodel = "y"\n{accounts}{rules}')
+    taken = old.amended_by(new)
     assert (taken.session.max_handoffs, taken.provider("claude").model) == (1, "x")
     assert [taken.accounts(name)[0].label for name in ("claude", "codex")] == ["a", "b"]
-    assert taken.with_accounts_of(new) is taken
-    assert taken.with_accounts_of(old) == attrs.evolve(
-        old, providers={**old.providers, "codex": new.provider("codex").__class__()}
+    assert [rule.tool for rule in taken.approvals] == ["Bash"]
+    assert taken.amended_by(new) is taken
+    assert taken.amended_by(old) == attrs.evolve(
+        old, providers={**old.providers, "codex": new.provider("codex").__class__()}, approvals=()
     )
