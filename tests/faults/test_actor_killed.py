@@ -7,6 +7,7 @@ loses an actor in each of its states, each time another one; over all sessions t
 from __future__ import annotations
 
 import os
+
 import pytest
 import trio
 
