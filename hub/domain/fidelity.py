@@ -23,9 +23,7 @@ from fractions import Fraction
 import attrs
 
 from hub.domain.contract import Contract, Evidence, EvidenceKind
-from hub.domain.event import Event, Record
 from hub.domain.fact import WEIGHTS, Facet, Facts, Key, code, norm, status
-from hub.domain.gold import facts_of
 from hub.domain.intent.activity import below
 from hub.domain.proof import Proofs
 
@@ -67,53 +65,6 @@ class Claim:
     keys: tuple[Key, ...]
     source: int | None = None
     """The event the contract names; None where the contract's form has no place for one."""
-
-
-def score(
-    events: Iterable[tuple[int, Event | Record]],
-    contract: Contract,
-    *,
-    goal: str,
-    acceptance: Collection[str] = (),
-    skills: Collection[str] = (),
-    signed: bool,
-    audited: bool,
-    secret_free: bool,
-    tree_matches: bool,
-    root: str = "",
-    snapshot_paths: Collection[str] | None = None,
-    proofs: Proofs | None = None,
-) -> Fidelity:
-    """The contract's fidelity to the log.
-
-    Args:
-        events: Ids and events of the session, in any order; what came after the contract does not count.
-        contract: As the receiver got it.
-        goal: The user's task, from the user's own record.
-        acceptance: The user's acceptance commands, likewise.
-        skills: What the user's profile wants used, likewise.
-        signed: See `weigh`, as for all below.
-        audited: The same.
-        secret_free: The same.
-        tree_matches: The same.
-        root: The same.
-        snapshot_paths: The same.
-        proofs: The same.
-    """
-    facts = facts_of(
-        events, goal=goal, acceptance=acceptance, skills=skills, handoff_id=contract.handoff_id, root=root
-    )
-    return weigh(
-        facts,
-        contract,
-        signed=signed,
-        audited=audited,
-        secret_free=secret_free,
-        tree_matches=tree_matches,
-        root=root,
-        snapshot_paths=snapshot_paths,
-        proofs=proofs,
-    )
 
 
 def weigh(

@@ -4,6 +4,9 @@ A real daemon, real worktrees, scripted agents: each changes twenty files and ad
 reached, and the next account takes over. The clock starts when the agent's line reached the spool and stops when
 the next agent's process runs; its first line, an interpreter's start later, is told too.
 Peer: `git add -A && git commit` of the same kind of change, with which a handoff by hand would begin.
+
+Once more where the first agent has said 100,000 texts before: neither the handoffs nor the daemon's memory may grow
+with a session. Peer: the same handoffs without them.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from tests.bench.bench_snapshot import CHANGED, change, plant
 from tests.bench.table import Row, at_least, run
 from tests.faults.harness import Project, git, until
@@ -24,12 +29,17 @@ from tests.faults.harness import Project, git, until
 STATES = ("PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING", "RUNNING")
 
 
-def script() -> list[dict[str, Any]]:
-    """What each agent does: twenty changed files and a new one, then the wall."""
+SAID = 100_000
+TEXT = "a text of an agent that works, and says what it does in some eighty characters, ok"
+
+
+def script(said: int = 1) -> list[dict[str, Any]]:
+    """What each agent does: it says so many texts, twenty changed files and a new one, then the wall."""
     files = [f"pkg0/mod{number}/file{number * 100}.py" for number in range(CHANGED - 1)]
     steps = [{"append": {"path": path, "text": "# changed\n"}} for path in files]
     return [
-        {"say": "working"},
+        {"say": TEXT, "times": said},
+        *([{"ask": "go on?"}] if said > 1 else []),  # once all of it is on record
         *steps,
         {"append": {"path": "new.py", "text": "x\n"}},
         {"sleep": 1},
@@ -58,13 +68,22 @@ def instant(text: str) -> float:
     return datetime.fromisoformat(text).timestamp() * 1000
 
 
-def session(made: Project, handoffs: int) -> list[dict[str, float]]:
-    """One session; for each handoff the milliseconds from the limit's line to each state, and to the start line."""
+def session(made: Project, handoffs: int, said: int) -> tuple[list[dict[str, float]], float]:
+    """One session; for each handoff the milliseconds from the limit's line to each state, and to the start line.
+
+    And the daemon's memory after it, in MB.
+    """
     starts = Starts(made.log)
     starts.start()
     api = made.start()
     api.post("/api/run", {"task": "append to the files", "maxHandoffs": handoffs})
+    if said > 1:
+        until(
+            lambda: api.get("/api/status")["needsInput"], "the texts are taken in", patience=60 + said / 100
+        )
+        api.post("/api/session/reply", {"reply": "yes"})
     until(lambda: made.fsm().get("handoffsDone") == handoffs, "the last handoff", patience=60 + 10 * handoffs)
+    memory = resident(made)
     api.post("/api/session/stop")  # the last agent would meet its limit and wait for it to go by
     starts.over.set()
     events = made.events()
@@ -80,7 +99,13 @@ def session(made: Project, handoffs: int) -> list[dict[str, float]]:
                 if state == "DISPATCHED":
                     row["spawned"] = spawned(made, event["meta"]["dispatch"]) - at
         rows.append(row)
-    return rows
+    return rows, memory
+
+
+def resident(made: Project) -> float:
+    """Megabytes of memory that the daemon takes."""
+    assert made.daemon is not None
+    return psutil.Process(made.daemon.pid).memory_info().rss / 1e6
 
 
 def spawned(made: Project, dispatch: str) -> float:
@@ -101,8 +126,9 @@ def by_hand(root: Path, rounds: int) -> float:
     return statistics.median(took)
 
 
-def measure(folder: Path, files: int = 50_000, handoffs: int = 5) -> dict[str, Any]:
-    """The median of the handoffs, its parts, and the peer, in milliseconds."""
+def measure(folder: Path, files: int = 50_000, handoffs: int = 5, said: int = 1) -> dict[str, Any]:
+    """The median of the handoffs, its parts, and the peer, in milliseconds; the daemon's memory in MB."""
+    folder.mkdir(exist_ok=True)
     made = Project(folder / "repo", folder / "state", folder / "agents.log")
     if not made.root.exists():
         made.root.mkdir()
@@ -110,8 +136,8 @@ def measure(folder: Path, files: int = 50_000, handoffs: int = 5) -> dict[str, A
     with (made.root / ".git" / "info" / "exclude").open("a") as file:
         file.write(".hub/\nhub.toml\n")
     made.log.unlink(missing_ok=True)
-    for name in ("demo-first", "demo-second"):
-        made.script(name, *script())
+    made.script("demo-first", *script(said))
+    made.script("demo-second", *script())
     accounts = "".join(
         f'[[providers.demo-{name}.accounts]]\nlabel = "a{number}"\n'
         for name in ("first", "second")
@@ -119,7 +145,7 @@ def measure(folder: Path, files: int = 50_000, handoffs: int = 5) -> dict[str, A
     )
     made.configure(accounts)
     try:
-        rows = session(made, handoffs)
+        rows, memory = session(made, handoffs, said)
     finally:
         made.stop()
     peer = by_hand(made.root, 3)
@@ -135,6 +161,7 @@ def measure(folder: Path, files: int = 50_000, handoffs: int = 5) -> dict[str, A
         "to_pausing": middle["PAUSING"],
         "steps": steps,
         "peer": peer,
+        "memory": memory,
     }
 
 
@@ -148,6 +175,13 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
     yield Row("- of it, to PAUSING on record", found["to_pausing"], "ms")
     for name, took in found["steps"].items():
         yield Row(f"- of it, {name}", took, "ms")
+    few = at_least(2500, 10_000, scale)
+    short = measure(folder / "short", few, at_least(1, 3, scale))
+    said = at_least(100, SAID, scale)
+    long = measure(folder / "long", few, 1, said)
+    what = f"the same in {few} files, after {said:,} texts"
+    yield Row(what, long["spawned"], "ms", "<= 450", "after one text", short["spawned"])
+    yield Row("- the daemon's memory", long["memory"], "MB", "<= 150", "after one text", short["memory"])
 
 
 if __name__ == "__main__":

@@ -75,14 +75,20 @@ class Probe:
         return float(said)
 
 
-def meanwhile(port: int, act: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """Milliseconds of the act (p50), and of the longest answer to anybody else."""
-    probe, taken = Probe(port), []
+def timed(act: Callable[[], object], rounds: int) -> float:
+    """Milliseconds of the act (p50)."""
+    taken = []
     for _ in range(rounds):
         begun = time.perf_counter()
         act()
         taken.append((time.perf_counter() - begun) * 1000)
-    return percentile(taken, 0.5), probe.longest()
+    return percentile(taken, 0.5)
+
+
+def meanwhile(port: int, act: Callable[[], object], rounds: int) -> tuple[float, float]:
+    """Milliseconds of the act (p50) with somebody else beside it, and of the longest answer to him."""
+    probe = Probe(port)
+    return timed(act, rounds), probe.longest()
 
 
 def code(root: Path, size: int) -> None:
@@ -175,7 +181,8 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
         peer = ctags(made.root)
         for name, act, rounds in served(made, scale):
             act()
-            taken, waited = meanwhile(made.port, act, rounds)
+            taken = timed(act, rounds)
+            _, waited = meanwhile(made.port, act, rounds)
             beside = ("universal-ctags", peer) if "project" in name and peer else ("", 0.0)
             yield Row(
                 name, taken, "ms", "<= 1 x" if beside[0] else "<= 3" if "retrieval" in name else "", *beside

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import attrs
 
@@ -42,6 +42,8 @@ class Project:
     """Go's files that are no tests, by their folder."""
     go_modules: Mapping[str, str]
     """The name that `go.mod` gives to each folder that has one."""
+    modules: Mapping[str, str]
+    """Python's files by the path that a dotted name leads to: `a/b` of `a/b.py`, `a/b/__init__.py` or `a/b.pyi`."""
     settled: dict[tuple[str, str, str], tuple[str, ...]] = attrs.field(factory=dict, eq=False, repr=False)
     """What was resolved before, by language, place and name: the files of a folder mostly import the same."""
 
@@ -62,7 +64,15 @@ def project(files: Iterable[str], go_modules: Mapping[str, str]) -> Project:
         {name: tuple(found) for name, found in named.items()},
         {name: tuple(found[:MAX_TARGETS]) for name, found in packages.items()},
         go_modules,
+        _modules(all_),
     )
+
+
+def _modules(files: Collection[str]) -> dict[str, str]:
+    """The first that Python would take: a module before a package, and both before a stub."""
+    found = {path.removesuffix(".pyi"): path for path in files if path.endswith(".pyi")}
+    found |= {posixpath.dirname(path): path for path in files if posixpath.basename(path) == "__init__.py"}
+    return found | {path.removesuffix(".py"): path for path in files if path.endswith(".py")}
 
 
 def resolve(language: str, path: str, name: str, there: Project) -> tuple[str, ...]:
@@ -75,12 +85,12 @@ def resolve(language: str, path: str, name: str, there: Project) -> tuple[str, .
         there: The files there are.
     """
     # Rust's names hang on the file, all others on its folder at most.
-    place = path if language == "rust" else posixpath.dirname(path)
+    place = path if language == "rust" else path.rpartition("/")[0]
     key = (language, place, name)
     found = there.settled.get(key)
     if found is None:
         found = there.settled[key] = _RULES[language](path, name, there)
-    return tuple(each for each in found if each != path)
+    return tuple(each for each in found if each != path) if path in found else found
 
 
 def outside_name(language: str, name: str) -> str:
@@ -119,27 +129,26 @@ def _above(path: str) -> Iterator[str]:
 
 def _python(path: str, name: str, there: Project) -> tuple[str, ...]:
     base, _, member = name.partition(":")
-    dots = len(base) - len(base.lstrip("."))
-    inner = base[dots:].replace(".", "/")
-    above = [*_above(path)]
+    inner = base.lstrip(".")
+    dots = len(base) - len(inner)
+    inner = inner.replace(".", "/")
+    folder = path.rpartition("/")[0]
     if dots:
-        if dots > len(above):
-            return ()
-        roots = [above[dots - 1]]
+        for _ in range(dots - 1):
+            if not folder:
+                return ()
+            folder = folder.rpartition("/")[0]
+        roots = [folder]
     else:
         # A file is imported from the folder that its outermost package lies in; no package, its own folder.
-        roots = [
-            next(folder for folder in above if not folder or _below(folder, "__init__.py") not in there.files)
-        ]
-        roots += ["", "src"]
+        while folder and f"{folder}/__init__.py" in there.files:
+            folder = folder.rpartition("/")[0]
+        roots = [folder, "", "src"]
     for root in roots:
         whole = _below(root, inner) if inner else root
-        within = _below(whole, member) if member else whole
-        modules = dict.fromkeys([within, whole])
-        if found := _first(
-            there, *(f for at in modules for f in (f"{at}.py", _below(at, "__init__.py"), f"{at}.pyi"))
-        ):
-            return found
+        found = there.modules.get(_below(whole, member) if member else whole) or there.modules.get(whole)
+        if found:
+            return (found,)
     return ()
 
 

@@ -105,6 +105,8 @@ class Symbol(Protocol):
 
 OUTSIDE = "outside:"
 """What the ids of modules begin with that are none of the project's files."""
+_MODULE, _SYMBOL = f"{NodeType.MODULE}:", f"{NodeType.SYMBOL}:"
+"""Written out: there are tens of thousands of them, and to format an enum takes longer than all else of an id."""
 WEIGHT_OF_MARK: Mapping[str | None, float] = {None: 1.0, "generated": 0.5, "vendored": 0.25}
 """What a tool wrote, and what other people wrote, counts for less than the project's own."""
 
@@ -121,7 +123,7 @@ def file_id(path: str) -> str:
 
 def module_id(path: str) -> str:
     """The node of a file of code."""
-    return f"{NodeType.MODULE}:{path}"
+    return _MODULE + path
 
 
 def fact_id(kind: NodeType, session_id: str, text: str) -> str:
@@ -147,7 +149,8 @@ def import_part(path: str, language: str, names: Iterable[str], there: Project) 
                 outside, NodeType.MODULE, {"name": called, "lang": language, "outside": True}
             )
             targets = [outside]
-        edges |= {target: Edge(module, target, EdgeType.IMPORTS) for target in targets}
+        for target in targets:
+            edges[target] = Edge(module, target, EdgeType.IMPORTS)
     return Part(tuple(nodes.values()), tuple(edges.values()))
 
 
@@ -165,7 +168,7 @@ def code_part(path: str, language: str | None, mark: str | None, symbols: Iterab
     edges = []
     for name, found in lines.items():
         payload = {"name": name, "kind": kinds[name], "path": path, "line": found[0], "lines": found}
-        symbol_id = f"{NodeType.SYMBOL}:{path}#{name}"
+        symbol_id = f"{_SYMBOL}{path}#{name}"
         nodes.append(Node(symbol_id, NodeType.SYMBOL, payload, "", weight))
         edges.append(Edge(module, symbol_id, EdgeType.DEFINES))
     return Part(tuple(nodes), tuple(edges))

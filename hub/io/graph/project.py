@@ -7,7 +7,7 @@ Must not: write a row, or say of a folder outside of the project whether it is t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,8 +66,8 @@ def project_graph(
         f"{most:,} nodes" if len(nodes) > most else f"{entries:,} files and folders" if limit.reached else ""
     )
     return {
-        "nodes": [{"id": n.id, "node_type": n.type.value, "payload": n.payload} for n in first],
-        "edges": [{"from_id": e.from_id, "to_id": e.to_id, "edge_type": e.type.value} for e in edges],
+        "nodes": [{"id": n.id, "node_type": n.type, "payload": n.payload} for n in first],
+        "edges": [{"from_id": e.from_id, "to_id": e.to_id, "edge_type": e.type} for e in edges],
         "truncated": bool(reached),
         "limit": reached,
     }
@@ -88,30 +88,40 @@ def _found(folder: Path, paths: Iterable[bytes], most: int) -> Iterator[Scanned]
 
 def _named(files: Iterable[Scanned], hide: Callable[[str], str]) -> list[Scanned]:
     """The files with every name as it may be shown: UTF-8, nothing a terminal acts on, nothing secret."""
-    out: list[Scanned] = []
-    group: list[Scanned] = []
-    names: list[str] = []
+    found = list(files)
+    names = dict.fromkeys(name for file in found for name in _names_of(file))  # many files import the same
+    told = {name: text.replace("\n", " ") for name, text in zip(names, _shown(names, hide), strict=True)}
+    changed = {name for name, text in told.items() if name != text}
+    return [file if changed.isdisjoint(_names_of(file)) else _renamed(file, told) for file in found]
+
+
+def _names_of(file: Scanned) -> Iterator[str]:
+    yield file.path
+    for symbol in file.symbols:
+        yield symbol.name
+    yield from file.imports
+
+
+def _shown(names: Iterable[str], hide: Callable[[str], str]) -> Iterator[str]:
+    """Some at a time, so that nobody else waits for long."""
+    group: list[str] = []
     size = 0
-    for file in files:
-        group.append(file)
-        own = [_utf8(file.path), *(symbol.name for symbol in file.symbols), *file.imports]
-        names += own
-        size += sum(map(len, own))
+    for name in names:
+        group.append(_utf8(name))
+        size += len(name)
         if size > _GROUP:
-            out += _renamed(group, names, hide)
-            group, names, size = [], [], 0
-    return [*out, *_renamed(group, names, hide)]
+            yield from shown(group, hide)
+            group, size = [], 0
+    yield from shown(group, hide)
 
 
-def _renamed(files: list[Scanned], names: list[str], hide: Callable[[str], str]) -> Iterator[Scanned]:
-    told = iter(shown(names, hide))
-    for file in files:
-        yield attrs.evolve(
-            file,
-            path=next(told).replace("\n", " "),
-            symbols=[symbol._replace(name=next(told)) for symbol in file.symbols],
-            imports=[next(told) for _ in file.imports],
-        )
+def _renamed(file: Scanned, told: Mapping[str, str]) -> Scanned:
+    return attrs.evolve(
+        file,
+        path=told[file.path],
+        symbols=[symbol._replace(name=told[symbol.name]) for symbol in file.symbols],
+        imports=[told[name] for name in file.imports],
+    )
 
 
 def _noting(paths: Iterable[bytes], listed: list[bytes]) -> Iterator[bytes]:

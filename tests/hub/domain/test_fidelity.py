@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hub.domain import fidelity
 from hub.domain.contract import Contract, Evidence, EvidenceKind, ManifestEntry, Snippet, Sourced
 from hub.domain.event import Event, EventType, Record
 from hub.domain.fact import WEIGHTS, Facet
+from hub.domain.fidelity import done_claims, verified, weigh
 from hub.domain.gold import facts_of
 from hub.domain.intent.draft import draft
 from hub.domain.intent.fold import IntentFold
@@ -27,8 +27,10 @@ def numbered(events):
     return list(enumerate(events, 1))
 
 
-def score(log, contract, **changes):
-    return fidelity.score(log, contract, **{"goal": GOAL, "acceptance": ACCEPTANCE, **WHOLE, **changes})
+def score(log, contract, *, goal=GOAL, acceptance=ACCEPTANCE, root="", **changes):
+    """The contract's fidelity to the log up to it."""
+    facts = facts_of(log, goal=goal, acceptance=acceptance, handoff_id=contract.handoff_id, root=root)
+    return weigh(facts, contract, root=root, **{**WHOLE, **changes})
 
 
 def contract_of(log, **changes) -> Contract:
@@ -112,13 +114,13 @@ def test_an_empty_contract_of_a_full_log_scores_0():
 
 
 def test_of_a_log_without_facts_nothing_is_lost():
-    assert fidelity.score([], EMPTY, goal="", **WHOLE).hfs == 100
+    assert score([], EMPTY, goal="", acceptance=()).hfs == 100
 
 
 def test_the_formula():
     """One facet of weight 20 with two equal facts, one found; one of two claims supported."""
     contract = attrs.evolve(EMPTY, task_goal="g", decisions=(Sourced("invented", 7),))
-    found = fidelity.score([], contract, goal="g", acceptance=["check"], **WHOLE)
+    found = score([], contract, goal="g", acceptance=["check"])
     assert found.exact == Fraction(1, 2) * Fraction(1, 2) ** 2
     assert found.hfs == 12
     assert found.missing == ("objective: accept check",)
@@ -284,7 +286,7 @@ def test_an_agent_cannot_make_a_verification_fact():
 
 def test_without_a_given_goal_the_users_first_words_are_the_objective():
     log = numbered([agent(EventType.TEXT, "Fix it", role="user")])
-    found = fidelity.score(log, attrs.evolve(EMPTY, task_goal="fix  IT"), goal="", **WHOLE)
+    found = score(log, attrs.evolve(EMPTY, task_goal="fix  IT"), goal="", acceptance=())
     assert (found.hfs, found.missing) == (100, ())
 
 
@@ -520,12 +522,12 @@ def test_a_claim_that_is_told_as_one_counts_once():
 
 def test_the_log_tells_what_was_verified_and_what_is_claimed():
     facts = facts_of(CLAIMS)
-    assert set(fidelity.done_claims(facts)) == {"a.py is already written.", "b.py is already written."}
-    assert not fidelity.verified(facts, ["make test"])
-    assert not fidelity.verified(facts, [])
+    assert set(done_claims(facts)) == {"a.py is already written.", "b.py is already written."}
+    assert not verified(facts, ["make test"])
+    assert not verified(facts, [])
     passed = facts_of(numbered([hub("system", "verify passed", command="make test", exitCode=0)]))
-    assert fidelity.verified(passed, ["make test"])
-    assert not fidelity.verified(passed, ["make test", "make lint"])
+    assert verified(passed, ["make test"])
+    assert not verified(passed, ["make test", "make lint"])
 
 
 @given(logs, st.sets(st.sampled_from(["one", "a.py"]), max_size=2))
