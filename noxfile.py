@@ -135,6 +135,13 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def stories(session: nox.Session) -> None:
+    """What every route, command and frame says of ten stories, beside what is kept; `-- --write` keeps what is said now."""
+    _install(session, "test")
+    session.run("python", "-m", "tests.stories", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """The table of all measurements beside their peers; never fails on a clock. `-- --scale 0.01`: do they work?"""
     _install(session, "test", "bench")

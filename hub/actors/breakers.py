@@ -82,12 +82,15 @@ class Breakers(Actor[Any]):
         match message:
             case BreakerFailure(provider=provider, account=account, failure=failure, dispatch_id=dispatch):
                 old = breaker.at(self._of(provider, account), now)
+                if message.worked:
+                    old = breaker.on_work(old, dispatch)
                 await self._keep(breaker.on_failure(old, failure.kind, now, failure.resets_at, dispatch))
             case BreakerSuccess(provider=provider, account=account, dispatch_id=dispatch):
                 old = breaker.at(self._of(provider, account), now)
                 await self._keep(breaker.on_success(old, now, dispatch))
             case BreakerAttempt(provider=provider, account=account, dispatch_id=dispatch):
-                new, allowed = breaker.allow(self._of(provider, account), now, dispatch)
+                known = self._of(provider, account)
+                new, allowed = breaker.allow(known, now, dispatch, insisted=message.insisted)
                 await self._keep(new)
                 return allowed
             case BreakerWithdrawn(provider=provider, account=account, dispatch_id=dispatch):

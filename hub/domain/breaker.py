@@ -9,6 +9,9 @@ Must not: read a clock, keep timers, or decide what follows a failure (`hub.doma
     half-open  -- that attempt succeeds, or the provider answers  -->  closed
     half-open  -- that attempt fails                              -->  open, twice as long (15 min at most)
 
+A user may insist on one attempt before the time has come. Where failures opened it, that makes it half-open; one that a
+quota opened stays open, for the quota is still known to be used up, and closes when that attempt is answered.
+
 A quota is used up when the agent says so, before or at the limit error, or when the user's own cap is spent. The end of
 an attempt carries its dispatch: the same end counts once, however often it is told.
 """
@@ -60,7 +63,7 @@ class Breaker:
         trial_at: When the half-open attempt was let through; None when none is out.
         limited: Whether a quota that is used up opened it.
         cap: Whether that quota is the cap which the user declared.
-        trial: The dispatch of the half-open attempt; "" where it was not told.
+        trial: The dispatch of the half-open attempt, or of the one that a user insisted on; "" where it was not told.
         heard: The dispatch whose end was counted last; "" for none.
         seen_at: The moment of the newest reading of the quota that changed it.
     """
@@ -99,7 +102,7 @@ def on_failure(
     b = attrs.evolve(b, heard=dispatch or b.heard)
     if kind is FailureClass.USAGE_LIMIT:
         return _limited(b, now, resets_at)
-    if kind in ANSWERED and b.state is not State.OPEN:
+    if kind in ANSWERED and _decides(b, dispatch):
         return closed(b)
     counted = attrs.evolve(b, failures=b.failures + (kind in COUNTED))
     tried = b.state is State.HALF_OPEN and (not b.trial or dispatch in ("", b.trial))
@@ -108,11 +111,21 @@ def on_failure(
 
 
 def on_success(b: Breaker, now: float, dispatch: str = "") -> Breaker:  # noqa: ARG001  # every event comes with its time
-    """The breaker after an attempt succeeded. An open one stays: that attempt began before it opened."""
+    """The breaker after an attempt succeeded. An open one stays, unless a user insisted on it: it began before that."""
     if dispatch and dispatch == b.heard:
         return b
     b = attrs.evolve(b, heard=dispatch or b.heard)
-    return b if b.state is State.OPEN else closed(b)
+    return closed(b) if _decides(b, dispatch) else b
+
+
+def _decides(b: Breaker, dispatch: str) -> bool:
+    """Whether an answer of the provider to this dispatch closes it."""
+    return b.state is not State.OPEN or (dispatch != "" and dispatch == b.trial)
+
+
+def on_work(b: Breaker, dispatch: str) -> Breaker:
+    """The breaker when an attempt has done work before it failed: what failed before that is no row with it."""
+    return b if dispatch == b.heard or not _decides(b, dispatch) else closed(b)
 
 
 def on_withdrawal(b: Breaker, dispatch: str) -> Breaker:
@@ -141,14 +154,19 @@ def closed(b: Breaker) -> Breaker:
     return Breaker(b.provider, b.account, heard=b.heard, seen_at=b.seen_at)
 
 
-def allow(b: Breaker, now: float, dispatch: str = "") -> tuple[Breaker, bool]:
+def allow(b: Breaker, now: float, dispatch: str = "", *, insisted: bool = False) -> tuple[Breaker, bool]:
     """Ask for one attempt: the breaker after the answer, and the answer.
 
     Guarantees that of all callers at a half-open breaker one gets True, until that attempt's outcome is told
-    or its lease of 15 minutes is over. The dispatch that has the attempt may ask again.
+    or its lease of 15 minutes is over. The dispatch that has the attempt may ask again. Whom the user `insisted` on is
+    let through at any time.
     """
     if b.state is State.CLOSED or (dispatch and dispatch == b.trial):
         return b, True
+    if insisted and b.limited and now < ready_at(b, now):
+        return attrs.evolve(b, trial=dispatch), True
+    if insisted:
+        return attrs.evolve(b, state=State.HALF_OPEN, trial_at=now, trial=dispatch), True
     if now < ready_at(b, now):
         return b, False
     return attrs.evolve(b, state=State.HALF_OPEN, trial_at=now, trial=dispatch), True

@@ -34,6 +34,11 @@ SHORT = "a short limit: it is over in a moment"
 SHORT_WINDOWS = frozenset({"minute", "second"})
 
 
+def backoff(failures: int, first: float = 1.0, last: float = LAST_BACKOFF) -> float:
+    """Seconds to leave somebody alone after so many failures in a row: doubling, capped."""
+    return min(last, first * 2.0 ** min(failures - 1, 30))
+
+
 @attrs.frozen
 class HandOff:
     """Give the work to another account or provider.
@@ -83,8 +88,7 @@ class Situation:
 
     def backoff(self, first: float = 1.0, last: float = LAST_BACKOFF) -> float:
         """Seconds to wait after this attempt: doubling, capped, with jitter on top."""
-        base = min(last, first * 2.0 ** min(self.attempt - 1, 30))
-        return base * (1 + JITTER * self.jitter)
+        return backoff(self.attempt, first, last) * (1 + JITTER * self.jitter)
 
     def later(self, delay: float, not_before: float | None = None) -> float:
         """The instant `delay` from now, or `not_before` if that is later."""

@@ -55,10 +55,12 @@ class Bar(StrEnum):
     CAP = "cap"
     BREAKER = "breaker"
     TRIAL = "trial"
+    OVERLOADED = "overloaded"
     WORN = "worn"
 
 
 _EXHAUSTED = frozenset({Bar.LIMIT, Bar.CAP})
+_TIME_MENDS = frozenset({Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL, Bar.OVERLOADED})
 WORDS: Mapping[Bar, str] = {
     Bar.UNKNOWN: "there is no such agent",
     Bar.DISABLED: "turned off in hub.toml",
@@ -70,6 +72,7 @@ WORDS: Mapping[Bar, str] = {
     Bar.CAP: "its declared cap of tokens is spent for today",
     Bar.BREAKER: "it failed too often; its circuit breaker is open",
     Bar.TRIAL: "the one attempt after its failures is under way",
+    Bar.OVERLOADED: "its provider was overloaded a moment ago",
     Bar.WORN: "its quota is at the threshold too",
 }
 
@@ -131,9 +134,11 @@ class Question:
         failure: Why `current` stopped; None when it was asked to.
         refused_by: Providers whose model refused this task before.
         left: Who is not asked again for this task, with the reason in a user's words.
+        resting: Who met an overload when the work was offered to it, and until when it is left alone.
         named: The providers that the user named, login or not.
         wanted: The provider that the user asked for by name; no login that is seen elsewhere comes before it.
         fresh: Whether who is at its threshold is passed by as well.
+        insisted: Whether the user wants it tried now: nobody is passed by for what time alone mends.
     """
 
     order: Sequence[str]
@@ -142,9 +147,11 @@ class Question:
     failure: FailureClass | None = None
     refused_by: Collection[str] = ()
     left: Mapping[Target, str] = attrs.field(factory=dict)
+    resting: Mapping[Target, float] = attrs.field(factory=dict)
     named: Collection[str] = ()
     wanted: str = ""
     fresh: bool = False
+    insisted: bool = False
 
 
 @attrs.frozen
@@ -286,7 +293,9 @@ def _bars(facts: Facts) -> list[Bar]:
 
 
 def _bar(facts: Facts, question: Question, refused: Collection[str]) -> Bar | None:
-    found = set(_bars(facts))
+    found = set(_bars(facts)) | ({Bar.OVERLOADED} if facts.target in question.resting else set())
+    if question.insisted:
+        found -= _TIME_MENDS
     if facts.provider in question.named:
         found.discard(Bar.LOGGED_OUT)
     if facts.provider in refused or len(refused) >= MAX_REFUSALS:
@@ -309,9 +318,10 @@ def _passed(facts: Facts, bar: Bar, question: Question) -> PassedBy:
     words = (
         facts.unfit if bar is Bar.UNFIT else question.left[facts.target] if bar is Bar.LEFT else WORDS[bar]
     )
-    waits = bar in {Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL}
+    until = question.resting[facts.target] if bar is Bar.OVERLOADED else facts.until
     mends = bar in {Bar.NOT_INSTALLED, Bar.UNFIT, Bar.LOGGED_OUT}
-    return PassedBy(facts.target, bar, words, facts.until if waits else None, facts.hint if mends else "")
+    hint = facts.hint if mends else ""
+    return PassedBy(facts.target, bar, words, until if bar in _TIME_MENDS else None, hint)
 
 
 def _until(passed: PassedBy) -> str:

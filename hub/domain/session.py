@@ -208,6 +208,8 @@ class SessionRecord(Value):
     wait_reason: str = ""
     wait_then: str = ""
     """What follows the wait: `retry` or `handoff`."""
+    insisted: bool = False
+    """Whether the user has ended a wait while nobody was free: one is tried all the same. Gone once it has started."""
 
     handoffs_done: int = 0
     hfs_history: tuple[float, ...] = ()

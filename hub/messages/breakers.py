@@ -20,6 +20,8 @@ class BreakerFailure(Value):
     account: str
     failure: Failure
     dispatch_id: str = ""
+    worked: bool = False
+    """Whether it did its part before: then this is the first failure of a new row."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -38,6 +40,8 @@ class BreakerAttempt(Value):
     provider: str
     account: str
     dispatch_id: str
+    insisted: bool = False
+    """Whether the user wants it tried before its time."""
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -65,15 +65,19 @@ class Crowd(Generic[M]):
         self._own.pop(member, None)
         self._others.pop(member, None)
 
-    def relieve(self) -> bool:
-        """End one connection for which nothing is done, another user's first; False when there is none."""
-        return _give_way(self._others) or _give_way(self._own)
+    def relieve(self, *, served: bool = True) -> bool:
+        """End one connection for which nothing is done, another user's first; False when there is none.
+
+        `served`: whether one that has been answered, and waits for its next request, may give way, too.
+        """
+        return _give_way(self._others, served=served) or _give_way(self._own, served=served)
 
 
-def _give_way(room: dict[M, None]) -> bool:
+def _give_way(room: dict[M, None], *, served: bool = True) -> bool:
     # Nearly always the very first: whoever has been served, and waits for its next request, gives way last.
+    waiting = (member for member in room if member.waits)
     unserved = (member for member in room if member.waits and not member.served)
-    found = next(unserved, None) or next((member for member in room if member.waits), None)
+    found = next(unserved, None) or (next(waiting, None) if served else None)
     if found is None:
         return False
     del room[found]

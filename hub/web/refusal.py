@@ -1,7 +1,7 @@
-"""The answer to another user: the same bytes for whatever is asked.
+"""The answer to whom nothing is served, another user or one too many: the same bytes for whatever is asked.
 
 Owns: these bytes, and the end of such a connection.
-Must not: read what was sent; a request that is refused whoever sends it need not be understood.
+Must not: read what was sent; a request that is refused whatever it says need not be understood.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from hub.web.problem import problem
 
 PATIENCE = 3.0
 """Seconds such a connection may take."""
+_FULL = "No more connections can be served now."
 _PIECE = 2**16
 _GONE = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 class Refusal:
-    """One connection of another user, from its first byte to its end. Never raises anything but `trio.Cancelled`."""
+    """One such connection, from its first byte to its end. Never raises anything but `trio.Cancelled`."""
 
-    foreign = True
     waits = True
     served = False
 
-    def __init__(self, stream: trio.SocketStream) -> None:
+    def __init__(self, stream: trio.SocketStream, *, foreign: bool = True) -> None:
+        """`foreign`: whether it is refused as another user's; else there is no room for it."""
+        self.foreign = foreign
         self._stream = stream
         self._scope = trio.CancelScope()
 
@@ -43,7 +45,7 @@ class Refusal:
         try:
             with self._scope:
                 if await self._stream.receive_some(_PIECE):
-                    await self._stream.send_all(answer())
+                    await self._stream.send_all(answer(Code.OTHER_USER if self.foreign else Code.UNAVAILABLE))
                     await self._stream.send_eof()
                     while await self._stream.receive_some(_PIECE):
                         pass  # closed before all of it has come, the answer could be lost
@@ -54,9 +56,9 @@ class Refusal:
 
 
 @cache
-def answer() -> bytes:
-    """403, as a whole response of HTTP/1.1."""
-    reply = problem(HubError(Code.OTHER_USER))
+def answer(code: Code) -> bytes:
+    """403 or 503, as a whole response of HTTP/1.1."""
+    reply = problem(HubError(code, "" if code is Code.OTHER_USER else _FULL))
     headers = [*reply.raw_headers(), (b"connection", b"close"), *SECURITY_HEADERS]
     head = b"".join(b"%s: %s\r\n" % pair for pair in headers)
     return b"HTTP/1.1 %d \r\n%s\r\n%s" % (reply.status, head, reply.body)

@@ -55,6 +55,8 @@ AT_ONCE = 16
 """Connections accepted in one turn of the event loop: a millisecond."""
 FILES_KEPT = 64
 """Files that no connection takes; a quarter of them where there are few."""
+TURNED_AWAY = 8
+"""Connections that are being told that there is no room; whoever comes next waits for its turn to be accepted."""
 SAID_EVERY = 60.0
 """Seconds between two lines of the log about the same trouble."""
 BREATH = 0.1
@@ -181,6 +183,7 @@ class _Server:
         self._config = _config()
         self._context = WorkerContext(None)
         self._crowd: Crowd[Connection | Refusal] = Crowd()
+        self._turning_away = trio.Semaphore(TURNED_AWAY)
         self._told: dict[str, float] = {}
         """When the log was last told of a trouble."""
         self._gone = trio.Event()
@@ -215,19 +218,33 @@ class _Server:
                 except OSError as error:
                     if error.errno in OUT_OF_FILES:
                         self._trouble("no connection can be accepted: no file can be opened")
-                        self._crowd.relieve()
+                        # Whoever has been served keeps its line to the daemon; the next one waits in the queue.
+                        self._crowd.relieve(served=False)
                         await trio.sleep(BREATH)
                         break
                     if error.errno in (errno.EBADF, errno.EINVAL, errno.ENOTSOCK):
                         raise
                     continue  # the connection's own error: it has ended before it was accepted
+                stream = trio.SocketStream(trio.socket.from_stdlib_socket(sock))
                 if sock.fileno() >= _files_for_connections() and not self._crowd.relieve():
                     self._trouble(
-                        "a connection was dropped: too few files are left for the daemon's own work"
+                        "a connection was turned away: too few files are left for the daemon's own work"
                     )
-                    sock.close()
+                    try:
+                        await self._turning_away.acquire()
+                    except trio.Cancelled:
+                        sock.close()
+                        raise
+                    handlers.start_soon(self._turn_away, stream)
                     continue
-                handlers.start_soon(self._handle, trio.SocketStream(trio.socket.from_stdlib_socket(sock)))
+                handlers.start_soon(self._handle, stream)
+
+    async def _turn_away(self, stream: trio.SocketStream, *, foreign: bool = False) -> None:
+        """The reason why, in a place that `_turning_away` has given."""
+        try:
+            await Refusal(stream, foreign=foreign).run()
+        finally:
+            self._turning_away.release()
 
     async def _handle(self, stream: trio.SocketStream) -> None:
         who = caller(cast("Any", stream.socket), self._owners)
@@ -237,8 +254,13 @@ class _Server:
         else:
             connection = Connection(self._app, self._config, self._context, stream, who)
         if not self._crowd.admit(connection):
-            self._trouble("a connection was dropped: too many are open")
-            await trio.aclose_forcefully(stream)
+            self._trouble("a connection was turned away: too many are open")
+            try:
+                self._turning_away.acquire_nowait()
+            except trio.WouldBlock:
+                await trio.aclose_forcefully(stream)
+            else:
+                await self._turn_away(stream, foreign=connection.foreign)
             return
         try:
             await connection.run()

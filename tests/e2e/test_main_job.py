@@ -78,7 +78,7 @@ def test_a_wrong_key_is_seen_early_and_handed_over(team):
 
 
 def test_a_limit_with_nobody_left_is_waited_for(team):
-    """The wait has an absolute instant, survives a kill of the daemon, and a stop ends it."""
+    """The wait has an absolute instant, survives a kill of the daemon, and one call ends it."""
     team.hire("claude")
     team.script(
         "claude",
@@ -97,8 +97,9 @@ def test_a_limit_with_nobody_left_is_waited_for(team):
     status = api.get("/api/status")
     assert status["sessionState"] == "waiting"
     assert team.made.fsm()["waitUntil"] == instant
-    api.post("/api/session/stop")
-    assert team.ended()["sessionState"] == "stopped"
+    api.post("/api/handoff")
+    record = team.ended()
+    assert (record["sessionState"], record["verified"]) == ("completed", True)
 
 
 def test_an_agent_killed_in_the_middle_of_a_tool_loses_nothing(team):

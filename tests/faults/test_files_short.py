@@ -41,9 +41,6 @@ def ask(connection, method, path):
     return reply.status, json.loads(reply.read())
 
 
-@pytest.mark.xfail(
-    reason="connections beyond the files kept for the daemon's own work are cut off at once", strict=False
-)
 def test_a_daemon_without_files_accepts_again_and_starts_the_receiver_then(made, oracle):
     """No claim, no second start, the first agent's work kept; `dispatch_failed` or a shortage is said, and it goes on."""
     made.script("demo-first", write(oracle, "a.txt", "one"), {"ask": "go on?"}, {"limit": {"resetsIn": 3600}})

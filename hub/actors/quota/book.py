@@ -63,7 +63,8 @@ class Book:
             case EventType.QUOTA:
                 reading = reading_of(Event(EventType.QUOTA, "", meta), provider, account, at)
             case EventType.RESULT:
-                self._worked((provider, account))
+                if not (meta.get("isError") or meta.get("interrupted")):
+                    self._worked((provider, account))
                 return None
             case _:
                 known = [burn.last for key, burn in self.burns.items() if key[:2] == (provider, account)]
@@ -99,8 +100,10 @@ class Book:
         return True
 
     def _worked(self, owner: Owner) -> None:
-        """An agent of the account came to its end: a limit whose reset nobody told is over."""
-        for key in [key for key, burn in self.burns.items() if key[:2] == owner and _undated(burn)]:
+        """An agent of the account came to a good end: a limit that was met before is over, whatever reset was told."""
+        for key in [
+            key for key, burn in self.burns.items() if key[:2] == owner and burn.last.source == LIMIT
+        ]:
             del self.burns[key]
             self.warned.pop(key, None)
 
@@ -144,10 +147,6 @@ def load(path: Path) -> Book:
         burns = {burn.last.key: burn for burn in kept.burns}
         return Book(kept.cursor, burns, dict(kept.spendings), dict(kept.warned), kept.elsewhere)
     return Book()
-
-
-def _undated(burn: Burn) -> bool:
-    return burn.last.source == LIMIT and burn.last.resets_at is None
 
 
 def _epoch(text: object) -> float:

@@ -19,6 +19,7 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.trouble import PASSING
 from hub.domain.event import Event, EventType, Tag, answers
+from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
@@ -309,7 +310,7 @@ class Session(Actor[Any]):
         live.tools_in_flight = batch.tools_in_flight
         live.native_session = batch.native_session
         live.alive = live.alive or batch.alive
-        live.answered = live.answered or any(answers(item.event) for item in batch.events)
+        live.answered = live.answered or _answered(batch)
         live.worked = live.worked or any(_worked(item.event) for item in batch.events)
         live.outcome = live.outcome or batch.outcome
         live.exit = live.exit or batch.exit
@@ -372,6 +373,13 @@ class Session(Actor[Any]):
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
         if breach(newest([reading], self._kit.clock()).values(), record.threshold) is not None:
             live.breach = await self._driver.work.routing.wall(record, reading)
+
+
+def _answered(batch: AgentBatch) -> bool:
+    """Whether the model has answered; a refusal is an answer, however the agent tells it."""
+    failure = batch.outcome.failure if batch.outcome is not None else None
+    refused = failure is not None and failure.kind is FailureClass.REFUSAL
+    return refused or any(answers(item.event) for item in batch.events)
 
 
 def _worked(event: Event) -> bool:

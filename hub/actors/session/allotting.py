@@ -120,8 +120,14 @@ class Allotting:
         await self.kit.ledger.update(
             wait_until=until, wait_reason=reason, wait_then=then, session_state=state, **also
         )
-        seconds = max(0, at - self.kit.clock())
-        await self.kit.ledger.say(Tag.WAITING, f"{reason}; waiting {seconds:.0f} s", until=iso(until))
+        await tell_wait(self.kit, at, reason)
+
+
+async def tell_wait(kit: Kit, at: float, reason: str) -> None:
+    """Tell of a wait that is on record: why, how long, and until when."""
+    seconds = max(0, at - kit.clock())
+    msg = f"{reason.rstrip('.')}; waiting {seconds:.0f} s"
+    await kit.ledger.say(Tag.WAITING, msg, until=iso(math.ceil(at)))
 
 
 async def start_handoff(

@@ -145,6 +145,7 @@ class Driver:
         if record.state is not State.RUNNING:
             await self.passing.abandon_dispatch(record)
             return
+        await self.work.routing.ended(record)
         record = await self.kit.ledger.update(
             error=None, needs_input=False, dispatch_id="", session_state=SessionState.RUNNING
         )

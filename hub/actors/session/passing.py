@@ -13,8 +13,11 @@ from functools import partial
 from pathlib import Path
 
 import attrs
+import trio
 
+from hub.actors.clock import iso
 from hub.actors.insist import insist
+from hub.actors.session.allotting import tell_wait
 from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import LiveAgent, Wish
@@ -223,8 +226,10 @@ class Passing:
             wait_then="handoff",
             session_state=SessionState.WAITING if said else SessionState.RUNNING,
         )
-        words = said or f"Nobody else can take over; {record.provider} goes on."
-        await self.kit.ledger.say(Tag.WAITING if said else Tag.SYSTEM, words)
+        if said:
+            await tell_wait(self.kit, until, said)
+        else:
+            await self.kit.ledger.say(Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on.")
         return None
 
     async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
@@ -261,7 +266,7 @@ class Passing:
             await self._dispatch_failed(record, error)
             return
         effect(State.DISPATCHED, "done")
-        await self.kit.ledger.advance(Trigger.ADAPTER_STARTED, tree_matches=same_tree)
+        await self.kit.ledger.advance(Trigger.ADAPTER_STARTED, tree_matches=same_tree, insisted=False)
 
     async def _dispatch_failed(self, record: SessionRecord, error: HubError) -> None:
         left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
@@ -315,13 +320,15 @@ class Passing:
         )
 
     async def _first_sign(self, live: LiveAgent) -> None:
-        """Wait for the receiver's heartbeat: its model has answered. What its program says of itself gives it time."""
-        heard = -1
-        while heard != live.batches and not live.answered:
-            heard = live.batches
+        """Wait for the receiver's heartbeat: its model has answered.
+
+        What its program says of itself gives it time, and so does a pause by the user.
+        """
+        patience = self.kit.config.session.resume_timeout
+        while (left := patience if live.paused else live.heard_at + patience - trio.current_time()) > 0:
             if await self.kit.board.until(
                 lambda: live.answered or live.outcome or live.exit or not live.adapter_up or self._stopping(),
-                self.kit.config.session.resume_timeout,
+                left,
             ):
                 return
 
@@ -338,7 +345,7 @@ class Passing:
         await self.desk.release()
         told = BreakerFailure(record.to_provider, record.to_account, failure, record.dispatch_id)
         await insist(self.kit.breakers, told)
-        left = Attempt(record.to_provider, record.to_account, failure.kind, record.at)
+        left = Attempt(record.to_provider, record.to_account, failure.kind, iso(self.kit.clock()))
         await self.kit.ledger.say(
             Tag.ERROR, f"{record.to_provider} did not take over: {failure.text}", failure=str(failure.kind)
         )
@@ -349,6 +356,7 @@ class Passing:
         await self.kit.ledger.advance(
             Trigger.DISPATCH_FAILED,
             tried=(*record.tried, *left),
+            insisted=False,
             dispatch_id="",
             to_provider="",
             to_account="",

@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 import attrs
 import trio
@@ -22,6 +23,7 @@ from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.quota.wallet import Prospect, wall
 from hub.domain.quota.window import FULL, QuotaReading, Standing
+from hub.domain.retry import backoff
 from hub.domain.routing import (
     Bar,
     Choice,
@@ -34,7 +36,7 @@ from hub.domain.routing import (
     utc,
 )
 from hub.domain.rules import asks, unenforceable
-from hub.domain.session import LeftOut, SessionRecord
+from hub.domain.session import Attempt, LeftOut, SessionRecord
 from hub.errors import Code, HubError
 from hub.io.commands import base_env
 from hub.messages import (
@@ -62,6 +64,8 @@ _NEVER_AGAIN = {
     "denied": "it was not allowed to start",
 }
 """Ways to leave a task after which the same provider and account is not asked again within it."""
+_PASSES = frozenset({FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
+"""Ways to leave a task which time mends."""
 Key = tuple[str, str]
 
 
@@ -228,7 +232,10 @@ class Routing:
         fresh: bool = False,
         only: Target | None = None,
     ) -> Choice:
-        """Who goes on after the record's provider; see `Question`. `only` narrows it to one account."""
+        """Who goes on after the record's provider; see `Question`. `only` narrows it to one account.
+
+        The user's word for a try before its time counts where nobody is free.
+        """
         order = (only.provider,) if only is not None else record.chain
         names = {*order, record.provider}
         found = await self.facts(names, threshold=record.threshold)
@@ -241,10 +248,14 @@ class Routing:
             failure=failure,
             refused_by=record.refused_by,
             left=_left(record),
+            resting=_resting(record, self.kit.clock()),
             named=record.named,
             fresh=fresh,
         )
-        return choose(question, found)
+        choice = choose(question, found)
+        if choice.first is None and record.insisted:
+            choice = choose(attrs.evolve(question, insisted=True), found)
+        return choice
 
     async def next(
         self, record: SessionRecord, failure: FailureClass | None, *, fresh: bool = False
@@ -254,7 +265,8 @@ class Routing:
 
     async def claim(self, record: SessionRecord) -> bool:
         """Whether the record's dispatch may be started: of all that a half-open breaker could let through, one is."""
-        answer: bool = await insist(self.kit.breakers, BreakerAttempt(*owner(record), record.dispatch_id))
+        attempt = BreakerAttempt(*owner(record), record.dispatch_id, record.insisted)
+        answer: bool = await insist(self.kit.breakers, attempt)
         return answer
 
     async def ended(self, record: SessionRecord) -> None:
@@ -332,15 +344,32 @@ def _left(record: SessionRecord) -> dict[Target, str]:
         for a in record.tried
         if a.failure in _NEVER_AGAIN
     }
-    # Who met its limit is kept away by its breaker, until its reset.
+    # Who met its limit is kept away by its breaker, until its reset; who was overloaded is left alone for a moment.
     if record.state is State.RUNNING:
         return found
     for attempt in reversed(record.tried):
         if (attempt.provider, attempt.account) == (record.provider, record.account):
             break
-        if attempt.failure == FailureClass.USAGE_LIMIT:
+        if attempt.failure in _PASSES:
             continue
         found.setdefault(
             Target(attempt.provider, attempt.account), f"it did not take over ({attempt.failure})"
         )
     return found
+
+
+def _resting(record: SessionRecord, now: float) -> dict[Target, float]:
+    """Who was overloaded when the work was offered to it, and until when it is left alone: longer each time."""
+    rows: dict[Target, list[Attempt]] = {}
+    for attempt in record.tried:
+        row = rows.setdefault(Target(attempt.provider, attempt.account), [])
+        if attempt.failure != FailureClass.OVERLOAD:
+            row.clear()
+        else:
+            row.append(attempt)
+    until = {
+        target: datetime.fromisoformat(row[-1].at).timestamp() + backoff(len(row))
+        for target, row in rows.items()
+        if row
+    }
+    return {target: at for target, at in until.items() if at > now}

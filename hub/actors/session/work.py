@@ -112,7 +112,10 @@ class Work:
         await self._hand_off(record, Trigger.FAILURE, error.detail, FailureClass.CRASH)
 
     async def _wait(self, record: SessionRecord) -> None:
-        """Sleep until an absolute instant, which survives a restart; a handoff request ends it at once."""
+        """Sleep until an absolute instant, which survives a restart; a handoff request ends it at once.
+
+        Where nobody else is free, that request means: try once more now. It is on record until an agent has started.
+        """
         left = record.wait_until - self.kit.clock()
         await self.kit.board.until(lambda: self.kit.board.wish, max(left, 0))
         await self.unpaused()
@@ -135,8 +138,9 @@ class Work:
             await start_handoff(self.kit, record, trigger, reason, record.failure, **over)
         else:
             state = SessionState.RUNNING if record.attempt else SessionState.STARTING
-            await self.kit.ledger.update(session_state=state, **over)
-        await self.kit.ledger.say(Tag.SYSTEM, "waiting is over; going on")
+            await self.kit.ledger.update(session_state=state, insisted=asked, **over)
+        why = " (asked for by the user)" if asked else ""
+        await self.kit.ledger.say(Tag.SYSTEM, f"waiting is over{why}; going on")
         self.kit.board.settle()
 
     async def _run(self, record: SessionRecord) -> None:
@@ -155,11 +159,12 @@ class Work:
         except HubError as error:
             if error.code is not Code.DISPATCH_FAILED or passes(error):
                 raise
+            record = await self.kit.ledger.update(insisted=False)
             await self._failed(record, Failure(FailureClass.CRASH, error.detail))
             return
         effect(State.RUNNING, "mid")
-        if record.session_state is SessionState.STARTING:
-            record = await self.kit.ledger.update(session_state=SessionState.RUNNING)
+        if record.session_state is SessionState.STARTING or record.insisted:
+            record = await self.kit.ledger.update(session_state=SessionState.RUNNING, insisted=False)
         self.kit.board.trouble = None  # the agent is held and on record: nothing keeps it from working
         await self._watch(record, live)
 
@@ -267,7 +272,9 @@ class Work:
 
     async def _failed(self, record: SessionRecord, failure: Failure) -> None:
         """Ask the rule what a failure leads to, and do it."""
-        told = BreakerFailure(record.provider, record.account, failure, record.dispatch_id)
+        live = self.kit.board.agent
+        worked = failure.kind in _SHORT and live is not None and live.worked
+        told = BreakerFailure(record.provider, record.account, failure, record.dispatch_id, worked)
         await insist(self.kit.breakers, told)
         if failure.kind in _UNSAID:
             await self.kit.ledger.say(
@@ -276,8 +283,8 @@ class Work:
         await self.unpaused()
         if self.kit.board.wish is Wish.STOP or self.kit.board.detached:
             return  # what the failure leads to is decided anew, or never
-        record, live = self.kit.ledger.now, self.kit.board.agent
-        if failure.kind in _SHORT and live is not None and live.worked:
+        record = self.kit.ledger.now
+        if worked:
             record = attrs.evolve(record, failing=0)
         if failure.kind is FailureClass.REFUSAL:
             record = await self.kit.ledger.update(refused_by=(*record.refused_by, record.provider))

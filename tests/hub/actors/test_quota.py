@@ -235,6 +235,19 @@ async def test_a_usage_limit_is_the_end_of_its_window_until_the_reset(places):
         assert (await bench.wallet())["source"] == "none"  # begun anew: nobody knows what is used of it
 
 
+@pytest.mark.parametrize("resets", [{"resetsAt": START + 18_000}, {}])
+async def test_a_limit_is_over_when_an_agent_came_to_a_good_end(places, resets):
+    """A result that tells of the limit itself is none: it forgot an undated limit as soon as it was met."""
+    async with bench_of(places) as bench:
+        await bench.placed(places)
+        await bench.log(EventType.ERROR, failure="usage_limit", window="five_hour", **resets)
+        await bench.log(EventType.RESULT, isError=True, failure="usage_limit")
+        await bench.log(EventType.RESULT, interrupted=True)
+        assert (await bench.until(lambda row: row["fractionUsed"] is not None))["fractionUsed"] == 1.0
+        await bench.log(EventType.RESULT, isError=False)
+        assert (await bench.until(lambda row: row["fractionUsed"] is None))["source"] == "none"
+
+
 async def test_the_wall_of_an_account_stands_for_it_and_every_window_is_told(places):
     async with bench_of(places) as bench:
         await bench.used(130)

@@ -262,3 +262,44 @@ def test_a_full_quota_without_a_reset_opens_it_once_for_each_time_it_is_seen():
     closed = breaker.on_success(breaker.allow(opened, T + 30)[0], T + 31)
     assert breaker.on_quota(closed, T + 32, seen) == closed
     assert breaker.on_quota(closed, T + 40, Standing(full=True, at=T + 40)).state is State.OPEN
+
+
+def test_an_attempt_that_the_user_insists_on_goes_through_a_breaker_that_failures_opened():
+    """A wait could not be ended by a word: the breaker said no until its time."""
+    half, allowed = breaker.allow(failed(FRESH, 5), T + 1, "d-1", insisted=True)
+    assert (half.state, allowed) == (State.HALF_OPEN, True)
+    assert [breaker.allow(half, T + 2, name)[1] for name in ("d-1", "d-2")] == [True, False]
+    assert breaker.on_success(half, T + 3, "d-1").state is State.CLOSED
+    again = breaker.on_failure(half, FailureClass.CRASH, T + 3, dispatch="d-1")
+    assert (again.state, again.until) == (State.OPEN, T + 3 + 60)
+    mine, allowed = breaker.allow(half, T + 2, "d-2", insisted=True)
+    assert (allowed, mine.trial, breaker.allow(mine, T + 3, "d-1")[1]) == (True, "d-2", False)
+
+
+def test_an_attempt_that_the_user_insists_on_leaves_a_breaker_that_a_quota_opened_as_it_is():
+    """Everybody else is still kept out; its answer closes it, and its failure changes no instant."""
+    full = breaker.on_failure(FRESH, FailureClass.USAGE_LIMIT, T, T + 3600, "d-0")
+    tried, allowed = breaker.allow(full, T + 1, "d-1", insisted=True)
+    assert (tried.state, tried.until, allowed) == (State.OPEN, T + 3600, True)
+    assert [breaker.allow(tried, T + 2, name)[1] for name in ("d-1", "d-2")] == [True, False]
+    assert breaker.on_success(tried, T + 3, "d-2").state is State.OPEN
+    assert breaker.on_success(tried, T + 3, "d-1").state is State.CLOSED
+    assert breaker.on_failure(tried, FailureClass.REFUSAL, T + 3, dispatch="d-1").state is State.CLOSED
+    limited = breaker.on_failure(tried, FailureClass.USAGE_LIMIT, T + 3, T + 3600, "d-1")
+    assert (limited.state, limited.until) == (State.OPEN, T + 3600)
+    assert breaker.on_failure(tried, FailureClass.CRASH, T + 3, dispatch="d-1").until == T + 3600
+    assert breaker.allow(full, T + 3600, "d-1", insisted=True)[0].state is State.HALF_OPEN
+    assert breaker.allow(FRESH, T, "d-1", insisted=True) == (FRESH, True)
+
+
+def test_work_before_a_failure_begins_a_new_row():
+    """Five overloads over a day of good work shut an account that was well in between."""
+    one = breaker.on_failure(
+        breaker.on_work(failed(FRESH, 4), "d-5"), FailureClass.OVERLOAD, T, dispatch="d-5"
+    )
+    assert (one.state, one.failures) == (State.CLOSED, 1)
+    assert breaker.on_work(one, "d-5") == one, "it is told again"
+    opened = failed(FRESH, 5)
+    assert breaker.on_work(opened, "d-6") == opened
+    half, _ = breaker.allow(opened, T + 30, "d-7")
+    assert breaker.on_work(half, "d-7").state is State.CLOSED

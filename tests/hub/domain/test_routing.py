@@ -278,3 +278,25 @@ def test_the_status_says_the_same_as_the_choice(facts):
         status, reason = standing(each)
         assert (status is Status.STANDBY) == (each.target in ranked)
         assert bool(reason) == (status is not Status.STANDBY)
+
+
+@pytest.mark.parametrize("bar", [Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL])
+def test_whom_the_user_insists_on_is_not_passed_by_for_what_time_mends(bar):
+    """What only a person can mend stays a reason; who has the work comes first, as ever."""
+    shut = {"shut": bar, "until": T + 60}
+    facts = team(work=shut, home=shut, codex={**shut, **OUT}, gemini={"enabled": False, **shut})
+    assert choose(asked(WORK, stay=True), facts).ranked == ()
+    choice = choose(asked(WORK, stay=True, insisted=True), facts)
+    assert choice.ranked == (WORK, HOME)
+    assert reasons(choice) == {CODEX: Bar.LOGGED_OUT, GEMINI: Bar.DISABLED}
+    assert choose(asked(WORK, insisted=True), facts).ranked == (HOME,)
+
+
+def test_who_was_overloaded_a_moment_ago_is_left_alone_for_it():
+    """A receiver's overload was the end of it for this task; now the others come first, and then it."""
+    resting = {CODEX: T + 4}
+    choice = choose(asked(WORK, resting=resting), team(home=LIMIT))
+    assert (choice.ranked, choice.until()) == ((GEMINI,), T + 4)
+    assert reasons(choice)[CODEX] is Bar.OVERLOADED
+    assert choose(asked(WORK, resting=resting), team(codex=LIMIT)).until() == T + 3600
+    assert choose(asked(WORK, resting=resting, insisted=True), team()).ranked == (HOME, CODEX, GEMINI)

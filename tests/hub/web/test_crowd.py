@@ -51,3 +51,12 @@ def test_another_users_have_places_of_their_own(crowd: Crowd[Link]):
     for link in own:
         crowd.left(link)
     assert not crowd.relieve()
+
+
+def test_whoever_was_served_may_be_left_alone(crowd: Crowd[Link]):
+    served, other = Link(served=True), Link(foreign=True, served=True)
+    assert all(map(crowd.admit, (served, other)))
+    assert not crowd.relieve(served=False)
+    assert crowd.admit(new := Link())
+    assert crowd.relieve(served=False)
+    assert [link.gone for link in (served, other, new)] == [False, False, True]

@@ -261,13 +261,19 @@ async def test_noise_ends_connections_never_the_server(server: Server):
 
 
 async def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    """One too many was cut off without a word; now it is told, as long as there is a place for that."""
     monkeypatch.setattr(crowd, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(server, "TURNED_AWAY", 1)
     async with running() as running_:
         async with socket(running_.port):
             await running_.backend.subscribed.wait()
-            async with await trio.open_tcp_stream("127.0.0.1", running_.port) as second:
+            assert (await ask(running_.port, "GET", "/api/health")).status == 503
+            async with (
+                await trio.open_tcp_stream("127.0.0.1", running_.port),
+                await trio.open_tcp_stream("127.0.0.1", running_.port) as third,
+            ):
                 with trio.fail_after(10):
-                    assert await second.receive_some(1) == b""
+                    assert await third.receive_some(1) == b""
         await eventually(lambda: running_.backend.watching == 0)
         assert "too many are open" in caplog.text
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
+import attrs
 import pytest
+import trio
 
 from hub.actors.session import stillness
+from hub.actors.session.board import Board, LiveAgent
 from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
+from hub.actors.session.passing import Passing
 from hub.domain.routing import Target
 from hub.errors import Code, HubError
 from hub.io.git import watch as git_watch
@@ -22,6 +27,22 @@ from tests.hub.actors.session.parts import parts_of
 def made(tmp_path):
     with project(tmp_path) as found:
         yield found
+
+
+async def test_a_receiver_that_the_user_has_paused_is_not_given_up(autojump_clock):
+    """It was taken for dead: a pause right after a handoff cost the receiver its turn."""
+    kit = SimpleNamespace(
+        board=Board(), config=SimpleNamespace(session=SimpleNamespace(resume_timeout=120.0))
+    )
+    passing = Passing(kit, *[None] * (len(attrs.fields(Passing)) - 1))
+    live = LiveAgent("d-1", adapter_up=True, heard_at=trio.current_time(), paused=True)
+    began = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(passing._first_sign, live)
+        await trio.sleep(1000)
+        live.paused, live.heard_at = False, trio.current_time()
+        assert len(nursery.child_tasks) == 1, "it is waited for"
+    assert 1120 <= trio.current_time() - began <= 1240
 
 
 async def test_a_manual_handoff_passes_the_work_on_once(made, monkeypatch):
