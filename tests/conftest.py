@@ -1,4 +1,6 @@
-"""What holds for every test: the same examples, no user's settings of hub or git, bytecode that is kept, and what measures coverage."""
+"""What holds for every test: the same examples, no user's settings of hub or git, bytecode that is kept, no socket that is
+left, and what measures coverage.
+"""
 
 import os
 import signal
@@ -6,6 +8,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.sockets import _no_socket_is_left
+
+__all__ = ["_no_socket_is_left"]
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("searching", deadline=None)

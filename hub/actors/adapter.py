@@ -61,6 +61,8 @@ from supervisors import Actor, ActorDied, Ref, Shutdown
 
 _BACKLOG = 512
 """Events that may wait for the session to take those before; then the agent's output waits too, in its spool."""
+_TURN = 16
+"""Lines after which everybody else in the daemon has a turn, however many the agent has written at once."""
 _HEARD = 0.25
 """Seconds after which lines that made no event are told of as well: the agent is not silent."""
 _PACE = 0.0015
@@ -222,8 +224,10 @@ class Adapter(Actor[Any]):
         self._news.set()
 
     async def _output(self, message: Output) -> None:
-        for line in self._out.feed(message.data, message.offset):
+        for number, line in enumerate(self._out.feed(message.data, message.offset), start=1):
             await self._line(line, message.at)
+            if number % _TURN == 0:
+                await trio.lowlevel.checkpoint()
 
     async def _line(self, line: Line, at: float) -> None:
         if line.truncated:

@@ -15,9 +15,10 @@ import msgspec
 import hub
 from hub.errors import RULES, Code
 from hub.web.backend import Backend, JsonObject
+from hub.web.codec import required
 from hub.web.problem import MEDIA_TYPE
 from hub.web.route import NoQuery, Operation, Route, get
-from hub.web.schema import Nothing, Problem
+from hub.web.schema import Problem
 from hub.web.stream import SOCKET, SSE
 from hub.web.tools import TOOLS
 
@@ -152,7 +153,7 @@ def _body(operation: Operation, given: JsonObject, components: JsonObject) -> Js
             key: value for key, value in schema["properties"].items() if key not in operation.parameters
         }
         schema["required"] = [key for key in schema["required"] if key not in operation.parameters]
-    return {"required": operation.given is not Nothing, "content": {"application/json": {"schema": schema}}}
+    return {"required": required(operation.given), "content": {"application/json": {"schema": schema}}}
 
 
 def _responses(operation: Operation, answer: JsonObject) -> JsonObject:

@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import threading
@@ -216,27 +217,34 @@ def test_the_question_names_every_setting(clone: Clone) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("table", "key"),
-    [
-        ('[providers.claude]\nquotaEndpoint = true\nquotaUrl = "http://127.0.0.1:{port}"\n', "quotaUrl"),
-        ("[providers.claude]\nquotaEndpoint = true\n", "quotaEndpoint"),
-        ('[server]\nallowed_origins = ["https://evil.example"]\n', "allowed_origins"),
-        ('[server]\nhost = "0.0.0.0"\n', "host"),
-        ('[server]\ntoken = "known-to-the-attacker"\n', "token"),
-        ('[server]\nsocket = "/tmp/x.sock"\n', "socket"),
-        ('[terminal]\ncommand = ["{root}/terminal-program"]\n', "command"),
-        ('[[providers.claude.accounts]]\nlabel = "x"\nconfigDir = "{root}/login"\n', "configDir"),
-        ('[[providers.claude.accounts]]\nlabel = "x"\nconfigDir = "~/.claude"\n', "configDir"),
-    ],
-    ids=lambda value: value if " " not in value and "\n" not in value else "",
-)
-def test_what_more_than_a_project_may_decide_is_refused_in_hub_toml(
-    clone: Clone, table: str, key: str
-) -> None:
+TOO_MUCH = """
+[providers.claude]
+quotaEndpoint = true
+quotaUrl = "http://127.0.0.1:{port}"
+[[providers.claude.accounts]]
+label = "x"
+configDir = "{root}/login"
+[[providers.claude.accounts]]
+label = "y"
+configDir = "~/.claude"
+[server]
+allowed_origins = ["https://evil.example"]
+host = "0.0.0.0"
+token = "known-to-the-attacker"
+socket = "/tmp/x.sock"
+[terminal]
+command = ["{root}/terminal-program"]
+"""
+"""Settings of `hub.toml` that are not a project's."""
+
+
+def test_what_more_than_a_project_may_decide_is_refused_in_hub_toml(clone: Clone) -> None:
     """`quotaUrl` sent the agent's own login to any host; `allowed_origins` opened the API to any page."""
     clone.program("terminal-program")
-    clone.commit(**{"hub.toml": table.format(port=clone.port, root=clone.root)})
+    text = TOO_MUCH.format(port=clone.port, root=clone.root)
+    clone.commit(**{"hub.toml": text})
+    keys = sorted(line.split(" = ")[0] for line in text.splitlines() if " = " in line)
+    keys = [key for key in keys if key != "label"]
     for words in (("daemon", "--port", "0"), ("run", "a task"), ("quota",), ("providers",)):
         for trusted in ({}, {"HUB_TRUST": "1"}):
             done = clone.hub(*words, "--json", **trusted)
@@ -244,7 +252,8 @@ def test_what_more_than_a_project_may_decide_is_refused_in_hub_toml(
                 continue  # it asks a daemon, and there is none
             problem = json.loads(done.stdout)["error"]
             assert (done.returncode, problem["code"]) == (2, "config_invalid")
-            assert any(error["path"].endswith(key) for error in problem["errors"])
+            named = [error["path"].rpartition(".")[2] for error in problem["errors"]]
+            assert sorted(named) == keys, "each of them for itself"
             assert str(clone.root.parent / "config" / "config.toml") in problem["hint"]
     assert clone.untouched()
 
@@ -260,22 +269,24 @@ def test_what_is_refused_there_holds_in_the_user_s_own_configuration(clone: Clon
     assert clone.hub("status").returncode == 0
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".codex/config.toml", ".gemini/settings.json",
-        "opencode.json", ".opencode/plugin/x.js", ".qwen/settings.json", ".github/hooks/x.json", ".aider.conf.yml",
-        ".cursor/mcp.json", "packages/one/.claude/settings.json", ".Claude/settings.json",
-    ],
+AGENTS_OWN = (
+    ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".codex/config.toml", ".gemini/settings.json",
+    "opencode.json", ".opencode/plugin/x.js", ".qwen/settings.json", ".github/hooks/x.json", ".aider.conf.yml",
+    ".cursor/mcp.json", "packages/one/.claude/settings.json", ".Claude/settings.json",
 )  # fmt: skip
-def test_an_agent_s_own_file_is_asked_for_by_name(clone: Clone, name: str) -> None:
+
+
+def test_an_agent_s_own_file_is_asked_for_by_name(clone: Clone) -> None:
     """hub starts agents without their makers' trust question, so it must ask for what they would run."""
-    clone.commit(**{name: '{"hooks": {"Start": [{"type": "command", "command": "evil --now"}]}}'})
+    for number, name in enumerate(AGENTS_OWN):
+        clone.commit(
+            **{name: f'{{"hooks": {{"Start": [{{"type": "command", "command": "evil-{number} --now"}}]}}}}'}
+        )
     assert clone.hub("daemon", "--port", "0").returncode == 5
     asked = clone.hub("trust").stderr
-    assert name in asked
-    if name.endswith(".json"):
-        assert "evil --now" in asked
+    for number, name in enumerate(AGENTS_OWN):
+        assert re.search(rf"(?<![\w./]){re.escape(name)}", asked), name
+        assert not name.endswith(".json") or f"evil-{number} --now" in asked, name
 
 
 def test_a_file_that_only_the_commit_has_is_asked_for(clone: Clone) -> None:

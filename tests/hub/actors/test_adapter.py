@@ -355,3 +355,41 @@ async def test_a_reply_that_comes_before_the_agent_can_take_it_waits(tmp_path, r
         await bench.adapter.ref.cast(AdapterReply("late", "r-2"))
         await bench.over()
         assert "early" in heard(bench)
+
+
+class Counted(DemoStream):
+    """Counts the lines it is fed."""
+
+    fed = 0
+
+    def feed(self, line, now):
+        self.fed += 1
+        return super().feed(line, now)
+
+
+@attrs.frozen
+class CountedDemo:
+    """Its provider."""
+
+    streams: list
+    name: str = "demo-first"
+
+    def stream(self, assignment):
+        self.streams.append(Counted(assignment))
+        return self.streams[-1]
+
+
+async def test_a_flood_gives_everybody_else_a_turn_every_few_lines(tmp_path, run_dir):
+    """Hundreds of lines come in one read, and one answer of the API takes several turns of the loop."""
+    text = json.dumps({"type": "text", "text": "more"}) + "\n"
+    (tmp_path / "flood").write_text(text * 2000)
+    launch = AgentLaunch(argv=["/bin/cat", str(tmp_path / "flood")], env={}, cwd=tmp_path, graces=QUICK)
+    streams, most, seen = [], 0, 0
+    async with bench_of(run_dir, lambda: launch, provider=CountedDemo(streams)) as bench:
+        with trio.fail_after(PATIENCE):
+            while not any(batch.exit for batch in bench.kept):
+                await trio.lowlevel.checkpoint()
+                now = streams[0].fed if streams else 0
+                most, seen = max(most, now - seen), now
+    assert seen == 2000
+    assert most <= 64
