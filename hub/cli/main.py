@@ -19,6 +19,9 @@ if TYPE_CHECKING:  # as in `hub.client.shortcut`
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    # A folder that is named from wherever hub stands is the repository's: what is in it nobody has agreed to run.
+    path = os.environ.get("PATH", "").split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join(filter(os.path.isabs, path)) or os.defpath
     if arguments == ["--version"]:
         sys.stdout.write(f"hub {__version__}\n")
         sys.exit(0)

@@ -11,6 +11,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -188,6 +189,20 @@ def test_a_look_runs_and_sends_nothing_of_a_clone(clone: Clone, words: tuple[str
     done = clone.hub(*words)
     assert done.returncode in (0, 1, 69), done.stderr
     assert "Traceback" not in done.stderr
+    assert clone.untouched()
+
+
+@pytest.mark.parametrize("words", [("trust",), ("doctor",), ("providers",)], ids=" ".join)
+def test_no_program_is_looked_up_in_a_clone(clone: Clone, words: tuple[str, ...]) -> None:
+    """A search path may name folders from wherever hub stands, as `node_modules/.bin`: the clone's git was run."""
+    for name in ("git", "claude", "codex", "gemini", "opencode", "qwen", "npm", "node"):
+        planted = clone.root / "bin" / name
+        planted.parent.mkdir(exist_ok=True)
+        shutil.copy(clone.program(f"planted-{name}"), planted)
+    git(clone.root, "add", "-A", "-f")
+    git(clone.root, "commit", "-q", "-m", "tools")
+    done = clone.hub(*words, PATH=f"bin:.::./bin:{os.environ['PATH']}")
+    assert done.returncode in (0, 1), done.stderr
     assert clone.untouched()
 
 

@@ -36,6 +36,10 @@ Config = Sequence[tuple[str, str]]
 _OVERRIDES: Config = (
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
+    *(
+        (f"hook.{event}.enabled", "false")
+        for event in ("reference-transaction", "post-checkout", "post-index-change")
+    ),
     ("core.untrackedCache", "false"),
     ("core.splitIndex", "false"),
     ("core.attributesFile", "/dev/null"),
@@ -268,12 +272,17 @@ async def effective_config(cwd: Path) -> dict[str, str]:
 
 
 def filter_overrides(settings: Iterable[str]) -> Config:
-    """Settings that take every filter named in `settings` away, for a run that touches a working tree."""
-    names = {key.removeprefix("filter.").rpartition(".")[0] for key in settings if key.startswith("filter.")}
+    """Settings that take every filter and hook named in `settings` away, for a run that touches a working tree."""
+    keys = [*settings]
+    filters = {key.removeprefix("filter.").rpartition(".")[0] for key in keys if key.startswith("filter.")}
+    hooks = {key.removeprefix("hook.").rpartition(".")[0] for key in keys if key.startswith("hook.")}
     return [
-        (f"filter.{name}.{member}", "false" if member == "required" else "")
-        for name in sorted(names)
-        for member in ("clean", "smudge", "process", "required")
+        *(
+            (f"filter.{name}.{member}", "false" if member == "required" else "")
+            for name in sorted(filters)
+            for member in ("clean", "smudge", "process", "required")
+        ),
+        *((f"hook.{name}.enabled", "false") for name in sorted(hooks)),
     ]
 
 

@@ -24,7 +24,7 @@ _PROGRAM = re.compile(
     r"|gpg\.(?:.*\.)?program|gpg\.ssh\.defaultkeycommand|credential\.(?:.*\.)?helper"
     r"|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|filter\..*\.(?:clean|smudge|process)"
     r"|(?:merge|diff)tool\..*\.cmd|remote\..*\.(?:uploadpack|receivepack|vcs|proxy)|uploadpack\.packobjectshook"
-    r"|protocol\.ext\.allow|submodule\..*\.update|trailer\..*\.(?:command|cmd)|tar\..*\.command",
+    r"|protocol\.ext\.allow|submodule\..*\.update|hook\..*\.(?:command|event|enabled)|trailer\..*\.(?:command|cmd)|tar\..*\.command",
     re.DOTALL,
 )
 
