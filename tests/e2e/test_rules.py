@@ -14,11 +14,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import tomlkit
 
 from tests.faults.harness import git
-from tests.model_server import Call, Seen, Turn
+from tests.model_server import FOR_EVER, Call, Seen, Turn
 from tests.model_server.wire import working_directory
 from tests.waiting import until
 
@@ -211,6 +212,20 @@ def turn(call: Call, page: str) -> Callable[[Seen], Turn]:
     return made
 
 
+def in_turn(calls: list[Call], page: str) -> Callable[[Seen], Turn]:
+    """A model that calls one after the other, by what of it the request holds.
+
+    Codex gives an answer up that is on its way while it is told why something was denied, and asks once more.
+    """
+
+    def made(seen: Seen) -> Turn:
+        done = sum(item.get("type") in {"function_call", "tool_search_call"} for item in seen.body["input"])
+        wanted = turn(calls[done], page)(seen) if done < len(calls) else Turn.text("That is all.")
+        return attrs.evolve(wanted, repeat=FOR_EVER)
+
+    return made
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_what_is_denied_never_runs_and_what_is_asked_waits(team, page, name):
     """One process, every tool: a shell's command, a read, a search over it, a page, a tool of the user's, a subagent's."""
@@ -230,7 +245,10 @@ def test_what_is_denied_never_runs_and_what_is_asked_waits(team, page, name):
     git(root, "add", "-f", ".")
     git(root, "commit", "-qm", "what the agent finds")
     script = [*calls, *SHELL]
-    team.script(name, *(turn(call, address) for call in script), *[Turn.text("That is all.")] * 3)
+    if name == "codex":
+        team.script(name, in_turn(script, address))
+    else:
+        team.script(name, *(turn(call, address) for call in script), *[Turn.text("That is all.")] * 3)
 
     api = team.start(HUB_TRUST="1")
     api.post("/api/run", {"task": "Look around, also into @d/secret.txt and the rest."})

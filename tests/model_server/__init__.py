@@ -16,8 +16,8 @@ every request the agent made:
 
 from __future__ import annotations
 
-from .scenario import Call, Kind, Script, Turn
+from .scenario import FOR_EVER, Call, Kind, Script, Turn
 from .server import ModelServer
 from .wire import Seen
 
-__all__ = ["Call", "Kind", "ModelServer", "Script", "Seen", "Turn"]
+__all__ = ["FOR_EVER", "Call", "Kind", "ModelServer", "Script", "Seen", "Turn"]
