@@ -198,7 +198,8 @@ def test_a_changed_audit_log_takes_nothing_more(made, oracle, change):
         api.post("/api/run", {"task": "again"})
     assert caught.value.code is Code.AUDIT_BROKEN
     assert "Record 1 " in caught.value.detail
-    assert [e["seq"] for e in api.get("/api/history")] == [0]
+    whole, broken = api.get("/api/history")
+    assert (whole["seq"], broken["seq"], broken["event"]) == (0, 1, "audit_broken")
     assert api.get("/api/status")["sessionState"] == "completed"
     assert made.stop() == 0
     assert (made.hub / "audit.jsonl").read_bytes() == before

@@ -148,7 +148,7 @@ class Frames(threading.Thread):
 
     def run(self) -> None:
         """Until it is `over`."""
-        while not self.over.is_set():
+        while not self.over.wait(0.02):  # a daemon that was killed is soon followed by the next one
             trio.run(self._listen)
 
     async def _listen(self) -> None:
@@ -162,7 +162,7 @@ class Frames(threading.Thread):
                         for event in frame if isinstance(frame, list) else [frame]:
                             self.heard[int(event.get("id", 0))] = event
         except (ConnectionClosed, HandshakeError, OSError):
-            await trio.sleep(0.05)
+            return
 
 
 def look(made: Project, *, up: bool) -> dict[str, Any]:

@@ -39,7 +39,8 @@ async def test_a_receiver_that_the_user_has_paused_is_not_given_up(autojump_cloc
     began = trio.current_time()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(passing._first_sign, live)
-        await trio.sleep(1000)
+        with trio.move_on_after(1000):  # of the virtual clock
+            await trio.sleep_forever()
         live.paused, live.heard_at = False, trio.current_time()
         assert len(nursery.child_tasks) == 1, "it is waited for"
     assert 1120 <= trio.current_time() - began <= 1240
