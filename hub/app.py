@@ -35,7 +35,6 @@ from hub.actors.session.tally import Tallies
 from hub.actors.stumbles import Stumbles
 from hub.client.quick import Api
 from hub.domain.config.reader import Config
-from hub.domain.plain import plain_value
 from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io import garbage
@@ -45,6 +44,7 @@ from hub.io.trust import Gate
 from hub.makers import Makers
 from hub.mcp.http import ToolsApp
 from hub.providers.registry import load_all
+from hub.scrubbing import Scrubbing
 from hub.web.gateway import Gateway
 from hub.web.server import Bound, serve
 from supervisors import (
@@ -117,8 +117,7 @@ class App:
     """One thread at a time imports: the event loop waits for its turn with each that does."""
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
     _detection: Detection = attrs.field(factory=Detection)
-    _kit: Kit | None = None
-    """The session's, of its present incarnation: it knows every secret hub holds."""
+    _scrubbing: Scrubbing = attrs.field(factory=Scrubbing)
     listening: trio.Event = attrs.field(factory=trio.Event)
     settled: trio.Event = attrs.field(factory=trio.Event)
     """Set when the start is over: actors that nobody has asked yet begin."""
@@ -145,9 +144,9 @@ class App:
             gate=self.gate,
             jobs=Jobs(self._jobs, self._job_spec, new_id),
             new_id=new_id,
-            arm=self._arm,
+            arm=self._scrubbing.arm,
             scrub=self.scrub,
-            scrub_file=self._scrub_file,
+            hiding=self._scrubbing.hiding,
         )
         watch = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -239,7 +238,7 @@ class App:
 
     def _session_kit(self) -> Kit:
         """Fresh for each incarnation: all that lasts is in the ledger's file."""
-        self._kit = Kit(
+        self._scrubbing.kit = Kit(
             places=self.places,
             ledger=Ledger(self.places, self.ref("audit"), self.ref("events"), time.time),
             board=Board(),
@@ -260,7 +259,7 @@ class App:
             stumbles=self._stumbles,
             detection=self._detection,
         )
-        return self._kit
+        return self._scrubbing.kit
 
     def _hire(self, kit: Kit) -> Driver:
         """In a worker thread, and with it all that a dispatch takes: the first one follows at once."""
@@ -323,31 +322,13 @@ class App:
             self.ref("audit"),
             self.ref("knowledge"),
             self._snapshot,
-            self._scrub_file,
+            self._scrubbing.file,
             self.insist_on_trust,
         )
 
     def scrub(self, value: Any) -> Any:
-        """A text or JSON value for a sink outside the session: with all the session's kit knows, once there is one."""
-        if self._kit is not None:
-            return self._kit.scrub_value(value)
-        from hub.domain.redaction.redactor import KnownSecrets, Redactor
-
-        return Redactor(KnownSecrets(), load_or_create_key("redaction")).value(plain_value(value))
-
-    async def _arm(self) -> None:
-        """Make the detection engine ready, before what another program wrote goes to anybody."""
-        if self._kit is not None:
-            await self._kit.arm()
-
-    def _scrub_file(self, text: str) -> str:
-        """A file's text without a secret, every line on its line."""
-        if self._kit is not None:
-            return self._kit.scrub_file(text)
-        from hub.domain.redaction.lines import hidden_in_place
-        from hub.domain.redaction.redactor import KnownSecrets, Redactor
-
-        return hidden_in_place(Redactor(KnownSecrets(), load_or_create_key("redaction")), text)
+        """A text or JSON value for a sink outside the session."""
+        return self._scrubbing.value(value)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port

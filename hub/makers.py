@@ -22,6 +22,7 @@ from hub.providers.registry import quota_client
 from supervisors import Actor, Ref
 
 if TYPE_CHECKING:
+    from hub.actors.knowledge.indexer import Hiding
     from hub.actors.pipelines.conductor import Conductor
     from hub.providers.base import Provider
 
@@ -46,8 +47,8 @@ class Makers:
     """Makes the detection engine ready."""
     scrub: Callable[[Any], Any]
     """Hides what is secret in a value."""
-    scrub_file: Callable[[str], str]
-    """Hides what is secret in a file's text, every line on its line."""
+    hiding: Callable[[], Hiding]
+    """How the knowledge keeps secrets out."""
     stumbles: Stumbles = attrs.field(factory=Stumbles)
     """The pipelines', over their incarnations."""
 
@@ -70,7 +71,7 @@ class Makers:
         """Who has the graph."""
         from hub.actors.knowledge.actor import Knowledge
 
-        return Knowledge(self.places, self.ref("events"), time.time, self.scrub_file)
+        return Knowledge(self.places, self.ref("events"), time.time, self.hiding())
 
     def breakers(self) -> Actor[Any]:
         """The circuit breakers."""

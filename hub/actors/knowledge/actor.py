@@ -20,7 +20,7 @@ import trio
 
 from hub.actors.clock import iso
 from hub.actors.knowledge.follower import CURSOR, Follower
-from hub.actors.knowledge.indexer import Indexer
+from hub.actors.knowledge.indexer import RULES, Hiding, Indexer
 from hub.domain.event import Record, Tag
 from hub.domain.graph.drawn import DRAWN_FROM, drawn
 from hub.domain.intent.fold import Intent
@@ -60,14 +60,12 @@ class Knowledge(Actor[Any]):
         places: Where the project and its `.hub` are.
         events: The event log; whatever is in it was redacted.
         clock: Epoch seconds.
-        scrub: Hides what is secret in a file's text, line by line; must bear to be called in a worker thread.
+        hiding: How secrets are kept out of it.
     """
 
     answers = (HubError,)
 
-    def __init__(
-        self, places: Places, events: Ref[Any], clock: Callable[[], float], scrub: Callable[[str], str]
-    ) -> None:
+    def __init__(self, places: Places, events: Ref[Any], clock: Callable[[], float], hiding: Hiding) -> None:
         self._places = places
         self._events = events
         self._clock = clock
@@ -77,8 +75,8 @@ class Knowledge(Actor[Any]):
         """Set once the database was opened, or could not be: nobody waits for the next try."""
         self._trouble: HubError | None = None
         self._counts = Counts(0, 0, 0, 0)
-        self._scrub = scrub
-        self._indexer = Indexer(places.root, clock, scrub, self._progress)
+        self._hiding = hiding
+        self._indexer = Indexer(places.root, clock, hiding, self._progress)
         self._counted: tuple[int, int] | None = None
         """What the counts are of: the log's last event, and the files that a scan had taken in."""
         self._following = trio.CancelScope()
@@ -186,9 +184,11 @@ class Knowledge(Actor[Any]):
             self._attend(store)
 
     def _retrieved(self, db: Any, question: str, limit: int) -> Any:
-        """What was no known secret when it was indexed may be one now."""
+        """What was no known secret when it was indexed may be one now; all else was hidden then, if by today's rules."""
         found = with_staleness(self._places.root, search(db, question, limit))
-        texts = iter(shown([text for chunk in found for text in (chunk["Path"], chunk["Body"])], self._scrub))
+        rules = self._indexer.rules
+        hide = self._hiding.known if rules and note(db, RULES) == rules else self._hiding.text
+        texts = iter(shown([text for chunk in found for text in (chunk["Path"], chunk["Body"])], hide))
         return [{**chunk, "Path": next(texts), "Body": next(texts)} for chunk in found]
 
     async def _draw(self, message: DrawIntent) -> Intent | None:

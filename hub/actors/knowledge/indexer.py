@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hub.io.graph.intake import Intake
 
 SCANNED_AT = "scanned_at"
+RULES = "rules"
+"""The note that names the rules by which secrets were hidden in all that is in."""
 _TRUNCATED = "truncated"
 _TELL_AFTER = 2.0
 """Seconds after which a run is long, and is told of; and then again each so many."""
@@ -47,6 +49,18 @@ class IndexState(StrEnum):
     """The last run did not come to its end; what it took is in."""
 
 
+@attrs.frozen
+class Hiding:
+    """How secrets are kept out of the index and of what is answered from it; `text` and `known` run in worker threads."""
+
+    text: Callable[[str], str]
+    """Hides all that is secret in a file's text, every line on its line."""
+    known: Callable[[str], str]
+    """The same of the values alone that hub knows to be secret."""
+    arm: Callable[[], Awaitable[str]]
+    """Makes all rules ready for `text`, and names them: "" where that cannot be told."""
+
+
 @attrs.define
 class Indexer:
     """Runs scans of one project, one at a time.
@@ -60,8 +74,7 @@ class Indexer:
 
     root: Path
     clock: Callable[[], float]
-    scrub: Callable[[str], str]
-    """Hides what is secret in a file's text, line by line; called in a worker thread."""
+    hiding: Hiding
     say: Callable[[str], Awaitable[None]]
     """Tells a line of progress in the event log."""
     wanted: bool = False
@@ -72,6 +85,8 @@ class Indexer:
     scanned_at: str = ""
     truncated: bool = False
     running: bool = False
+    rules: str = ""
+    """Those of the last pass."""
 
     @property
     def state(self) -> IndexState:
@@ -118,7 +133,8 @@ class Indexer:
         files, size = self.files, self.bytes
         paths = await project_files(self.root)
         at = iso(self.clock())
-        intake = await trio.to_thread.run_sync(_begin, store, self.root, paths, self.scrub, at)
+        self.rules = await self.hiding.arm()
+        intake = await trio.to_thread.run_sync(_begin, self, store, paths, at)
         told, more = begun, True
         while more:
             started = trio.current_time()
@@ -129,19 +145,23 @@ class Indexer:
                 await self.say(f"indexing the code: {self._progress()} so far")
             if more and not self.eager:
                 await trio.sleep(trio.current_time() - started)
-        await trio.to_thread.run_sync(partial(store.write, _note_end, at, truncated=self.truncated))
+        end = partial(_note_end, at=at, rules=self.rules, truncated=self.truncated)
+        await trio.to_thread.run_sync(store.write, end)
         self.scanned_at = at
 
     def _progress(self) -> str:
         return f"{self.files:,} files, {self.bytes / 1e6:,.1f} MB"
 
 
-def _begin(store: GraphStore, root: Path, paths: list[bytes], scrub: Callable[[str], str], at: str) -> Intake:
+def _begin(by: Indexer, store: GraphStore, paths: list[bytes], at: str) -> Intake:
+    """What was read by other rules is read again."""
     from hub.io.graph.intake import Intake  # noqa: PLC0415  # with every language; a quiet daemon needs none
 
-    return Intake(store, root, paths, scrub, at)
+    anew = store.read(note, RULES) != by.rules
+    return Intake(store, by.root, paths, by.hiding.text, at, anew=anew)
 
 
-def _note_end(db: sqlite3.Connection, at: str, *, truncated: bool) -> None:
+def _note_end(db: sqlite3.Connection, *, at: str, rules: str, truncated: bool) -> None:
     set_note(db, SCANNED_AT, at)
+    set_note(db, RULES, rules)
     set_note(db, _TRUNCATED, "yes" if truncated else "")

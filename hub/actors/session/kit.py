@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import trio
 
+from hub import __version__
 from hub.actors.insist import insist
 from hub.actors.session.board import Board
 from hub.actors.session.held import Held, Keys
@@ -113,6 +114,17 @@ class Kit:
         from hub.domain.redaction.lines import hidden_in_place  # noqa: PLC0415  # as above
 
         return hidden_in_place(self._redactor(), text)
+
+    def hide_known(self, text: str) -> str:
+        """The same, of the values alone that hub knows: for what the rules have been through."""
+        from hub.domain.redaction.lines import hidden_in_place  # noqa: PLC0415  # as above
+        from hub.domain.redaction.redactor import Redactor  # noqa: PLC0415
+
+        return hidden_in_place(Redactor(self._secrets(), self.keys.redaction, rules=False), text)
+
+    def rules(self) -> str:
+        """The name of the rules by which secrets are found now: another hub's, or other ones, have another."""
+        return f"{__version__}, {'engine' if self.detection.engine is not None else 'own'}"
 
     def holds_secret(self, text: str) -> bool:
         """Whether a value that hub keeps secret stands in the text, in any form; no word that is a part of one."""

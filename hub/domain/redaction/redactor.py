@@ -63,15 +63,23 @@ class Redactor:
         key: The installation's own key: equal secrets get equal markers, which tell nothing about them.
         layers: More layers, after hub's own.
         engine: A detection engine, where there is one.
+        rules: Whether anything but the known values is looked for.
     """
 
     def __init__(
-        self, known: KnownSecrets, key: bytes, layers: Sequence[Layer] = (), engine: Engine | None = None
+        self,
+        known: KnownSecrets,
+        key: bytes,
+        layers: Sequence[Layer] = (),
+        engine: Engine | None = None,
+        *,
+        rules: bool = True,
     ) -> None:
-        rules = _PREFIX_RULES if engine is None else _PREFIX_RULES.confirmed_by(engine)
+        prefixes = _PREFIX_RULES if engine is None else _PREFIX_RULES.confirmed_by(engine)
         asked = () if engine is None else (EngineLayer(engine),)
+        own: tuple[Layer, ...] = (prefixes, _ASSIGNMENTS, *asked) if rules else ()
         self._known = known
-        self._layers: tuple[Layer, ...] = (known, rules, _ASSIGNMENTS, *asked, *layers)
+        self._layers: tuple[Layer, ...] = (known, *own, *layers)
         self._key = key
         self._marks: dict[tuple[str, bytes | str], str] = {}
         self._counts: Counter[str] = Counter()

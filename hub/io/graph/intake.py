@@ -44,6 +44,10 @@ class Batch:
     is_last: bool
 
 
+_NEVER = (-1, -1)
+"""A size and time that no file has."""
+
+
 class Intake:
     """One reading of the project. What was taken is in, whatever becomes of the rest.
 
@@ -53,6 +57,7 @@ class Intake:
         paths: Its files, relative.
         scrub: Hides what is secret in a file's text and leaves lines where they are.
         at: The time the nodes get.
+        anew: Whether what has not changed is read again too.
 
     Attributes:
         files: New or changed files that were taken in.
@@ -61,7 +66,14 @@ class Intake:
     """
 
     def __init__(
-        self, store: GraphStore, root: Path, paths: Sequence[bytes], scrub: Callable[[str], str], at: str
+        self,
+        store: GraphStore,
+        root: Path,
+        paths: Sequence[bytes],
+        scrub: Callable[[str], str],
+        at: str,
+        *,
+        anew: bool = False,
     ) -> None:
         self.files = self.bytes = 0
         self.full = store.read(is_full)
@@ -70,7 +82,8 @@ class Intake:
         self._before = store.read(known)
         wanted = (path for path in paths if not self.full or os.fsdecode(path) in self._before)
         self._go_modules = go_modules(root, paths)
-        self._batches = batches(scan(root, self._before, wanted, scrub), store.read(unused), at)
+        same = dict.fromkeys(self._before, _NEVER) if anew else self._before
+        self._batches = batches(scan(root, same, wanted, scrub), store.read(unused), at)
         self._ahead: Batch | None = None
 
     def batch(self) -> bool:

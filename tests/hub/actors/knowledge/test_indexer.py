@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
 
-from hub.actors.knowledge.indexer import Indexer, IndexState
-from hub.io.graph.facts import counts
+from hub.actors.knowledge.indexer import RULES, Hiding, Indexer, IndexState
+from hub.io.graph.facts import counts, note
 from hub.io.graph.store import GraphStore
+
+
+def hiding(text=str, known=str, rules="rules"):
+    async def arm():
+        return rules
+
+    return Hiding(text, known, arm)
 
 
 @pytest.fixture
@@ -35,7 +43,7 @@ async def test_who_asks_while_the_end_is_told_gets_a_run_of_his_own_with_its_has
             begun.append(indexer.ask(eager=True))
         told.append(line)
 
-    indexer = Indexer(root, lambda: 1.0, str, say)
+    indexer = Indexer(root, lambda: 1.0, hiding(), say)
     assert indexer.ask(eager=True) is True
     await indexer.run(store)
     assert (begun, indexer.running, indexer.eager) == ([True], True, True)
@@ -57,7 +65,7 @@ async def test_a_run_that_is_asked_for_again_is_one_run_of_two_passes(root, stor
     async def say(line):
         told.append(line)
 
-    indexer = Indexer(root, lambda: 1.0, scrub, say)
+    indexer = Indexer(root, lambda: 1.0, hiding(scrub), say)
     assert indexer.ask(eager=True) is True
     await indexer.run(store)
     assert begun == [False]
@@ -77,8 +85,24 @@ async def test_a_pass_that_failed_is_followed_by_the_one_that_was_asked_for_mean
             assert indexer.ask() is False
 
     (root / ".git").rename(hidden)
-    indexer = Indexer(root, lambda: 1.0, str, say)
+    indexer = Indexer(root, lambda: 1.0, hiding(), say)
     indexer.ask()
     await indexer.run(store)
     assert (indexer.state, indexer.error, len(told)) == (IndexState.READY, "", 1)
     assert store.read(counts).files == 1
+
+
+async def test_what_other_rules_have_been_through_is_read_again(root, store):
+    """A text that was hidden by an older hub's rules, or without the engine, is not believed to be clean."""
+    read = []
+    os.utime(root / "a.py", (1, 1))  # long enough ago to be known again
+
+    async def say(line):
+        """Nobody listens."""
+
+    for rules in ("old", "old", "new"):
+        indexer = Indexer(root, lambda: 1.0, hiding(lambda text: read.append(text) or text, rules=rules), say)
+        indexer.ask(eager=True)
+        await indexer.run(store)
+        assert (store.read(note, RULES), store.read(counts).files) == (rules, 1)
+    assert len(read) == 2
