@@ -192,6 +192,16 @@ def test_a_look_runs_and_sends_nothing_of_a_clone(clone: Clone, words: tuple[str
     assert clone.untouched()
 
 
+@pytest.mark.parametrize("words", [("status",), ("doctor",), ("usage", "--json")], ids=" ".join)
+def test_no_module_is_taken_from_a_clone(clone: Clone, words: tuple[str, ...]) -> None:
+    """`python -m hub` looks for modules where it is called first: a project's own `code` or `click` was imported."""
+    for name in ("code", "json", "click", "trio", "attrs", "sqlite3", "subprocess", "supervisors"):
+        (clone.root / f"{name}.py").write_text(f"import os\nos.mkdir({str(clone.canaries / name)!r})\n")
+    done = clone.hub(*words)
+    assert done.returncode in (0, 1, 69), done.stderr
+    assert clone.untouched()
+
+
 @pytest.mark.parametrize("words", [("trust",), ("doctor",), ("providers",)], ids=" ".join)
 def test_no_program_is_looked_up_in_a_clone(clone: Clone, words: tuple[str, ...]) -> None:
     """A search path may name folders from wherever hub stands, as `node_modules/.bin`: the clone's git was run."""
