@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -84,7 +85,11 @@ _LOGGED = {"ts", "at", "when", "edge_type", "node_type"}
 
 def plain(text: str, folder: Path) -> str:
     """The text with nothing of its moment in it."""
-    for place, name in ((str(folder / "repo"), "<project>"), (str(folder), "<folder>")):
+    for place, name in (
+        (str(folder / "repo"), "<project>"),
+        (str(folder), "<folder>"),
+        (sys.executable, "<python>"),
+    ):
         text = text.replace(place, name)
     for kind, pattern in _HIDDEN:
         text, many = pattern.subn(f"<{kind}>", text)
