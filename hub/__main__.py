@@ -7,7 +7,11 @@ Must not: do anything itself, or let Python look for modules in the folder where
 import os
 import sys
 
-if not sys.flags.safe_path and sys.path[0] == os.getcwd() != os.path.dirname(os.path.dirname(__file__)):  # noqa: PTH109, PTH120
+try:  # with the two modules that Python itself has imported by now
+    _here = os.getcwd()  # noqa: PTH109
+except FileNotFoundError:
+    _here = ""
+if not sys.flags.safe_path and sys.path[0] == _here != os.path.dirname(os.path.dirname(__file__)):  # noqa: PTH120
     del sys.path[0]
 
 from hub.cli.main import main

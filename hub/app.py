@@ -117,7 +117,7 @@ class App:
     """One thread at a time imports: the event loop waits for its turn with each that does."""
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
     _detection: Detection = attrs.field(factory=Detection)
-    _scrubbing: Scrubbing = attrs.field(factory=Scrubbing)
+    scrubbing: Scrubbing = attrs.field(factory=Scrubbing)
     listening: trio.Event = attrs.field(factory=trio.Event)
     settled: trio.Event = attrs.field(factory=trio.Event)
     """Set when the start is over: actors that nobody has asked yet begin."""
@@ -144,9 +144,9 @@ class App:
             gate=self.gate,
             jobs=Jobs(self._jobs, self._job_spec, new_id),
             new_id=new_id,
-            arm=self._scrubbing.arm,
-            scrub=self.scrub,
-            hiding=self._scrubbing.hiding,
+            arm=self.scrubbing.arm,
+            scrub=self.scrubbing.value,
+            hiding=self.scrubbing.hiding,
         )
         watch = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
@@ -238,7 +238,7 @@ class App:
 
     def _session_kit(self) -> Kit:
         """Fresh for each incarnation: all that lasts is in the ledger's file."""
-        self._scrubbing.kit = Kit(
+        self.scrubbing.kit = Kit(
             places=self.places,
             ledger=Ledger(self.places, self.ref("audit"), self.ref("events"), time.time),
             board=Board(),
@@ -259,7 +259,7 @@ class App:
             stumbles=self._stumbles,
             detection=self._detection,
         )
-        return self._scrubbing.kit
+        return self.scrubbing.kit
 
     def _hire(self, kit: Kit) -> Driver:
         """In a worker thread, and with it all that a dispatch takes: the first one follows at once."""
@@ -322,13 +322,9 @@ class App:
             self.ref("audit"),
             self.ref("knowledge"),
             self._snapshot,
-            self._scrubbing.file,
+            self.scrubbing.file,
             self.insist_on_trust,
         )
-
-    def scrub(self, value: Any) -> Any:
-        """A text or JSON value for a sink outside the session."""
-        return self._scrubbing.value(value)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
@@ -338,7 +334,7 @@ class App:
             self.gateway(),
             host=self.host,
             port=port,
-            redact=self.scrub,
+            redact=self.scrubbing.value,
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),

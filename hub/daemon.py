@@ -137,7 +137,7 @@ async def run_daemon(
             gate=order.gate,
             insist_on_trust=order.insist_on_trust,
         )
-        log.enter_context(scrubbed_log(app.scrub))
+        log.enter_context(scrubbed_log(app.scrubbing.value))
         async with trio.open_nursery() as nursery:
             daemon = Daemon(app, detach=order.detach)
             if order.signals:

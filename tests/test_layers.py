@@ -35,7 +35,16 @@ ARROWS: dict[str, set[str]] = {
     "supervisors": set(),
 }
 """The layers. `hub.errors` and the version in `hub` may be imported by all of hub."""
-COMPOSERS = {"hub.app", "hub.makers", "hub.scrubbing", "hub.daemon", "hub.__main__", "hub.cli", "hub.dashboard", "hub.evals"}
+COMPOSERS = {
+    "hub.app",
+    "hub.makers",
+    "hub.scrubbing",
+    "hub.daemon",
+    "hub.__main__",
+    "hub.cli",
+    "hub.dashboard",
+    "hub.evals",
+}
 """Those on top, who may know everybody."""
 SUPERVISORS_MAY = {"trio", "attrs", "outcome"}
 DOMAIN_MAY_NOT = {

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -56,16 +57,33 @@ def coded(error: BaseException) -> HubError:
     """Any error as one of the closed list."""
     if isinstance(error, HubError):
         return error
-    if isinstance(error, click.UsageError):
-        command = error.ctx.command_path if error.ctx else "hub"
-        return HubError(Code.USAGE, error.format_message(), hint=f"See: {command} --help")
     if isinstance(error, click.ClickException):
-        return HubError(Code.USAGE, error.format_message())
+        return HubError(Code.USAGE, error.format_message(), hint=_see(error))
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return HubError(Code.INTERRUPTED)
     if isinstance(error, ImportError):
         return install_broken(error)
+    if isinstance(error, FileNotFoundError) and _stands_nowhere():
+        return HubError(
+            Code.USAGE, "The folder where hub was called is gone.", hint="Change to one that is there."
+        )
     return HubError(Code.INTERNAL, f"{type(error).__name__}: {error}", hint=_INTERNAL)
+
+
+def _see(error: click.ClickException) -> str:
+    """Where the right words are, if it was the words that were wrong."""
+    if not isinstance(error, click.UsageError):
+        return ""
+    return f"See: {error.ctx.command_path if error.ctx else 'hub'} --help"
+
+
+def _stands_nowhere() -> bool:
+    """Whether this process's folder was removed under it."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _fail(error: HubError, *, as_json: bool) -> int:

@@ -202,6 +202,37 @@ def test_no_module_is_taken_from_a_clone(clone: Clone, words: tuple[str, ...]) -
     assert clone.untouched()
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--version",), 0, ""),
+        (
+            ("status",),
+            2,
+            "hub: The folder where hub was called is gone.\n     Change to one that is there.\n",
+        ),
+        (("detect", "--json"), 2, ""),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_folder_that_is_gone_is_no_mistake_of_hub_s(
+    clone: Clone, words: tuple[str, ...], code: int, said: str
+) -> None:
+    """Where it was called is asked for before anything else is: a traceback was the answer."""
+    gone = clone.root / "gone"
+    gone.mkdir()
+    call = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    done = subprocess.run(
+        [sys.executable, "-c", call, "-m", "hub", *words],
+        cwd=gone,
+        env=clone.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, said)
+
+
 @pytest.mark.parametrize("words", [("trust",), ("doctor",), ("providers",)], ids=" ".join)
 def test_no_program_is_looked_up_in_a_clone(clone: Clone, words: tuple[str, ...]) -> None:
     """A search path may name folders from wherever hub stands, as `node_modules/.bin`: the clone's git was run."""

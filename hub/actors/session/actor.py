@@ -22,6 +22,7 @@ from hub.domain.event import Event, EventType, Tag, answers
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
+from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints
@@ -185,7 +186,7 @@ class Session(Actor[Any]):
         async with self._beginning:
             return await (await self._hired()).starting.accept(order)
 
-    async def _who_begins(self, asked: WhoBegins) -> Any:
+    async def _who_begins(self, asked: WhoBegins) -> Target | None:
         routing = (await self._hired()).work.routing
         if not self._kit.ledger.active:  # a session keeps the configuration that it has
             await routing.refresh_config()

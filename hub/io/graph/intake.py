@@ -27,6 +27,8 @@ BATCH = 2 << 20
 """Bytes of code that go into one transaction: about a tenth of a second."""
 _UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and bytes that are no UTF-8."""
+_NEVER = (-1, -1)
+"""A size and time that no file has."""
 _GONE = 2000
 """Files that are taken out in one transaction, at most."""
 
@@ -42,10 +44,6 @@ class Batch:
     rows: Rows
     """Of the changed files."""
     is_last: bool
-
-
-_NEVER = (-1, -1)
-"""A size and time that no file has."""
 
 
 class Intake:
