@@ -10,7 +10,7 @@ import ctypes
 import os
 import select
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -19,7 +19,8 @@ import trio
 T = TypeVar("T")
 PATIENCE = 90.0
 """Seconds on a machine that has other work too; nobody waits that long for what works."""
-_TICK = 0.005
+_SHORTEST, _LONGEST = 0.005, 0.1
+"""Seconds between two looks. A look at a daemon is work for it and for the test: two hundred in a second took a processor."""
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _MODIFY, _MOVED_TO, _CREATE = 0x2, 0x80, 0x100
@@ -28,19 +29,21 @@ _MODIFY, _MOVED_TO, _CREATE = 0x2, 0x80, 0x100
 def until(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
     """The first true value of a condition; a bounded poll, for facts of other processes that nothing tells."""
     deadline = time.monotonic() + patience
+    ticks = _ticks()
     while time.monotonic() < deadline:
         found = condition()
         if found:
             return found
-        time.sleep(_TICK)
+        time.sleep(next(ticks))
     raise AssertionError(f"not within {patience:g} s: {what}")
 
 
 async def eventually(condition: Callable[[], Any], patience: float = PATIENCE) -> Any:
     """As `until`, in Trio: other tasks go on."""
+    ticks = _ticks()
     with trio.fail_after(patience):
         while not (found := condition()):  # noqa: ASYNC110  # another process sets no event
-            await trio.sleep(_TICK)
+            await trio.sleep(next(ticks))
     return found
 
 
@@ -52,10 +55,20 @@ async def answered(
     Raises:
         trio.TooSlowError: None did in time.
     """
+    ticks = _ticks()
     with trio.fail_after(patience):
         while not fits(answer := await ask()):  # noqa: ASYNC110  # as above
-            await trio.sleep(_TICK)
+            await trio.sleep(next(ticks))
     return answer
+
+
+def _ticks() -> Iterator[float]:
+    """Seconds until the next look: a tenth of what was waited so far."""
+    waited = 0.0
+    while True:
+        tick = min(max(_SHORTEST, waited / 10), _LONGEST)
+        yield tick
+        waited += tick
 
 
 def ended(pid: int, patience: float = PATIENCE) -> bool:
