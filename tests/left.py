@@ -35,7 +35,7 @@ class _Database(sqlite3.Connection):
 
         def __del__(self) -> None:
             if _is_open(self):
-                warnings.warn(f"unclosed database in {self!r}", ResourceWarning, source=self)
+                warnings.warn(f"unclosed database in {self!r}", ResourceWarning, stacklevel=1, source=self)
 
 
 _databases: WeakSet[_Database] = WeakSet()

@@ -116,12 +116,12 @@ class EventStore:
         """
         store = cls(path)
         try:
-            store._connect()
-        except sqlite3.DatabaseError as error:
-            if not is_corrupt(error):
-                store._let_go()
-                raise_coded(path, error)
-            store._start_anew(error)
+            try:
+                store._connect()
+            except sqlite3.DatabaseError as error:
+                if not is_corrupt(error):
+                    raise_coded(path, error)
+                store._start_anew(error)
         except BaseException:
             store._let_go()
             raise

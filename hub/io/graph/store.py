@@ -48,9 +48,13 @@ class GraphStore:
         """
         store = cls(path)
         try:
-            store._connect()
-        except sqlite3.DatabaseError as error:
-            store._recover(error, store._writer)
+            try:
+                store._connect()
+            except sqlite3.DatabaseError as error:
+                store._recover(error, store._writer)
+        except BaseException:
+            store._let_go()
+            raise
         return store
 
     def write(
