@@ -19,6 +19,7 @@ _ESCAPE = re.compile(
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "", "b": "", "e": "", "f": "\f", "v": "\v"}
 _ASSIGNED = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|()\"']*)")
 _VALUE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_WORD = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?![\w./=-])")
 _CHOICE = re.compile(r"[?*+@!]\([^()]*\)")
 _MOST = 64
 """Words that one with braces is taken for."""
@@ -33,6 +34,8 @@ def readings(line: str) -> list[str]:
     values = {found[1]: found[2].strip("\"'") for found in _ASSIGNED.finditer(read)}
     if values:
         read = _VALUE.sub(lambda found: values.get(found[1] or found[2], found[0]), read)
+    if "alias" in read:
+        read = _WORD.sub(lambda found: values.get(found[0], found[0]), read)
     read = _CHOICE.sub("*", read)
     return [line] if read == line else [line, read]
 

@@ -16,11 +16,12 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
+from operator import attrgetter
 from pathlib import Path
 
 import attrs
 
-from hub.domain.code import Chunk, Mark, Symbol, chunks, imports, language_of, mark, symbols
+from hub.domain.code import Chunk, Mark, Symbol, chunks, declared, language_of, mark
 from hub.io.git.digest import Parents
 
 MAX_BYTES = 1 << 20
@@ -34,6 +35,7 @@ _BLOCK = 1 << 16
 _GRAIN = 2_000_000_000
 """Nanoseconds: a file that changed so shortly before it was read may change again and keep its time."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NAME: Callable[[os.DirEntry[bytes]], bytes] = attrgetter("name")
 _OUTSIDE = re.compile(rb"^/|(?:^|/)\.\.?(?:/|$)")
 _GO_MODULE = re.compile(rb"(?m)^module[ \t]++\"?([^\s\"]++)")
 _NEVER = frozenset({".git", ".hub", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv"})
@@ -114,7 +116,7 @@ def walk(root: Path, over: Callable[[], bool] = lambda: False) -> Iterator[bytes
     while stack:
         folder = stack.pop()
         with contextlib.suppress(OSError), os.scandir(os.path.join(os.fsencode(root), folder)) as entries:  # noqa: PTH118  # bytes
-            for entry in sorted(takewhile(lambda _: not over(), entries), key=lambda entry: entry.name):
+            for entry in sorted(takewhile(lambda _: not over(), entries), key=_NAME):
                 if over():
                     return
                 path = folder + entry.name
@@ -190,13 +192,14 @@ def _scanned(
     shown = path.encode("utf-8", "replace").decode()
     body = read.body if scrub is None else scrub(read.body.decode("utf-8", "replace")).encode()
     whose = mark(shown, body)
+    symbols, imports = declared(language, body)
     return Scanned(
         path=path,
         size=read.size,
         mtime_ns=read.mtime_ns,
         language=language,
         mark=whose,
-        symbols=symbols(language, body),
-        imports=imports(language, body),
+        symbols=symbols,
+        imports=imports,
         chunks=chunks(body) if chunked else [],
     )

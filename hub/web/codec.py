@@ -10,6 +10,7 @@ and so is one that is given twice; the client that misspells `since` is told, no
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from types import NoneType, UnionType
@@ -30,6 +31,9 @@ _encoder = msgspec.json.Encoder()
 _UNPLAIN = (b"\\u00", b"\\b", b"\\f", b"\\r", b"\x7f")
 """How JSON writes control characters but newline and tab, as ASCII."""
 _INTEGER = re.compile(r"-?[0-9]{1,100}")
+_hints = functools.cache(get_type_hints)
+_fields = functools.cache(msgspec.structs.fields)
+"""Both are made anew at each call, which takes longer than all else that is done to a query."""
 _AT = re.compile(r" - at `\$(?P<path>.*)`$", re.DOTALL)
 
 
@@ -80,10 +84,10 @@ def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
 
 def _numbers(values: dict[str, str], kind: type) -> dict[str, Any]:
     """The values, those of integer fields as integers where they are written as one."""
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     integers = {
         field.encode_name
-        for field in msgspec.structs.fields(kind)
+        for field in _fields(kind)
         if int in (hints[field.name], *get_args(hints[field.name]))
     }
     return {
@@ -164,8 +168,8 @@ def _each(value: Any, kind: Any, at: str) -> Iterator[tuple[str, str]]:
 def _problems_of_struct(
     value: dict[str, Any], kind: type[msgspec.Struct], at: str
 ) -> Iterator[tuple[str, str]]:
-    hints = get_type_hints(kind, include_extras=True)
-    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    hints = _hints(kind, include_extras=True)
+    fields = {field.encode_name: field for field in _fields(kind)}
     for name in value:
         if name not in fields:
             yield f"{at}.{name}", "unknown; known are " + (", ".join(sorted(fields)) or "none")
@@ -212,4 +216,4 @@ def _described(kind: Any) -> str:
 def required(kind: Any) -> bool:
     """Whether a request of this kind cannot go without a body."""
     bare = get_args(kind)[0] if get_origin(kind) is Annotated else kind
-    return get_origin(bare) in _ARRAYS or any(field.required for field in msgspec.structs.fields(kind))
+    return get_origin(bare) in _ARRAYS or any(field.required for field in _fields(kind))

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from hub.domain.code import LANGUAGES, language_of, mark, symbols
+from hub.domain.code import LANGUAGES, declared, language_of, mark
 from hub.io.code_scan import MAX_BYTES, Scanned, scan, walk
 from tests.bench.table import Row, at_least, run
 from tests.bench.treesitter import definitions, parser
@@ -89,7 +89,7 @@ def symbols_of(folder: Path, paths: list[bytes]) -> None:
     """What ctags does and no more: no chunks, no marks."""
     for path in paths:
         name = os.fsdecode(path)
-        symbols(language_of(name) or "", (folder / name).read_bytes())
+        declared(language_of(name) or "", (folder / name).read_bytes())
 
 
 def tags(folder: Path, paths: list[bytes]) -> None:
@@ -154,13 +154,13 @@ def beside_a_parser(language: str, files: dict[bytes, bytes]) -> Iterator[Row]:
     if not trees:
         return
     wanted = [set(definitions(language, tree.root_node)) for _, tree in trees]
-    had = [{each.name for each in symbols(language, body)} for body, _ in trees]
+    had = [{each.name for each in declared(language, body).symbols} for body, _ in trees]
     all_, ours = sum(map(len, wanted)), sum(map(len, had))
     both = sum(len(want & have) for want, have in zip(wanted, had, strict=True))
     name = f"code scan, {language}"
     bodies = [body for body, _ in trees]
     hub, peer = in_turns(
-        lambda: [symbols(language, body) for body in bodies],
+        lambda: [declared(language, body).symbols for body in bodies],
         lambda: [list(definitions(language, parse(body).root_node)) for body in bodies],
     )
     size = sum(map(len, bodies)) / 1e6

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
+from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -11,7 +14,6 @@ from hub.errors import Code, HubError
 from hub.io.seal import split
 from tests.faults.agreement import agree
 from tests.faults.harness import Project, project, until
-from tests.waiting import Gate
 
 HOUR = 3600
 FIRST, SECOND = "demo-first/default", "demo-second/default"
@@ -156,26 +158,41 @@ def test_an_agent_that_cannot_be_started(made):
     agree(api)
 
 
-def test_a_pause_at_the_limit(made, tmp_path):
-    """The pause was dropped and the next agent started: nobody does until the user lets the session go on."""
-    with Gate(tmp_path / "gate") as gate:
-        api = begin(made, SAID, {"run": gate.command}, {"limit": {"resetsIn": HOUR}})
-        api.post("/api/run", {"task": "write"})
-        made.says("working")
-        api.post("/api/session/pause", {"pause": True})
-        gate.open()
-        until(lambda: states(api).get(FIRST) == "open", "the limit is met")
-        agree(api)
-        status = api.get("/api/status")
-        assert (status["sessionState"], status["paused"], status["fsmState"]) == ("paused", True, "RUNNING")
-        made.kill()
-        api = made.start()
-        assert api.get("/api/status")["paused"] is True
-        assert len(made.starts()) == 1
-        api.post("/api/session/pause", {"pause": False})
-        record = until(made.ended, "the session ends")
+def test_a_pause_at_the_limit(made):
+    """The pause was dropped and the next agent started: nobody does until the user lets the session go on.
+
+    An agent is held at its next event, and that must be the limit: so it is told what to do after the pause.
+    """
+    api = begin(made, SAID)
+    script = made.root.parent / "demo-first.json"
+    script.unlink()
+    os.mkfifo(script)
+    api.post("/api/run", {"task": "write"})
+    until(lambda: api.get("/api/status")["fsmState"] == "RUNNING", "it has begun")
+    writing = until(lambda: written(script), "it waits for its script")
+    api.post("/api/session/pause", {"pause": True})
+    with writing as out:
+        json.dump({"steps": [{"limit": {"resetsIn": HOUR}}]}, out)
+    until(lambda: states(api).get(FIRST) == "open", "the limit is met")
+    agree(api)
+    status = api.get("/api/status")
+    assert (status["sessionState"], status["paused"], status["fsmState"]) == ("paused", True, "RUNNING")
+    made.kill()
+    api = made.start()
+    assert api.get("/api/status")["paused"] is True
+    assert len(made.starts()) == 1
+    api.post("/api/session/pause", {"pause": False})
+    record = until(made.ended, "the session ends")
     assert (record["provider"], record["handoffsDone"], len(made.starts())) == ("demo-second", 1, 2)
     agree(api)
+
+
+def written(pipe: Path) -> IO[str] | None:
+    """A pipe's end for writing, once somebody reads."""
+    try:
+        return os.fdopen(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC), "w")
+    except OSError:
+        return None
 
 
 def test_a_cap_that_is_spent(made):

@@ -10,18 +10,14 @@ module or not, and Ruby's `require_relative 'a'` is `./a`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
 
 from hub.domain.code.language import Found
-from hub.domain.code.symbol import BOM, outside
-from hub.domain.code.table import LANGUAGES
 
 MAX_IMPORTS = 1000
 """Of one file."""
 MAX_NAME = 300
 """Bytes; what is longer is no name."""
-_Find = Callable[[bytes], Iterator[Found]]
 _KIND = "import"
 
 _PYTHON = re.compile(
@@ -50,23 +46,10 @@ _CALLS = tuple(
 _BEFORE_CALL = re.compile(rb"[\w$.]")
 
 
-def imports(language: str, body: bytes) -> list[str]:
-    """The names that a file imports, each once, in order.
-
-    Never raises on any bytes. Time is linear in the size of `body`.
-
-    Args:
-        language: As `language_of` calls it; nothing is imported in one that it does not know.
-        body: The file.
-    """
-    if language not in LANGUAGES:
-        return []
-    text = b"\n" + body.removeprefix(BOM)
-    finds = list(islice(_FIND[language](text), MAX_IMPORTS))
-    names = (
-        name for _, _, name in outside(LANGUAGES[language], text, finds) if name and len(name) <= MAX_NAME
-    )
-    return list(dict.fromkeys(name.decode("utf-8", "replace") for name in names))
+def names(finds: Iterable[Found]) -> list[str]:
+    """The names of the finds, each once, in order."""
+    found = (name for _, _, name in finds if name and len(name) <= MAX_NAME)
+    return list(dict.fromkeys(name.decode("utf-8", "replace") for name in found))
 
 
 def _python(text: bytes) -> Iterator[Found]:
@@ -144,7 +127,7 @@ def _script(text: bytes) -> Iterator[Found]:
     yield from sorted(found)
 
 
-_FIND: dict[str, _Find] = {
+FIND: dict[str, Callable[[bytes], Iterator[Found]]] = {
     "go": _go,
     "rust": _rust,
     "typescript": _script,
@@ -153,3 +136,4 @@ _FIND: dict[str, _Find] = {
     "java": _java,
     "ruby": _ruby,
 }
+"""What looks like an import, in order; the text begins with a newline that is not its own."""

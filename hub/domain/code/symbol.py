@@ -1,6 +1,6 @@
 """Top-level symbols of a source file.
 
-Owns: finding them, and leaving out what only stands in a string or a comment.
+Owns: what a symbol is, and leaving out what only stands in a string or a comment.
 Must not: know a language (each has a table), read a file, or take more than linear time.
 
 Theory of operation. A definition at the top level begins its line in all of the languages, so one anchored
@@ -14,17 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from typing import NamedTuple
 
 from hub.domain.code.language import Found, Language, Span
-from hub.domain.code.table import LANGUAGES
 
 MAX_SYMBOLS = 10_000
 """Of one file; a table of generated constants may have more."""
 MAX_NAME = 200
 """Bytes of a longer name that are kept: nobody has written it."""
-BOM = b"\xef\xbb\xbf"
 
 
 class Symbol(NamedTuple):
@@ -35,22 +32,6 @@ class Symbol(NamedTuple):
     """function, method, class, interface, type, constant, variable..., as the language calls it."""
     line: int
     """From 1."""
-
-
-def symbols(language: str, body: bytes) -> list[Symbol]:
-    """The top-level symbols of a file, in order; a name that is defined twice is there twice.
-
-    Never raises on any bytes. Time is linear in the size of `body`.
-
-    Args:
-        language: As `language_of` calls it; there are no symbols in one that it does not know.
-        body: The file.
-    """
-    table = LANGUAGES.get(language)
-    if table is None:
-        return []
-    text = b"\n" + body.removeprefix(BOM)
-    return _numbered(text, outside(table, text, list(islice(table.find(text), MAX_SYMBOLS))))
 
 
 def outside(table: Language, text: bytes, finds: list[Found]) -> list[Found]:
@@ -107,8 +88,8 @@ def _covered(finds: Sequence[Found], spans: Iterable[Span]) -> Iterator[Found]:
             return
 
 
-def _numbered(text: bytes, finds: Iterable[Found]) -> list[Symbol]:
-    """The finds with their lines."""
+def numbered(text: bytes, finds: Iterable[Found]) -> list[Symbol]:
+    """The finds, in order, with their lines."""
     numbered: list[Symbol] = []
     count = text.count
     make: Callable[[Iterable[object]], Symbol] = partial(tuple.__new__, Symbol)  # half of what `_make` takes

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, compress
+from itertools import accumulate, compress, count
 from typing import NamedTuple
 
 from hub.domain.redaction.span import Span
@@ -101,11 +101,8 @@ class Fragments:
         if not self._blocks:
             return
         size = (len(view) - lo) // _BLOCK * _BLOCK
-        blocks = memoryview(view)[lo : lo + size].cast("I")
-        if self._blocks.isdisjoint(blocks):
-            return
         looked = lo
-        for place in self._places(blocks, lo):
+        for place in self._places(memoryview(view)[lo : lo + size].cast("I"), lo):
             for start in range(max(looked, place - _BLOCK + 1), place + 1):
                 found = self._at(view, start)
                 if found is not None:
@@ -115,13 +112,11 @@ class Fragments:
 
     def _places(self, blocks: memoryview, lo: int) -> Iterator[int]:
         """Where the blocks stand that are of some form."""
-        known = self._blocks
         for first in range(0, len(blocks), _STRETCH):
             stretch = blocks[first : first + _STRETCH]
-            if not known.isdisjoint(stretch):
-                for at, block in enumerate(stretch, first):
-                    if block in known:
-                        yield lo + _BLOCK * at
+            if not self._blocks.isdisjoint(stretch):
+                places = count(lo + _BLOCK * first, _BLOCK)
+                yield from compress(places, map(self._blocks.__contains__, stretch))
 
     def _end(self, view: bytes, start: int) -> int:
         """Behind the last of the pieces that overlap, from the one at `start` on."""

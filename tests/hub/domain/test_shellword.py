@@ -19,6 +19,7 @@ from hub.domain.shellword import braced, readings
         ("a=b; $a ${a} $c", "a=b; b b $c"),
         ('x="y z" && $x', 'x="y z" && y z'),
         ("a !(b) c", "a * c"),
+        ("alias a='b c'\na x; a-a", "alias a='b c'\nb c x; a-a"),
     ],
 )
 def test_what_is_read(line, read):

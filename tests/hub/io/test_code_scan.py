@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.code import symbols
+from hub.domain.code import declared
 from hub.errors import Code, HubError
 from hub.io import code_scan
 from hub.io.code_scan import MAX_BYTES, Gone, Scanned, scan, walk
@@ -40,7 +40,7 @@ def test_a_file_is_read_whole(tmp_path):
     assert isinstance(found, Scanned)
     assert (found.path, found.size, found.mtime_ns) == ("src/a.py", 33, file.stat().st_mtime_ns)
     assert (found.language, found.mark) == ("python", None)
-    assert found.symbols == symbols("python", file.read_bytes())
+    assert found.symbols == declared("python", file.read_bytes()).symbols
     assert [each.body for each in found.chunks] == ["class A:\n    x = 1\n\ndef b(): ..."]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.code import LANGUAGES, imports
+from hub.domain.code import LANGUAGES, declared
 from hub.domain.code.imports import MAX_IMPORTS, MAX_NAME
 from hub.domain.code.resolve import outside_name, project, resolve
 
@@ -51,17 +51,18 @@ SAMPLES = {
 def test_the_names_that_a_file_imports(language):
     """Each once, in order; what stands in a string or comment is none."""
     body, names = SAMPLES[language]
-    assert imports(language, body) == names
-    assert imports(language, b"\xef\xbb\xbf" + body + body.rsplit(b"/*")[0]) == names
+    assert declared(language, body).imports == names
+    assert declared(language, b"\xef\xbb\xbf" + body + body.rsplit(b"/*")[0]).imports == names
 
 
 def test_no_language_no_imports_and_no_more_than_anybody_writes():
-    assert imports("cobol", b"import x\n") == []
+    assert declared("cobol", b"import x\n").imports == []
     assert (
-        len(imports("python", b"".join(b"import m%d\n" % n for n in range(MAX_IMPORTS + 9)))) == MAX_IMPORTS
+        len(declared("python", b"".join(b"import m%d\n" % n for n in range(MAX_IMPORTS + 9))).imports)
+        == MAX_IMPORTS
     )
-    assert imports("java", b"import %b;\nimport a.B;\n" % (b"x" * (MAX_NAME + 1))) == ["a.B"]
-    assert imports("python", b"import os,\nfrom a import ()\n") == ["os"]
+    assert declared("java", b"import %b;\nimport a.B;\n" % (b"x" * (MAX_NAME + 1))).imports == ["a.B"]
+    assert declared("python", b"import os,\nfrom a import ()\n").imports == ["os"]
 
 
 @given(
@@ -70,7 +71,7 @@ def test_no_language_no_imports_and_no_more_than_anybody_writes():
 )
 def test_any_bytes_are_read_and_resolved(language, body):
     there = project(["a.py", "b/c.go", "src/lib.rs"], {"": "m"})
-    for name in imports(language, body):
+    for name in declared(language, body).imports:
         assert set(resolve(language, "b/x", name, there)) <= there.files
         outside_name(language, name)
 

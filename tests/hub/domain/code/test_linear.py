@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.code import LANGUAGES, chunks, mark, symbols
+from hub.domain.code import LANGUAGES, chunks, declared, mark
 from hub.domain.code.mark import HEAD
 
 WORDS = [
@@ -25,7 +25,7 @@ def test_any_bytes_have_symbols_in_order(language, words):
     """Each is on the line it names."""
     body = b"".join(words)
     lines = body.split(b"\n")
-    found = symbols(language, body)
+    found = declared(language, body).symbols
     assert [each.line for each in found] == sorted(each.line for each in found)
     for each in found:
         assert each.name in lines[each.line - 1].decode("utf-8", "replace")
@@ -56,7 +56,7 @@ def seconds(language: str, first: bytes, piece: bytes, size: int) -> float:
     """Of the processor, for a file of this size."""
     body = first + piece * (size // len(piece)) + b"\nclass Z {}\ntype Z int\nfn z() {}\n"
     start = time.process_time()
-    symbols(language, body)
+    declared(language, body)
     return time.process_time() - start
 
 
@@ -90,7 +90,7 @@ def test_a_line_of_here_documents_that_never_end_takes_linear_time():
 def test_a_line_of_ten_megabytes(language):
     """A file this large is not read from disk, but nothing here relies on it."""
     body = b"class A {}\ntype B int\nfn c() {}\n// " + b'a ("' * 2_500_000
-    names = {each.name for each in symbols(language, body)}
+    names = {each.name for each in declared(language, body).symbols}
     assert names
     assert names <= {"A", "B", "c"}
 

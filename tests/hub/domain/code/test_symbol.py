@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.code import LANGUAGES, Symbol, symbols
+from hub.domain.code import LANGUAGES, Symbol, declared
 from hub.domain.code.symbol import MAX_NAME, MAX_SYMBOLS
 
 SAMPLES = sorted((Path(__file__).parent / "samples").glob("*.txt"))
@@ -37,7 +37,7 @@ def test_every_language_has_a_sample():
 def test_sample(sample, newline):
     """Every definition at the top level is found with its kind and line; none that a string or comment holds."""
     body = sample.read_bytes()
-    found = symbols(language(sample), body.replace(b"\n", newline))
+    found = declared(language(sample), body.replace(b"\n", newline)).symbols
     expected = labelled(body.decode())
     assert [each for each in found if each not in expected] == []
     assert [each for each in expected if each not in found] == []
@@ -47,25 +47,27 @@ def test_sample(sample, newline):
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.stem)
 def test_a_definition_on_the_first_line_behind_a_byte_order_mark(sample):
     body = b"class First { }" if language(sample) not in {"go", "rust"} else b"type First = u8;"
-    assert [(each.name, each.line) for each in symbols(language(sample), b"\xef\xbb\xbf" + body)] == [
-        ("First", 1)
-    ]
-    assert symbols(language(sample), b"") == []
+    assert [
+        (each.name, each.line) for each in declared(language(sample), b"\xef\xbb\xbf" + body).symbols
+    ] == [("First", 1)]
+    assert declared(language(sample), b"").symbols == []
 
 
 def test_an_unknown_language_has_no_symbols():
-    assert symbols("cobol", b"class A:") == []
+    assert declared("cobol", b"class A:").symbols == []
 
 
 def test_a_name_and_a_list_are_bounded():
     """A hostile file fills no database."""
-    (found,) = symbols("python", b"def " + b"a" * 100_000 + b"(): ...")
+    (found,) = declared("python", b"def " + b"a" * 100_000 + b"(): ...").symbols
     assert len(found.name) == MAX_NAME
-    assert len(symbols("python", b"a = 1\n" * (MAX_SYMBOLS + 1))) == MAX_SYMBOLS
+    assert len(declared("python", b"a = 1\n" * (MAX_SYMBOLS + 1)).symbols) == MAX_SYMBOLS
 
 
 def test_a_name_that_is_no_utf8_is_shown():
-    assert [each.name for each in symbols("python", b"def a\xff(): ...")] == ["a\N{REPLACEMENT CHARACTER}"]
+    assert [each.name for each in declared("python", b"def a\xff(): ...").symbols] == [
+        "a\N{REPLACEMENT CHARACTER}"
+    ]
 
 
 CORNERS = {
@@ -86,10 +88,13 @@ CORNERS = {
 def test_strings_and_comments_are_left_out(corner):
     """One each, where nothing else in the file makes its strings be read."""
     language, body, names = CORNERS[corner]
-    assert [each.name for each in symbols(language, body)] == names
+    assert [each.name for each in declared(language, body).symbols] == names
 
 
 def test_braces_in_a_templates_code_do_not_end_that_code():
     """After `{ a: 1 }` inside of `${...}` the template goes on where its own brace closes, and no sooner."""
     body = b"const t = `\n${f({ a: { b: 1 } }, '`')}\nclass Inside {}\n`;\nclass After {}\n"
-    assert [(each.name, each.line) for each in symbols("javascript", body)] == [("t", 1), ("After", 5)]
+    assert [(each.name, each.line) for each in declared("javascript", body).symbols] == [
+        ("t", 1),
+        ("After", 5),
+    ]
