@@ -25,7 +25,7 @@ from hub.actors.audit import AuditWriter
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
-from hub.actors.late import Late
+from hub.actors.late import Late, imported
 from hub.actors.session.actor import Session
 from hub.actors.session.board import Board
 from hub.actors.session.held import own_keys
@@ -297,7 +297,7 @@ class App:
     async def settle(self) -> None:
         """Import what the start did without, and let the actors begin that nobody has asked yet."""
         self.settled.set()
-        await trio.to_thread.run_sync(self._warm, limiter=self._one_import)
+        await imported(self._warm, self._one_import)
         garbage.keep()
 
     def _warm(self) -> None:

@@ -1,5 +1,5 @@
-"""What holds for every test: the same examples, no user's settings of hub or git, bytecode that is kept, no socket that is
-left, and what measures coverage.
+"""What holds for every test: the same examples, no user's settings of hub or git, bytecode that is kept, nothing that is
+left open, and what measures coverage.
 """
 
 import os
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.sockets import _no_socket_is_left
+from tests.left import _nothing_is_left
 
-__all__ = ["_no_socket_is_left"]
+__all__ = ["_nothing_is_left"]
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("searching", deadline=None)

@@ -7,13 +7,35 @@ it from one that is slow to start.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import trio
 
 from hub.errors import Code, HubError
 from supervisors import Actor, Exit
+
+_OUT_OF_FILES = (errno.EMFILE, errno.ENFILE)
+_BREATH = 0.2
+"""Seconds until the next try, where no file could be opened."""
+
+
+T = TypeVar("T")
+
+
+async def imported(make: Callable[[], T], limiter: trio.CapacityLimiter) -> T:
+    """What imports, in a worker thread. Code is in files: while none can be opened they are waited for, as they come free.
+
+    A supervisor would have given up within a millisecond, and the daemon with it.
+    """
+    while True:
+        try:
+            return await trio.to_thread.run_sync(make, limiter=limiter)
+        except OSError as error:
+            if error.errno not in _OUT_OF_FILES:
+                raise
+        await trio.sleep(_BREATH)
 
 
 class NotMadeError(Exception):
@@ -61,7 +83,7 @@ class Late(Actor[Any]):
     async def _actor(self) -> Actor[Any]:
         async with self._making:
             if self._made is None:
-                actor = await trio.to_thread.run_sync(self._make, limiter=self._limiter)
+                actor = await imported(self._make, self._limiter)
                 actor.ctx = self.ctx
                 await actor.started()
                 self._made = actor

@@ -180,9 +180,17 @@ def _keys(found: str, command: str = "") -> Finding:
 def _agrees(places: Places, *question: str) -> bool:
     """Whether git says yes about the file of the keys."""
     argv = ["git", "-C", str(places.root), *question, "--", str(places.dotenv)]
-    done = subprocess.run(  # noqa: S603 - constant
-        argv, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=guarded()
-    )
+    try:
+        done = subprocess.run(  # noqa: S603 - constant
+            argv,
+            capture_output=True,
+            timeout=_VERSION_TIMEOUT,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env=guarded(),
+        )
+    except subprocess.TimeoutExpired:
+        return False
     return done.returncode == 0
 
 

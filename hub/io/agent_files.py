@@ -26,6 +26,7 @@ from hub.domain.trust import Does, Item, digest
 from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io.git.env import guarded
+from hub.io.git.progress import dismiss, output_of
 
 _PIECE = 1 << 20
 _LARGEST = 64 << 20
@@ -217,11 +218,18 @@ def _listed(root: Path) -> tuple[dict[str, str], list[str], list[str]]:
         HubError: `git_missing`, `git_failed`.
     """
     asked = [
-        _git(root, "ls-tree", "-r", "-z", "--full-tree", "HEAD"),
-        _git(root, "ls-files", "-z"),
-        _git(root, "ls-files", "-z", "--others", "--exclude-standard"),
+        ("ls-tree", "-r", "-z", "--full-tree", "HEAD"),
+        ("ls-files", "-z"),
+        ("ls-files", "-z", "--others", "--exclude-standard"),
     ]
-    committed, staged, others = [_lines(process) for process in asked]
+    started = [_git(root, *words) for words in asked]
+    try:
+        committed, staged, others = [
+            _lines(process, words[0]) for process, words in zip(started, asked, strict=True)
+        ]
+    finally:
+        for process in started:
+            dismiss(process)
     if staged is None or others is None:
         raise HubError(Code.GIT_FAILED, "git could not list the files of the project.")
     tree = {}
@@ -234,15 +242,13 @@ def _listed(root: Path) -> tuple[dict[str, str], list[str], list[str]]:
 def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
     """The bytes of objects of the repository; one that is missing, or too large, is left out."""
     asked = sorted(oids)
-    sizes = _git(root, "cat-file", "--batch-check", stdin=True).communicate(
-        "\n".join(asked).encode() + b"\n"
-    )[0]
+    sizes = _objects(root, "--batch-check", asked)
     fit = [
         oid
         for oid, line in zip(asked, sizes.decode().splitlines(), strict=False)
         if line.split(" ")[-1].isdigit() and int(line.split(" ")[-1]) <= _LARGEST
     ]
-    out = _git(root, "cat-file", "--batch", stdin=True).communicate("\n".join(fit).encode() + b"\n")[0]
+    out = _objects(root, "--batch", fit)
     found, at = {}, 0
     for oid in fit:
         end = out.index(b"\n", at)
@@ -250,6 +256,13 @@ def _contents(root: Path, oids: Iterable[str]) -> dict[str, bytes]:
         found[oid] = out[end + 1 : end + 1 + size]
         at = end + size + 2
     return found
+
+
+def _objects(root: Path, how: str, names: Iterable[str]) -> bytes:
+    words = ("cat-file", how)
+    return output_of(
+        _git(root, *words, stdin=True), words[0], "".join(f"{name}\n" for name in names).encode()
+    )[0]
 
 
 def _git(root: Path, *words: str, stdin: bool = False) -> subprocess.Popen[bytes]:
@@ -266,7 +279,7 @@ def _git(root: Path, *words: str, stdin: bool = False) -> subprocess.Popen[bytes
         raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
 
 
-def _lines(process: subprocess.Popen[bytes]) -> list[str] | None:
+def _lines(process: subprocess.Popen[bytes], command: str) -> list[str] | None:
     """What a git has listed; None where it failed."""
-    out, _ = process.communicate()
+    out, _ = output_of(process, command)
     return [os.fsdecode(line) for line in out.split(b"\0") if line] if process.returncode == 0 else None

@@ -194,6 +194,17 @@ def sync_file(fd: int) -> None:
         os.fsync(fd)
 
 
+def remove(path: Path) -> None:
+    """Takes a file away; durable when this returns.
+
+    Raises:
+        OSError: It could not be.
+    """
+    with _directory(path.parent) as dirfd:
+        os.unlink(path.name, dir_fd=dirfd)
+        os.fsync(dirfd)
+
+
 @contextlib.contextmanager
 def _directory(path: Path) -> Iterator[int]:
     fd = os.open(path, _DIRECTORY)

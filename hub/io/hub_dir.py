@@ -68,21 +68,24 @@ def insist_private(root: Path) -> None:
 
 def tracked_files(root: Path) -> list[str]:
     """What git tracks of `.hub` in the index or in HEAD, in any spelling that a file system may take for it."""
-    from hub.io.git.env import environment  # noqa: PLC0415  # with all of git's room; whoever only looks asks no git
+    # With all of git's room; whoever only looks asks no git.
+    from hub.io.git.env import environment  # noqa: PLC0415
+    from hub.io.git.progress import output_of  # noqa: PLC0415
 
     for tree in (("--with-tree=HEAD",), ()):
-        done = subprocess.run(  # noqa: S603  # argv is constant
+        process = subprocess.Popen(  # noqa: S603  # argv is constant
             ["git", "ls-files", "-z", "--cached", *tree, "--", ":(top,icase).hub"],  # noqa: S607  # the user's git
             cwd=root,
             env=environment({"GIT_LITERAL_PATHSPECS": "0"}, [("safe.directory", "*")]),
-            capture_output=True,
-            check=False,
             stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
-        if done.returncode == 0:
-            names = filter(None, done.stdout.split(b"\0"))
+        out, err = output_of(process, "ls-files")
+        if process.returncode == 0:
+            names = filter(None, out.split(b"\0"))
             return list(dict.fromkeys(name.decode("utf-8", "backslashreplace") for name in names))
-    raise HubError(Code.GIT_FAILED, f"git ls-files: {done.stderr.decode('utf-8', 'replace').strip()[:400]}")
+    raise HubError(Code.GIT_FAILED, f"git ls-files: {err.decode('utf-8', 'replace').strip()[:400]}")
 
 
 def stamped(places: Places) -> bool:

@@ -27,6 +27,8 @@ _PURPOSE = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _EXCLUDES = (b"/.hub/", b"/.aider.tags.cache.v*/")
 """What is never part of the work: hub's own folder, and the index Aider keeps in whatever tree it works in."""
 _EXCLUDE_LIMIT = 1 << 20
+_PATIENCE = 20.0
+"""Seconds for git to say where it is."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -324,7 +326,14 @@ def _rev_parse(where: Path, *what: str) -> list[bytes]:
             check=False,
             env={**env, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
             stdin=subprocess.DEVNULL,
+            timeout=_PATIENCE,
         )
+    except subprocess.TimeoutExpired as error:
+        raise HubError(
+            Code.GIT_FAILED,
+            f"git rev-parse in {where} does not end.",
+            hint="Look for pipes in the place of git's files, and remove them: find .git -type p",
+        ) from error
     except FileNotFoundError as error:
         raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
     lines = done.stdout.splitlines()

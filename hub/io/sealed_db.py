@@ -1,6 +1,7 @@
 """Databases below `.hub` that hub believes: each bears the mark of this machine and this place.
 
-Owns: the one table in which a database bears it, and the first look into a file that anybody may have put there.
+Owns: the one table in which a database bears it, the first look into a file that anybody may have put there, and whose the
+log beside it is.
 Must not: know what else is in a database, or put one aside.
 
 The first look runs nothing that the file brings: no view, no trigger, no function of its schema, for half a second at most.
@@ -18,12 +19,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from hub.io.sealed import bears, mark
+from hub.io.atomic import coded_errors, remove
+from hub.io.sealed import bears, mark, put_aside
 
 _PATIENCE = 0.5
 _STEPS = 10_000
 """Instructions of SQLite's machine between two looks at the clock."""
 _LONGEST = 1 << 20
+_CLOSED = ".closed"
+"""The end of the name of an empty file: it is there while the database is closed and whole."""
 
 
 class ForeignDatabaseError(sqlite3.DatabaseError):
@@ -41,6 +45,36 @@ def insist_no_journal(path: Path) -> None:
     """
     if os.path.lexists(f"{path}-journal"):
         raise ForeignDatabaseError
+
+
+def closed_whole(path: Path) -> None:
+    """After the last connection is closed: leave word that no log of hub's own lies beside the database."""
+    if not _size(f"{path}-wal"):
+        with contextlib.suppress(OSError):  # then a log is believed, as after a kill
+            os.close(
+                os.open(f"{path}{_CLOSED}", os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            )
+
+
+def without_foreign_log(path: Path) -> Path | None:
+    """Before a database is opened: put a log aside that somebody has laid beside one that was closed whole.
+
+    SQLite would take what it says for the database's own, the mark or not. Whoever unpacks files over a project can add
+    some, but cannot take away the word that there was none.
+
+    Returns:
+        Where the log is kept; None where there was none.
+
+    Raises:
+        HubError: NO_PERMISSION, NO_SPACE, READ_ONLY.
+    """
+    told, log = Path(f"{path}{_CLOSED}"), Path(f"{path}-wal")
+    if not os.path.lexists(told):
+        return None
+    with coded_errors(path):
+        aside = put_aside(log) if _size(str(log)) else None
+        remove(told)  # durably: else it is there again after a power cut, beside a log of hub's own
+    return aside
 
 
 def claim(db: sqlite3.Connection, path: Path) -> None:
@@ -78,7 +112,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     insist_no_journal(path)
     with contextlib.ExitStack() as stack:
         name, how = path, "mode=ro&immutable=1"
-        if _size(f"{path}-wal"):
+        if _size(f"{path}-wal") and not os.path.lexists(f"{path}{_CLOSED}"):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hub-look-")))
             name, how = folder / path.name, "mode=rw"
             for suffix in ("", "-wal"):

@@ -29,7 +29,14 @@ from hub.io import failpoints
 from hub.io.atomic import coded_errors
 from hub.io.runner.proc import boot_id
 from hub.io.sealed import read_sealed, write_sealed
-from hub.io.sealed_db import ForeignDatabaseError, claim, insist_no_journal, reading
+from hub.io.sealed_db import (
+    ForeignDatabaseError,
+    claim,
+    closed_whole,
+    insist_no_journal,
+    reading,
+    without_foreign_log,
+)
 from hub.io.sqlite_errors import is_corrupt, raise_coded
 
 _SCHEMA = """
@@ -116,12 +123,12 @@ class EventStore:
         """
         store = cls(path)
         try:
-            store._connect()
-        except sqlite3.DatabaseError as error:
-            if not is_corrupt(error):
-                store._let_go()
-                raise_coded(path, error)
-            store._start_anew(error)
+            try:
+                store._connect()
+            except sqlite3.DatabaseError as error:
+                if not is_corrupt(error):
+                    raise_coded(path, error)
+                store._start_anew(error)
         except BaseException:
             store._let_go()
             raise
@@ -219,7 +226,10 @@ class EventStore:
             ):  # else the next start on another boot leaves a gap in the ids
                 _fdatasync(self._wal)
                 self._note_reserved(self._last)
+        was_open = self._db is not None
         self._let_go()
+        if was_open:
+            closed_whole(self._path)
 
     def _let_go(self) -> None:
         db, self._db = self._db, None
@@ -241,6 +251,12 @@ class EventStore:
             os.fchmod(fd, 0o600)
             os.close(fd)
         insist_no_journal(self._path)
+        aside = without_foreign_log(self._path)
+        if aside is not None:
+            self.damage = HubError(
+                Code.NOT_SEALED,
+                f"A log beside the event log was not hub's: nothing in it was believed. It was kept as {aside.name}.",
+            )
         self._db = db = sqlite3.connect(self._path, isolation_level=None)
         claim(db, self._path)
         for pragma in _PRAGMAS:

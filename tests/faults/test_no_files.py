@@ -48,9 +48,14 @@ def test_connections_leave_files_for_the_daemons_own_work(work: Project):
     assert _log(work).count("\n") < 5
 
 
-def test_without_a_free_file_nothing_ends_spins_or_floods(work: Project):
-    """EMFILE at accept: a listening socket stays readable, so a loop that tries again at once takes a whole processor."""
-    daemon = started(work)
+@pytest.mark.parametrize("imported", [True, False])
+def test_without_a_free_file_nothing_ends_spins_or_floods(work: Project, imported):
+    """EMFILE at accept: a listening socket stays readable, so a loop that tries again at once takes a whole processor.
+
+    A daemon that has just begun has code to import yet: its parts were restarted without a pause, until it ended and
+    whoever waited was cut off.
+    """
+    daemon = started(work) if imported else begun(work)
     before = limited(daemon.pid, 1)
     with ExitStack() as stack:
         for _ in range(4 * _FREE):
@@ -66,6 +71,13 @@ def test_without_a_free_file_nothing_ends_spins_or_floods(work: Project):
     assert Api(work.port).post("/api/profiles", {"name": "mine"})["ok"] is True
     assert _log(work).count("no connection can be accepted") == 1
     assert _log(work).count("\n") < 5
+
+
+def begun(work: Project) -> psutil.Process:
+    """A daemon that answers; most of it is not imported."""
+    work.start()
+    assert work.daemon is not None
+    return psutil.Process(work.daemon.pid)
 
 
 def started(work: Project) -> psutil.Process:

@@ -281,3 +281,43 @@ def test_keys_written_by_hand_stay_and_are_told_of_and_a_link_is_put_aside(made,
     assert made.stop() == 0
     assert not os.path.lexists(made.hub / ".env")
     assert [path.is_symlink() for path in made.hub.glob("unsealed-*/.env")] == [True]
+
+
+@pytest.mark.parametrize("name", ["events.db", "graph.db"])
+def test_a_log_that_is_laid_beside_a_database_of_hubs_own_is_not_believed(made, tmp_path, name):
+    """SQLite takes a `-wal` for the database's own, whoever wrote it: an unpacked one told a history that never was."""
+    ready(made)
+    made.start().get("/api/graph")
+    assert made.stop() == 0
+    copy = tmp_path / name
+    shutil.copyfile(made.hub / name, copy)
+    table = {"events.db": "events", "graph.db": "notes"}[name]
+    with closing(sqlite3.connect(copy, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        row = {
+            "events": "(1000, 0, 'text', 'forged event', '{}', 's-1-00000001', '', -1, 0)",
+            "notes": "('forged', '1')",
+        }[table]
+        db.execute(f"INSERT INTO {table} VALUES {row}")
+        shutil.copyfile(f"{copy}-wal", made.hub / f"{name}-wal")
+    made.start().get("/api/graph")
+    assert "forged event" not in [event["msg"] for event in made.events()]
+    if name == "events.db":
+        assert "not_sealed" in [event["meta"].get("code") for event in made.events()]
+    (aside,) = made.hub.glob(f"{name}-wal.unsealed-*")
+    assert b"forged" in aside.read_bytes()
+    assert made.stop() == 0
+    with closing(sqlite3.connect(f"file:{made.hub / name}?mode=ro", uri=True)) as db:
+        assert "forged" not in str(db.execute(f"SELECT * FROM {table}").fetchall())
+
+
+def test_the_log_of_a_daemon_that_was_killed_is_hubs_own(made):
+    """What it had appended is in the log alone: it is read, and nothing is put aside."""
+    ready(made)
+    made.start().post("/api/run", {"task": "write"})
+    until(made.ended, "the session ends")
+    before = [event["msg"] for event in made.events()]
+    made.kill()
+    made.start()
+    assert [event["msg"] for event in made.events()][: len(before)] == before
+    assert list(made.hub.glob("*.unsealed-*")) == []

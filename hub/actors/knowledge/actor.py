@@ -88,12 +88,10 @@ class Knowledge(Actor[Any]):
         self.ctx.nursery.start_soon(self._live)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
-        """Leave the log, and close the database: a batch under way ends first, and nobody is told of the closing."""
+        """Leave the log; the database is closed behind a batch under way, and nobody is told of the closing."""
         self._follower.leave()
         if self._work is not None:
             self._work.cancel_scope.cancel(reason="the actor stops")
-        if self._store is not None:
-            await trio.to_thread.run_sync(self._store.close)
 
     async def handle(self, message: Any) -> Any:
         """Answer from the database."""
@@ -117,17 +115,22 @@ class Knowledge(Actor[Any]):
                 raise TypeError(f"{type(message).__name__} is not for the knowledge graph")
 
     async def _live(self) -> None:
-        """Open the database, and follow the log; whatever the disk does, try again."""
-        async with trio.open_nursery() as self._work:
-            while True:
-                try:
-                    await self._open()
-                    await self._follow()
-                except HubError as error:
-                    self._trouble = error
-                    self._tried.set()
-                    await self._say(error.detail, Tag.ERROR)
-                    await trio.sleep(_SOON if error.code is Code.STATE_CORRUPT else _AGAIN)
+        """Open the database, and follow the log; whatever the disk does, try again. What it opens, it closes."""
+        try:
+            async with trio.open_nursery() as self._work:
+                while True:
+                    try:
+                        await self._open()
+                        await self._follow()
+                    except HubError as error:
+                        self._trouble = error
+                        self._tried.set()
+                        await self._say(error.detail, Tag.ERROR)
+                        await trio.sleep(_SOON if error.code is Code.STATE_CORRUPT else _AGAIN)
+        finally:
+            if self._store is not None:
+                with trio.CancelScope(shield=True):
+                    await trio.to_thread.run_sync(self._store.close)
 
     async def _open(self) -> None:
         if self._store is None:

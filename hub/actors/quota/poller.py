@@ -10,6 +10,7 @@ login is left alone until the login is another one.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -62,7 +63,11 @@ class Poller:
         """Everything that is new since the last look, of every account of the enabled providers."""
         found: list[QuotaReading] = []
         for name in config.enabled_providers(names):
-            client = self.clients(name)
+            client = None
+            with contextlib.suppress(
+                OSError
+            ):  # it is imported, and there may be no file left: at the next look
+                client = self.clients(name)
             if client is None:
                 continue
             for account in config.accounts(name):

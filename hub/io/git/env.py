@@ -13,19 +13,22 @@ could run, `filter_overrides` takes each one away by name.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import attrs
 import trio
 
 from hub.errors import Code, HubError
+from hub.io.git.progress import end_of
 
 NAME = "hub"
 EMAIL = "hub@localhost"
@@ -84,6 +87,10 @@ _MEANINGS = (
 )
 
 
+class _FullError(Exception):
+    """Enough was read."""
+
+
 @attrs.frozen
 class Done:
     """A git that has ended."""
@@ -120,10 +127,11 @@ async def git(
         accept: Exit codes that are answers; any other raises.
 
     Raises:
-        HubError: GIT_MISSING, WORKTREE_MISSING when `cwd` is gone, GIT_FAILED or what its words mean.
+        HubError: GIT_MISSING, WORKTREE_MISSING when `cwd` is gone, GIT_FAILED where it stands still (`progress`), or what
+            its words mean.
     """
     env = environment(where or {}, [*config, *await _protected()])
-    done = await _run(("git", *args), cwd, env, stdin)
+    done = await _run(("git", *args), cwd, env, partial(_tell, data=stdin))
     if done.code not in tuple(accept):
         raise failure(args[0], done)
     return done
@@ -134,26 +142,12 @@ async def git_capped(
 ) -> tuple[bytes, bool]:
     """The first `limit` bytes of a git's output, and whether there was more; git is stopped there."""
     env = environment(where or {}, await _protected())
-    start = partial(
-        trio.run_process,
-        ("git", *args),
-        cwd=cwd,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        check=False,
-        start_new_session=True,
-        deliver_cancel=_stop,
-    )
     held = bytearray()
-    async with trio.open_nursery() as nursery:
-        process: trio.Process = await nursery.start(start)
-        assert process.stdout is not None  # noqa: S101  # PIPE was asked for
-        async for part in process.stdout:
-            held += part
-            if len(held) > limit:
-                nursery.cancel_scope.cancel()
-                break
+    with contextlib.suppress(_FullError):
+        async with _started(
+            ("git", *args), cwd, env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as started:
+            await together(partial(_drain, started.stdout, held, limit), partial(end_of, started, args[0]))
     return bytes(held[:limit]), len(held) > limit
 
 
@@ -171,43 +165,17 @@ async def git_fed(
         HubError: As `git`. What `read` raises comes out as it is; git is stopped then.
     """
     env = environment(where, [*config, *await _protected()])
-    out, err = bytearray(), bytearray()
-    process = await trio.lowlevel.open_process(
-        ("git", *args),
-        cwd=cwd,
-        env=env,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    streams = process.stdin, process.stdout, process.stderr
-    assert process.stdin and process.stdout and process.stderr  # noqa: PT018, S101  # PIPE was asked for
-    try:
-        await together(
-            partial(_drain, process.stdout, out),
-            partial(_drain, process.stderr, err),
-            partial(_feed, process.stdin, read, fed),
-        )
-        await process.wait()
-    except BaseException:
-        with trio.CancelScope(shield=True):
-            await _end(process)
-        raise
-    finally:
-        with trio.CancelScope(shield=True):
-            for stream in streams:
-                if stream is not None:
-                    await stream.aclose()
-    done = Done(process.returncode or 0, bytes(out), err.decode("utf-8", "replace"))
+    done = await _run(("git", *args), cwd, env, partial(_feed, read=read, fed=fed))
     if done.code != 0:
         raise failure(args[0], done)
     return done
 
 
-async def _drain(stream: trio.abc.ReceiveStream, into: bytearray) -> None:
+async def _drain(stream: trio.abc.ReceiveStream, into: bytearray, limit: float = math.inf) -> None:
     async for part in stream:
         into += part
+        if len(into) > limit:
+            raise _FullError
 
 
 async def _feed(stream: trio.abc.SendStream, read: Callable[[], bytes], fed: Callable[[], object]) -> None:
@@ -216,6 +184,12 @@ async def _feed(stream: trio.abc.SendStream, read: Callable[[], bytes], fed: Cal
             await stream.send_all(piece)
     await stream.aclose()
     fed()
+
+
+async def _tell(stream: trio.abc.SendStream, data: bytes) -> None:
+    with contextlib.suppress(trio.BrokenResourceError):  # as above
+        await stream.send_all(data)
+    await stream.aclose()
 
 
 def environment(where: Mapping[str, str], config: Config = ()) -> dict[str, str]:
@@ -306,31 +280,59 @@ async def _protected() -> Config:
     key = tuple(os.environ.get(name) for name in ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"))
     if key not in _protected_of:
         env = {name: value for name, value in os.environ.items() if name in {*_KEEP, "GIT_CONFIG_GLOBAL"}}
-        done = await _run(("git", "config", "-z", "--get-regexp", _PROTECTED), Path("/"), env, b"")
+        done = await _run(
+            ("git", "config", "-z", "--get-regexp", _PROTECTED), Path("/"), env, partial(_tell, data=b"")
+        )
         entries = done.out.decode("utf-8", "surrogateescape").split("\0")[:-1] if done.code == 0 else []
         pairs = [entry.partition("\n") for entry in entries]
         _protected_of[key] = [(name, value) for name, _, value in pairs]
     return _protected_of[key]
 
 
-async def _run(argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: bytes) -> Done:
+async def _run(
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    feed: Callable[[trio.abc.SendStream], Awaitable[object]],
+) -> Done:
+    out, err = bytearray(), bytearray()
+    async with _started(argv, cwd, env, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+        await together(
+            partial(_drain, started.stdout, out),
+            partial(_drain, started.stderr, err),
+            partial(feed, started.stdin),
+            partial(end_of, started, argv[1]),
+        )
+    return Done(started.returncode or 0, bytes(out), err.decode("utf-8", "replace"))
+
+
+@contextlib.asynccontextmanager
+async def _started(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, stdin: int, stderr: int
+) -> AsyncIterator[Any]:
+    """A git whose output is read; it has ended, in order where it can be, when this is left."""
     try:
-        done = await trio.run_process(
+        process = await trio.lowlevel.open_process(
             argv,
-            stdin=stdin,
-            capture_stdout=True,
-            capture_stderr=True,
-            check=False,
             cwd=cwd,
             env=env,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
             start_new_session=True,
-            deliver_cancel=_stop,
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         if shutil.which("git") is None:
             raise HubError(Code.GIT_MISSING, "git was not found on PATH.") from error
         raise HubError(Code.WORKTREE_MISSING, f"{cwd} is not there.") from error
-    return Done(done.returncode, done.stdout or b"", (done.stderr or b"").decode("utf-8", "replace"))
+    try:
+        yield process
+    finally:
+        with trio.CancelScope(shield=True):
+            await _end(process)
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    await stream.aclose()
 
 
 async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
@@ -352,17 +354,12 @@ async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
 
 
 async def _end(process: trio.Process) -> None:
-    """Stops a process in order and waits for its end."""
+    """Stops a process in order, or with its whole group, and waits for its end."""
+    if process.poll() is not None:
+        return
     process.terminate()
     with trio.move_on_after(_GRACE):
         await process.wait()
         return
-    process.kill()
+    os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
-
-
-async def _stop(process: trio.Process) -> None:
-    process.terminate()
-    await trio.sleep(_GRACE)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

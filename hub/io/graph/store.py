@@ -19,6 +19,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors
 from hub.io.graph.schema import connect, is_unusable, raise_coded
+from hub.io.sealed_db import closed_whole, without_foreign_log
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,9 +49,13 @@ class GraphStore:
         """
         store = cls(path)
         try:
-            store._connect()
-        except sqlite3.DatabaseError as error:
-            store._recover(error, store._writer)
+            try:
+                store._connect()
+            except sqlite3.DatabaseError as error:
+                store._recover(error, store._writer)
+        except BaseException:
+            store._let_go()
+            raise
         return store
 
     def write(
@@ -90,9 +95,13 @@ class GraphStore:
     def close(self) -> None:
         """Closes the database. A second call does nothing."""
         with self._writing, self._reading:
+            was_open = self._writer is not None
             self._let_go()
+            if was_open:
+                closed_whole(self._path)
 
     def _connect(self) -> None:
+        without_foreign_log(self._path)  # all in it can be made again: whoever is told has nothing to do
         self._writer = connect(self._path)
         self._reader = connect(self._path)
         self._reader.execute("PRAGMA query_only=ON")

@@ -1,5 +1,6 @@
 """An actor that is made late: whoever speaks to it meanwhile waits and is answered; nothing is lost or reordered."""
 
+import errno
 import threading
 
 import attrs
@@ -11,6 +12,7 @@ from hub.errors import Code, HubError
 from supervisors import Actor, ActorDied, IntensityReached, Slot, SupervisorSpec, actor_spec
 from supervisors.events import EventKind
 from supervisors.testing import Recorder, running
+from tests.waiting import eventually
 
 CALL = 20.0
 
@@ -217,3 +219,28 @@ async def test_of_one_that_never_starts_nobody_waits_for_ever_and_its_supervisor
             nursery.cancel_scope.cancel()
     assert told.count(HubError) == 4  # one a start: the first and three restarts
     assert told.count(ActorDied) == 8
+
+
+@pytest.mark.parametrize("asked", [True, False])
+async def test_one_for_whose_code_no_file_can_be_opened_is_waited_for(asked, monkeypatch):
+    """Its supervisor restarted it without a pause and gave up within a millisecond, and the daemon ended."""
+    monkeypatch.setattr("hub.actors.late._BREATH", 0.001)
+    bench = Bench(failure=OSError(errno.EMFILE, "Too many open files"), lasting=True)
+    tries, plain = [], bench.make
+
+    def make():
+        tries.append(1)
+        return plain()
+
+    monkeypatch.setattr(Bench, "make", lambda _: make())
+    async with bench.running(), trio.open_nursery() as nursery:
+        if asked:
+            nursery.start_soon(bench.ask, "early")
+        bench.due.set()
+        await eventually(lambda: len(tries) > 10)
+        assert bench.did == []
+        bench.failure = None
+        assert await bench.ask("late") == "late"
+    assert bench.did.count("made") == 1
+    assert ("early" in bench.did) == asked
+    assert not [event for event in bench.recorder.events if event.kind is EventKind.RESTARTING]

@@ -410,3 +410,28 @@ def test_any_order_of_appends_keeps_ids_gapless_and_places_unique(tmp_path_facto
         ids = [row[0] for row in db.execute("SELECT id FROM events ORDER BY id")] if batches else []
     db.close()
     assert ids == list(range(1, count + 1))
+
+
+def test_a_new_log_that_cannot_be_begun_leaves_nothing_open(path, monkeypatch):
+    """Beside a damaged one: it stayed open where the disk had no room for what is noted beside it."""
+    store = EventStore.open(path)
+    store.append([event()])
+    store.close()
+    corrupt(path, "header")
+    made, plain = [], sqlite3.connect
+
+    def connect(*args, **options):
+        made.append(plain(*args, **options))
+        return made[-1]
+
+    def full(*_):
+        raise HubError(Code.NO_SPACE, "full")
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    monkeypatch.setattr("hub.io.sqlite.write_sealed", full)
+    with pytest.raises(HubError, match="full"):
+        EventStore.open(path)
+    assert len(made) == 2
+    for db in made:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            db.execute("SELECT 1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from hub.actors.events import EventLog
 from hub.actors.knowledge.actor import Knowledge
 from hub.domain.event import EventType, Tag
 from hub.errors import Code, HubError
+from hub.io.graph.store import GraphStore
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
 from hub.messages import (
@@ -31,7 +33,7 @@ from hub.messages import (
 from supervisors import Slot, SupervisorSpec, actor_spec
 from supervisors.testing import restarted, running
 from tests.hub.actors.knowledge.test_indexer import hiding
-from tests.waiting import answered
+from tests.waiting import PATIENCE, answered
 
 CALL = 60.0
 
@@ -253,6 +255,30 @@ async def test_an_intent_is_drawn_as_of_an_event_without_the_readers_linger(tmp_
                 assert [item.text for item in found.decisions] == [f"take {n}." for n in range(1, number + 1)]
         assert found.constraints[0].text == "Never touch b."
         assert await it.ask(DrawIntent("s-2", last)) is None, "nobody knows it"
+
+
+async def test_a_database_that_is_opened_while_the_actor_stops_is_closed(tmp_path, monkeypatch):
+    """It was looked for before it was there: the connections stayed open, one pair for each restart."""
+    begun, goes_on, made = threading.Event(), threading.Event(), []
+    plain, stopped = GraphStore.open, Knowledge.stopped
+
+    def opened(path):
+        begun.set()
+        assert goes_on.wait(PATIENCE)
+        made.append(plain(path))
+        return made[0]
+
+    async def leaves(self, end):
+        await stopped(self, end)
+        goes_on.set()
+
+    monkeypatch.setattr(GraphStore, "open", opened)
+    monkeypatch.setattr(Knowledge, "stopped", leaves)
+    async with bench(tmp_path):
+        await trio.to_thread.run_sync(begun.wait, PATIENCE)
+    with pytest.raises(HubError) as caught:
+        made[0].read(lambda db: db)
+    assert caught.value.code is Code.UNAVAILABLE
 
 
 async def test_an_intent_that_cannot_be_drawn_in_time_is_none(tmp_path, monkeypatch):

@@ -139,8 +139,6 @@ def wrap(real):
     return run
 
 env._run = wrap(env._run)
-import hub.io.git.store as store
-store.git_fed = wrap(store.git_fed)
 exec(what)
 """
 

@@ -13,7 +13,7 @@ import pytest
 from hub.domain.graph.vocabulary import Edge, EdgeType, Node, NodeType, Part
 from hub.errors import Code, HubError
 from hub.io.graph.facts import Counts, absorb, counts, detail, note, of_session, put, set_note
-from hub.io.graph.schema import VERSION
+from hub.io.graph.schema import VERSION, connect
 from hub.io.graph.store import GraphStore
 
 
@@ -225,6 +225,23 @@ def test_a_database_of_a_newer_hub_is_left_whole(path, store):
     (aside,) = (p for p in path.parent.glob("graph.db.corrupt-*") if not p.name.endswith(("-wal", "-shm")))
     with closing(sqlite3.connect(aside)) as db:
         assert db.execute("SELECT count(*) FROM nodes").fetchone() == (2,)
+
+
+def test_a_store_that_cannot_be_opened_whole_leaves_nothing_open(path, monkeypatch):
+    """The writing connection stayed open where there was no file left for the reading one."""
+    made = []
+
+    def short(path):
+        if made:
+            raise HubError(Code.NO_PERMISSION, "Too many open files.")
+        made.append(connect(path))
+        return made[0]
+
+    monkeypatch.setattr("hub.io.graph.store.connect", short)
+    with pytest.raises(HubError, match="Too many"):
+        GraphStore.open(path)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        made[0].execute("SELECT 1")
 
 
 def test_a_step_between_versions_is_whole_or_not_done(path, monkeypatch):

@@ -1,0 +1,116 @@
+"""Whether a git gets on with its work.
+
+Owns: waiting for the end of one, and how long it may stand still meanwhile.
+Must not: start one, or bound how long one may work.
+
+Agents write what git reads. Where a `.gitignore` or a loose object is a named pipe, git waits for a writer, for ever. How
+long a git may take depends on the repository; how long it may do nothing does not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+
+import attrs
+import trio
+
+from hub.errors import Code, HubError
+
+STILL = 10.0
+"""Seconds without any work: no processor time, nothing read or written, no disk that is waited for."""
+_LOOKS = 5
+"""Within that time, and each must find nothing: after a pause of the whole machine one alone does."""
+
+
+async def end_of(process: trio.Process, command: str) -> None:
+    """Waits for the end of a git, as long as it takes.
+
+    Args:
+        process: It.
+        command: Which one it is, for the words of an error.
+
+    Raises:
+        HubError: GIT_FAILED: it stands still.
+    """
+    seen = _Seen(process.pid)
+    while not seen.still:
+        with trio.move_on_after(STILL / _LOOKS):
+            await process.wait()
+            return
+        await trio.to_thread.run_sync(seen.look)
+    raise _stuck(command)
+
+
+def output_of(
+    process: subprocess.Popen[bytes], command: str, data: bytes | None = None
+) -> tuple[bytes, bytes]:
+    """All that a git prints and says, for whoever has a thread to wait in. It has ended when this returns or raises.
+
+    Raises:
+        HubError: As `end_of`.
+    """
+    seen = _Seen(process.pid)
+    try:
+        while not seen.still:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.communicate(data, timeout=STILL / _LOOKS)
+            data = None  # it is on its way
+            seen.look()
+    finally:
+        dismiss(process)
+    raise _stuck(command)
+
+
+def dismiss(process: subprocess.Popen[bytes]) -> None:
+    """Ends a git whose output nobody waits for any more, where it still runs."""
+    if process.poll() is None:
+        process.terminate()
+        process.communicate()
+
+
+def _stuck(command: str) -> HubError:
+    return HubError(
+        Code.GIT_FAILED,
+        f"git {command} did nothing for {STILL:g} seconds and was ended: it waits for what never comes, as where a named"
+        " pipe is in the place of a file.",
+        hint="Look for pipes, in the project and where its agents work, and remove them: find . -type p",
+    )
+
+
+@attrs.define
+class _Seen:
+    """What looks at a process have found."""
+
+    _pid: int
+    _last: object = None
+    _idle: int = 0
+
+    @property
+    def still(self) -> bool:
+        """Whether it has done nothing between any of the last looks."""
+        return self._idle >= _LOOKS
+
+    def look(self) -> None:
+        """Once more."""
+        done = _done(self._pid)
+        self._idle = self._idle + 1 if done is not None and done == self._last else 0
+        self._last = done
+
+
+def _done(pid: int) -> object:
+    """What a process and those below it have done so far, to be compared; None where it cannot be said to stand still."""
+    import psutil  # noqa: PLC0415  # hardly a git takes that long
+
+    found = []
+    try:
+        top = psutil.Process(pid)
+        for each in (top, *top.children(recursive=True)):
+            if each.status() == psutil.STATUS_DISK_SLEEP:
+                return None
+            found.append((each.pid, each.cpu_times()))
+            with contextlib.suppress(AttributeError, psutil.AccessDenied):  # not every system counts these
+                found.append((each.pid, each.io_counters()))
+    except psutil.Error:  # one has just ended
+        return None
+    return found
