@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -15,6 +16,7 @@ NAMED = re.compile(r"`(?P<file>[\w/]*\w+\.py)?(?:::(?P<test>\w+))?`")
 ROW = re.compile(r"^\| (?!Against|Promise|---)(?P<cells>.+) \|$", re.MULTILINE)
 
 
+@functools.cache  # when a test asks: it parses all tests, which is not for whoever only collects
 def _tests_by_file() -> dict[str, set[str]]:
     """The tests of each file name; files of one name in different folders count as one."""
     found: dict[str, set[str]] = defaultdict(set)
@@ -36,7 +38,6 @@ def named(row: str) -> list[tuple[str, str]]:
 
 
 ROWS = [match["cells"] for match in ROW.finditer(TEXT)]
-TESTS = _tests_by_file()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split(" | ")[0][:60])
@@ -45,13 +46,13 @@ def test_every_promise_names_tests_that_exist(row: str) -> None:
     last = row.rpartition(" | ")[2]
     if last == "see below":
         return
-    mentions = named(last)
+    mentions, tests = named(last), _tests_by_file()
     assert mentions, "no test is named"
     for file, test in mentions:
         if "/" in file:
             assert (ROOT / file).is_file(), file
-        assert Path(file).name in TESTS, file
-        assert not test or test in TESTS[Path(file).name], f"{file}::{test}"
+        assert Path(file).name in tests, file
+        assert not test or test in tests[Path(file).name], f"{file}::{test}"
 
 
 def test_the_tables_are_read() -> None:
