@@ -27,18 +27,18 @@ _TYPED = (
     rb"|interface[ \t]++(?P<interface>%(name)s)"
     rb"|type[ \t]++(?P<type>%(name)s)[ \t]*+[<=\r\n]"
     rb"|(?:const[ \t]++)?enum[ \t]++(?P<enum>%(name)s)"
-    rb"|(?:namespace|module)[ \t]++(?P<namespace>%(name)s(?:\.%(name)s)*+)"
+    rb"|(?:namespace|module)[ \t]++(?P<namespace>%(name)s(?>(?:\.%(name)s)*))"
 ) % {b"name": _NAME}
 _JS = re.compile(LINE + rb"(?:%b(?:%b)|%b)" % (_EXPORT, _SHARED, _ASSIGNED))
 _TS = re.compile(
     LINE
-    + rb"(?:(?:@[\w.]++(?:\([^)\n]*+\))?[ \t]++)*+%b(?:declare[ \t]++)?(?:%b|%b)|%b)"
+    + rb"(?:(?>(?:@[\w.]++(?:\([^)\n]*+\))?[ \t]++)*)%b(?:declare[ \t]++)?(?:%b|%b)|%b)"
     % (_EXPORT, _TYPED, _SHARED, _ASSIGNED)
 )
 _ONE_LINE = re.compile(rb"[ \t]*+,[ \t]*+(%b)(?=[ \t]*+[,;:=\r\n])" % _NAME)
 _LAST_COMMA = rb",[ \t]*+(?://[^\n]*+|\r)?(?:\n|\Z)"
 _CONTINUES = re.compile(
-    rb"(?:[^\n,]|(?!%(comma)s),)*+%(comma)s[ \t]++(%(name)s)[ \t]*+(?=[=,;])(?!=[=>])"
+    rb"(?>(?:[^\n,]|(?!%(comma)s),)*)%(comma)s[ \t]++(%(name)s)[ \t]*+(?=[=,;])(?!=[=>])"
     % {b"comma": _LAST_COMMA, b"name": _NAME}
 )
 
@@ -67,13 +67,13 @@ def _others(text: bytes, at: int) -> Iterator[Found]:
 
 
 _TEXT = (
-    rb"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)|\"(?:[^\"\\\n]|\\(?s:.))*+\"?|'(?:[^'\\\n]|\\(?s:.))*+'?|(?P<edge>[%b])"
+    rb"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)|\"(?>(?:[^\"\\\n]|\\(?s:.))*)\"?|'(?>(?:[^'\\\n]|\\(?s:.))*)'?|(?P<edge>[%b])"
     rb"|(?P<slash>(?:(?<![\w$)\]}\s])|(?<=\n)|(?<=\breturn))[ \t]*+/(?![/*]))"
 )
 _TOKEN = re.compile(_TEXT % b"`")
 _IN_TEMPLATE = re.compile(_TEXT % b"`{}")
-_PATTERN = re.compile(rb"(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/")
-_TEMPLATE = re.compile(rb"(?:[^`\\$]|\\(?s:.)|\$(?!\{))*+(`|\$\{|\Z|\\)")
+_PATTERN = re.compile(rb"(?>(?:[^/\\\[\n]|\\.|\[(?>(?:[^\]\\\n]|\\.)*)\])+)/")
+_TEMPLATE = re.compile(rb"(?>(?:[^`\\$]|\\(?s:.)|\$(?!\{))*)(`|\$\{|\Z|\\)")
 
 
 def _opaque(text: bytes) -> Iterator[Span]:

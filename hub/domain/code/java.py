@@ -12,14 +12,15 @@ from hub.domain.code.language import APOSTROPHES, COMMENT, LINE, QUOTED, Languag
 
 _NAME = rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+"
 _DEFINITION = re.compile(
-    LINE + rb"(?:(?:@(?!interface\b)[\w.]++(?:[ \t]*+\((?:[^()\n]|\([^()\n]*+\))*+\))?"
+    LINE + rb"(?:(?>(?:@(?!interface\b)[\w.]++(?:[ \t]*+\((?>(?:[^()\n]|\([^()\n]*+\))*)\))?"
     rb"|/\*[^*\n]*+\*/"  # as in `/* package */ class`
-    rb"|public|protected|private|abstract|final|static|sealed|non-sealed|strictfp)[ \t]++)*+"
+    rb"|public|protected|private|abstract|final|static|sealed|non-sealed|strictfp)[ \t]++)*)"
     rb"(?:class[ \t]++(?P<class>%(name)s)|interface[ \t]++(?P<interface>%(name)s)|enum[ \t]++(?P<enum>%(name)s)"
     rb"|record[ \t]++(?P<record>%(name)s)[ \t]*+[<(\r\n]|@interface[ \t]++(?P<annotation>%(name)s)"
-    rb"|(?:open[ \t]++)?module[ \t]++(?P<module>%(name)s(?:\.%(name)s)*+)[ \t]*+[{\r\n])" % {b"name": _NAME}
+    rb"|(?:open[ \t]++)?module[ \t]++(?P<module>%(name)s(?>(?:\.%(name)s)*))[ \t]*+[{\r\n])"
+    % {b"name": _NAME}
 )
-_BLOCK = rb"\"\"\"(?:[^\"\\]|\\(?s:.)|\"(?!\"\"))*+(?:\"\"\")?"
+_BLOCK = rb"\"\"\"(?>(?:[^\"\\]|\\(?s:.)|\"(?!\"\"))*)(?:\"\"\")?"
 
 JAVA = Language(
     name="java",

@@ -19,9 +19,9 @@ LINE = rb"\n(?=[\w@#$/\x80-\xff])"
 NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*+"
 COMMENT = rb"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)"
 """A comment of the C family."""
-QUOTED = rb"\"(?:[^\"\\\n]|\\(?s:.))*+\"?"
+QUOTED = rb"\"(?>(?:[^\"\\\n]|\\(?s:.))*)\"?"
 """A string in double quotes that ends with its line at the latest, unless the newline is escaped."""
-APOSTROPHES = rb"'(?:[^'\\\n]|\\(?s:.))*+'?"
+APOSTROPHES = rb"'(?>(?:[^'\\\n]|\\(?s:.))*)'?"
 
 
 Found = tuple[int, str, bytes]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from hub.domain.code.language import Found, Language, Span, kinds_of
 
 _CONST = rb"[A-Z\x80-\xff][\w\x80-\xff]*+"
-_PATH = rb"(?:::)?%(const)s(?:::%(const)s)*+" % {b"const": _CONST}
+_PATH = rb"(?:::)?%(const)s(?>(?:::%(const)s)*)" % {b"const": _CONST}
 _DEFINITION = re.compile(
     rb"\n(?=[ \t]*+(?:class|module)[ \t]|[\w:\x80-\xff])"
     rb"(?:[ \t]*+(?:class[ \t]++(?P<class>%(path)s)|module[ \t]++(?P<module>%(path)s))"
@@ -46,9 +46,9 @@ def _find(text: bytes) -> Iterator[Found]:
 _TOKEN = re.compile(
     rb"\n=begin\b(?s:.*?)(?:\n=end\b[^\n]*+|\Z)|\n__END__\r?\n(?s:.*)|#[^\n]*+|\?[\"'`#](?!\w)|\$[\"'`]"
     rb"|(?P<here><<(?:[~-]([\"'`]?)(?P<mark>[A-Za-z_]\w*+)\2|([\"'`]?)(?P<upper>[A-Z_]\w*+)\4))"
-    rb"|\"(?:[^\"\\]|\\(?s:.))*+\"?|'(?:[^'\\]|\\(?s:.))*+'?|`(?:[^`\\]|\\(?s:.))*+`?"
+    rb"|\"(?>(?:[^\"\\]|\\(?s:.))*)\"?|'(?>(?:[^'\\]|\\(?s:.))*)'?|`(?>(?:[^`\\]|\\(?s:.))*)`?"
     rb"|(?<=[\s(,=\[{])%[qQwWiIxrs]?(?P<open>[{(\[<|!/])"
-    rb"|(?<=[(,=~|&!{;])[ \t]*+/(?:[^/\\\n]|\\.)++/"
+    rb"|(?<=[(,=~|&!{;])[ \t]*+/(?>(?:[^/\\\n]|\\.)+)/"
 )
 _END = re.compile(rb"\n[ \t]*+([A-Za-z_]\w*+)\r?(?=\n|\Z)")
 """A line that may end a here-document."""

@@ -13,7 +13,7 @@ from hub.domain.code.language import LINE, Language, Span, by_pattern
 
 _NAME = rb"(?:r#)?[A-Za-z_\x80-\xff][\w\x80-\xff]*+"
 _DEFINITION = re.compile(
-    LINE + rb"(?:#\[[^\]\n]*+\][ \t]*+)*+(?:pub(?:[ \t]*+\([^)\n]*+\))?[ \t]++)?"
+    LINE + rb"(?>(?:#\[[^\]\n]*+\][ \t]*+)*)(?:pub(?:[ \t]*+\([^)\n]*+\))?[ \t]++)?"
     rb"(?:const[ \t]++(?P<constant>%(name)s)[ \t]*+:"  # first, for tables of them are the largest files
     rb"|(?:(?:default|async|const|unsafe|safe|extern(?:[ \t]++\"[^\"\n]*+\")?)[ \t]++)*"
     rb"fn[ \t]++(?P<function>%(name)s)"
@@ -24,7 +24,7 @@ _DEFINITION = re.compile(
     rb"|macro_rules![ \t]*+(?P<macro>%(name)s)|macro[ \t]++(?P<macro2>%(name)s))" % {b"name": _NAME}
 )
 _TOKEN = re.compile(
-    rb"//[^\n]*+|/\*|\bb?r(#*+)\"(?s:.*?)(?:\"\1|\Z)|\"(?:[^\"\\]|\\(?s:.))*+\"?"
+    rb"//[^\n]*+|/\*|\bb?r(#*+)\"(?s:.*?)(?:\"\1|\Z)|\"(?>(?:[^\"\\]|\\(?s:.))*)\"?"
     rb"|'(?:[^'\\\n]|\\[^\n][^'\n]{0,9})'"
 )
 _COMMENT_EDGE = re.compile(rb"/\*|\*/")

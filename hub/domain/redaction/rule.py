@@ -70,7 +70,7 @@ class Run(Struct):
         return f"(?P<secret>{self.pattern(least)})" if self.secret else self.pattern(least)
 
     def pattern(self, least: int) -> str:
-        """The run as a possessive pattern."""
+        """The run as a pattern that gives nothing back."""
         return self._units(re.escape(self.stop), least)
 
     def beginning(self, rest: str) -> str:
@@ -99,8 +99,9 @@ class Run(Struct):
         return self.least > 1
 
     def _units(self, stop: str, least: int) -> str:
-        unit = f"(?:(?!{stop})[{self.letters}])" if stop else f"[{self.letters}]"
-        return f"{unit}{{{least},{self.most}}}+"
+        if not stop:
+            return f"[{self.letters}]{{{least},{self.most}}}+"
+        return f"(?>(?:(?!{stop})[{self.letters}]){{{least},{self.most}}})"
 
 
 Part = str | Run

@@ -74,7 +74,7 @@ _JUDGED = 128
 """Letters of a value that tell what it is. More would cost the more, the more words of secrets a text is full of."""
 _CHANCE = late("[0-9A-Z]")
 """What no value that a machine made is without."""
-_SPELT = late("(?i)(?:[b-df-hj-np-tv-xz]{0,4}+[aeiouy]{1,3}+)++[b-df-hj-np-tv-xz]{0,4}+")
+_SPELT = late("(?i)(?>(?:[b-df-hj-np-tv-xz]{0,4}+[aeiouy]{1,3}+)+)[b-df-hj-np-tv-xz]{0,4}+")
 """What can be said aloud."""
 _BY_HAND = late("[A-Za-z]{3,}+[0-9]{0,4}+|[0-9]{1,4}+(?:[A-Za-z]{3,}+)?|[a-z]{1,3}|[A-Z]{1,3}")
 _LONGEST_WORD, _LONGEST_NAME = 14, 24

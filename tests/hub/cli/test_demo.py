@@ -8,7 +8,8 @@ from pathlib import Path
 
 from tests.hub.cli.kit import ROOT, environ, hub
 
-INSTANT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\dZ")
+INSTANT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\dZ|in \d+\.\d{3}s")
+"""And how long its tests took."""
 
 
 def bare(tmp_path, **more):
