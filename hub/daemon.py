@@ -38,7 +38,7 @@ from hub.io.trust import Gate
 from hub.messages import AuditAppend, AuditEntry, Detach, EventAppend, RequestStop, StopPipeline
 from hub.owners import Owners
 from hub.web.server import Bound
-from supervisors import Root, SupEvent, run_root
+from supervisors import Call, Root, SupEvent, run_root
 
 _SETTLED = 0.5
 _WATCHDOG = 120.0
@@ -290,7 +290,7 @@ async def _end_on_request(daemon: Daemon, root: Root) -> None:
     root.request_stop()
 
 
-async def _ended(app: App, name: str, order: object) -> None:
+async def _ended(app: App, name: str, order: Call[object]) -> None:
     """What keeps a session from ending, such as a full disk, is told at the end; it does not keep the daemon."""
     try:
         await insist(app.ref(name), order)

@@ -5,47 +5,56 @@ Owns: the public names of the package. Must not: import anything but trio, attrs
 An actor answers messages in one `match`. It is addressed through a slot, which outlives its incarnations. A supervisor
 starts its children in order, stops them in reverse, and restarts the ones that fail:
 
+    import attrs
     import trio
-    from supervisors import Actor, ActorDied, Slot, SupervisorSpec, actor_spec, run_root
+    from supervisors import Actor, ActorDied, Call, Slot, SupervisorSpec, actor_spec, run_root
 
-    class Counter(Actor[str | int]):
-        answers = (KeyError,)  # told to the caller; any other error ends the incarnation
+    @attrs.frozen
+    class Add(Call[int]):  # answered with the total
+        number: int
+
+    class Fail(Call[None]):
+        pass
+
+    class Counter(Actor[Add | Fail]):
+        answers = (ValueError,)  # told to the caller; any other error ends the incarnation
 
         async def started(self) -> None:
             self.total = 0
 
-        async def handle(self, message: str | int) -> int:
+        async def handle(self, message: Add | Fail) -> int:
             match message:
-                case int():
-                    self.total += message
-                case "crash":
+                case Add(number=number) if number < 0:
+                    raise ValueError(number)
+                case Add(number=number):
+                    self.total += number
+                    return self.total
+                case Fail():
                     raise RuntimeError("a bug")
-                case _:
-                    raise KeyError(message)
-            return self.total
 
     async def main() -> None:
-        counter: Slot[str | int] = Slot("counter")
+        counter: Slot[Add | Fail] = Slot("counter")
         spec = SupervisorSpec(children=[actor_spec("counter", Counter, counter)])
         async with trio.open_nursery() as nursery:
             root = await nursery.start(run_root, spec)
             ref = counter.ref
 
-            await ref.cast(40)  # returns as soon as there is room
-            assert await ref.call(2, timeout=1) == 42  # waits for the answer
+            await ref.cast(Add(40))  # returns as soon as there is room
+            total = await ref.call(Add(2), timeout=1)  # waits for the answer; an int, says the type checker
+            assert total == 42
 
             try:
-                await ref.call("what?", timeout=1)
-            except KeyError:
+                await ref.call(Add(-1), timeout=1)
+            except ValueError:
                 pass  # an answer: nothing was restarted
 
             try:
-                await ref.call("crash", timeout=1)
+                await ref.call(Fail(), timeout=1)
             except ActorDied as death:  # at once, not by the timeout
                 assert str(death) == "counter died: a bug"
 
             await ref.wait_alive(timeout=1)  # the same ref leads to the next incarnation
-            assert await ref.call(1, timeout=1) == 1
+            assert await ref.call(Add(1), timeout=1) == 1
             assert root.tree().find("counter").generation == 2
             await root.stop()
 
@@ -61,6 +70,7 @@ failure should end the program.
 
 from supervisors.actor import Actor, Context, actor_spec
 from supervisors.backoff import Backoff
+from supervisors.call import Call
 from supervisors.child import ChildState, Life
 from supervisors.dynamic import DynamicSupervisor, dynamic_spec
 from supervisors.events import At, EventKind, SupEvent, System
@@ -95,6 +105,7 @@ __all__ = [
     "At",
     "AutoShutdown",
     "Backoff",
+    "Call",
     "CallCycle",
     "ChildInfo",
     "ChildSpec",

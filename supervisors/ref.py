@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import trio
 
+from supervisors.call import Call
 from supervisors.child import Life
 from supervisors.events import EventKind
 from supervisors.exits import Exit
@@ -22,6 +23,7 @@ from supervisors.monitor import Down, Monitor
 from supervisors.reply import Reply
 from supervisors.tree import Gauge
 
+A = TypeVar("A")
 M = TypeVar("M")
 
 
@@ -224,7 +226,7 @@ class Ref(Generic[M]):
         """Call `callback(Down)` once, when the incarnation of the moment ends; at once if there is none."""
         return self._slot.watch(callback)
 
-    async def call(self, message: M, timeout: float = 5.0) -> Any:  # noqa: ASYNC109 - part of the API
+    async def call(self, message: Call[A], timeout: float = 5.0) -> A:  # noqa: ASYNC109 - part of the API
         """Send a message and wait for its answer. `timeout` covers both.
 
         At most once: after ActorDied or TooSlowError the message may or may not have been handled.
@@ -254,7 +256,8 @@ class Ref(Generic[M]):
                 if scope.cancelled_caught:
                     raise trio.TooSlowError(f"{slot.name} had no room in time")
             box.deadlines.add(reply, deadline, slot.name)
-            return await reply.wait()
+            answer: A = await reply.wait()
+            return answer
         finally:
             if caller is not None:
                 caller.blocked_in = None

@@ -7,16 +7,17 @@ Must not: be used for a message that may not be repeated.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import trio
 
-from supervisors import ActorDied, Ref
+from supervisors import ActorDied, Call, Ref
 
+A = TypeVar("A")
 _CALL_TIMEOUT = 30.0
 
 
-async def insist(ref: Ref[Any], message: Any, timeout: float = _CALL_TIMEOUT) -> Any:  # noqa: ASYNC109 - of one try
+async def insist(ref: Ref[Any], message: Call[A], timeout: float = _CALL_TIMEOUT) -> A:  # noqa: ASYNC109 - of one try
     """Call an actor that may be restarting, until it answers. Only for messages that may be repeated.
 
     Raises:

@@ -13,6 +13,7 @@ import attrs
 
 from hub.domain.event import Event
 from hub.domain.value import Value
+from supervisors import Call
 
 if TYPE_CHECKING:
     from hub.providers.base import Assignment, Exit, Outcome
@@ -29,7 +30,7 @@ class AgentEvent(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class AgentBatch(Value):
+class AgentBatch(Value, Call[None]):
     """What the agent said since the last batch, already redacted, and where its stream stands."""
 
     dispatch_id: str

@@ -9,11 +9,13 @@ from __future__ import annotations
 import attrs
 
 from hub.domain.approval import Request
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.domain.value import Value
+from supervisors import Call
 
 
 @attrs.frozen(eq=False, repr=False)
-class AskApproval(Value):
+class AskApproval(Value, Call["Decision"]):
     """Put a request on record, once however often it is sent, and answer how it stands, as a `Decision`.
 
     Answered when the request is durable and told; with `patient` only when it is decided.
@@ -35,7 +37,7 @@ class Decision(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class WithdrawApprovals(Value):
+class WithdrawApprovals(Value, Call[None]):
     """Nobody waits any more for the answers to a session's requests; those still pending end without one.
 
     With a `dispatch_id` only those of that run of an agent, with a `native_id` only that one.
@@ -47,12 +49,12 @@ class WithdrawApprovals(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetApprovals(Value):
+class GetApprovals(Value, Call[JsonArray]):
     """Answers what `GET /api/approvals` serves."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class ResolveApproval(Value):
+class ResolveApproval(Value, Call[JsonObject]):
     """Answer a pending request. Answers `{id, approved}` once that is durable and on the audit log."""
 
     id: str

@@ -11,7 +11,9 @@ from typing import Any
 
 import attrs
 
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.domain.value import Value
+from supervisors import Call
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -24,29 +26,29 @@ class AuditEntry(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class AuditAppend(Value):
+class AuditAppend(Value, Call[JsonObject]):
     """Append in order, durably. Answers the new head as `{seq, hash}`."""
 
     entries: Sequence[AuditEntry]
 
 
 @attrs.frozen(eq=False, repr=False)
-class AuditHead(Value):
+class AuditHead(Value, Call[JsonObject]):
     """Answers `{seq, hash, bytes}`."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class AuditIntact(Value):
+class AuditIntact(Value, Call[bool]):
     """Answers whether the chain on the disk is whole up to its newest record: what was judged before is not again."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class AuditLastEvent(Value):
+class AuditLastEvent(Value, Call[int]):
     """Answers the highest event id that is on the audit log; 0 when there is none."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class AuditHistory(Value):
+class AuditHistory(Value, Call[JsonArray]):
     """Answers the newest `limit` history entries, oldest first: `[{seq, ts, event, provider, summary}]`."""
 
     limit: int = 1000

@@ -6,14 +6,18 @@ Must not: hold behaviour.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import attrs
 
 from hub.domain.failure import Failure
+from hub.domain.jsonvalue import JsonArray
 from hub.domain.value import Value
+from supervisors import Call
 
 
 @attrs.frozen(eq=False, repr=False)
-class BreakerFailure(Value):
+class BreakerFailure(Value, Call[None]):
     """A run on this provider and account failed. The end of a dispatch counts once, however often it is told."""
 
     provider: str
@@ -25,7 +29,7 @@ class BreakerFailure(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class BreakerSuccess(Value):
+class BreakerSuccess(Value, Call[None]):
     """A run on this provider and account works: it came to its end, or was ended while it did."""
 
     provider: str
@@ -34,7 +38,7 @@ class BreakerSuccess(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class BreakerAttempt(Value):
+class BreakerAttempt(Value, Call[bool]):
     """Answers whether this dispatch may be started: of all that ask a half-open breaker, one. May be repeated."""
 
     provider: str
@@ -45,7 +49,7 @@ class BreakerAttempt(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class BreakerWithdrawn(Value):
+class BreakerWithdrawn(Value, Call[None]):
     """The dispatch was ended before the provider answered: it says nothing, and another one may be let through."""
 
     provider: str
@@ -68,10 +72,10 @@ class Shut(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class BreakerClosed(Value):
+class BreakerClosed(Value, Call[Mapping[tuple[str, str], Shut]]):
     """Answers `{(provider, account): Shut}`: all that must not be chosen now."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class BreakerSnapshots(Value):
+class BreakerSnapshots(Value, Call[JsonArray]):
     """Answers what `GET /api/circuit` serves."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import attrs
 
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.domain.value import Value
+from supervisors import Call
 
 
 @attrs.frozen(eq=False, repr=False)
-class Adopt(Value):
+class Adopt(Value, Call[JsonObject]):
     """Write the brief of a detected agent, and go on with it. Answers what `POST /api/detect/adopt` serves."""
 
     id: str
@@ -26,7 +28,7 @@ class Adopt(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class Detect(Value):
+class Detect(Value, Call[JsonArray]):
     """Answers what `GET /api/detect` serves, not redacted."""
 
     since_hours: int

@@ -15,10 +15,11 @@ import trio
 from hub.domain.event import Record
 from hub.domain.value import Value
 from hub.io.sqlite import NewEvent
+from supervisors import Call
 
 
 @attrs.frozen(eq=False, repr=False)
-class EventAppend(Value):
+class EventAppend(Value, Call[list[int]]):
     """Append in order, durably, then publish. Answers the ids, in order.
 
     An event of a dispatch with an offset that is in the log already is skipped, so a replay may repeat itself.
@@ -30,7 +31,7 @@ class EventAppend(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class EventsSince(Value):
+class EventsSince(Value, Call[list[Record]]):
     """Answers the records with a greater id, oldest first, at most `limit`."""
 
     since: int
@@ -38,7 +39,7 @@ class EventsSince(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class EventsOfSession(Value):
+class EventsOfSession(Value, Call[list[Record]]):
     """Answers the records of one session with a greater id, oldest first, at most `limit`."""
 
     session_id: str
@@ -47,7 +48,7 @@ class EventsOfSession(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class EventsOfDispatch(Value):
+class EventsOfDispatch(Value, Call[list[Record]]):
     """Answers the newest records with this tag that the stream of one dispatch has told, oldest first, at most `limit`."""
 
     dispatch_id: str
@@ -56,17 +57,17 @@ class EventsOfDispatch(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class EventsHead(Value):
+class EventsHead(Value, Call[int]):
     """Answers the highest event id; 0 when there is none."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class EventsOnRecord(Value):
+class EventsOnRecord(Value, Call[None]):
     """Answers None once the audit log has every agent's event of this moment, or soon where it takes none."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class Subscribe(Value):
+class Subscribe(Value, Call["Subscription"]):
     """Answers a `Subscription` that starts after `since`, or live where it is None."""
 
     since: int | None = None

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import attrs
 
+from hub.domain.intent.fold import Intent
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.domain.value import Value
+from supervisors import Call
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetGraph(Value):
+class GetGraph(Value, Call[JsonObject]):
     """Answers what `GET /api/graph` serves."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetGraphNodes(Value):
+class GetGraphNodes(Value, Call[int]):
     """Answers how many nodes there are."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetGraphDetail(Value):
+class GetGraphDetail(Value, Call[JsonObject]):
     """Answers what `GET /api/graph/detail` serves."""
 
     limit: int = 200
@@ -33,7 +36,7 @@ class GetGraphDetail(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class Retrieve(Value):
+class Retrieve(Value, Call[JsonArray]):
     """Answers what `GET /api/retrieval` serves."""
 
     question: str
@@ -41,12 +44,12 @@ class Retrieve(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class IndexCode(Value):
+class IndexCode(Value, Call[JsonObject]):
     """Bring the index of the code up to date, unless that is under way. Answers as `GetGraph`, at once."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class DrawIntent(Value):
+class DrawIntent(Value, Call[Intent | None]):
     """Answers the session's `Intent` out of the graph's nodes, as of that event or a later one.
 
     Answers None where the graph has not read the session from its task on, or does not come so far in time.

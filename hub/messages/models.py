@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import attrs
 
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.value import Value
+from supervisors import Call
 
 
 @attrs.frozen(eq=False, repr=False)
-class ListModels(Value):
+class ListModels(Value, Call[JsonObject]):
     """Answers what `GET /api/localmodel/models` serves."""
 
     base_url: str
@@ -20,7 +22,7 @@ class ListModels(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class PullModel(Value):
+class PullModel(Value, Call[JsonObject]):
     """Begin a pull. Answers `{job, tag, baseUrl}` once it has begun."""
 
     base_url: str
@@ -28,7 +30,7 @@ class PullModel(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class CancelPull(Value):
+class CancelPull(Value, Call[JsonObject]):
     """End a pull. Answers `{tag, baseUrl}` once it has ended."""
 
     base_url: str
@@ -36,7 +38,7 @@ class CancelPull(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class LaunchModel(Value):
+class LaunchModel(Value, Call[JsonObject]):
     """Start an agent on a local model in a terminal. Answers the job."""
 
     provider: str
@@ -44,7 +46,7 @@ class LaunchModel(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class Look(Value):
+class Look(Value, Call[JsonObject]):
     """Let the vision model look. Answers `{text, model, width, height, latencyMs}`."""
 
     prompt: str

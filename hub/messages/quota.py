@@ -6,22 +6,25 @@ Must not: hold behaviour.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
+from hub.domain.jsonvalue import JsonArray
 from hub.domain.quota.elsewhere import Growth
-from hub.domain.quota.window import QuotaReading
+from hub.domain.quota.wallet import Prospect
+from hub.domain.quota.window import QuotaReading, Standing
 from hub.domain.value import Value
+from supervisors import Call
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetWallet(Value):
+class GetWallet(Value, Call[JsonArray]):
     """Answers what `GET /api/quota/wallet` serves."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetProspects(Value):
+class GetProspects(Value, Call[Mapping[tuple[str, str], list[Prospect]]]):
     """Answers `{(provider, account): [Prospect]}` for every window that is known and has not begun anew.
 
     `readings` are taken into the ledger first: whoever asks has just heard them.
@@ -31,12 +34,12 @@ class GetProspects(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetStandings(Value):
+class GetStandings(Value, Call[Mapping[tuple[str, str], Standing]]):
     """Answers `{(provider, account): Standing}` of every account of which anything is known, by the wallet's figures."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class SpentElsewhere(Value):
+class SpentElsewhere(Value, Call[Mapping[str, int]]):
     """What sessions have more that hub did not start, or that it did start, then without answers.
 
     Answers `{session: byte}`, up to where each file is counted now. May be repeated: nothing counts twice.

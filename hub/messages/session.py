@@ -10,12 +10,15 @@ from collections.abc import Sequence
 
 import attrs
 
+from hub.domain.jsonvalue import JsonArray, JsonObject
+from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionState
 from hub.domain.value import Value
+from supervisors import Call
 
 
 @attrs.frozen(eq=False, repr=False)
-class StartRun(Value):
+class StartRun(Value, Call[JsonObject]):
     """Start a session. None is "as configured". Answers `{sessionId, taskId, branch, worktree}`."""
 
     task: str
@@ -45,7 +48,7 @@ class StartRun(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class WhoBegins(Value):
+class WhoBegins(Value, Call[Target | None]):
     """Who would begin if this order were given now: answers its `Target`, None where the session would wait first.
 
     Refused as the order itself would be, and nothing has begun.
@@ -57,33 +60,33 @@ class WhoBegins(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class RequestHandoff(Value):
+class RequestHandoff(Value, Call[JsonObject]):
     """Hand over now; ends a wait."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class RequestPause(Value):
+class RequestPause(Value, Call[JsonObject]):
     """Stop or continue the agent's process group at the next event boundary."""
 
     pause: bool
 
 
 @attrs.frozen(eq=False, repr=False)
-class RequestReply(Value):
+class RequestReply(Value, Call[JsonObject]):
     """Give the agent a user's answer."""
 
     text: str
 
 
 @attrs.frozen(eq=False, repr=False)
-class RequestStop(Value):
+class RequestStop(Value, Call[JsonObject]):
     """End the session in order, snapshot included. Answers when it has ended."""
 
     reason: str = "user"
 
 
 @attrs.frozen(eq=False, repr=False)
-class SessionEnd(Value):
+class SessionEnd(Value, Call["Ended"]):
     """Answers once the session of that id has ended and its end is told; see `Ended`.
 
     Answers `not_found` when another session, or none, is on record.
@@ -105,7 +108,7 @@ class Ended(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class ReleaseRun(Value):
+class ReleaseRun(Value, Call[None]):
     """The pipeline run is over: other sessions may start."""
 
     run_id: str
@@ -117,30 +120,30 @@ class Detach(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetStatus(Value):
+class GetStatus(Value, Call[JsonObject]):
     """Answers what `GET /api/status` serves."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetProviders(Value):
+class GetProviders(Value, Call[JsonArray]):
     """Answers what `GET /api/providers` serves."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetCost(Value):
+class GetCost(Value, Call[JsonObject]):
     """Answers what `GET /api/session/cost` serves."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetRedactions(Value):
+class GetRedactions(Value, Call[JsonObject]):
     """Answers what `GET /api/redactions` serves."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetContract(Value):
+class GetContract(Value, Call[JsonObject]):
     """Answers the current contract as JSON, verified; `not_found` where there is none, `contract_invalid` of a false one."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetSessionFacts(Value):
+class GetSessionFacts(Value, Call[JsonObject]):
     """Answers `{sessionId, branch, worktree, mainBranch, base, active, accounts}`: what others must know of it."""

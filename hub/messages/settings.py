@@ -11,33 +11,36 @@ from typing import Any
 
 import attrs
 
+from hub.domain.config.reader import Config
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.domain.value import Value
+from supervisors import Call
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetConfig(Value):
+class GetConfig(Value, Call[Config]):
     """Answers the `Config` in force."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class ProvidersConfigured(Value):
+class ProvidersConfigured(Value, Call[JsonArray]):
     """Answers what `GET /api/config/providers` serves."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetLogins(Value):
+class GetLogins(Value, Call[Mapping[tuple[str, str], bool | None]]):
     """Answers `{(provider, account): login}` of these providers, () = of all; True, False, or None: nobody can know."""
 
     providers: Sequence[str] = ()
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetProfiles(Value):
+class GetProfiles(Value, Call[JsonArray]):
     """Answers what `GET /api/profiles` serves."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class PutProfile(Value):
+class PutProfile(Value, Call[JsonObject]):
     """Store a profile under its name. Answers it."""
 
     profile: Mapping[str, Any]
@@ -45,19 +48,19 @@ class PutProfile(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class RemoveProfile(Value):
+class RemoveProfile(Value, Call[JsonObject]):
     """Forget a stored profile. Answers `{name}`."""
 
     name: str
 
 
 @attrs.frozen(eq=False, repr=False)
-class GetVision(Value):
+class GetVision(Value, Call[JsonObject]):
     """Answers what `GET /api/vision/config` serves."""
 
 
 @attrs.frozen(eq=False, repr=False)
-class PatchVision(Value):
+class PatchVision(Value, Call[JsonObject]):
     """Change `[vision]` in `hub.toml`. Answers all of it as it then is."""
 
     changes: Mapping[str, Any]
@@ -65,7 +68,7 @@ class PatchVision(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class PatchProvider(Value):
+class PatchProvider(Value, Call[JsonObject]):
     """Change a provider's table in `hub.toml`. Answers `{name, enabled, declaredCap, model, baseUrl}` as they then are."""
 
     name: str
@@ -74,7 +77,7 @@ class PatchProvider(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class SetKey(Value):
+class SetKey(Value, Call[JsonObject]):
     """Put a key into `.hub/.env`, or take it out. Answers `{provider, name, set}`."""
 
     name: str
@@ -85,7 +88,7 @@ class SetKey(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class SwitchAccount(Value):
+class SwitchAccount(Value, Call[JsonObject]):
     """The next session or handoff of this provider uses this account. Answers it; see `AddAccount`."""
 
     provider: str
@@ -93,7 +96,7 @@ class SwitchAccount(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class AddAccount(Value):
+class AddAccount(Value, Call[JsonObject]):
     """Register a login. Answers `{provider, label, active, configDir, loggedIn, activeAccount}`."""
 
     provider: str
@@ -103,7 +106,7 @@ class AddAccount(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class RemoveAccount(Value):
+class RemoveAccount(Value, Call[JsonObject]):
     """Forget a login; its directory stays. Answers `{provider, label, configDir, activeAccount}`."""
 
     provider: str
@@ -111,7 +114,7 @@ class RemoveAccount(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class Install(Value):
+class Install(Value, Call[JsonObject]):
     """Run the agent's documented install. Answers `{job, provider, command, terminal}` once it has begun."""
 
     name: str
@@ -120,7 +123,7 @@ class Install(Value):
 
 
 @attrs.frozen(eq=False, repr=False)
-class LogIn(Value):
+class LogIn(Value, Call[JsonObject]):
     """Run the agent's own login in a terminal. Answers as `Install`, with the `account`."""
 
     provider: str

@@ -1,6 +1,6 @@
 """What the web layer asks of the daemon: one method is one actor call.
 
-Owns: the `Backend` protocol, the shape of a live subscription, and the JSON aliases both sides speak.
+Owns: the `Backend` protocol, and the shape of a live subscription.
 Must not: know an actor, a reference or a message type; the composition root implements it over those.
 
 Every method answers plain JSON values, or raises: `HubError` (its problem document is served),
@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import Protocol
 
 import attrs
 import trio
 
 from hub.domain.event import Record
-
-JsonObject = dict[str, Any]
-JsonArray = list[Any]
+from hub.domain.jsonvalue import JsonArray, JsonObject
 
 
 @attrs.frozen

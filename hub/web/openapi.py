@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 
 import hub
+from hub.domain.jsonvalue import JsonObject
 from hub.errors import RULES, Code
-from hub.web.backend import Backend, JsonObject
+from hub.web.backend import Backend
 from hub.web.codec import required
 from hub.web.problem import MEDIA_TYPE
 from hub.web.route import NoQuery, Operation, Route, get

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import trio
 
+from hub.domain.jsonvalue import JsonObject
 from hub.errors import HubError
-from hub.web.backend import JsonObject
 from supervisors import ActorDied
 
 

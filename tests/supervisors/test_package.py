@@ -19,7 +19,7 @@ MAY_IMPORT = {"attrs", "outcome", "supervisors", "trio", *sys.stdlib_module_name
 def test_the_worked_example_runs() -> None:
     """The docstring of the package is a program: what it asserts holds."""
     blocks = re.findall(
-        r"^    import trio$.*?^    trio\.run\(main\)$", supervisors.__doc__, re.MULTILINE | re.DOTALL
+        r"^    import attrs$.*?^    trio\.run\(main\)$", supervisors.__doc__, re.MULTILINE | re.DOTALL
     )
     assert len(blocks) == 1
     source = textwrap.dedent(blocks[0])

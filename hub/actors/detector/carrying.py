@@ -54,7 +54,9 @@ class Carrying:
         if interactive:
             self._opening(target)
             alone = StartRun("", provider=target, fallback=(target,), on_limit="stop")
-            return str((await self.session.call(WhoBegins(alone, by_hand=True), timeout=_TIMEOUT)).account)
+            begins = await self.session.call(WhoBegins(alone, by_hand=True), timeout=_TIMEOUT)
+            assert begins is not None  # noqa: S101  # whose order says "stop" waits for nobody
+            return begins.account
         if start:
             await self.session.call(WhoBegins(StartRun("", provider=target)), timeout=_TIMEOUT)
         return ""

@@ -10,8 +10,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend, JsonObject
+from hub.web.backend import Backend
 from hub.web.resources.providers import ProviderAccount, ProviderName
 from hub.web.route import post
 from hub.web.schema import Body, Done

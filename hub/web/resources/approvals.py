@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from hub.domain.config.model import Severity
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend, JsonArray, JsonObject
+from hub.web.backend import Backend
 from hub.web.route import NoQuery, get, post
 from hub.web.schema import Answer, Body, Done, Timestamp
 

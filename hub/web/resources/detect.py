@@ -11,8 +11,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from hub.domain.detection.lineup import Confidence
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.errors import Code, HubError
-from hub.web.backend import Backend, JsonArray, JsonObject
+from hub.web.backend import Backend
 from hub.web.resources.providers import ProviderName
 from hub.web.resources.session import Trust
 from hub.web.route import get, post

@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Meta
 
 from hub.domain.event import Tag
-from hub.web.backend import Backend, JsonArray
+from hub.domain.jsonvalue import JsonArray
+from hub.web.backend import Backend
 from hub.web.route import get
 from hub.web.schema import Answer, EventId, Query
 

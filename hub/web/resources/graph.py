@@ -13,9 +13,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.domain.text import NOT_IN_PATHS
 from hub.errors import Code
-from hub.web.backend import Backend, JsonArray, JsonObject
+from hub.web.backend import Backend
 from hub.web.route import NoQuery, get, post
 from hub.web.schema import Answer, EventId, Nothing, Query, Timestamp
 

@@ -7,7 +7,8 @@ Must not: call an actor; health tells that the daemon listens, `/api/status` tel
 from __future__ import annotations
 
 import hub
-from hub.web.backend import Backend, JsonObject
+from hub.domain.jsonvalue import JsonObject
+from hub.web.backend import Backend
 from hub.web.route import NoQuery, Route, get
 from hub.web.schema import Answer
 

@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from hub.domain.jsonvalue import JsonArray
 from hub.errors import Code
-from hub.web.backend import Backend, JsonArray
+from hub.web.backend import Backend
 from hub.web.route import NoQuery, get
 from hub.web.schema import Answer
 

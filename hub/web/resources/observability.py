@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend, JsonArray, JsonObject
+from hub.web.backend import Backend
 from hub.web.route import NoQuery, get
 from hub.web.schema import Answer, Timestamp
 

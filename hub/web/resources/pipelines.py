@@ -11,9 +11,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.domain.pipeline.run import How, NodeState, RunState
 from hub.errors import Code
-from hub.web.backend import Backend, JsonArray, JsonObject
+from hub.web.backend import Backend
 from hub.web.resources.session import MAX_COMMANDS, MAX_TASK, Command, Trust
 from hub.web.route import NoQuery, get, post
 from hub.web.schema import Answer, Body, Done, Timestamp

@@ -11,8 +11,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend, JsonArray, JsonObject
+from hub.web.backend import Backend
 from hub.web.resources.pipelines import Label
 from hub.web.resources.providers import ProviderName
 from hub.web.route import NoQuery, get, post

@@ -10,9 +10,10 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import OnLimit
 from hub.errors import Code
-from hub.web.backend import Backend, JsonObject, RunRequest
+from hub.web.backend import Backend, RunRequest
 from hub.web.route import NoQuery, get, post
 from hub.web.schema import MAX_SAFE_INTEGER, Answer, Body, Done, Name, Nothing
 

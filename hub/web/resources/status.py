@@ -11,8 +11,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from hub.domain.handoff import State
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionState
-from hub.web.backend import Backend, JsonObject
+from hub.web.backend import Backend
 from hub.web.route import NoQuery, get
 from hub.web.schema import Answer
 

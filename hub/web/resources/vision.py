@@ -11,8 +11,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend, JsonObject
+from hub.web.backend import Backend
 from hub.web.guard import MAX_BODY
 from hub.web.resources.providers import BaseUrl, Model
 from hub.web.route import NoQuery, get, post

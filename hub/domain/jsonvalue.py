@@ -1,0 +1,11 @@
+"""JSON that is built by hand.
+
+Owns: what such a document is called. Must not: describe one; a class does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+JsonObject = dict[str, Any]
+JsonArray = list[Any]

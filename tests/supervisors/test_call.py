@@ -1,0 +1,53 @@
+"""A call's answer has the type that its message promises."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import attrs
+import trio
+
+from supervisors import Actor, Call, Slot, SupervisorSpec, actor_spec, run_root
+
+
+@attrs.frozen
+class Length(Call[int]):
+    """Answers the length of a text."""
+
+    text: str
+
+
+@attrs.frozen
+class Halves(Call[tuple[str, str]]):
+    """Answers the two halves of a text."""
+
+    text: str
+
+
+class Texts(Actor[Length | Halves]):
+    """Answers both."""
+
+    async def handle(self, message: Length | Halves) -> object:
+        match message:
+            case Length(text=text):
+                return len(text)
+            case Halves(text=text):
+                return text[: len(text) // 2], text[len(text) // 2 :]
+
+
+async def test_each_message_says_what_its_answer_is() -> None:
+    """`assert_type` is for the type checker: it refuses this file where the answer would be of another type."""
+    slot: Slot[Length | Halves] = Slot("texts")
+    spec = SupervisorSpec(children=[actor_spec("texts", Texts, slot)])
+    async with trio.open_nursery() as nursery:
+        root = await nursery.start(run_root, spec)
+        length = await slot.ref.call(Length("four"), timeout=1)
+        halves = await slot.ref.call(Halves("four"), timeout=1)
+        assert_type(length, int)
+        assert_type(halves, tuple[str, str])
+        await root.stop()
+    assert (length, halves) == (4, ("fo", "ur"))
+
+
+def test_a_message_is_no_bigger_for_it() -> None:
+    assert not hasattr(Length("a"), "__dict__")
