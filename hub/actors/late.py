@@ -16,12 +16,11 @@ import trio
 from hub.errors import Code, HubError
 from supervisors import Actor, Exit
 
+T = TypeVar("T")
+
 _OUT_OF_FILES = (errno.EMFILE, errno.ENFILE)
 _BREATH = 0.2
 """Seconds until the next try, where no file could be opened."""
-
-
-T = TypeVar("T")
 
 
 async def imported(make: Callable[[], T], limiter: trio.CapacityLimiter) -> T:

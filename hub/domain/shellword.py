@@ -17,12 +17,18 @@ _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
 )
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "", "b": "", "e": "", "f": "\f", "v": "\v"}
-_ASSIGNED = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^\s;&|()\"']*)")
-_VALUE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_ASSIGNED_OR_USED = re.compile(
+    r"(?:^|(?<=[\s;&|(]))(?P<name>[A-Za-z_]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|[^\s;&|()\"']*)|" + _USED.pattern
+)
 _WORD = re.compile(r"(?<![\w./-])[A-Za-z_]\w*(?![\w./=-])")
 _CHOICE = re.compile(r"[?*+@!]\([^()]*\)")
 _MOST = 64
 """Words that one with braces is taken for."""
+_MOST_ALIASES = 6
+"""Readings of a line: an alias may stand for another."""
+_LONGEST = 1_000_000
+"""Letters that are put into a line: each value may double the next."""
 _LAST = 0x10FFFF
 
 
@@ -31,13 +37,37 @@ def readings(line: str) -> list[str]:
     read = _BLANK.sub(" ", line)
     read = _HERE.sub(".", read)
     read = _ESCAPED.sub(lambda found: f"'{_ESCAPE.sub(_letter, found[1])}'", read)
-    values = {found[1]: found[2].strip("\"'") for found in _ASSIGNED.finditer(read)}
-    if values:
-        read = _VALUE.sub(lambda found: values.get(found[1] or found[2], found[0]), read)
-    if "alias" in read:
-        read = _WORD.sub(lambda found: values.get(found[0], found[0]), read)
-    read = _CHOICE.sub("*", read)
-    return [line] if read == line else [line, read]
+    values: dict[str, str] = {}
+    _filled(_ASSIGNED_OR_USED, read, values)
+    read = _filled(_ASSIGNED_OR_USED, read, values)
+    found = [line, read]
+    while "alias" in read and len(found) < _MOST_ALIASES:
+        found.append(_filled(_WORD, found[-1], values))
+    return list(dict.fromkeys((line, *(_CHOICE.sub("*", one) for one in found))))
+
+
+def _filled(pattern: re.Pattern[str], line: str, values: dict[str, str]) -> str:
+    """The line with what each name stands for there; what it assigns goes into `values`.
+
+    Who reads a line a second time with the values of the first finds those too that
+    stand behind their use, as that of a function does.
+    """
+    room = _LONGEST
+
+    def value(used: re.Match[str]) -> str:
+        nonlocal room
+        known = values.get(used[used.lastindex or 0], used[0])
+        room -= len(known)
+        return known if room > 0 else used[0]
+
+    def put(found: re.Match[str]) -> str:
+        if not (name := found.groupdict().get("name")):
+            return value(found)
+        told = _USED.sub(value, found["value"])
+        values[name] = told.strip("\"'")
+        return f"{name}={told}"
+
+    return pattern.sub(put, line)
 
 
 def _letter(found: re.Match[str]) -> str:

@@ -10,7 +10,6 @@ login is left alone until the login is another one.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -63,11 +62,10 @@ class Poller:
         """Everything that is new since the last look, of every account of the enabled providers."""
         found: list[QuotaReading] = []
         for name in config.enabled_providers(names):
-            client = None
-            with contextlib.suppress(
-                OSError
-            ):  # it is imported, and there may be no file left: at the next look
+            try:
                 client = self.clients(name)
+            except OSError:  # it is imported, and there may be no file left: at the next look
+                continue
             if client is None:
                 continue
             for account in config.accounts(name):

@@ -90,12 +90,12 @@ def _covered(finds: Sequence[Found], spans: Iterable[Span]) -> Iterator[Found]:
 
 def numbered(text: bytes, finds: Iterable[Found]) -> list[Symbol]:
     """The finds, in order, with their lines."""
-    numbered: list[Symbol] = []
+    symbols: list[Symbol] = []
     count = text.count
     make: Callable[[Iterable[object]], Symbol] = partial(tuple.__new__, Symbol)  # half of what `_make` takes
     line, last = 0, 0
     for at, kind, name in finds:
         line += count(b"\n", last, at)
         last = at
-        numbered.append(make((name[:MAX_NAME].decode("utf-8", "replace"), kind, line)))
-    return numbered
+        symbols.append(make((name[:MAX_NAME].decode("utf-8", "replace"), kind, line)))
+    return symbols

@@ -66,7 +66,7 @@ _PAIRED, _PAIRED_BEGINS = "".join(_WHO) + _VALUE, _beginning(_WHO, _VALUE_BEGINS
 """`auth=("me", "...")`."""
 _PAIRS_SIGN = (r"[\"'` \t]{0,3}+", "[:=]{1,2}+", r"[\"'` \t\\]{0,4}+")
 _PAIR_SET = r"[A-Za-z0-9_.-]{1,64}+=[^\s;\"'`\\,]{0,4096}+"
-_PAIRS = rf"({_PAIR_SET}(?:;[ ]{{0,2}}+{_PAIR_SET}){{0,63}}+)"
+_PAIRS = rf"({_PAIR_SET}(?>(?:;[ ]{{0,2}}+{_PAIR_SET}){{0,63}}))"
 _PASSWORD, _PASSWORD_BEGINS = r"[ =]{0,4}+(\S{1,256}+)", _beginning((r"[ =]{0,4}+",), r"\S{0,256}+\Z")
 _COOKIES = "".join(_PAIRS_SIGN) + _PAIRS
 _PAIRS_BEGIN = r"[^\r\n\"'`\\,]{0,65536}+\Z"

@@ -330,7 +330,7 @@ def test_a_command_is_meant_however_it_is_run(command):
     "command",
     [
         # blanks in disguise, escapes, braces, signs, values of the line itself
-        "rm${IFS}x", "rm$IFS-rf x", "$'\\x72m' x", "$'\\162m' x", "$'\\u0072m' x", "{rm,x}", "{rm,-rf,x}", "r{m,} x", "a=rm; $a x", "alias a=rm\na x", "alias a='rm -rf'; a x",
+        "rm${IFS}x", "rm$IFS-rf x", "$'\\x72m' x", "$'\\162m' x", "$'\\u0072m' x", "{rm,x}", "{rm,-rf,x}", "r{m,} x", "a=rm; $a x", "a=rm; b=$a; $b x", "alias rm=ls; a=rm; $a x", "alias a=rm\na x", "alias a='rm -rf'; a x",
         "a='rm' && ${a} x", "/bin/r? x", "/bin/[r]m x", "r+(m) x",
         # programs that run others
         "time -p rm x", "coproc rm x", "systemd-run rm x", "op run -- rm x", "go run x rm x", "kubectl exec p -- rm x", "git bisect run rm x",
