@@ -197,8 +197,8 @@ class Backend(Protocol):
     async def index_code(self) -> JsonObject:
         """Bring the index of the code up to date, in the background; answers as `graph`."""
 
-    async def retrieval(self, question: str, limit: int) -> JsonArray:
-        """The chunks of code that answer best."""
+    async def retrieval(self, question: str, limit: int) -> bytes:
+        """JSON of the chunks of code that answer best."""
 
     async def contract(self) -> JsonObject:
         """The current continuation contract; `not_found` when there is none yet."""

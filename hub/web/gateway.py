@@ -315,9 +315,9 @@ class Gateway:
         """Have the code indexed."""
         return await self.knowledge.call(messages.IndexCode(), timeout=_TIMEOUT)
 
-    async def retrieval(self, question: str, limit: int) -> JsonArray:
-        """Chunks of code."""
-        return await self.knowledge.call(messages.Retrieve(question, limit), timeout=_TIMEOUT)
+    async def retrieval(self, question: str, limit: int) -> bytes:
+        """Chunks of code; what they were hidden in has left nothing that is not plain."""
+        return encode_plain(await self.knowledge.call(messages.Retrieve(question, limit), timeout=_TIMEOUT))
 
     async def contract(self) -> JsonObject:
         """The current contract, verified."""

@@ -192,7 +192,7 @@ class Knowledge(Actor[Any]):
         rules = self._indexer.rules
         hide = self._hiding.known if rules and note(db, RULES) == rules else self._hiding.text
         texts = iter(shown([text for chunk in found for text in (chunk["Path"], chunk["Body"])], hide))
-        return [{**chunk, "Path": next(texts), "Body": next(texts)} for chunk in found]
+        return [_told(chunk, next(texts), next(texts)) for chunk in found]
 
     async def _draw(self, message: DrawIntent) -> Intent | None:
         """Beside the inbox: other questions need not wait until the log is caught up with."""
@@ -231,6 +231,12 @@ class Knowledge(Actor[Any]):
         event = NewEvent(str(tag), text, {"part": "graph"}, int(self._clock() * 1000))
         with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
             await self._events.call(EventAppend([event]), timeout=_SAY_TIMEOUT)
+
+
+def _told(chunk: dict[str, Any], path: str, body: str) -> dict[str, Any]:
+    """The chunk under the path it is shown under, which is in its name too."""
+    name = f"{path}:{chunk['StartLine']}-{chunk['EndLine']}"
+    return {**chunk, "ID": name, "Path": path, "Body": body}
 
 
 def _drawn(db: sqlite3.Connection, message: DrawIntent) -> Intent | None:

@@ -50,9 +50,9 @@ _KNOWN = """
 SELECT value, mark, mtime_ns, coalesce((SELECT weight FROM nodes WHERE nodes.id = ? || files.path), 0)
 FROM json_each(?) JOIN files ON files.number = value >> 12
 """
-_ROW = """
-SELECT id, chunks.path, lang, startLine, endLine, body, sha, dim, mark, mtime_ns, size
-FROM chunks JOIN files ON files.number = chunks.number >> 12 WHERE chunks.number = ?
+_ROWS = """
+SELECT chunks.number, chunks.id, chunks.path, lang, startLine, endLine, body, sha, dim, mark, mtime_ns, size
+FROM json_each(?) JOIN chunks ON chunks.number = value JOIN files ON files.number = value >> 12
 """
 _NAMES = ("ID", "Path", "Lang", "StartLine", "EndLine", "Body", "SHA", "Dim", "Mark", "MtimeNs", "Size")
 
@@ -79,7 +79,7 @@ def search(db: sqlite3.Connection, question: str, limit: int) -> list[dict[str, 
         if telling and any_of(telling) != all_of(wanted):
             more = _ranked(db, _BY_TEXT, any_of(telling), limit + len(seen), SOME)
             found += [hit for hit in more if hit.number not in seen]
-    return [_chunk(db, hit) for hit in found[:limit]]
+    return _chunks(db, found[:limit])
 
 
 def _with_all(db: sqlite3.Connection, query: str, limit: int) -> list[_Hit]:
@@ -121,6 +121,7 @@ def _place(score: float, mark: str, mtime_ns: int, touches: float) -> tuple[floa
     )  # 0 = changed just before it was read
 
 
-def _chunk(db: sqlite3.Connection, hit: _Hit) -> dict[str, Any]:
-    row = db.execute(_ROW, (hit.number,)).fetchone()
-    return {**dict(zip(_NAMES, row, strict=True)), "Touches": hit.touches}
+def _chunks(db: sqlite3.Connection, hits: list[_Hit]) -> list[dict[str, Any]]:
+    rows = db.execute(_ROWS, (json.dumps([hit.number for hit in hits]),))
+    told = {number: dict(zip(_NAMES, row, strict=True)) for number, *row in rows}
+    return [{**told[hit.number], "Touches": hit.touches} for hit in hits]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from hub.domain.jsonvalue import JsonArray, JsonObject
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.text import NOT_IN_PATHS
 from hub.errors import Code
 from hub.web.backend import Backend
@@ -172,7 +172,7 @@ async def index(backend: Backend, _: Nothing) -> JsonObject:
     return {"ok": True, **await backend.index_code()}
 
 
-async def retrieval(backend: Backend, query: RetrievalQuery) -> JsonArray:
+async def retrieval(backend: Backend, query: RetrievalQuery) -> bytes:
     """The chunks of code that answer a question best."""
     return await backend.retrieval(query.q, query.limit)
 

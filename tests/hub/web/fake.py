@@ -293,12 +293,12 @@ class Fake:
         self._asked("index_code")
         return {**GRAPH, "state": "scanning"}
 
-    async def retrieval(self, question: str, limit: int) -> list[Any]:
+    async def retrieval(self, question: str, limit: int) -> bytes:
         self._asked("retrieval", question, limit)
-        return [
+        return encode([
             {"ID": "a.py:1-2", "Path": "a.py", "Lang": "python", "StartLine": 1, "EndLine": 2, "Body": "x = 1",
              "SHA": "0" * 64, "Dim": 0, "Mark": "", "Touches": 0.0, "Stale": False},
-        ]  # fmt: skip
+        ])  # fmt: skip
 
     async def contract(self) -> dict[str, Any]:
         self._asked("contract")

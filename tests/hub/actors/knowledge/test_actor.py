@@ -380,3 +380,17 @@ async def test_what_the_rules_have_been_through_is_searched_for_known_values_alo
         found = await it.ask(Retrieve("a", 5))
         assert looked == {"text": before, "known": 1}
         assert all("alpha" not in chunk["Body"] for chunk in found)
+
+
+async def test_a_path_that_holds_a_secret_is_hidden_in_the_name_of_its_chunks_too(tmp_path):
+    """The name was told as it stands in the index: `alpha.py:1-3` beside a hidden path."""
+
+    def hide(text):
+        return text.replace("alpha", "HIDDEN")
+
+    async with bench(tmp_path, lambda text: text, hide) as it:
+        (it.places.root / "alpha.py").write_text("unheard = 1\n")
+        await it.began()
+        await it.until_scanned()
+        (found,) = await it.ask(Retrieve("unheard", 5))
+        assert (found["ID"], found["Path"]) == ("HIDDEN.py:1-1", "HIDDEN.py")
