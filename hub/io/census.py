@@ -16,25 +16,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from hub.domain.detection.lineup import Agent, agents
 from hub.domain.detection.processes import Entry, Recognised, Signature, named, recognise
 from hub.io import process_facts as facts
-from hub.io.questions import process_digest, walked
 from hub.io.registries import Registries
 from hub.io.runner import proc
-from hub.io.walk import walk
-
-if TYPE_CHECKING:
-    from hub.io.notes import Notes
 
 _YOUNG = 5.0
 """Seconds within which a process may still become another program, or open its store."""
 _ALL = 30.0
 """Seconds after which every process is looked at anew."""
-_PATIENCE = 2.0
-"""Seconds for a registry's folder."""
 
 
 class Census:
@@ -83,27 +75,9 @@ class Census:
         self._seen = present
         return self.found != before
 
-    def agents(self, notes: Notes | None = None) -> tuple[Agent, ...]:
-        """Every agent that ran at the last look, once.
-
-        Args:
-            notes: Where it is noted down what that is drawn from.
-        """
-        if notes is None:
-            return agents(self.found.values(), _parent)
-        looks = tuple(signature.looks for signature in self.signatures.values())
-        told = [(pid, process_digest(facts.raw_of(one.process))) for pid, one in sorted(self.found.items())]
-        notes.note(("agents", looks, self.registries.registered()), told)
-        for folder in self.registries.folders():
-            pattern = (Registries.PATTERN,)
-            notes.note(("walk", folder, pattern, 0), walked(walk(folder, pattern, 0, _PATIENCE)))
-
-        def parent(pid: int) -> int:
-            found = _parent(pid)
-            notes.note(("parent", pid), found)
-            return found
-
-        return agents(self.found.values(), parent)
+    def agents(self) -> tuple[Agent, ...]:
+        """Every agent that ran at the last look, once."""
+        return agents(self.found.values(), _parent)
 
     def _take_all(self, names: set[str], present: set[str], *, deep: bool) -> set[str]:
         """Read these processes and those that a registry names; those of them that brought a registry of their own."""

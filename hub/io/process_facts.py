@@ -1,30 +1,32 @@
 """What the machine tells of one process, for the census.
 
-Owns: `Process`es made of what `/proc` tells (`hub.io.process_raw` reads it), or psutil where there is none.
+Owns: the reading of `/proc/<pid>`, or of psutil where there is none.
 Must not: judge what it reads, or read of another user's process.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
-from hub.domain.detection.processes import Process, script_of
-from hub.io import process_raw
+from hub.domain.detection.naming import script_of
+from hub.domain.detection.processes import Process
+from hub.io.processes import RUN_ID, identity_of
 from hub.io.runner import proc
 
-if TYPE_CHECKING:
-    from hub.io.process_raw import Raw
-
+_ARGUMENTS = 64 * 1024
+_ENVIRONMENT = 256 * 1024
 _FILES = 512
 """Open files of one process that are looked at."""
+_DELETED = " (deleted)"
+"""What Linux adds to the path of an executable that was replaced: an agent that has updated itself meanwhile."""
+_boots: list[float] = []
 
 
 def pids() -> set[str]:
     """Every process, by its number as text."""
     if proc.LINUX:
-        return process_raw.pids()
+        return {name for name in os.listdir("/proc") if name[0] in "123456789"}  # noqa: PTH208  # the hot path
     import psutil  # noqa: PLC0415  # not needed where there is `/proc`
 
     return {str(pid) for pid in psutil.pids()}
@@ -34,8 +36,6 @@ def starttime(pid: int) -> int | None:
     """When the process started, in ticks since boot; None when it is gone."""
     if proc.LINUX:
         return proc.starttime(pid)
-    from hub.io.processes import identity_of  # noqa: PLC0415  # as above
-
     found = identity_of(pid)
     return found.starttime if found is not None else None
 
@@ -50,47 +50,93 @@ def read(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
     if not proc.LINUX:
         return _from_psutil(pid, wanted)
     try:
-        raw = process_raw.read(pid, wanted)
+        return _from_proc(pid, wanted)
     except (OSError, ValueError):
         return None
-    if raw is None:
+
+
+def _from_proc(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
+    """As `read`.
+
+    Raises:
+        OSError: It is gone, or another user's.
+        ValueError: What is told of it makes no sense.
+    """
+    place = f"/proc/{pid}"
+    executable = _link(f"{place}/exe")  # a kernel's thread has none, and ends here
+    if os.stat(place).st_uid != os.geteuid():  # noqa: PTH116  # the hot path
         return None
-    number, parent, started, began, executable, argv, script, cwd, env, open_files = raw
+    argv = _words(f"{place}/cmdline", _ARGUMENTS) if script_of(executable, ("", "x")) else ()
+    script = _script(script_of(executable, argv), place)
+    if not wanted(executable, script):
+        return None
+    started, parent = proc.starttime(pid), proc.parent(pid)
+    if started is None or parent is None:
+        return None
+    env = dict(_pairs(_words(f"{place}/environ", _ENVIRONMENT)))
     return Process(
-        pid=number,
+        pid=pid,
         parent=parent,
         starttime=started,
-        began=began,
+        began=_booted() + started / os.sysconf("SC_CLK_TCK"),
         executable=executable,
-        argv=argv,
+        argv=argv or _words(f"{place}/cmdline", _ARGUMENTS),
         script=script,
-        cwd=cwd,
+        cwd=_link(f"{place}/cwd"),
         env=env,
-        open_files=open_files,
-        run_id=env.get(process_raw.RUN_ID, ""),
+        open_files=tuple(_open_files(place)),
+        run_id=env.get(RUN_ID, ""),
     )
 
 
-def raw_of(process: Process) -> Raw:
-    """What `hub.io.process_raw` has read of it."""
-    return (
-        process.pid,
-        process.parent,
-        process.starttime,
-        process.began,
-        process.executable,
-        process.argv,
-        process.script,
-        process.cwd,
-        dict(process.env),
-        process.open_files,
-    )
+def _script(named: str, place: str) -> str:
+    """The file that the interpreter runs; its name where there is no such file."""
+    if not named or "/" not in named:
+        return named
+    return os.path.realpath(named if named.startswith("/") else f"{_link(f'{place}/cwd')}/{named}")
+
+
+def _link(path: str) -> str:
+    return os.readlink(path).removesuffix(_DELETED)  # noqa: PTH115  # the hot path
+
+
+def _words(path: str, most: int) -> tuple[str, ...]:
+    with open(path, "rb") as file:  # noqa: PTH123  # the hot path
+        data = file.read(most)
+    return tuple(word.decode("utf-8", "replace") for word in data.rstrip(b"\0").split(b"\0"))
+
+
+def _pairs(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for word in words:
+        name, equals, value = word.partition("=")
+        if equals:
+            yield name, value
+
+
+def _open_files(place: str) -> Iterator[str]:
+    try:
+        names = os.listdir(f"{place}/fd")[:_FILES]  # noqa: PTH208  # as above
+    except OSError:
+        return
+    for name in names:
+        try:
+            path = _link(f"{place}/fd/{name}")
+        except OSError:
+            continue
+        if path.startswith("/") and not path.startswith("/dev/"):
+            yield path
+
+
+def _booted() -> float:
+    """When the machine was started, epoch seconds; the same in all of a process's life."""
+    if not _boots:
+        with open("/proc/stat", encoding="ascii") as file:  # noqa: PTH123  # as above
+            _boots.append(float(next(line for line in file if line.startswith("btime ")).split()[1]))
+    return _boots[0]
 
 
 def _from_psutil(pid: int, wanted: Callable[[str, str], bool]) -> Process | None:
     import psutil  # noqa: PLC0415  # as above
-
-    from hub.io.processes import identity_of  # noqa: PLC0415  # as above
 
     try:
         process = psutil.Process(pid)
@@ -114,7 +160,7 @@ def _from_psutil(pid: int, wanted: Callable[[str, str], bool]) -> Process | None
             cwd=process.cwd(),
             env=env,
             open_files=tuple(file.path for file in process.open_files()[:_FILES]),
-            run_id=env.get(process_raw.RUN_ID, ""),
+            run_id=env.get(RUN_ID, ""),
         )
     except psutil.Error:
         return None

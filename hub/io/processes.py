@@ -16,9 +16,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from hub.domain.struct import Struct
-from hub.io.process_raw import RUN_ID as RUN_ID  # noqa: PLC0414  # part of the API
 from hub.io.runner import proc as runner_proc
 
+RUN_ID = "HUB_RUN_ID"
+"""The variable by which hub knows the processes of a run."""
 _SWEEP_SECONDS = 2.0
 _ROUND = 0.01
 

@@ -26,9 +26,6 @@ class Registries:
         env: The environment that says where the first of them are.
     """
 
-    PATTERN = "*.json"
-    """The files of a folder that may be read."""
-
     def __init__(self, signatures: Mapping[str, Signature], env: Mapping[str, str] = os.environ) -> None:
         self._signatures = signatures
         self._folders: dict[tuple[str, str], tuple[int, tuple[Entry, ...]]] = {}
@@ -44,15 +41,6 @@ class Registries:
             return False
         self._folders[name] = (-1, ())
         return True
-
-    def folders(self) -> tuple[str, ...]:
-        """Every folder that is looked into."""
-        return tuple(dict.fromkeys(folder for _, folder in self._folders))
-
-    def registered(self) -> tuple[tuple[int, int], ...]:
-        """Pid and start time of every process that was on record when the folders were last read."""
-        found = {(one.pid, one.starttime) for _, read in self._folders.values() for one in read}
-        return tuple(sorted(found))
 
     def entries(self, *, deep: bool = False) -> dict[int, dict[str, Entry]]:
         """What is on record: pid -> provider -> entry.

@@ -14,33 +14,26 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
 
+from hub.domain.account import Account
+from hub.domain.config.reader import Config
 from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine, hubs_own
 from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
 from hub.domain.detection.lineup import SLACK, Agent
-from hub.io import trees
 from hub.io.census import Census
+from hub.io.processes import Identity
 from hub.io.repoll import Repoll, database, watched
 from hub.io.runner.proc import boot_id
 from hub.io.stores import StoreFiles
+from hub.io.trees import same_repository
 from hub.providers import stores
+from hub.providers.base import Provider
 from hub.providers.registry import signatures
-
-if TYPE_CHECKING:
-    from hub.domain.account import Account
-    from hub.domain.config.reader import Config  # as below
-    from hub.io.kept_sessions import Sessions
-    from hub.io.notes import Notes
-    from hub.io.processes import Identity
-    from hub.io.questions import Question
-    from hub.providers.base import Provider  # which a look at the machine does without
 
 _WALK = 30.0
 """Seconds after which the stores are walked although no stamp has changed."""
 
 Env = tuple[tuple[str, str], ...]
-T = TypeVar("T")
 
 
 class Scout:
@@ -54,8 +47,6 @@ class Scout:
         env: The user's environment.
         home: His home directory.
         files: The stores' files.
-        notes: Where it is noted down what a scan asks besides its files.
-        sessions: What the last look was told by each session.
 
     Attributes:
         newest: The last scan.
@@ -71,8 +62,6 @@ class Scout:
         env: Mapping[str, str] | None = None,
         home: str = "",
         files: StoreFiles | None = None,
-        notes: Notes | None = None,
-        sessions: Sessions | None = None,
     ) -> None:
         self.root = os.fspath(root)
         self.providers = providers
@@ -81,8 +70,6 @@ class Scout:
         self.env = dict(os.environ) if env is None else env
         self.home = home or os.path.expanduser("~")  # noqa: PTH111  # pathlib is as long in coming as the look
         self.files = files or StoreFiles()
-        self.notes = notes
-        self.sessions = sessions
         self.signatures = signatures()
         self.census = Census(self.signatures, clock=clock)
         self.newest: tuple[Detected, ...] = ()
@@ -99,7 +86,7 @@ class Scout:
     def scan(self, since: float) -> tuple[Detected, ...]:
         """Every agent that runs, and every session written since then (epoch seconds)."""
         self.census.look(deep=True)
-        running = self.census.agents(self.notes)
+        running = self.census.agents()
         hits, places = self._search(running, since)
         kept = [Kept(self._located(hit), self._read(hit)) for hit in hits]
         alive = {(hit.provider, hit.path, hit.session_id) for hit in hits}
@@ -109,7 +96,7 @@ class Scout:
         found = combine(
             running,
             kept,
-            lambda provider, folder: account_label(homes.get(provider, ()), self._real(folder)),
+            lambda provider, folder: account_label(homes.get(provider, ()), _real(folder)),
             self._gaps,
         )
         self._repoll.watch(watched(places, hits), self._awaited(found))
@@ -125,8 +112,6 @@ class Scout:
 
     def identities(self, found: Detected) -> tuple[Identity, ...]:
         """The processes of an agent, as they were when it was seen: none that only has one of their numbers."""
-        from hub.io.processes import Identity  # noqa: PLC0415  # a list needs none
-
         known = (self.census.found.get(pid) for pid in found.pids)
         return tuple(
             Identity(one.process.pid, one.process.starttime, boot_id()) for one in known if one is not None
@@ -134,8 +119,7 @@ class Scout:
 
     def inside(self, folder: str) -> bool:
         """Whether a folder is in this project: its tree, or another worktree of the same repository."""
-        root = self.root
-        return bool(folder) and self._noted(("inside", folder, root), trees.same_repository(folder, root))
+        return bool(folder) and same_repository(folder, self.root)
 
     def concerns(self, found: Detected) -> bool:
         """Whether somebody works on this project with it, or did, and it is nothing that hub has started."""
@@ -207,19 +191,13 @@ class Scout:
         name = (hit.provider, hit.path, hit.session_id)
         known = self._intel.get(name)
         if known is None or known[0] != hit.mtime_ns:
-            known = (hit.mtime_ns, self._told(hit))
+            known = (hit.mtime_ns, stores.read(hit, self.files, GLANCE))
             if not known[1].alarm:  # a busy disk is no property of the session: the next scan reads it again
                 self._intel[name] = known
         return known[1]
 
-    def _told(self, hit: StoreHit) -> SessionIntel:
-        def read() -> SessionIntel:
-            return stores.read(hit, self.files, GLANCE)
-
-        return read() if self.sessions is None else self.sessions.read(hit, read)
-
     def _located(self, hit: StoreHit) -> StoreHit:
-        return hit.but(root=self._real(hit.root))
+        return hit.but(root=_real(hit.root))
 
     def _homes(self) -> dict[str, list[tuple[str, str]]]:
         """Home and label of every account, by the provider's name."""
@@ -228,17 +206,8 @@ class Scout:
             found[name] = []
             for account in self._accounts(name):
                 own = self._account_env(name, account) if account.config_dir else self.env
-                found[name].append((self._real(signature.home_of({"HOME": self.home, **own})), account.label))
+                found[name].append((_real(signature.home_of({"HOME": self.home, **own})), account.label))
         return found
-
-    def _real(self, folder: str) -> str:
-        found = _real(folder)
-        return self._noted(("real", folder), found) if folder else found
-
-    def _noted(self, question: Question, answer: T) -> T:
-        if self.notes is not None:
-            self.notes.note(question, answer)
-        return answer
 
     def _accounts(self, name: str) -> Sequence[Account]:
         return self.config.accounts(name) if name in self.providers else ()

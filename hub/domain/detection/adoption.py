@@ -19,7 +19,6 @@ import attrs
 
 from hub.domain.brief import MAX_GOAL
 from hub.domain.contract import Evidence, EvidenceKind, Sourced
-from hub.domain.detection.detected import shown_texts
 from hub.domain.detection.intel import SessionIntel, Turn
 from hub.domain.event import Event, EventType
 from hub.domain.intent.activity import below
@@ -241,7 +240,13 @@ def redacted(intel: SessionIntel, shown: Mapping[str, Any]) -> SessionIntel:
     turns = zip(intel.recent_turns, shown["recentTurns"], strict=True)
     texts = iter(shown["intent"])
     return intel.but(
-        **shown_texts(shown),
+        model=shown["model"],
+        initial_prompt=shown["initialPrompt"],
+        plan=tuple(shown["plan"]),
+        tasks_remaining=tuple(shown["tasksRemaining"]),
+        files_touched=tuple(shown["filesTouched"]),
+        skills=tuple(shown["skills"]),
+        mcps=tuple(shown["mcps"]),
         recent_turns=tuple(turn.but(text=told["text"]) for turn, told in turns),
         intent=_each_text(intel.intent, lambda _: next(texts)),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from hub.domain.detection.intel import SessionIntel, StoreHit, Turn
+from hub.domain.detection.intel import SessionIntel, StoreHit
 from hub.domain.detection.lineup import Agent, Choice, Confidence, Session, below, choose
 from hub.domain.detection.processes import COMMAND_LINE
 from hub.domain.struct import Struct
@@ -152,40 +152,6 @@ def session_json(intel: SessionIntel, session_id: str = "") -> dict[str, Any]:
         "messageCount": intel.message_count,
         "alarm": intel.alarm,
     }
-
-
-def shown_texts(shown: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of intel that are texts, but for the turns, as they are shown."""
-    return {
-        "model": shown["model"],
-        "initial_prompt": shown["initialPrompt"],
-        "plan": tuple(shown["plan"]),
-        "tasks_remaining": tuple(shown["tasksRemaining"]),
-        "files_touched": tuple(shown["filesTouched"]),
-        "skills": tuple(shown["skills"]),
-        "mcps": tuple(shown["mcps"]),
-    }
-
-
-def intel_of(shown: Mapping[str, Any], session_id: str, cwd: str) -> SessionIntel:
-    """The intel that is shown as this.
-
-    Args:
-        shown: As `session_json` has it.
-        session_id: What the store tells of the session's id.
-        cwd: And of its folder.
-    """
-    return SessionIntel(
-        session_id=session_id,
-        **shown_texts(shown),
-        recent_turns=tuple(Turn(turn["role"], turn["text"]) for turn in shown["recentTurns"]),
-        tokens_in=shown["tokensIn"],
-        tokens_out=shown["tokensOut"],
-        message_count=shown["messageCount"],
-        cwd=cwd,
-        tokens_exact=shown["tokensExact"],
-        alarm=shown["alarm"],
-    )
 
 
 def combine(

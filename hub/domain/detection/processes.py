@@ -1,7 +1,6 @@
 """Which of the machine's processes belong to AI coding agents.
 
-Owns: the process signature of an agent (`Signature`), and the rules by which a process is recognised; what it is called
-is compared by `hub.domain.detection.naming`.
+Owns: the process signature of an agent (`Signature`), and the rules by which a process is recognised.
 Must not: read `/proc` or a store, or know any one agent (each agent's signature stands in its folder).
 
 Rules:
@@ -18,9 +17,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
-from hub.domain.detection import naming
-from hub.domain.detection.naming import Looks, arguments_of
-from hub.domain.detection.naming import script_of as script_of  # noqa: PLC0414  # part of the API
+from hub.domain.detection.naming import arguments_of, last_of, script_of
 from hub.domain.patterns import late
 from hub.domain.struct import NOTHING, Struct
 
@@ -33,9 +30,9 @@ class Evidence(StrEnum):
 
     REGISTRY = "registry"
     OPEN_FILE = "open_file"
-    EXECUTABLE = naming.EXECUTABLE
-    SCRIPT = naming.SCRIPT
-    NAME = naming.NAME
+    EXECUTABLE = "executable"
+    SCRIPT = "script"
+    NAME = "name"
 
 
 class Signature(Struct, kw_only=True):
@@ -69,11 +66,6 @@ class Signature(Struct, kw_only=True):
     session_options: tuple[str, ...] = ()
     helpers: str = ""
     surfaces: Mapping[str, str] = NOTHING
-
-    @property
-    def looks(self) -> Looks:
-        """What its processes are known by."""
-        return (self.executables, self.packages, self.program, self.title)
 
     def home_of(self, env: Mapping[str, str]) -> str:
         """The folder in which a process with this environment keeps its sessions; "" where nobody knows."""
@@ -128,9 +120,15 @@ class Recognised(Struct, kw_only=True):
 
 
 def named(executable: str, script: str, signature: Signature) -> Evidence | None:
-    """Whether executable or script are the agent's."""
-    found = naming.named(executable, script, signature.looks)
-    return Evidence(found) if found else None
+    """By what executable or script are the agent's, None where they are not; for every process, so it is cheap."""
+    if not script:
+        known = _ends(executable, signature.executables) or _within(executable, signature.packages)
+        return Evidence.EXECUTABLE if known else None
+    if _within(script, signature.packages):
+        return Evidence.SCRIPT
+    program = signature.program
+    called = script == signature.title or (program and last_of(script).partition(".")[0] == program)
+    return Evidence.NAME if called else None
 
 
 def recognise(
@@ -181,6 +179,14 @@ def _recognise(
 def rank(found: Recognised) -> int:
     """Less is better evidence."""
     return list(Evidence).index(found.evidence)
+
+
+def _ends(path: str, ends: Sequence[str]) -> bool:
+    return any(path == end or path.endswith(f"/{end}") for end in ends)
+
+
+def _within(path: str, packages: Sequence[str]) -> bool:
+    return any(f"/{package}/" in path for package in packages)
 
 
 def _joined(folder: str, below: str) -> str:

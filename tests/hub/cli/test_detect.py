@@ -11,7 +11,6 @@ import click
 import pytest
 
 from hub.cli.detect import adopted, table
-from hub.client import shortcut
 from tests.faults.harness import git, project
 from tests.hub.cli.kit import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript
@@ -50,7 +49,6 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
         people = hub("detect", "--since-hours", "2", cwd=made.root, env=env).stdout
         made.start(HOME=env["HOME"])
         served = agents(hub("detect", "--json", cwd=made.root, env=env), tmp_path)
-        short = shortcut.answer(["detect", "--json"], env, str(made.root))
         brief = hub("adopt", f"claude:{SESSION}", "--for", "demo-first", cwd=made.root, env=env)
         running_on = hub(
             "adopt", f"claude:{SESSION}", "--for", "demo-first", "--start", cwd=made.root, env=env
@@ -62,9 +60,6 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
     assert [one["id"] for one in alone] == [f"claude:{SESSION}"]
     assert alone == again == served
     assert elsewhere == [{**alone[0], "adoptable": False}], "agents run outside of every project, too"
-    assert [one["id"] for one in json.loads(short) if one["workDir"].startswith(str(tmp_path))] == [
-        alone[0]["id"]
-    ]
     shown = people.splitlines()
     mine = shown[shown.index(f"Claude Code  runs, pid {pid}") :]
     assert mine[1:7] == [
@@ -79,13 +74,11 @@ def test_it_needs_no_daemon_and_tells_the_same_with_one(made, env, tmp_path):
 
 
 def test_settings_that_cannot_be_read_end_it_as_any_command(made, env):
-    """It looks by itself before click is imported; the error is the usual one all the same."""
+    """Also where it looks by itself."""
     (made.root / "hub.toml").write_text("[server")
-    usual = hub("-C", ".", "detect", "--json", cwd=made.root, env=env)
-    short = hub("detect", "--json", cwd=made.root, env=env)
-    assert short.returncode == 2
-    assert "hub.toml" in short.stdout + short.stderr
-    assert (short.stdout, short.stderr, 2) == (usual.stdout, usual.stderr, usual.returncode)
+    done = hub("detect", "--json", cwd=made.root, env=env)
+    assert done.returncode == 2
+    assert "hub.toml" in done.stdout + done.stderr
 
 
 def test_a_watch_tells_what_is_new_a_line_each(made, env, tmp_path):

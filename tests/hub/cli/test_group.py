@@ -89,17 +89,6 @@ def test_short_commands_import_no_event_loop_and_no_web_stack(path):
     assert not modules_after(*path) & HEAVY
 
 
-def test_looking_for_agents_without_a_daemon_imports_none_of_them(tmp_path):
-    """Of half a second three fifths were the event loop, click and the agents' own streams; no project listens here."""
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main")
-    loaded = modules_after("detect", "--json", cwd=tmp_path, HUB_PORT="")
-    assert "hub.actors.detector.scout" in loaded
-    heavy = {"trio", "click", "quart", "rich", "tomlkit", "psutil", "hub.io.git", "hub.providers.base"}
-    assert not loaded & heavy
-    assert not {name for name in loaded if name.endswith((".agent", ".stream", ".failures"))}
-
-
 def modules_after(*args, cwd=ROOT, **environment):
     """What is loaded when a command has run to its end."""
     code = (

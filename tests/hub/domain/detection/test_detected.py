@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hub.domain.detection.detected import Gap, Kept, account_label, combine, intel_of, session_json
+from hub.domain.detection.detected import Gap, Kept, account_label, combine
 from hub.domain.detection.intel import SessionIntel, StoreHit, Turn
 from hub.domain.detection.lineup import Confidence
 from tests.hub.domain.detection.test_lineup import lineup, one
@@ -98,24 +98,3 @@ def test_an_account_is_named_by_the_home_the_folder_lies_in():
     assert account_label(homes, "/h/projects") == "default"
     assert account_label(homes, "/other") == "/other"
     assert account_label([], "") == ""
-
-
-def test_an_intel_is_known_again_by_what_is_shown_of_it():
-    intel = SessionIntel(
-        session_id="s",
-        model="m",
-        initial_prompt="p",
-        plan=("a", "b"),
-        tasks_remaining=("b",),
-        files_touched=("f",),
-        skills=("k",),
-        mcps=("c",),
-        recent_turns=(Turn("user", "p"),),
-        tokens_in=1,
-        tokens_out=2,
-        message_count=3,
-        cwd="/w",
-        tokens_exact=False,
-        alarm="x",
-    )
-    assert intel_of(session_json(intel), "s", "/w") == intel
