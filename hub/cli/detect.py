@@ -1,13 +1,12 @@
 """`hub detect`, `hub adopt`: agents that run already, and going on with their work.
 
-Owns: how they are shown, the watch, and the look at the machine where no daemon runs.
+Owns: how they are shown, and the watch.
 Must not: decide what is an agent, or end one without being told.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 import time
@@ -17,20 +16,12 @@ from typing import Any
 
 import click
 
-from hub.actors.detector.scout import Scout
 from hub.cli.context import client, json_option, project_dir, show, trust_option
 from hub.cli.table import ago, counted
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
 from hub.client.quick import find
-from hub.domain.config.reader import Config
-from hub.domain.plain import plain_value
-from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.errors import Code, HubError
-from hub.io.accounts import read_book
-from hub.io.config_file import load
-from hub.io.places import Places, find_project, load_or_create_key
-from hub.providers.registry import load_all
 
 _LOOK = 1.5
 _WIDE = 60
@@ -141,34 +132,10 @@ def _found(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
     except HubError as error:
         if error.code is not Code.DAEMON_NOT_RUNNING:
             raise
+        from hub.cli.looking import looked  # a daemon has it all loaded
+
         found = looked(project_dir(ctx), hours)
     return found
-
-
-def looked(folder: Path, hours: int) -> list[dict[str, Any]]:
-    """What `GET /api/detect` would answer in the project of this folder; without one, there are no settings of its own.
-
-    Raises:
-        HubError: Its settings cannot be read.
-    """
-    root, config = _project(folder)
-    scout = Scout(root, load_all(lambda: config), config)
-    found = [scout.to_json(one) for one in scout.scan(time.time() - hours * 3600)]
-    shown: list[dict[str, Any]] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
-        plain_value(found)
-    )
-    return shown
-
-
-def _project(folder: Path) -> tuple[Path, Config]:
-    """The project's root and settings; the folder itself where it is in none: agents run elsewhere, too."""
-    try:
-        places = Places(find_project(folder))
-    except HubError as error:
-        if error.code is not Code.NOT_A_REPOSITORY:
-            raise
-        return folder, Config()
-    return places.root, load(places.config, environ=os.environ, book=read_book(places.accounts))
 
 
 def _names(one: dict[str, Any]) -> list[tuple[str, str]]:

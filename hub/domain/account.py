@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hub.domain.struct import NOTHING, Struct
+import attrs
 
 DEFAULT_ACCOUNT = "default"
 """The label of the account a provider has where no settings tell of one."""
 
 
-class Account(Struct, hidden=("env",)):
+@attrs.frozen
+class Account:
     """One login: a label and the configuration directory it lives in ("" = the agent's own default)."""
 
     label: str
     config_dir: str = ""
-    env: Mapping[str, str] = NOTHING
+    env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     """Keys that belong to this account only."""
     active: bool = False
     """Whether the user chose it; see `hub.domain.config.reader.Config.accounts`."""

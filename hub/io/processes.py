@@ -15,7 +15,8 @@ import signal
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from hub.domain.struct import Struct
+import attrs
+
 from hub.io.runner import proc as runner_proc
 
 RUN_ID = "HUB_RUN_ID"
@@ -24,7 +25,8 @@ _SWEEP_SECONDS = 2.0
 _ROUND = 0.01
 
 
-class Identity(Struct):
+@attrs.frozen
+class Identity:
     """One process for ever: its number may be given to another, these three together are not."""
 
     pid: int
@@ -33,7 +35,8 @@ class Identity(Struct):
     boot_id: str
 
 
-class Swept(Struct):
+@attrs.frozen
+class Swept:
     """A process that the sweep has ended."""
 
     run_id: str

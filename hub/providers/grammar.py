@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+import attrs
+
 from hub.domain.detection.intel import StoreHit
 from hub.domain.detection.intel_fold import Draft
-from hub.domain.struct import Struct
 from hub.providers.jsonline import text
 
 Take = Callable[[Draft, Mapping[str, Any]], str | None]
@@ -27,7 +28,8 @@ def by_type(value: Mapping[str, Any]) -> str:
     return text(value.get("type"))
 
 
-class Grammar(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Grammar:
     """The kinds of records a store has.
 
     Attributes:

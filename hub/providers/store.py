@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+import attrs
+
 from hub.domain.detection.intel import Found, Limits, Place, SessionIntel, StoreHit, Unreadable
 from hub.domain.detection.intel_fold import Draft
-from hub.domain.struct import Struct
 from hub.providers import lines
 
 _LIST = Limits(seconds=1.0)
@@ -136,7 +137,8 @@ class Fold(Protocol):
         """Records between the last one and the next were not read."""
 
 
-class _FileStore(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class _FileStore:
     """A store with one file for each session."""
 
     name: str
@@ -159,7 +161,9 @@ class _FileStore(Struct, kw_only=True):
         return hits(self.named, files, place, since_ns)
 
 
-class LineStore(_FileStore, kw_only=True):
+@attrs.frozen(kw_only=True)
+@attrs.frozen
+class LineStore(_FileStore):
     """A store with one file of JSON lines for each session."""
 
     fold: Callable[[StoreHit], Fold]
@@ -178,7 +182,9 @@ class LineStore(_FileStore, kw_only=True):
         return guarded(act, hit, fold.draft)
 
 
-class DocumentStore(_FileStore, kw_only=True):
+@attrs.frozen(kw_only=True)
+@attrs.frozen
+class DocumentStore(_FileStore):
     """A store with one JSON document for each session."""
 
     fold: Callable[[Mapping[str, Any], Draft, StoreHit], None]
@@ -200,7 +206,8 @@ class DocumentStore(_FileStore, kw_only=True):
         return guarded(act, hit, draft)
 
 
-class DatabaseStore(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class DatabaseStore:
     """A store with all sessions in one SQLite database.
 
     The file's own time says nothing: what is new may be in the log beside it, so the sessions' own times tell.
@@ -236,7 +243,8 @@ class DatabaseStore(Struct, kw_only=True):
         return guarded(act, hit, draft)
 
 
-class KindStore(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class KindStore:
     """A store whose format changed: each place says in which one its sessions are."""
 
     name: str
@@ -274,7 +282,7 @@ def guarded(act: Callable[[], None], hit: StoreHit, draft: Draft) -> SessionInte
     try:
         act()
     except Unreadable as why:
-        return draft.finish(hit).but(alarm=str(why), tokens_exact=False)
+        return attrs.evolve(draft.finish(hit), alarm=str(why), tokens_exact=False)
     return draft.finish(hit)
 
 

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 
+import attrs
+
 from hub.domain.detection.intel import GLANCE, Limits, SessionIntel, StoreHit, Unreadable
-from hub.domain.struct import Struct
 from hub.providers.store import Files, Store
 
 DRIVEN: Mapping[str, str] = {
@@ -41,7 +42,8 @@ DETECTED: Mapping[str, str] = {
 """Agents that hub only detects, with the names people know them by."""
 
 
-class Skipped(Struct):
+@attrs.frozen
+class Skipped:
     """A place that could not be searched to its end."""
 
     provider: str
@@ -49,7 +51,8 @@ class Skipped(Struct):
     why: str
 
 
-class Search(Struct):
+@attrs.frozen
+class Search:
     """What a search has found.
 
     Attributes:

@@ -124,7 +124,7 @@ class Carrying:
         words = {"prompt": opening_prompt(str(brief)), "brief": str(brief), "session": session}
         argv = (which(self._program(name)), *self._opening(name).arguments(**words))
         place = str(Path(account.config_dir).expanduser()) if account.config_dir else ""
-        env = provider.account_env(account.but(config_dir=place, env={}))
+        env = provider.account_env(attrs.evolve(account, config_dir=place, env={}))
         try:
             return Command(argv, env, found.work_dir)
         except ValueError as error:

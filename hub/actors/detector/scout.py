@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+import attrs
+
 from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine, hubs_own
@@ -88,7 +90,7 @@ class Scout:
         self.census.look(deep=True)
         running = self.census.agents()
         hits, places = self._search(running, since)
-        kept = [Kept(self._located(hit), self._read(hit)) for hit in hits]
+        kept = [Kept(attrs.evolve(hit, root=_real(hit.root)), self._read(hit)) for hit in hits]
         alive = {(hit.provider, hit.path, hit.session_id) for hit in hits}
         self._intel = {name: known for name, known in self._intel.items() if name in alive}
         homes = self._homes()
@@ -196,9 +198,6 @@ class Scout:
                 self._intel[name] = known
         return known[1]
 
-    def _located(self, hit: StoreHit) -> StoreHit:
-        return hit.but(root=_real(hit.root))
-
     def _homes(self) -> dict[str, list[tuple[str, str]]]:
         """Home and label of every account, by the provider's name."""
         found: dict[str, list[tuple[str, str]]] = {}
@@ -214,7 +213,7 @@ class Scout:
 
     def _account_env(self, name: str, account: Account) -> Mapping[str, str]:
         """What moves the agent to the account's directory. Imports the agent."""
-        place = account.but(config_dir=os.path.expanduser(account.config_dir))  # noqa: PTH111  # as above
+        place = attrs.evolve(account, config_dir=os.path.expanduser(account.config_dir))  # noqa: PTH111  # as above
         return self.providers[name].account_env(place)
 
 

@@ -297,7 +297,7 @@ def _gone_or_full(live: LiveAgent) -> bool:
 
 def _encode(assignment: Assignment) -> bytes:
     """The assignment without the account's keys: those live in the configuration only."""
-    bare = attrs.evolve(assignment, account=assignment.account.but(env={}))
+    bare = attrs.evolve(assignment, account=attrs.evolve(assignment.account, env={}))
     return msgspec.json.encode(bare, enc_hook=str)
 
 

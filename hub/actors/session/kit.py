@@ -165,7 +165,7 @@ class Kit:
         keys = self.providers[name].key_names
         env = {key: value for key, value in self.env_of(name, label).items() if key in keys}
         place = str(Path(found.config_dir).expanduser()) if found.config_dir else ""
-        return found.but(config_dir=place, env={**env, **found.env})
+        return attrs.evolve(found, config_dir=place, env={**env, **found.env})
 
     def _secrets(self) -> KnownSecrets:
         """Built once for each state of the configuration and of `.hub/.env`: that takes milliseconds.

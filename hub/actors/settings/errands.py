@@ -140,7 +140,7 @@ def login_command(config: Config, provider: Provider, account: Account) -> Comma
     program = which(config.provider(provider.name).program or provider.program)
     if not program:
         raise HubError(Code.AGENT_MISSING, f"{provider.name} is not installed.", hint=install_hint(provider))
-    env = provider.account_env(account.but(env={}))
+    env = provider.account_env(attrs.evolve(account, env={}))
     try:
         return Command((program, *provider.login_command[1:]), env)
     except ValueError as error:

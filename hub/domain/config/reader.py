@@ -77,7 +77,7 @@ class Config(Value):
         """
         found = self.provider(name).accounts or (Account(DEFAULT_ACCOUNT),)
         ordered = sorted(found, key=lambda account: not account.active)
-        return tuple(account.but(active=rank == 0) for rank, account in enumerate(ordered))
+        return tuple(attrs.evolve(account, active=rank == 0) for rank, account in enumerate(ordered))
 
     def account(self, name: str, label: str) -> Account:
         """The account of that label; one that is no longer configured is a bare label, with no keys."""

@@ -239,7 +239,8 @@ def redacted(intel: SessionIntel, shown: Mapping[str, Any]) -> SessionIntel:
     """The intel with the texts of its redacted wire form, whose `intent` are those of `intent_texts`."""
     turns = zip(intel.recent_turns, shown["recentTurns"], strict=True)
     texts = iter(shown["intent"])
-    return intel.but(
+    return attrs.evolve(
+        intel,
         model=shown["model"],
         initial_prompt=shown["initialPrompt"],
         plan=tuple(shown["plan"]),
@@ -247,6 +248,6 @@ def redacted(intel: SessionIntel, shown: Mapping[str, Any]) -> SessionIntel:
         files_touched=tuple(shown["filesTouched"]),
         skills=tuple(shown["skills"]),
         mcps=tuple(shown["mcps"]),
-        recent_turns=tuple(turn.but(text=told["text"]) for turn, told in turns),
+        recent_turns=tuple(attrs.evolve(turn, text=told["text"]) for turn, told in turns),
         intent=_each_text(intel.intent, lambda _: next(texts)),
     )

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from hub.domain.detection.intel import SessionIntel, StoreHit
 from hub.domain.detection.lineup import Agent, Choice, Confidence, Session, below, choose
 from hub.domain.detection.processes import COMMAND_LINE
-from hub.domain.struct import Struct
 
 PROCESS, TRANSCRIPT = "process", "transcript"
 UNKNOWN = Choice("", Confidence.NONE)
 _OWN_WORKTREES = "/.hub/worktrees/"
 
 
-class Kept(Struct):
+@attrs.frozen
+class Kept:
     """A session as its store has it."""
 
     hit: StoreHit
@@ -41,7 +43,8 @@ class Kept(Struct):
         return self.hit.mtime_ns / 1e9
 
 
-class Gap(Struct):
+@attrs.frozen
+class Gap:
     """A store that was not searched to its end: some of its sessions may be missing."""
 
     provider: str
@@ -49,7 +52,8 @@ class Gap(Struct):
     why: str
 
 
-class Detected(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Detected:
     """One agent or session. `agent` is None for a session nobody works on, `kept` for an agent without one."""
 
     provider: str

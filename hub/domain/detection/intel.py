@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hub.domain.struct import Struct
+import attrs
 
 if TYPE_CHECKING:
     from hub.domain.intent.fold import (
@@ -29,7 +29,8 @@ class Unreadable(Exception):  # noqa: N818  # it says what the store is
     """A store, or a part of it, cannot be read. Its text is the reason, fit to be shown."""
 
 
-class Place(Struct):
+@attrs.frozen
+class Place:
     """Where an agent keeps sessions, as a pattern below one folder.
 
     Attributes:
@@ -43,7 +44,8 @@ class Place(Struct):
     kind: str = ""
 
 
-class Found(Struct):
+@attrs.frozen
+class Found:
     """A file that a place's pattern fits, as it was."""
 
     path: str
@@ -51,7 +53,8 @@ class Found(Struct):
     size: int
 
 
-class StoreHit(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class StoreHit:
     """One session that a store has.
 
     Attributes:
@@ -73,7 +76,8 @@ class StoreHit(Struct, kw_only=True):
     kind: str = ""
 
 
-class Limits(Struct):
+@attrs.frozen
+class Limits:
     """How much of a session is read.
 
     Attributes:
@@ -100,7 +104,8 @@ WHOLE = Limits(whole=True, seconds=10.0)
 """All of it, as an adoption wants."""
 
 
-class Turn(Struct):
+@attrs.frozen
+class Turn:
     """What was said, word for word."""
 
     role: str
@@ -124,7 +129,8 @@ class CallEnd(NamedTuple):
     plan: tuple[tuple[str, bool], ...] | None = None
 
 
-class Accounting(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Accounting:
     """What became of each record of a session. Nothing is left out of it: the numbers add up to all that was read.
 
     Attributes:
@@ -151,7 +157,8 @@ class Accounting(Struct, kw_only=True):
         return self.parsed + self.ignored + self.unknown + self.damaged + self.repeated
 
 
-class SessionIntel(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class SessionIntel:
     """What a store tells of one session.
 
     The fields of the specification, and six of hub's own: `cwd`, `ends`, `intent`, `accounting`, `alarm`, `tokens_exact`.

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 
+import attrs
+
 from hub.domain.detection.processes import Recognised, rank
-from hub.domain.struct import Struct
 
 _GENERATIONS = 64
 """A line of parents longer than this is not followed."""
@@ -36,7 +37,8 @@ class Confidence(StrEnum):
     """No session is known."""
 
 
-class Agent(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Agent:
     """One agent that runs."""
 
     head: Recognised
@@ -52,7 +54,8 @@ class Agent(Struct, kw_only=True):
         return self.head.process.pid, self.head.process.starttime
 
 
-class Session(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Session:
     """A session of a store that may belong to a running agent."""
 
     session_id: str
@@ -63,7 +66,8 @@ class Session(Struct, kw_only=True):
     """Epoch seconds."""
 
 
-class Choice(Struct):
+@attrs.frozen
+class Choice:
     """Which session an agent works on."""
 
     session_id: str

@@ -17,9 +17,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
+import attrs
+
 from hub.domain.detection.naming import arguments_of, last_of, script_of
 from hub.domain.patterns import late
-from hub.domain.struct import NOTHING, Struct
 
 _SESSION_ID = late(r"^[A-Za-z0-9][A-Za-z0-9_-]{7,127}$")
 COMMAND_LINE = "command-line"
@@ -35,7 +36,8 @@ class Evidence(StrEnum):
     NAME = "name"
 
 
-class Signature(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Signature:
     """How the processes of one agent look.
 
     Attributes:
@@ -65,7 +67,7 @@ class Signature(Struct, kw_only=True):
     store: str = ""
     session_options: tuple[str, ...] = ()
     helpers: str = ""
-    surfaces: Mapping[str, str] = NOTHING
+    surfaces: Mapping[str, str] = attrs.field(factory=dict)
 
     def home_of(self, env: Mapping[str, str]) -> str:
         """The folder in which a process with this environment keeps its sessions; "" where nobody knows."""
@@ -76,7 +78,8 @@ class Signature(Struct, kw_only=True):
         return _joined(user, self.default_home) if user and self.default_home else ""
 
 
-class Process(Struct, kw_only=True, hidden=("env",)):
+@attrs.frozen(kw_only=True)
+class Process:
     """What the machine tells of one process."""
 
     pid: int
@@ -90,13 +93,14 @@ class Process(Struct, kw_only=True, hidden=("env",)):
     script: str = ""
     """What an interpreter runs, links resolved."""
     cwd: str = ""
-    env: Mapping[str, str] = NOTHING
+    env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     open_files: tuple[str, ...] = ()
     run_id: str = ""
     """The dispatch of hub's it belongs to."""
 
 
-class Entry(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Entry:
     """What the vendor's registry says of one process."""
 
     pid: int
@@ -105,7 +109,8 @@ class Entry(Struct, kw_only=True):
     surface: str = ""
 
 
-class Recognised(Struct, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Recognised:
     """A process that belongs to an agent."""
 
     process: Process

@@ -15,8 +15,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+import attrs
+
 from hub.domain.redaction.value import stands_for_one, worded
-from hub.domain.struct import Struct
 
 ALNUM = "A-Za-z0-9"
 UPPER = "A-Z0-9"
@@ -55,7 +56,8 @@ def _run(letters: str) -> Callable[[str, int], re.Match[str] | None]:
     return re.compile(f"[{letters}]*+").match
 
 
-class Run(Struct):
+@attrs.frozen
+class Run:
     """From `least` to `most` letters of a class; `secret` marks the part that is hidden (default: all)."""
 
     letters: str
@@ -107,7 +109,8 @@ class Run(Struct):
 Part = str | Run
 
 
-class Rule(Struct):
+@attrs.frozen
+class Rule:
     """A name and the parts of the form; with `boundary` no letter or digit may stand before it, with `exact` none behind."""
 
     name: str

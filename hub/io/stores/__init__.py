@@ -15,8 +15,9 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import attrs
+
 from hub.domain.detection.intel import Found, Limits, Place, Unreadable
-from hub.domain.struct import Struct
 from hub.io.below import RefusedError, open_below, refused, true_path
 from hub.io.walk import OutOfTime, folders, walk
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 _WALK_SECONDS = 2.0
 
 
-class Source(Struct):
+@attrs.frozen
+class Source:
     """An open file.
 
     Attributes:
@@ -52,7 +54,8 @@ class Source(Struct):
             raise Unreadable(str(refused(self._name, error))) from error
 
 
-class StoreFiles(Struct):
+@attrs.frozen
+class StoreFiles:
     """The files of this machine."""
 
     walk_seconds: float = _WALK_SECONDS

@@ -14,11 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+import attrs
+
 from hub.domain.detection.intel import Limits, Place, SessionIntel, StoreHit
 from hub.domain.detection.intel_fold import Draft
 from hub.domain.detection.processes import Signature
 from hub.domain.patterns import late
-from hub.domain.struct import Struct
 from hub.providers.aider import checks
 from hub.providers.store import Files, Source, guarded
 
@@ -102,7 +103,8 @@ def _figure(words: str) -> int:
         return 0
 
 
-class AiderStore(Struct):
+@attrs.frozen
+class AiderStore:
     """One file a folder."""
 
     name: str = "aider"

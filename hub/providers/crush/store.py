@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from hub.domain.detection.intel import Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
 from hub.domain.detection.processes import Signature
@@ -35,7 +37,7 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
         time = integer(updated) or 0
         time_ns = time * (10**6 if time > _MILLISECONDS else 10**9)
         if not above and time_ns >= since_ns - 10**9:
-            yield whole.but(session_id=text(name), cwd=whole.root, mtime_ns=time_ns)
+            yield attrs.evolve(whole, session_id=text(name), cwd=whole.root, mtime_ns=time_ns)
 
 
 def _session(database: Database, hit: StoreHit, draft: Draft) -> None:

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import attrs
+
 from hub.domain.detection.intel import StoreHit, Unreadable
 from hub.domain.detection.intel_fold import Draft
 from hub.providers import chat, records
@@ -32,7 +34,7 @@ def listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Store
         name, updated = text(head.get("composerId")), integer(head.get("lastUpdatedAt")) or 0
         if name and updated >= since and not head.get("subagentInfo"):
             uri = mapping(mapping(head.get("workspaceIdentifier")).get("uri"))
-            yield whole.but(session_id=name, cwd=text(uri.get("fsPath")), mtime_ns=updated * 10**6)
+            yield attrs.evolve(whole, session_id=name, cwd=text(uri.get("fsPath")), mtime_ns=updated * 10**6)
 
 
 def _heads(database: Database, since: int) -> Iterator[Mapping[str, Any]]:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from hub.domain.detection.intel import Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
 from hub.domain.detection.processes import Signature
@@ -52,7 +54,7 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
         "sessions", _SESSION, recent, (since_ns // 10**9,)
     ):
         if not above and kind in _PEOPLE:
-            yield whole.but(session_id=text(name), cwd=text(folder), mtime_ns=_time_ns(updated))
+            yield attrs.evolve(whole, session_id=text(name), cwd=text(folder), mtime_ns=_time_ns(updated))
 
 
 def _time_ns(value: Any) -> int:

@@ -9,6 +9,8 @@ made from Roo and keep tasks.
 
 from __future__ import annotations
 
+import attrs
+
 from hub.providers import tasks
 from hub.providers.opencode import store as opencode
 from hub.providers.places import either
@@ -18,7 +20,8 @@ _SESSIONS = opencode.store("kilo", "kilo", "kilo.db")
 _TASKS = tasks.store("kilo", "kilocode.kilo-code")
 
 _PLATFORMS = tuple(f"{system}-{chip}" for system in ("linux", "darwin") for chip in ("x64", "arm64"))
-SIGNATURE = opencode.SIGNATURE.but(
+SIGNATURE = attrs.evolve(
+    opencode.SIGNATURE,
     executables=(".kilo/bin/kilo", *(f"@kilocode/cli-{one}/bin/kilo" for one in _PLATFORMS)),
     packages=("@kilocode/cli",),
     program="",

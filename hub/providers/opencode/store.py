@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from hub.domain.detection.intel import Place, StoreHit
 from hub.domain.detection.intel_fold import Draft
 from hub.domain.detection.processes import Signature
@@ -49,7 +51,7 @@ def _listed(database: Database, whole: StoreHit, since_ns: int) -> Iterator[Stor
     for name, above, folder, updated in rows:
         if not above:
             time_ns = (integer(updated) or 0) * 1_000_000
-            yield whole.but(session_id=text(name), cwd=text(folder), mtime_ns=time_ns)
+            yield attrs.evolve(whole, session_id=text(name), cwd=text(folder), mtime_ns=time_ns)
 
 
 def _rows(database: Database, hit: StoreHit, draft: Draft) -> None:

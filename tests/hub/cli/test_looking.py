@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from hub.cli.detect import looked
+from hub.cli.looking import looked
 from hub.errors import HubError
 from tests.hub.cli.kit import environ, hub
 from tests.hub.io.agents import new_session, register, running, transcript

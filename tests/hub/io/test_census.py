@@ -106,7 +106,7 @@ def test_a_number_that_was_given_away_is_somebody_new(tmp_path, census):
     with running(tmp_path) as pid:
         come(census, pid)
         found = census.found[pid]
-        census.found[pid] = found.but(process=found.process.but(starttime=1))
+        census.found[pid] = attrs.evolve(found, process=attrs.evolve(found.process, starttime=1))
         assert census.look()
         assert census.found[pid] == found
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 
+import attrs
+
 from hub.io.ending import end, with_all_below
 from hub.io.processes import identity_of
 from tests.waiting import until
@@ -35,7 +37,7 @@ async def test_what_does_not_listen_is_killed_with_all_below_it():
 
 async def test_a_process_that_only_has_the_number_is_left_alone():
     with started("echo ready; exec sleep 1000") as other:
-        stranger = identity_of(other.pid).but(starttime=1)
+        stranger = attrs.evolve(identity_of(other.pid), starttime=1)
         assert with_all_below([stranger]) == ()
         assert await end([stranger])
         assert other.poll() is None

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 
 from hub.io import processes
@@ -59,7 +60,7 @@ def test_a_start_time_is_read_behind_a_name_that_looks_like_fields():
 @pytest.mark.parametrize("change", [{"starttime": 1}, {"boot_id": "another"}])
 def test_a_process_that_took_over_a_number_is_not_signalled(sleeper, change):
     """A number is not an identity: start time and boot tell whose it is."""
-    identity = processes.identity_of(sleeper.pid).but(**change)
+    identity = attrs.evolve(processes.identity_of(sleeper.pid), **change)
     assert processes.send_signal(identity, signal.SIGKILL) is False
     assert not runner_proc.send(sleeper.pid, 1, signal.SIGKILL)
     assert not runner_proc._send_by_number(sleeper.pid, 1, signal.SIGKILL)

@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import attrs
 import pytest
 
 from hub.actors.detector import meter as module
@@ -258,7 +259,8 @@ def test_the_steps_of_a_database_count_once_whoever_wrote_first(database):
     path, opened = database
     [(last,)] = opened.execute("SELECT max(time_created) FROM part").fetchall()
     now, one = last / 1000, session(path, "opencode")
-    one = one.but(kept=one.kept.but(hit=one.kept.hit.but(mtime_ns=last * 1_000_000)))
+    hit = attrs.evolve(one.kept.hit, mtime_ns=last * 1_000_000)
+    one = attrs.evolve(one, kept=attrs.evolve(one.kept, hit=hit))
     followed = Counted(one)
     assert followed.tokens(now) == 3 * 167
     assert followed.tokens(now) == 0

@@ -212,7 +212,7 @@ def test_redacted_texts_take_the_place_of_the_agents():
     assert "hunter2" not in str(lifted(found, "/w"))
     assert texts(found.intent.decisions) == ["use [REDACTED]."]
     assert found.intent.commands[0].exit_code == 1
-    assert redacted(intel.but(intent=None), shown).intent is None
+    assert redacted(attrs.evolve(intel, intent=None), shown).intent is None
 
 
 def test_a_program_is_opened_with_its_own_session_where_it_has_one():
@@ -232,7 +232,7 @@ def test_a_session_id_that_could_be_an_option_or_a_path_is_given_to_nobody():
 def test_what_the_transcript_tells_beside_the_intent():
     """Where it worked, what it wrote, its last turns; none of the user's, whose words are the goal or an order."""
     intel = told("I look.", lambda draft: draft.said("user", "Be quick."), *(f"Turn {n}." for n in range(9)))
-    intel = intel.but(files_touched=("/w/a.py", "/elsewhere/b.py"))
+    intel = attrs.evolve(intel, files_touched=("/w/a.py", "/elsewhere/b.py"))
     seen = seen_work(intel, lifted(intel, "/w"), "/w")
     assert [(one.kind, one.text) for one in seen] == [
         ("folder", "/w"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import attrs
 import pytest
 
 from hub.domain.detection.intel import GLANCE, StoreHit, Turn
@@ -51,7 +52,7 @@ def test_the_errors_of_a_limit_and_a_refusal_are_turns_and_no_model(tmp_path, ru
 def test_a_glance_says_the_same_of_a_short_session_but_for_the_intent(tmp_path):
     """Which is lifted where somebody goes on with it, for it takes two thirds of the time."""
     home = home_of("claude", "two_messages", tmp_path)
-    assert only(home, "claude", GLANCE) == only(home, "claude").but(intent=None)
+    assert only(home, "claude", GLANCE) == attrs.evolve(only(home, "claude"), intent=None)
 
 
 def test_tasks_lie_beside_the_session(tmp_path):

@@ -1,0 +1,48 @@
+"""Detection where no daemon runs.
+
+Owns: one scan of the machine.
+Must not: be imported where a daemon answers: the agents' stores and the rules of redaction take longer than that.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from hub.actors.detector.scout import Scout
+from hub.domain.config.reader import Config
+from hub.domain.plain import plain_value
+from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.errors import Code, HubError
+from hub.io.accounts import read_book
+from hub.io.config_file import load
+from hub.io.places import Places, find_project, load_or_create_key
+from hub.providers.registry import load_all
+
+
+def looked(folder: Path, hours: int) -> list[dict[str, Any]]:
+    """What `GET /api/detect` would answer in the project of this folder; without one, there are no settings of its own.
+
+    Raises:
+        HubError: Its settings cannot be read.
+    """
+    root, config = _project(folder)
+    scout = Scout(root, load_all(lambda: config), config)
+    found = [scout.to_json(one) for one in scout.scan(time.time() - hours * 3600)]
+    shown: list[dict[str, Any]] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
+        plain_value(found)
+    )
+    return shown
+
+
+def _project(folder: Path) -> tuple[Path, Config]:
+    """The project's root and settings; the folder itself where it is in none: agents run elsewhere, too."""
+    try:
+        places = Places(find_project(folder))
+    except HubError as error:
+        if error.code is not Code.NOT_A_REPOSITORY:
+            raise
+        return folder, Config()
+    return places.root, load(places.config, environ=os.environ, book=read_book(places.accounts))
