@@ -162,7 +162,6 @@ class _FileStore:
 
 
 @attrs.frozen(kw_only=True)
-@attrs.frozen
 class LineStore(_FileStore):
     """A store with one file of JSON lines for each session."""
 
@@ -183,7 +182,6 @@ class LineStore(_FileStore):
 
 
 @attrs.frozen(kw_only=True)
-@attrs.frozen
 class DocumentStore(_FileStore):
     """A store with one JSON document for each session."""
 
