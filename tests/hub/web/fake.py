@@ -53,6 +53,8 @@ STATUS = {
     "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
     "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "hfsPending": False, "fsmState": "RUNNING",
     "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False, "leftOut": [], "withheld": [],
+    "paused": False, "stopping": False, "verified": None, "runId": "", "branch": "", "worktree": "", "waitUntil": None,
+    "waitReason": "", "reason": "", "startedAt": None, "endedAt": None, "error": None,
 }  # fmt: skip
 PROVIDER = {
     "name": "claude", "displayName": "Claude Code", "status": "standby", "account": "default", "model": "",
@@ -121,6 +123,7 @@ CHUNK = {
 }  # fmt: skip
 RECORD = {
     "seq": 0, "ts": "2026-01-01T00:00:00.000Z", "event": "handoff", "provider": "claude", "summary": "",
+    "sessionId": "s-1",
 }  # fmt: skip
 
 ANSWERS: dict[type, Callable[[Any], Any]] = {
@@ -170,15 +173,15 @@ ANSWERS: dict[type, Callable[[Any], Any]] = {
     },
     m.RemoveProfile: lambda order: {"name": order.name},
     m.ReplacePipelines: lambda order: write(order.pipelines),
-    m.RequestHandoff: lambda _: {},
-    m.RequestPause: lambda order: {"pause": order.pause},
-    m.RequestReply: lambda _: {},
-    m.RequestStop: lambda _: {},
+    m.RequestHandoff: lambda _: {"sessionId": "s-1", "handoffId": "h-1"},
+    m.RequestPause: lambda order: {"sessionId": "s-1", "paused": order.pause},
+    m.RequestReply: lambda _: {"sessionId": "s-1"},
+    m.RequestStop: lambda _: {"sessionId": "s-1", "state": "stopped"},
     m.ResolveApproval: lambda order: {"id": order.id, "approved": order.approved},
     m.Retrieve: lambda _: [CHUNK],
     m.RunPipeline: lambda _: RUN,
     m.SetKey: lambda order: {"provider": "claude", "name": "ANTHROPIC_API_KEY", "set": bool(order.value)},
-    m.StartRun: lambda _: {"sessionId": "s-1", "taskId": "t-1", "branch": "hub/s-1", "worktree": "/w/s-1"},
+    m.StartRun: lambda _: {"sessionId": "s-1", "taskId": "t-1", "branch": "hub/s-1", "worktree": "/w/s-1", "withheld": []},
     m.StopPipeline: lambda _: {},
     m.SwitchAccount: lambda order: {**ACCOUNT, "label": order.label, "active": True},
 }  # fmt: skip
