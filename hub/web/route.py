@@ -67,6 +67,11 @@ class Route(Operation):
     foreign: bool = False
 
     @property
+    def name(self) -> str:
+        """No other route's."""
+        return f"{self.method} {self.path}"
+
+    @property
     def done(self) -> bool:
         """Whether its answer begins with `ok`: what it was asked for is done."""
         return self.method == "POST" and attrs.has(self.answer) and "ok" in fields_of(self.answer)

@@ -47,7 +47,7 @@ def _add(app: QuartTrio, route: Route, endpoint: Endpoint) -> None:
     rule = route.path.replace("{", "<").replace("}", ">")
     app.add_url_rule(
         rule,
-        f"{route.method} {route.path}",
+        route.name,
         endpoint,
         methods=[route.method],
         provide_automatic_options=False,

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ import attrs
 import trio
 
 from hub import messages as m
-from hub.client.quick import Api
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.domain.pipeline.graph import read, write
@@ -302,8 +301,7 @@ async def running(actors: Fake | None = None, **options: Any) -> AsyncIterator[S
     """A real server on a free port of 127.0.0.1, stopped at the end."""
     actors = Fake() if actors is None else actors
     stop, done = trio.Event(), trio.Event()
-    # As in the daemon: the tools go through the same door as everybody.
-    options.setdefault("tools", ToolsApp(lambda: Api(bound.port, token=options.get("token", "")), clean))
+    options.setdefault("tools", partial(ToolsApp, clean=clean))
 
     async def run(*, task_status: trio.TaskStatus[Bound]) -> None:
         await serve(actors.context(), stop, port=0, task_status=task_status, **options)
