@@ -7,7 +7,9 @@ Must not: import anything of hub; carry secrets (details are redacted by the sin
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+import attrs
 
 
 class Code(StrEnum):
@@ -87,8 +89,9 @@ class Code(StrEnum):
     TRUST_NEEDED = "trust_needed"
 
 
-class Rule(NamedTuple):
-    """What a code means to each face. No attrs here: every short command imports this module."""
+@attrs.frozen
+class Rule:
+    """What a code means to each face."""
 
     status: int
     """HTTP status of the API's answer."""

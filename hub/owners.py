@@ -16,13 +16,16 @@ import struct
 import sys
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from typing import NamedTuple, Self
+from typing import Self
+
+import attrs
 
 Address = tuple[str, int]
 """Host and port; of an IPv6 address the first two members of what a socket says."""
 
 
-class Owner(NamedTuple):
+@attrs.frozen
+class Owner:
     """The process's user at one end of a connection, or behind a listening socket."""
 
     uid: int
@@ -110,14 +113,16 @@ _CONNECTED = _OPEN | {_FIN_WAIT1, _FIN_WAIT2}
 _LISTENING = frozenset({_LISTEN})
 
 
-class _Place(NamedTuple):
+@attrs.frozen
+class _Place:
     """An address as the kernel has it: 4 or 16 bytes, and the port."""
 
     host: bytes
     port: int
 
 
-class _Pair(NamedTuple):
+@attrs.frozen
+class _Pair:
     """The two addresses of a socket: where it is, and where it leads to; None = nowhere, for it listens."""
 
     here: _Place
@@ -133,7 +138,8 @@ class _Pair(NamedTuple):
         )
 
 
-class _Row(NamedTuple):
+@attrs.frozen
+class _Row:
     """What the kernel says of a socket."""
 
     pair: _Pair

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
+import attrs
 import click
 
 from hub.cli.screen import for_people
@@ -22,7 +23,8 @@ _BESIDE = 30
 _HOME = "RUNNING"
 
 
-class Move(NamedTuple):
+@attrs.frozen
+class Move:
     """One transition of the state machine."""
 
     at: datetime

@@ -10,15 +10,18 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
+
+import attrs
 
 PROJECT_HEADER = "Hub-Project"
 """Names the project that a request is meant for; a daemon of another one refuses it."""
 
 
-class Told(NamedTuple):
-    """What a daemon said of itself when it started. No attrs here: every short command imports this module."""
+@attrs.frozen
+class Told:
+    """What a daemon said of itself when it started."""
 
     port: int | None = None
     socket: str = ""

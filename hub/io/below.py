@@ -12,12 +12,9 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Iterator
 
 from hub.io.walk import OutOfTime, entries
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

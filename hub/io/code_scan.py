@@ -192,14 +192,14 @@ def _scanned(
     shown = path.encode("utf-8", "replace").decode()
     body = read.body if scrub is None else scrub(read.body.decode("utf-8", "replace")).encode()
     whose = mark(shown, body)
-    symbols, imports = declared(language, body)
+    found = declared(language, body)
     return Scanned(
         path=path,
         size=read.size,
         mtime_ns=read.mtime_ns,
         language=language,
         mark=whose,
-        symbols=symbols,
-        imports=imports,
+        symbols=found.symbols,
+        imports=found.imports,
         chunks=chunks(body) if chunked else [],
     )

@@ -10,13 +10,14 @@ the next newline.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import attrs
 
 MAX_LINE = 1024 * 1024
 HEAD = 64 * 1024
 
 
-class Line(NamedTuple):
+@attrs.frozen
+class Line:
     """One line, without its newline."""
 
     data: bytes

@@ -10,7 +10,9 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import attrs
 
 from hub.errors import Code, HubError
 
@@ -21,14 +23,16 @@ _INDENT = "  "
 _MAX_DEPTH = 100
 
 
-class _Member(NamedTuple):
+@attrs.frozen
+class _Member:
     key: str
     start: int
     value: int
     end: int
 
 
-class _Style(NamedTuple):
+@attrs.frozen
+class _Style:
     """How a file is written."""
 
     indent: str
@@ -125,7 +129,7 @@ def _insert(text: str, at: int, new: tuple[str, Any], depth: int, style: _Style)
     """As the first member: that needs no look at what comments and commas stand at the end."""
     first = next(_members(text, at), None)
     if first is not None and "\n" not in text[at : first.start]:
-        style = style._replace(indent="")
+        style = attrs.evolve(style, indent="")
     member = f"{json.dumps(new[0])}:{style.gap}{_dumped(new[1], depth, style)}"
     if not style.indent:
         place = first.start if first else at + 1

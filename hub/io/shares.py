@@ -10,15 +10,13 @@ one, so a processor that others use as well takes less. Who made the processes i
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Self, TypeVar
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # whatever is imported is time in which no process works
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Self, TypeVar
-
-    _T = TypeVar("_T")
+_T = TypeVar("_T")
 
 _PARTS = 256
 """As many as a byte can name; and so many bytes any pipe holds."""
@@ -119,6 +117,7 @@ class Crew:
             os.close(telling)
             return process, asking, hearing
         status = 1
+        gc.disable()  # what it makes stays to its end
         try:
             # Were it still open here, nobody would see it closed.
             for end in (asking, hearing, *(end for _, *ends in self._others for end in ends)):

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 
 def state_dir(environ: Mapping[str, str] = os.environ) -> str:

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 _CHECK_EVERY = 256
 _WILD = frozenset("*?[")

@@ -6,9 +6,7 @@ Must not: know any one agent, or import anything: what counts sessions starts wi
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 
 def home_of(home: str, env: Mapping[str, str], name: str, usual: str) -> str:

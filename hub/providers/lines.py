@@ -11,9 +11,10 @@ that no record is read twice, and no later, so that none is lost in between wher
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
+
+import msgspec
 
 from hub.domain.detection.intel import Limits
 from hub.domain.detection.intel_fold import Draft
@@ -27,27 +28,9 @@ _MAX_MEND = 1024 * 1024
 """Bytes of the longest broken line whose objects are looked for."""
 _OBJECT = late(r'\{\s*"')
 _lenient = json.JSONDecoder()
+_decode = msgspec.json.Decoder().decode
 _REFUSED = (ValueError, RecursionError)
 """What is no JSON; msgspec's own error and that of a text which is no UTF-8 are values' errors too."""
-
-
-def plainly(data: bytes) -> Any:
-    """A value out of its JSON, as msgspec reads it but for halves of letters and numbers that no double holds.
-
-    Raises:
-        ValueError: It is none.
-        RecursionError: It is too deep.
-    """
-    return _strict.decode(data.decode())
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
-
-
-_strict = json.JSONDecoder(parse_constant=_no_number)
-# A look by itself reads a few sessions, in less time than it takes to import msgspec, which is twice as fast.
-_decode = sys.modules["msgspec"].json.Decoder().decode if "msgspec" in sys.modules else plainly
 
 
 class Bytes(Protocol):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import attrs
 
 _WHERE: Mapping[str, str] = {"claude": "hub.providers.claude.totals"}
 
@@ -26,7 +28,8 @@ class Totals(Protocol):
         """What `Summed.merged` wants to know of each that has counted; `b""` is its first question."""
 
 
-class Tree(NamedTuple):
+@attrs.frozen
+class Tree:
     """Files below `root/folder` of this suffix: in its folders, in theirs, and so on, so many deep."""
 
     root: str
@@ -35,7 +38,8 @@ class Tree(NamedTuple):
     depth: int
 
 
-class Sum(NamedTuple):
+@attrs.frozen
+class Sum:
     """What was counted.
 
     Attributes:
@@ -47,7 +51,8 @@ class Sum(NamedTuple):
     unreadable: int
 
 
-class Summed(NamedTuple):
+@attrs.frozen
+class Summed:
     """How the files of one agent are summed up.
 
     Attributes:

@@ -11,8 +11,9 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import NamedTuple, Self
+from typing import Self
 
+import attrs
 import msgspec
 
 from hub.io.below import RefusedError, open_below, refused, tree
@@ -31,7 +32,8 @@ PROCESSES = 4
 """At most."""
 
 
-class File(NamedTuple):
+@attrs.frozen
+class File:
     """One to be counted."""
 
     root: str
@@ -99,7 +101,8 @@ class Count:
     def _new(self, home: str, env: Mapping[str, str], since_ns: int) -> Iterator[File]:
         for place in self._summed.everywhere(home, env):
             try:
-                for path, known in tree(*place, since_ns=since_ns, seconds=_WALK):
+                below = (place.root, place.folder, place.suffix, place.depth)
+                for path, known in tree(*below, since_ns=since_ns, seconds=_WALK):
                     identity = (known.st_dev, known.st_ino)
                     if identity not in self._seen:
                         self._seen.add(identity)

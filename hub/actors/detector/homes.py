@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 from hub.domain.account import Account
 from hub.providers import stores
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from hub.providers.base import Provider
 
 
-class Moved(NamedTuple):
+@attrs.frozen
+class Moved:
     """An agent, and an environment in which it keeps its sessions elsewhere."""
 
     provider: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 import msgspec
@@ -40,7 +40,8 @@ _FALLS = 3
 """How often the adapter of one dispatch may end with an error: what it reads is the same every time."""
 
 
-class Surroundings(NamedTuple):
+@attrs.frozen
+class Surroundings:
     """An agent's environment, and the moment before its start (epoch nanoseconds)."""
 
     env: Mapping[str, str]

@@ -7,7 +7,8 @@ Must not: know a language (each has a table), read a file, or take more than lin
 from __future__ import annotations
 
 from itertools import islice
-from typing import NamedTuple
+
+import attrs
 
 from hub.domain.code.imports import FIND, MAX_IMPORTS, names
 from hub.domain.code.symbol import MAX_SYMBOLS, Symbol, numbered, outside
@@ -16,7 +17,8 @@ from hub.domain.code.table import LANGUAGES
 _BOM = b"\xef\xbb\xbf"
 
 
-class Declared(NamedTuple):
+@attrs.frozen
+class Declared:
     """What one file declares."""
 
     symbols: list[Symbol]

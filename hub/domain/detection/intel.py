@@ -8,7 +8,7 @@ Must not: open a file, know any one agent, or redact (who shows these values doe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -113,7 +113,8 @@ class Turn:
     text: str
 
 
-class CallEnd(NamedTuple):
+@attrs.frozen
+class CallEnd:
     """How one call of a tool ended; a session has thousands, and most are never asked for.
 
     Attributes:

@@ -18,7 +18,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, compress, count
-from typing import NamedTuple
+
+import attrs
 
 from hub.domain.redaction.span import Span
 from hub.domain.redaction.value import by_hand
@@ -43,7 +44,8 @@ _SEGMENT = re.compile("[A-Za-z0-9]+")
 _HEX = re.compile("[0-9a-f]+|[0-9A-F]+")
 
 
-class Piece(NamedTuple):
+@attrs.frozen
+class Piece:
     """Which secret a piece is of."""
 
     rule: str
@@ -107,7 +109,7 @@ class Fragments:
                 found = self._at(view, start)
                 if found is not None:
                     looked = self._end(view, start)
-                    yield Span(start, rank, looked, start, *found[1])
+                    yield Span(start, rank, looked, start, found[1].rule, found[1].secret)
                     break
 
     def _places(self, blocks: memoryview, lo: int) -> Iterator[int]:

@@ -15,7 +15,6 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import attrs
 import trio
@@ -46,7 +45,8 @@ _SHORT = 12
 _NAMED = 10
 
 
-class Change(NamedTuple):
+@attrs.frozen
+class Change:
     """One path that a snapshot changed against its first parent."""
 
     path: str

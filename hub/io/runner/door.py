@@ -11,17 +11,12 @@ import contextlib
 import os
 import socket
 import struct
+from collections.abc import Callable
 
 from hub.io.runner import files as runner_files
 from hub.io.runner import wire as runner_wire
-from hub.io.runner.loop import READ, WRITE
+from hub.io.runner.loop import READ, WRITE, Loop
 from hub.io.runner.proc import LINUX, descendants
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hub.io.runner.loop import Loop
 
 CHUNK_BYTES = 256 * 1024
 MAX_WAITING = 4096

@@ -11,13 +11,10 @@ import os
 import selectors
 import signal
 import time
+from collections.abc import Callable
 
 READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Loop:

@@ -13,10 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15

@@ -10,15 +10,10 @@ from __future__ import annotations
 import errno
 import os
 import time
+from collections.abc import Callable
 
-from hub.io.runner.loop import READ
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hub.io.runner.files import Spool
-    from hub.io.runner.loop import Loop
+from hub.io.runner.files import Spool
+from hub.io.runner.loop import READ, Loop
 
 READ_BYTES = 1024 * 1024
 RETRY = 1.0

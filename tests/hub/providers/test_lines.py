@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import attrs
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,48 +151,3 @@ def test_a_file_above_the_most_is_read_at_its_ends():
 )
 def test_a_document(data, value):
     assert lines.whole(data) == value
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        b'{"a":NaN}',
-        b'{"a":[1,{"b":-Infinity}]}',
-        b'{"a":"\\ud800"}',
-        b'{"a":1e999}',
-        b'{"a":123456789012345678901234567890}',
-        b'{"a":1,"a":2.50}',
-        b'{"a":"\x01"}',
-        b'{"a":"\xff"}',
-        b'{"a":1} {"b":2}',
-        b'{"a":' + b"9" * 5_000 + b"}",
-        b'{"a":' * 2_000,
-        b"\xef\xbb\xbf{}",
-        b"[1, 2]",
-        b"1",
-        b"{",
-    ],
-)
-def test_a_line_tells_the_same_whoever_decodes_it(line, monkeypatch):
-    """A look by itself has no msgspec, a daemon has."""
-    told = []
-    for decode in (lines.plainly, msgspec.json.decode):
-        monkeypatch.setattr(lines, "_decode", decode)
-        fold = fed(line + b"\n", Limits())
-        told.append((repr(fold.seen), fold.draft.finish(HIT).accounting))
-    assert told[0] == told[1]
-
-
-@given(
-    st.recursive(
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.floats(allow_nan=False, allow_infinity=False)
-        | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    )
-)
-def test_any_json_is_the_same_value_whoever_decodes_it(value):
-    data = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-    assert repr(lines.plainly(data)) == repr(msgspec.json.decode(data))

@@ -1,0 +1,61 @@
+"""What the processes that count for `hub usage` have found, as it is shown.
+
+Owns: where accounts keep their sessions, and the redaction of what is told.
+Must not: count, or be imported before somebody does: what it needs is imported while processes count.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hub.actors.detector.counting import Count
+from hub.actors.detector.homes import Moved, moved
+from hub.actors.detector.usage import used
+from hub.client.place import root_of
+from hub.domain.plain import plain_value
+from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.errors import HubError
+from hub.io.accounts import read_book
+from hub.io.config_file import load
+from hub.io.places import Places, load_or_create_key, state_dir
+from hub.providers.registry import load_all
+
+
+def told(counts: Sequence[Count], home: str, since: int, folder: Path) -> dict[str, Any]:
+    """Everything that is told. Waits until all is counted.
+
+    Args:
+        counts: They have begun.
+        home: The user's home directory.
+        since: Epoch nanoseconds; only sessions written since then.
+        folder: It may be in a project, whose accounts are looked for, too.
+    """
+    elsewhere, unknown = _moved(folder)
+    found = used(counts, home, os.environ, since, elsewhere)
+    value = {"usage": [row.to_json() for row in found.rows], "gaps": [*unknown, *found.gaps]}
+    shown: dict[str, Any] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
+        plain_value(value)
+    )
+    return shown
+
+
+def _moved(folder: Path) -> tuple[list[Moved], list[str]]:
+    """Where accounts keep their sessions, and why some of them are not known."""
+    places = Places(root_of(folder) or folder)
+    try:
+        config = load(places.config, environ=os.environ, book=read_book(places.accounts))
+        made = _made(state_dir() / "accounts")
+    except (HubError, OSError) as error:
+        why = error.detail if isinstance(error, HubError) else error
+        return [], [f"Accounts are not known, and where they keep their sessions: {why}"]
+    return list(moved(config, load_all(lambda: config), os.environ, made)), []
+
+
+def _made(folder: Path) -> dict[str, list[Path]]:
+    """The folders that hub made for accounts, by the agent's name: their accounts may stand in any project."""
+    if not folder.is_dir():
+        return {}
+    return {each.name: sorted(each.iterdir()) for each in folder.iterdir() if each.is_dir()}
