@@ -24,9 +24,9 @@ def fold(framer: LineFramer, chunks: list[bytes], start: int = 0) -> list[Line]:
 
 def test_lines_come_without_their_newline_and_with_the_offset_behind_it():
     framer = LineFramer()
-    assert framer.feed(b"one\ntw", 0) == [(b"one", 4, 0)]
-    assert framer.feed(b"o\n\nend", 6) == [(b"two", 8, 0), (b"", 9, 0)]
-    assert framer.finish() == [(b"end", 12, 0)]
+    assert framer.feed(b"one\ntw", 0) == [Line(b"one", 4, 0)]
+    assert framer.feed(b"o\n\nend", 6) == [Line(b"two", 8, 0), Line(b"", 9, 0)]
+    assert framer.finish() == [Line(b"end", 12, 0)]
     assert framer.finish() == []
 
 
@@ -81,8 +81,8 @@ def test_a_gigabyte_without_a_newline_costs_two_mebibytes():
         tracemalloc.stop()
     assert peak < 4 * MAX_LINE
     assert framer.feed(b"\nnext\n", 1 << 30) == [
-        (b"x" * HEAD, (1 << 30) + 1, (1 << 30) - HEAD),
-        (b"next", (1 << 30) + 6, 0),
+        Line(b"x" * HEAD, (1 << 30) + 1, (1 << 30) - HEAD),
+        Line(b"next", (1 << 30) + 6, 0),
     ]
 
 

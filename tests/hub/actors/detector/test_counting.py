@@ -11,12 +11,6 @@ import sys
 
 from tests.hub.providers.claude.summed import answer
 
-_LIGHT = """
-import sys
-import hub.actors.detector.counting, hub.providers.claude.totals
-print(sorted({name.partition(".")[0] for name in sys.modules} & {"attr", "click", "trio", "hashlib", "subprocess"}))
-print([name for name in sys.modules if name.startswith(("hub.domain", "hub.providers.store"))])
-"""
 _COUNTED = """
 import json, sys
 from hub.actors.detector.counting import counting
@@ -50,11 +44,6 @@ def made(root, *figures):
     for number, out in enumerate(figures):
         (place / f"{number}.jsonl").write_bytes(answer(f"m{out}", "r", out, "", "assistant"))
     return str(root)
-
-
-def test_processes_begin_before_anything_is_imported_that_they_do_not_need():
-    """While the first of them is waited for, all but one processor are idle."""
-    assert said(_LIGHT) == "[]\n[]\n"
 
 
 def test_answers_of_several_crews_count_once(tmp_path):

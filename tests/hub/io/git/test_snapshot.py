@@ -126,10 +126,10 @@ async def test_changes_are_found_again_after_many_snapshots(root):
             (wt.path / "new0").unlink()
         taken = await take(wt, f"h{turn}")
         assert in_commit(root, taken.sha) == on_disk(wt.path)
-    assert [change[::2] for change in taken.files] == [("a.txt", "M"), ("new3", "A")]
+    assert [(change.path, change.status) for change in taken.files] == [("a.txt", "M"), ("new3", "A")]
     (wt.path / "a.txt").write_text("a\n")
     back = await take(wt, "back")
-    assert [change[::2] for change in back.files] == [("a.txt", "M")]
+    assert [(change.path, change.status) for change in back.files] == [("a.txt", "M")]
     assert back.files[0].sha256 == hashlib.sha256(b"a\n").hexdigest()
 
 
@@ -286,7 +286,7 @@ async def test_the_agents_own_commits_are_the_parent(root):
     (wt.path / "b").write_text("after")
     taken = await take(wt)
     assert taken.parent == mine
-    assert [change[::2] for change in taken.files] == [("b", "A")]
+    assert [(change.path, change.status) for change in taken.files] == [("b", "A")]
 
 
 async def test_ignored_but_tracked_stays(root):
@@ -637,7 +637,7 @@ async def test_hubs_own_index_can_be_made_anew(root, loss):
             (gitdir / "directories").write_text("junk")
     taken = await take(wt)
     assert in_commit(root, taken.sha) == on_disk(wt.path)
-    assert [change[::2] for change in taken.files] == [("b", "A")]
+    assert [(change.path, change.status) for change in taken.files] == [("b", "A")]
 
 
 async def test_a_file_that_changes_meanwhile_is_stored_whole(root, monkeypatch):
