@@ -2,7 +2,7 @@
 
 Owns: the question of socket diagnostics (`NETLINK_SOCK_DIAG`), the table `/proc/net/tcp` where that is not to be had,
 and whether this kernel's word can be relied on at all.
-Must not: decide what follows from an answer, or import more than the standard library: short commands ask too.
+Must not: decide what follows from an answer.
 
 A port says nothing about a user: every process of the machine can connect to loopback, and listen on a free port of it.
 """
@@ -242,7 +242,7 @@ def _listed(pair: _Pair) -> Iterator[_Row]:
     port = b":%04X " % pair.here.port
     read = 0
     for table in _TABLES:
-        with suppress(FileNotFoundError), open(table, "rb") as file:  # noqa: PTH123  # no pathlib in short commands
+        with suppress(FileNotFoundError), open(table, "rb") as file:  # noqa: PTH123  # the kernel's own
             read += 1
             yield from (_row(line) for line in file if port in line)
     if not read:

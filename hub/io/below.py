@@ -1,7 +1,7 @@
 """Files below a folder, found and opened with care.
 
 Owns: the search of a whole tree, and the opening of a regular file, no step of whose path is a link.
-Must not: follow a link below the folder, wait for anybody, or import more than `os`: processes that count start with it.
+Must not: follow a link below the folder, or wait for anybody.
 
 Whoever may write into the folder chooses what lies there. So every step of a path is opened relative to the one before
 it; only a regular file is opened; a FIFO or a device never blocks.

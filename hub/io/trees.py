@@ -1,7 +1,7 @@
 """Which working tree of git a folder lies in, and of which repository that is.
 
 Owns: following the pointers that git itself follows: a `.git` that is a file, and `commondir`.
-Must not: run git, or import more than `os`: a look at the machine asks it of every agent's folder.
+Must not: run git.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def tree_of(folder: str) -> str:
     """The root of the working tree that a folder lies in; "" when in none."""
     place = folder.rstrip("/") or "/"
-    while not os.path.exists(f"{place.rstrip('/')}/.git"):  # noqa: PTH110  # pathlib is as long in coming as a look
+    while not os.path.exists(f"{place.rstrip('/')}/.git"):  # noqa: PTH110  # of text, in the hot path
         place, before = os.path.dirname(place), place  # noqa: PTH120  # as above
         if place in ("", before):
             return ""

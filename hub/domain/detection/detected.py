@@ -6,6 +6,7 @@ Must not: redact (who shows it does), or look at the machine.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -70,8 +71,6 @@ class Detected:
     def id(self) -> str:
         """The key by which it is adopted; never a path."""
         if self.gap is not None:
-            import hashlib  # noqa: PLC0415  # it loads OpenSSL, and there is next to never a gap
-
             return f"{self.provider}:skipped:{hashlib.sha256(self.gap.root.encode()).hexdigest()[:12]}"
         session = self.kept.session_id if self.kept is not None else self.choice.session_id
         if session or self.agent is None:
