@@ -1,1 +1,1 @@
-"""What the API serves as plain requests, one module a resource: its `ROUTES`, and the handlers of those that are more than one call."""
+"""What the API serves as plain requests, one module a resource: its `ROUTES`, and handlers where one call is not all."""
