@@ -11,6 +11,7 @@ import contextlib
 import os
 import re
 import stat
+import subprocess
 from pathlib import Path
 
 import attrs
@@ -315,8 +316,6 @@ def _read_key(path: Path) -> bytes:
 
 def _rev_parse(where: Path, *what: str) -> list[bytes]:
     """One `git rev-parse`, synchronous: it is asked once, before there is a daemon."""
-    import subprocess  # noqa: PLC0415  # a look at the machine does without
-
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(  # noqa: S603  # argv is constant

@@ -13,13 +13,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hub.domain.event import Event
 from hub.domain.text import cap as cap  # noqa: PLC0414  # part of the API
 from hub.domain.text import whole_words
-
-if TYPE_CHECKING:
-    from hub.domain.event import Event  # a store has none
 
 MAX_INT = 2**53
 _EXCERPT_TEXT = 400

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from hub.domain.config.model import ProviderSettings
-    from hub.domain.config.reader import Config
-    from hub.domain.detection.adoption import Opening
-    from hub.domain.detection.processes import Signature
-    from hub.providers.base import Provider
-    from hub.providers.quota import QuotaClient
-    from hub.providers.spent import Spent
+from hub.domain.config.model import ProviderSettings
+from hub.domain.config.reader import Config
+from hub.domain.detection.adoption import Opening
+from hub.domain.detection.processes import Signature
+from hub.errors import Code, HubError
+from hub.providers.base import Provider
+from hub.providers.quota import QuotaClient
+from hub.providers.spent import Spent
 
 _WHERE: Mapping[str, tuple[str, str]] = {
     "claude": ("hub.providers.claude.agent", "PROVIDER"),
@@ -100,8 +100,6 @@ def load(name: str) -> Provider:
         HubError: `not_found`; there is none.
     """
     if name not in _WHERE:
-        from hub.errors import Code, HubError  # noqa: PLC0415  # a look at the machine loads none
-
         raise HubError(Code.NOT_FOUND, f"There is no provider {name!r}.", hint=f"Known: {', '.join(_WHERE)}.")
     module, attribute = _WHERE[name]
     provider: Provider = getattr(import_module(module), attribute)

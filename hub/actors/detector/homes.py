@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 
 from hub.domain.account import Account
+from hub.domain.config.reader import Config
 from hub.providers import stores
-
-if TYPE_CHECKING:
-    from hub.domain.config.reader import Config
-    from hub.providers.base import Provider
+from hub.providers.base import Provider
 
 
 @attrs.frozen

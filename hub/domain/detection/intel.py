@@ -8,14 +8,12 @@ Must not: open a file, know any one agent, or redact (who shows these values doe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import attrs
 
-if TYPE_CHECKING:
-    from hub.domain.intent.fold import (
-        Intent,  # a third of what a list of sessions imports, and not for a list
-    )
+from hub.domain.intent.fold import (
+    Intent,
+)
 
 MAX_TURNS = 16
 """How many turns `recent_turns` has at most."""

@@ -10,6 +10,7 @@ a place, it goes on rule by rule for a while, from one head that matters to the 
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -58,8 +59,6 @@ class PrefixRules:
 
     def confirmed_by(self, engine: Engine) -> PrefixRules:
         """The same rules, but keys of a kind that is also published are left to the engine's judgement."""
-        import copy  # noqa: PLC0415  # a look at the machine has no engine
-
         rules = copy.copy(self)
         rules._engine = engine  # noqa: SLF001 - its own copy
         return rules

@@ -13,16 +13,13 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import attrs
 
 from hub.domain.detection.intel import Found, Limits, Place, Unreadable
 from hub.io.below import RefusedError, open_below, refused, true_path
+from hub.io.stores.sqlite import Database
 from hub.io.walk import OutOfTime, folders, walk
-
-if TYPE_CHECKING:
-    from hub.io.stores.sqlite import Database
 
 _WALK_SECONDS = 2.0
 
