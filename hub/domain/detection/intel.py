@@ -8,12 +8,14 @@ Must not: open a file, know any one agent, or redact (who shows these values doe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
-from hub.domain.intent.fold import (
-    Intent,
-)
+if TYPE_CHECKING:
+    from hub.domain.intent.fold import (
+        Intent,  # a third of what a list of sessions imports, and not for a list
+    )
 
 MAX_TURNS = 16
 """How many turns `recent_turns` has at most."""

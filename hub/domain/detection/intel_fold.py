@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Container, Iterable, Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hub.domain.contract import Sourced
 from hub.domain.detection.intel import MAX_TURNS, Accounting, CallEnd, SessionIntel, StoreHit, Turn, drift
-from hub.domain.event import Event, EventType
-from hub.domain.intent.fold import IntentFold
-from hub.domain.intent.plan import MAX_ITEMS as PLAN_ITEMS
-from hub.domain.intent.shell import written
+
+if TYPE_CHECKING:
+    from hub.domain.contract import Sourced
+    from hub.domain.intent.fold import IntentFold
 
 MAX_ITEMS = 2_000
 """Distinct files, skills or steps that are kept; more than a person could use, and bounded."""
@@ -179,8 +178,11 @@ class Draft:
 
     def began(self, key: str, tool: str, *, command: str = "", path: str = "") -> None:
         """A call of a tool, by its key: of a shell with its command, of a tool that writes with the file."""
-        if ">" in command and (paths := written(command)):
-            self.touches(key, paths)
+        if ">" in command:
+            from hub.domain.intent.shell import written  # noqa: PLC0415  # few commands write a file so
+
+            if paths := written(command):
+                self.touches(key, paths)
         self._feed("tool_use", "", tool=tool, toolId=key, command=command, path=path)
 
     def ended(self, key: str, text: str = "", *, exit_code: int | None = None, failed: bool = False) -> None:
@@ -215,11 +217,15 @@ class Draft:
             self._put(kind, text, meta)
 
     def _put(self, kind: str, text: str, meta: Mapping[str, Any]) -> None:
+        from hub.domain.event import Event, EventType  # noqa: PLC0415  # a list of sessions has none
+
         self._events += 1
         self._fold().feed(self._events, Event(EventType(kind), text, meta))
 
     def _fold(self) -> IntentFold:
         if self._intent is None:
+            from hub.domain.intent.fold import IntentFold  # noqa: PLC0415  # a list of sessions does without
+
             self._intent = IntentFold()
         return self._intent
 
@@ -227,6 +233,8 @@ class Draft:
         """The plan, once its steps have been told: an agent may tell thousands, each in a record of its own."""
         if not self._replanned or not self.lifts:
             return
+        from hub.domain.intent.plan import MAX_ITEMS as PLAN_ITEMS  # noqa: PLC0415  # as above
+
         self._replanned = False
         told = list(islice(self._plan.values(), PLAN_ITEMS))
         plan = ([words for words, _ in told], [words for words, done in told if not done])
