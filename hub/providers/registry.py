@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hub.domain.config.model import ProviderSettings
 from hub.domain.config.reader import Config
-from hub.domain.detection.adoption import Opening
 from hub.domain.detection.processes import Signature
 from hub.errors import Code, HubError
 from hub.providers.base import Provider
 from hub.providers.quota import QuotaClient
 from hub.providers.spent import Spent
+
+if TYPE_CHECKING:
+    from hub.domain.detection.adoption import Opening  # which brings the fold of intents
 
 _WHERE: Mapping[str, tuple[str, str]] = {
     "claude": ("hub.providers.claude.agent", "PROVIDER"),
