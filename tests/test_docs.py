@@ -224,17 +224,32 @@ def test_every_module_says_what_it_owns_and_must_not(path):
     assert "Must not:" in head or "Must not" in head
 
 
+DECISIONS = sorted((ROOT / "design" / "decisions").glob("[0-9]*.md"))
+
+
 def test_decisions_are_numbered_without_a_gap():
     """Two decisions with one number cannot both be cited, and a gap looks like one that was withdrawn."""
-    paths = sorted((ROOT / "design" / "decisions").glob("*.md"))
-    assert [path.name[:5] for path in paths] == [f"{number:04}-" for number in range(1, len(paths) + 1)]
-    for path in paths:
+    assert [path.name[:5] for path in DECISIONS] == [f"{number:04}-" for number in range(1, len(DECISIONS) + 1)]
+    for path in DECISIONS:
         assert path.read_text().startswith(f"# {path.name[:4]} "), path.name
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name[:4])
+def test_a_decision_has_at_most_half_a_page(path):
+    """Sixty of them are read one by one only if each can be read at a glance."""
+    assert len(path.read_text()) <= 2400
+
+
+def test_every_decision_is_in_the_index_once():
+    """By subject, one line each; a link to one that is gone fails with the links of the documents."""
+    index = (ROOT / "design" / "decisions" / "README.md").read_text()
+    told = re.findall(r"^- \[(\d{4})\]\((\1-[a-z0-9-]+\.md)\) .+$", index, re.MULTILINE)
+    assert sorted(name for _, name in told) == [path.name for path in DECISIONS]
 
 
 def test_decisions_that_are_cited_are_there():
     """In the documents, and in the code, which names them by number alone."""
-    there = {path.stem for path in (ROOT / "design" / "decisions").glob("*.md")}
+    there = {path.stem for path in DECISIONS}
     numbers = {name[:4] for name in there}
     for path in [
         ROOT / "README.md",
