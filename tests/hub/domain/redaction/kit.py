@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
+from functools import cache
 
 from hub.domain.redaction.known import MIN_LENGTH, forms
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
@@ -50,12 +51,17 @@ def sample(rule: Rule, rng: random.Random) -> str:
     )
 
 
+@cache
+def drawable(letters: str) -> list[str]:
+    """The letters of a run that are drawn: those that are no sign between a name and its value."""
+    fitting = re.compile(f"[{letters}]")
+    return [c for c in map(chr, range(33, 127)) if fitting.match(c) and c not in "-.,:\\ "] or ["\n"]
+
+
 def drawn_run(run: Run, rng: random.Random, *, mixed: bool) -> str:
     if run.stop == "PRIVATE KEY-----":
         return "RSA "
-    letters = [
-        c for c in map(chr, range(33, 127)) if re.match(f"[{run.letters}]", c) and c not in "-.,:\\ "
-    ] or ["\n"]
+    letters = drawable(run.letters)
     size = run.least if run.most <= SEPARATOR else min(run.most, max(run.least, 4) + 20)
     while True:
         units = (f"%{rng.randrange(256):02X}" if c == "%" else c for c in rng.choices(letters, k=size))
