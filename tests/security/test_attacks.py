@@ -338,8 +338,8 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     45: (
         "Text that makes a pattern slow",
         (
-            "tests/hub/domain/redaction/test_rules.py::test_hostile_text_is_read_in_linear_time",
-            "tests/hub/domain/redaction/test_rules.py::test_heads_without_bodies_are_passed_over",
+            "tests/hub/domain/redaction/test_prefix.py::test_hostile_text_is_read_in_linear_time",
+            "tests/hub/domain/redaction/test_prefix.py::test_heads_without_bodies_are_passed_over",
             "tests/hub/domain/test_resets.py::test_long_noise_is_read_in_bounded_time",
             "tests/hub/domain/intent/test_statements.py::test_no_text_makes_it_slow",
         ),
