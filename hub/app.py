@@ -45,7 +45,7 @@ from hub.makers import Makers
 from hub.mcp.http import ToolsApp
 from hub.providers.registry import load_all
 from hub.scrubbing import Scrubbing
-from hub.web.gateway import Gateway
+from hub.web.context import Context
 from hub.web.server import Bound, serve
 from supervisors import (
     Actor,
@@ -79,8 +79,6 @@ _PERIOD = 30.0
 _MAX_JOBS = 16
 _DISPATCH = ("hub.actors.adapter", "hub.actors.launch", "hub.actors.session.crew")
 """What a dispatch takes besides the providers."""
-_ROUTING = "hub.web.routing"
-"""Quart, and what serves requests through it."""
 _GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
 """Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
@@ -301,37 +299,20 @@ class App:
         garbage.keep()
 
     def _warm(self) -> None:
-        for module in (*_DISPATCH, _ROUTING):
+        for module in _DISPATCH:
             import_module(module)
         list(self.providers.values())
 
-    def gateway(self) -> Gateway:
-        """The API's way to the actors."""
-        return Gateway(
-            self.places,
-            self.ref("session"),
-            self.ref("pipelines"),
-            self.ref("events"),
-            self.ref("settings"),
-            self.ref("breakers"),
-            self.ref("quota"),
-            self.ref("approvals"),
-            self.ref("outcomes"),
-            self.ref("models"),
-            self.ref("detector"),
-            self.ref("audit"),
-            self.ref("knowledge"),
-            self._snapshot,
-            self.scrubbing.file,
-            self.insist_on_trust,
-        )
+    def context(self) -> Context:
+        """What serves the API's routes."""
+        return Context(self.places, self.ref, self._snapshot, self.scrubbing.file, self.insist_on_trust)
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
         server = self.config.server
         door = partial(
             serve,
-            self.gateway(),
+            self.context(),
             host=self.host,
             port=port,
             redact=self.scrubbing.value,

@@ -11,18 +11,20 @@ from typing import Any
 
 import trio
 
-from hub.web.backend import Backend
 from hub.web.codec import encode
+from hub.web.context import Context
 from hub.web.problem import Redact, Reply, as_hub_error, problem
 from hub.web.route import Route
 
 
 async def answer(
-    route: Route, backend: Backend, decode: Callable[[], Awaitable[Any]], redact: Redact
+    route: Route, context: Context, decode: Callable[[], Awaitable[Any]], redact: Redact
 ) -> Reply:
     """What the route says to what `decode` gives. Never raises an error."""
     try:
-        told = await route.handle(backend, await decode())
+        told = await route.handle(context, await decode())
+        if route.done:
+            told = {"ok": True, **told}
         if route.foreign:
             body = await trio.to_thread.run_sync(lambda: encode(redact(told)))
         else:

@@ -21,7 +21,8 @@ import trio
 
 from hub.domain.event import Record
 from hub.errors import HubError
-from hub.web.backend import Backend, Subscription
+from hub.messages import Subscription
+from hub.web.context import Context
 from hub.web.encoder import Encoder
 from supervisors import ActorDied
 
@@ -66,8 +67,8 @@ def pace(clients: int) -> float:
 class Feed:
     """Gives what is new to every member; to be run beside the server."""
 
-    def __init__(self, backend: Backend, encoder: Encoder) -> None:
-        self._backend = backend
+    def __init__(self, context: Context, encoder: Encoder) -> None:
+        self._context = context
         self._encoder = encoder
         self._members: dict[Member, None] = {}
         self._recent: deque[Record] = deque(maxlen=_REACH)
@@ -117,7 +118,7 @@ class Feed:
     async def _serve(self) -> Why:
         try:
             with trio.CancelScope() as self._scope:
-                async with self._backend.subscribe(None) as subscription:
+                async with self._context.subscribe(None) as subscription:
                     await self._pump(subscription)
                 if subscription.lagged.is_set():
                     return Why.LAGGED

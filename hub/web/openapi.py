@@ -15,8 +15,8 @@ import msgspec
 import hub
 from hub.domain.jsonvalue import JsonObject
 from hub.errors import RULES, Code
-from hub.web.backend import Backend
 from hub.web.codec import required
+from hub.web.context import Context
 from hub.web.problem import MEDIA_TYPE
 from hub.web.route import NoQuery, Operation, Route, get
 from hub.web.schema import Problem
@@ -62,11 +62,10 @@ def route(routes: Sequence[Route]) -> Route:
     def document() -> JsonObject:
         return describe([*routes, SOCKET, SSE, TOOLS, own])
 
-    async def openapi(_: Backend, __: NoQuery) -> JsonObject:
-        """This description of the API."""
+    async def openapi(_: Context, __: NoQuery) -> JsonObject:
         return document()
 
-    own = get("/openapi.json", openapi, answer=dict[str, Any])
+    own = get("/openapi.json", "This description of the API.", openapi, answer=dict[str, Any])
     return own
 
 

@@ -3,24 +3,21 @@
 Owns: `Route`, the value every resource's `ROUTES` is made of, and the constructors `get` and `post`.
 Must not: know any one route, or how it is served.
 
-A handler is decode -> one actor call -> encode: the decoding is declared here by a type, the encoding is the
-same for all, so what is left to write is the call.
+Guard, decode, call, encode are the same for all. What is written for a route is its types and the message it sends
+(`hub.web.context.call`); a handler of its own only where it does more than that.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
 from hub.errors import Code
-from hub.web.backend import Backend
-from hub.web.schema import Body, Nothing, Query
-
-B = TypeVar("B", bound="Body | list[Any]")
-Q = TypeVar("Q", bound=Query)
+from hub.web.context import Handler
+from hub.web.schema import Nothing, Query
 
 
 class NoQuery(Query, frozen=True, kw_only=True):
@@ -64,44 +61,49 @@ class Route(Operation):
     """An operation and what serves it.
 
     Attributes:
-        handle: Called with the backend and the decoded `given`; what it answers is encoded as JSON.
+        handle: Given the decoded `given`; what it answers is encoded as JSON.
         foreign: Its texts come from files, from git or from agents. They are redacted as it is encoded, in a worker
             thread: it may be large, and nobody else waits for it.
     """
 
-    handle: Callable[[Backend, Any], Awaitable[Any]]
+    handle: Handler
     foreign: bool = False
 
-
-def _summary(handle: Callable[..., object]) -> str:
-    return (handle.__doc__ or "").strip().partition("\n")[0]
+    @property
+    def done(self) -> bool:
+        """Whether its answer begins with `ok`: what it was asked for is done."""
+        return self.method == "POST" and "ok" in getattr(self.answer, "__struct_fields__", ())
 
 
 def get(
     path: str,
-    handle: Callable[[Backend, Q], Awaitable[Any]],
+    summary: str,
+    handle: Handler,
     *,
     answer: Any,
-    query: type[Q | NoQuery] = NoQuery,
+    query: type[Query] = NoQuery,
     codes: frozenset[Code] = frozenset(),
     foreign: bool = False,
+    media: str = "application/json",
 ) -> Route:
-    """A route that reads; its summary is the first line of the handler's docstring."""
+    """A route that reads."""
     return Route(
         method="GET",
         path=path,
-        summary=_summary(handle),
+        summary=summary,
         given=query,
         answer=answer,
         codes=codes,
         handle=handle,
         foreign=foreign,
+        media=media,
     )
 
 
 def post(
     path: str,
-    handle: Callable[[Backend, B], Awaitable[Any]],
+    summary: str,
+    handle: Handler,
     *,
     answer: Any,
     body: Any = Nothing,
@@ -109,11 +111,11 @@ def post(
     codes: frozenset[Code] = frozenset(),
     foreign: bool = False,
 ) -> Route:
-    """A route that changes something; its summary is the first line of the handler's docstring."""
+    """A route that changes something."""
     return Route(
         method="POST",
         path=path,
-        summary=_summary(handle),
+        summary=summary,
         given=body,
         answer=answer,
         status=status,

@@ -18,8 +18,8 @@ from werkzeug.exceptions import HTTPException
 from hub.errors import Code, HubError
 from hub.web import openapi
 from hub.web.answer import answer
-from hub.web.backend import Backend
 from hub.web.codec import decode_body, decode_query
+from hub.web.context import Context
 from hub.web.problem import Redact, Reply, as_hub_error, problem
 from hub.web.route import NoQuery, Route
 
@@ -28,12 +28,12 @@ _LARGE = 1 << 14
 """Bytes of a body that takes longer to decode than a thread to ask for."""
 
 
-def quart_app(routes: tuple[Route, ...], backend: Backend, redact: Redact) -> QuartTrio:
+def quart_app(routes: tuple[Route, ...], context: Context, redact: Redact) -> QuartTrio:
     """Quart with an endpoint for each route, and a problem document for everything else."""
     app = QuartTrio("hub.web", static_folder=None)
     app.url_map.merge_slashes = False
     for route in (*routes, openapi.route(routes)):
-        _add(app, route, _endpoint(route, backend, redact))
+        _add(app, route, _endpoint(route, context, redact))
 
     async def unrouted(error: HTTPException) -> Response:
         return _response(_unrouted(error, redact))
@@ -53,9 +53,9 @@ def _add(app: QuartTrio, route: Route, endpoint: Endpoint) -> None:
     )
 
 
-def _endpoint(route: Route, backend: Backend, redact: Redact) -> Endpoint:
+def _endpoint(route: Route, context: Context, redact: Redact) -> Endpoint:
     async def endpoint(**path: str) -> Response:
-        return _response(await answer(route, backend, partial(_decode, route, path), redact))
+        return _response(await answer(route, context, partial(_decode, route, path), redact))
 
     return endpoint
 

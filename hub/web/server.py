@@ -34,9 +34,9 @@ from hub.errors import Code, HubError
 from hub.io.log import PLAIN
 from hub.owners import Owners
 from hub.web.app import create_app
-from hub.web.backend import Backend
 from hub.web.callers import Caller, caller
 from hub.web.connection import Connection
+from hub.web.context import Context
 from hub.web.crowd import Crowd
 from hub.web.guard import MAX_HEADERS, App, Policy
 from hub.web.problem import Redact, as_it_is
@@ -82,7 +82,7 @@ class Bound:
 
 
 async def serve(
-    backend: Backend,
+    context: Context,
     stop: trio.Event,
     *,
     host: str = "127.0.0.1",
@@ -100,7 +100,7 @@ async def serve(
     Reports where it is bound once connections are accepted. Cancelled, it drops every connection at once.
 
     Args:
-        backend: What answers.
+        context: What answers.
         stop: Set it to end in order.
         host: A loopback address; anything else is refused.
         port: 0 = any free one.
@@ -122,9 +122,9 @@ async def serve(
         where = listening[0].getsockname()
         bound = Bound(where[0], where[1], os.fspath(unix) if unix is not None else "")
         policy = Policy.for_port(bound.port, origins, token=token, project=project)
-        streams = Streams(backend, stop, redact)
+        streams = Streams(context, stop, redact)
         app = create_app(
-            backend, policy, streams, port=bound.port, project=project, redact=redact, tools=tools
+            context, policy, streams, port=bound.port, project=project, redact=redact, tools=tools
         )
         owners = doors.enter_context(Owners())
         async with trio.open_nursery() as beside:

@@ -27,9 +27,10 @@ from msgspec import Meta
 from hub.domain.canonical import StrictJsonError, parse_strict
 from hub.domain.event import Record
 from hub.errors import Code, HubError
+from hub.messages import Subscription
 from hub.web import websocket
-from hub.web.backend import Backend, Subscription
 from hub.web.codec import decode_query
+from hub.web.context import Context
 from hub.web.encoder import MAX_BATCH, Encoder
 from hub.web.feed import Feed, Why, pace
 from hub.web.guard import Message, Receive, Scope, Send, respond
@@ -101,13 +102,13 @@ NOT_JSON = Close(1007, "JSON only")
 class Streams:
     """Serves every stream of one server."""
 
-    def __init__(self, backend: Backend, drain: trio.Event, redact: Redact = as_it_is) -> None:
-        self._backend = backend
+    def __init__(self, context: Context, drain: trio.Event, redact: Redact = as_it_is) -> None:
+        self._context = context
         self._drain = drain
         self._redact = redact
         self._encoder = Encoder()
         self._open = 0
-        self.feed = Feed(backend, self._encoder)
+        self.feed = Feed(context, self._encoder)
         """To be run beside the server; without it every stream follows the log by itself."""
 
     def plain(self, scope: Scope) -> HubError | None:
@@ -162,7 +163,7 @@ class Streams:
         begun = False
         try:
             async with AsyncExitStack() as stack:
-                subscription = await stack.enter_async_context(self._backend.subscribe(since))
+                subscription = await stack.enter_async_context(self._context.subscribe(since))
                 begun = True
                 yield _Own(subscription, stack.aclose)
         except Exception:

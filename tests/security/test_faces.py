@@ -112,7 +112,7 @@ async def test_a_line_of_a_log_is_one_record_whatever_is_in_it(made, monkeypatch
     async with daemon_of(made, monkeypatch) as live:
         await attacked(live)
         await live.ask("session", RequestStop())
-        history = await live.daemon.app.gateway().history(10_000)
+        history = await live.get("/api/history", {"limit": 10_000})
     lines = (made.hub / "audit.jsonl").read_bytes().split(b"\n")
     assert lines.pop() == b""
     records = [json.loads(line) for line in lines]

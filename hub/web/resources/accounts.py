@@ -11,8 +11,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from hub.domain.jsonvalue import JsonObject
-from hub.errors import Code
-from hub.web.backend import Backend
+from hub.errors import Code, HubError
+from hub.messages import AddAccount, GetSessionFacts, RemoveAccount, SwitchAccount
+from hub.web.context import WRITE, Context, call
 from hub.web.resources.providers import ProviderAccount, ProviderName
 from hub.web.route import post
 from hub.web.schema import Body, Done
@@ -57,28 +58,38 @@ class AccountGone(Done, frozen=True, kw_only=True):
     active_account: str
 
 
-async def switch(backend: Backend, body: Which) -> JsonObject:
-    """Make an account the active one; the next session or handoff uses it."""
-    return {"ok": True, **await backend.switch_account(body.provider, body.label)}
-
-
-async def add(backend: Backend, body: NewAccount) -> JsonObject:
-    """Register a login in a directory of its own."""
-    return {"ok": True, **await backend.add_account(body.provider, body.label, body.config_dir)}
-
-
-async def remove(backend: Backend, body: Which) -> JsonObject:
-    """Forget a login; its directory stays."""
-    return {"ok": True, **await backend.remove_account(body.provider, body.label)}
+async def remove(context: Context, body: Which) -> JsonObject:
+    """Unless the session that runs has it."""
+    facts = await context.call(GetSessionFacts())
+    if facts["active"] and [body.provider, body.label] in facts["accounts"]:
+        raise HubError(
+            Code.ACCOUNT_IN_USE, f"The session that runs uses {body.provider}'s account {body.label!r}."
+        )
+    return await context.call(RemoveAccount(body.provider, body.label), timeout=WRITE)
 
 
 _CODES = frozenset({Code.NOT_FOUND, Code.CONFIG_INVALID, Code.NO_PERMISSION})
 
 ROUTES = (
-    post("/api/providers/account", switch, body=Which, answer=AccountNow, codes=_CODES),
-    post("/api/providers/account/add", add, body=NewAccount, answer=AccountNow, codes=_CODES),
+    post(
+        "/api/providers/account",
+        "Make an account the active one; the next session or handoff uses it.",
+        call(lambda body: SwitchAccount(body.provider, body.label), WRITE),
+        body=Which,
+        answer=AccountNow,
+        codes=_CODES,
+    ),
+    post(
+        "/api/providers/account/add",
+        "Register a login in a directory of its own.",
+        call(lambda body: AddAccount(body.provider, body.label, body.config_dir), WRITE),
+        body=NewAccount,
+        answer=AccountNow,
+        codes=_CODES,
+    ),
     post(
         "/api/providers/account/remove",
+        "Forget a login; its directory stays.",
         remove,
         body=Which,
         answer=AccountGone,

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from hub.domain.config.model import Severity
-from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend
-from hub.web.route import NoQuery, get, post
+from hub.messages import GetApprovals, ResolveApproval
+from hub.web.context import WRITE, call
+from hub.web.route import get, post
 from hub.web.schema import Answer, Body, Done, Timestamp
 
 MAX_NOTE = 10_000
@@ -60,21 +60,17 @@ class Resolved(Done, frozen=True, kw_only=True):
     approved: bool
 
 
-async def listed(backend: Backend, _: NoQuery) -> JsonArray:
-    """What waits for a person's word, oldest first."""
-    return await backend.approvals()
-
-
-async def resolve(backend: Backend, body: Resolution) -> JsonObject:
-    """Approve or deny a pending request."""
-    return {"ok": True, **await backend.resolve_approval(body.id, approved=body.approved, note=body.note)}
-
-
 ROUTES = (
-    get("/api/approvals", listed, answer=list[Approval]),
+    get(
+        "/api/approvals",
+        "What waits for a person's word, oldest first.",
+        call(GetApprovals),
+        answer=list[Approval],
+    ),
     post(
         "/api/approvals/{id}",
-        resolve,
+        "Approve or deny a pending request.",
+        call(lambda body: ResolveApproval(body.id, body.approved, body.note), WRITE),
         body=Resolution,
         answer=Resolved,
         codes=frozenset({Code.NOT_FOUND, Code.APPROVAL_RESOLVED}),

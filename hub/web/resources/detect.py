@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from hub.domain.detection.lineup import Confidence
-from hub.domain.jsonvalue import JsonArray, JsonObject
+from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code, HubError
-from hub.web.backend import Backend
+from hub.messages import Adopt, Detect
+from hub.web.context import BEGIN, WRITE, Context, call
 from hub.web.resources.providers import ProviderName
 from hub.web.resources.session import Trust
 from hub.web.route import get, post
@@ -87,11 +88,6 @@ class Detected(Answer, frozen=True, kw_only=True):
     session: Intel | None
 
 
-async def detect(backend: Backend, query: DetectQuery) -> JsonArray:
-    """AI coding agents on this machine: those that run, and sessions written lately."""
-    return await backend.detect(query.since_hours)
-
-
 DetectedId = Annotated[
     str,
     Meta(
@@ -141,21 +137,22 @@ class Adopted(Done, frozen=True, kw_only=True):
     terminal: str
 
 
-async def adopt(backend: Backend, body: AdoptOrder) -> JsonObject:
-    """Write a brief of an agent's work for another one, and let that go on with it."""
+async def adopt(context: Context, body: AdoptOrder) -> JsonObject:
+    """A brief alone starts nothing, so nobody has to have agreed to anything."""
     if body.start and body.interactive:
         why = "start and interactive exclude each other"
         raise HubError(Code.INVALID, f"Body: {why}.", errors=[{"path": "$.interactive", "message": why}])
-    answer = await backend.adopt(
+    if body.start or body.interactive:
+        await context.insist(body.trust)
+    order = Adopt(
         body.id,
         body.target,
         start=body.start,
         interactive=body.interactive,
         stop=body.stop,
         repository=body.repository,
-        trust=body.trust,
     )
-    return {"ok": True, **answer}
+    return await context.call(order, timeout=BEGIN)
 
 
 _ADOPT = frozenset(
@@ -179,6 +176,21 @@ _ADOPT = frozenset(
 )
 
 ROUTES = (
-    get("/api/detect", detect, query=DetectQuery, answer=list[Detected], foreign=True),
-    post("/api/detect/adopt", adopt, body=AdoptOrder, answer=Adopted, codes=_ADOPT, foreign=True),
+    get(
+        "/api/detect",
+        "AI coding agents on this machine: those that run, and sessions written lately.",
+        call(lambda query: Detect(query.since_hours), WRITE),
+        query=DetectQuery,
+        answer=list[Detected],
+        foreign=True,
+    ),
+    post(
+        "/api/detect/adopt",
+        "Write a brief of an agent's work for another one, and let that go on with it.",
+        adopt,
+        body=AdoptOrder,
+        answer=Adopted,
+        codes=_ADOPT,
+        foreign=True,
+    ),
 )

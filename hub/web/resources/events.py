@@ -13,7 +13,8 @@ from msgspec import Meta
 
 from hub.domain.event import Tag
 from hub.domain.jsonvalue import JsonArray
-from hub.web.backend import Backend
+from hub.messages import EventsSince
+from hub.web.context import Context
 from hub.web.route import get
 from hub.web.schema import Answer, EventId, Query
 
@@ -35,9 +36,17 @@ class EventRecord(Answer, frozen=True, kw_only=True):
     meta: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-async def events(backend: Backend, query: EventsQuery) -> JsonArray:
-    """Events newer than an id, oldest first."""
-    return [record.to_json() for record in await backend.events_since(query.since, query.limit)]
+async def events(context: Context, query: EventsQuery) -> JsonArray:
+    """As the streams have them."""
+    return [record.to_json() for record in await context.call(EventsSince(query.since, query.limit))]
 
 
-ROUTES = (get("/api/events", events, answer=list[EventRecord], query=EventsQuery),)
+ROUTES = (
+    get(
+        "/api/events",
+        "Events newer than an id, oldest first.",
+        events,
+        answer=list[EventRecord],
+        query=EventsQuery,
+    ),
+)

@@ -11,14 +11,17 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
+import trio
 from msgspec import Meta
 
-from hub.domain.jsonvalue import JsonObject
 from hub.domain.text import NOT_IN_PATHS
 from hub.errors import Code
-from hub.web.backend import Backend
-from hub.web.route import NoQuery, get, post
-from hub.web.schema import Answer, EventId, Nothing, Query, Timestamp
+from hub.io.graph.project import project_graph
+from hub.messages import GetGraph, GetGraphDetail, IndexCode, Retrieve
+from hub.web.codec import encode_plain
+from hub.web.context import Context, call
+from hub.web.route import get, post
+from hub.web.schema import Answer, EventId, Query, Timestamp
 
 _WORD = r"^[a-z_]{0,32}$(?!\n)"
 _ID = r"^[a-z0-9-]{0,64}$(?!\n)"
@@ -152,29 +155,16 @@ class Chunk(Answer, frozen=True, kw_only=True, rename=None):
     )
 
 
-async def graph(backend: Backend, _: NoQuery) -> JsonObject:
-    """How much the knowledge graph holds, and as of when."""
-    return await backend.graph()
+async def project(context: Context, query: ProjectQuery) -> bytes:
+    """Nothing of it is kept."""
+    return await trio.to_thread.run_sync(
+        lambda: encode_plain(project_graph(context.places.root, query.path, context.hide))
+    )
 
 
-async def detail(backend: Backend, query: DetailQuery) -> JsonObject:
-    """The newest nodes of the graph and the edges between them."""
-    return await backend.graph_detail(query.limit, query.type, query.session_id)
-
-
-async def project(backend: Backend, query: ProjectQuery) -> bytes:
-    """A look at the code of a folder; nothing of it is kept."""
-    return await backend.graph_project(query.path)
-
-
-async def index(backend: Backend, _: Nothing) -> JsonObject:
-    """Bring the index of the code up to date, in the background."""
-    return {"ok": True, **await backend.index_code()}
-
-
-async def retrieval(backend: Backend, query: RetrievalQuery) -> bytes:
-    """The chunks of code that answer a question best."""
-    return await backend.retrieval(query.q, query.limit)
+async def retrieval(context: Context, query: RetrievalQuery) -> bytes:
+    """What they were hidden in has left nothing that is not plain."""
+    return encode_plain(await context.call(Retrieve(query.q, query.limit)))
 
 
 _UNUSABLE = frozenset(
@@ -182,15 +172,44 @@ _UNUSABLE = frozenset(
 )
 
 ROUTES = (
-    get("/api/graph", graph, answer=Graph, codes=_UNUSABLE),
-    get("/api/graph/detail", detail, answer=Detail, query=DetailQuery, codes=_UNUSABLE, foreign=True),
+    get(
+        "/api/graph",
+        "How much the knowledge graph holds, and as of when.",
+        call(GetGraph),
+        answer=Graph,
+        codes=_UNUSABLE,
+    ),
+    get(
+        "/api/graph/detail",
+        "The newest nodes of the graph and the edges between them.",
+        call(lambda query: GetGraphDetail(query.limit, query.type, query.session_id)),
+        answer=Detail,
+        query=DetailQuery,
+        codes=_UNUSABLE,
+        foreign=True,
+    ),
     get(
         "/api/graph/project",
+        "A look at the code of a folder; nothing of it is kept.",
         project,
         answer=ProjectGraph,
         query=ProjectQuery,
         codes=frozenset({Code.NOT_FOUND}),
     ),
-    post("/api/graph/scan", index, answer=Scanning, status=202, codes=_UNUSABLE),
-    get("/api/retrieval", retrieval, answer=list[Chunk], query=RetrievalQuery, codes=_UNUSABLE),
+    post(
+        "/api/graph/scan",
+        "Bring the index of the code up to date, in the background.",
+        call(IndexCode),
+        answer=Scanning,
+        status=202,
+        codes=_UNUSABLE,
+    ),
+    get(
+        "/api/retrieval",
+        "The chunks of code that answer a question best.",
+        retrieval,
+        answer=list[Chunk],
+        query=RetrievalQuery,
+        codes=_UNUSABLE,
+    ),
 )

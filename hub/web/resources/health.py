@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hub
 from hub.domain.jsonvalue import JsonObject
-from hub.web.backend import Backend
+from hub.web.context import Context
 from hub.web.route import NoQuery, Route, get
 from hub.web.schema import Answer
 
@@ -37,18 +37,17 @@ class Index(Answer, frozen=True, kw_only=True):
 def routes(port: int, project: str) -> tuple[Route, ...]:
     """The routes of a server that listens on `port`."""
 
-    async def health(_: Backend, __: NoQuery) -> JsonObject:
-        """Whether the daemon listens."""
+    async def health(_: Context, __: NoQuery) -> JsonObject:
         return {"ok": True, "port": port, "version": hub.__version__, "project": project}
 
     return (
-        get("/", index, answer=Index),
-        get("/api/health", health, answer=Health),
+        get("/", "Where to find what.", index, answer=Index),
+        get("/api/health", "Whether the daemon listens.", health, answer=Health),
     )
 
 
-async def index(_: Backend, __: NoQuery) -> JsonObject:
-    """Where to find what."""
+async def index(_: Context, __: NoQuery) -> JsonObject:
+    """The ways in."""
     return {
         "name": "hub",
         "version": hub.__version__,

@@ -12,7 +12,9 @@ from msgspec import Meta
 
 from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend
+from hub.io import git
+from hub.messages import AuditAppend, AuditEntry, AuditHistory
+from hub.web.context import READ, WRITE, Context
 from hub.web.route import NoQuery, get, post
 from hub.web.schema import MAX_SAFE_INTEGER, Answer, Body, Done, Query, Sha, Timestamp
 
@@ -91,32 +93,57 @@ class Rewound(Done, frozen=True, kw_only=True):
     sha: str
 
 
-async def history(backend: Backend, query: HistoryQuery) -> JsonArray:
-    """A page of the audit log, oldest first; no number of other records puts a handoff out of sight."""
+async def history(context: Context, query: HistoryQuery) -> JsonArray:
+    """No number of other records puts a handoff out of sight."""
     plain = query.limit is None and query.cursor is None and not query.event
-    return await backend.history(query.limit or _NEWEST, query.cursor, query.event, handoffs=plain)
+    order = AuditHistory(query.limit or _NEWEST, query.cursor, query.event, plain)
+    return await context.call(order, timeout=WRITE)
 
 
-async def commits(backend: Backend, _: NoQuery) -> JsonArray:
-    """The snapshot commits."""
-    return await backend.history_commits()
+async def commits(context: Context, _: NoQuery) -> JsonArray:
+    """Of every session."""
+    return [{**entry} for entry in await git.snapshots(context.places.root, None)]
 
 
-async def diff(backend: Backend, query: DiffQuery) -> JsonObject:
-    """What one snapshot changed."""
-    return await backend.history_diff(query.sha)
+async def diff(context: Context, query: DiffQuery) -> JsonObject:
+    """Of one snapshot alone: git's other names are not found."""
+    return {"sha": query.sha, **await git.commit_diff(context.places.root, query.sha)}
 
 
-async def rewind(backend: Backend, body: Rewind) -> JsonObject:
-    """Make a branch at a snapshot; current work is not touched."""
-    return {"ok": True, **await backend.rewind(body.sha)}
+async def rewind(context: Context, body: Rewind) -> JsonObject:
+    """A new branch; nothing else moves."""
+    branch = await git.rewind(context.places.root, body.sha)
+    entry = AuditEntry("rewind", {"branch": branch, "sha": body.sha})
+    await context.call(AuditAppend([entry]), timeout=READ)
+    return {"branch": branch, "sha": body.sha}
 
 
 _UNKNOWN = frozenset({Code.NOT_FOUND})
 
 ROUTES = (
-    get("/api/history", history, answer=list[HistoryEntry], query=HistoryQuery),
-    get("/api/history/commits", commits, answer=list[Commit], foreign=True),
-    get("/api/history/diff", diff, answer=CommitDiff, query=DiffQuery, codes=_UNKNOWN, foreign=True),
-    post("/api/history/rewind", rewind, body=Rewind, answer=Rewound, codes=_UNKNOWN | {Code.GIT_FAILED}),
+    get(
+        "/api/history",
+        "A page of the audit log, oldest first; no number of other records puts a handoff out of sight.",
+        history,
+        answer=list[HistoryEntry],
+        query=HistoryQuery,
+    ),
+    get("/api/history/commits", "The snapshot commits.", commits, answer=list[Commit], foreign=True),
+    get(
+        "/api/history/diff",
+        "What one snapshot changed.",
+        diff,
+        answer=CommitDiff,
+        query=DiffQuery,
+        codes=_UNKNOWN,
+        foreign=True,
+    ),
+    post(
+        "/api/history/rewind",
+        "Make a branch at a snapshot; current work is not touched.",
+        rewind,
+        body=Rewind,
+        answer=Rewound,
+        codes=_UNKNOWN | {Code.GIT_FAILED},
+    ),
 )

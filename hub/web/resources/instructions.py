@@ -6,13 +6,17 @@ Must not: look for one.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
+import trio
 from msgspec import Meta
 
 from hub.domain.jsonvalue import JsonArray
 from hub.errors import Code
-from hub.web.backend import Backend
+from hub.io.instructions import instructions
+from hub.messages import GetConfig
+from hub.web.context import Context
 from hub.web.route import NoQuery, get
 from hub.web.schema import Answer
 
@@ -42,15 +46,17 @@ class Instruction(Answer, frozen=True, kw_only=True):
     sha256: Annotated[str, Meta(description='"" = too large to read.')]
 
 
-async def instructions(backend: Backend, _: NoQuery) -> JsonArray:
-    """Instruction files, editor rules and skills that agents find here."""
-    return await backend.instructions()
+async def listed(context: Context, _: NoQuery) -> JsonArray:
+    """Of the project and of the user, and the skills the profiles name."""
+    config = await context.call(GetConfig())
+    return await trio.to_thread.run_sync(instructions, context.places.root, Path.home(), config.profiles)
 
 
 ROUTES = (
     get(
         "/api/instructions",
-        instructions,
+        "Instruction files, editor rules and skills that agents find here.",
+        listed,
         answer=list[Instruction],
         codes=frozenset({Code.CONFIG_INVALID, Code.NO_PERMISSION}),
         foreign=True,

@@ -10,9 +10,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend
+from hub.messages import Install, LogIn
+from hub.web.context import WRITE, call
 from hub.web.resources.accounts import Which
 from hub.web.resources.providers import ProviderName
 from hub.web.route import post
@@ -43,21 +43,6 @@ class Begun(Done, frozen=True, kw_only=True):
     terminal: Annotated[str, Meta(description="The program of the terminal; empty = none.")]
 
 
-async def install(backend: Backend, body: InstallOrder) -> JsonObject:
-    """Run the agent's documented install, in a terminal or in the background."""
-    return {"ok": True, **await backend.install(body.name, background=body.background)}
-
-
-async def oauth(backend: Backend, body: Whom) -> JsonObject:
-    """Run the agent's own login for its active account, in a terminal."""
-    return {"ok": True, **await backend.log_in(body.name, "")}
-
-
-async def login(backend: Backend, body: Which) -> JsonObject:
-    """Run the agent's own login against an account's directory, in a terminal."""
-    return {"ok": True, **await backend.log_in(body.provider, body.label)}
-
-
 _CODES = frozenset(
     {
         Code.NOT_FOUND,
@@ -71,7 +56,31 @@ _CODES = frozenset(
 )
 
 ROUTES = (
-    post("/api/providers/install", install, body=InstallOrder, answer=Begun, status=202, codes=_CODES),
-    post("/api/providers/oauth", oauth, body=Whom, answer=Begun, status=202, codes=_CODES),
-    post("/api/providers/account/login", login, body=Which, answer=Begun, status=202, codes=_CODES),
+    post(
+        "/api/providers/install",
+        "Run the agent's documented install, in a terminal or in the background.",
+        call(lambda body: Install(body.name, body.background), WRITE),
+        body=InstallOrder,
+        answer=Begun,
+        status=202,
+        codes=_CODES,
+    ),
+    post(
+        "/api/providers/oauth",
+        "Run the agent's own login for its active account, in a terminal.",
+        call(lambda body: LogIn(body.name, ""), WRITE),
+        body=Whom,
+        answer=Begun,
+        status=202,
+        codes=_CODES,
+    ),
+    post(
+        "/api/providers/account/login",
+        "Run the agent's own login against an account's directory, in a terminal.",
+        call(lambda body: LogIn(body.provider, body.label), WRITE),
+        body=Which,
+        answer=Begun,
+        status=202,
+        codes=_CODES,
+    ),
 )

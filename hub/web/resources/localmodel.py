@@ -12,7 +12,8 @@ from msgspec import Meta
 
 from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend
+from hub.messages import CancelPull, LaunchModel, ListModels, PullModel
+from hub.web.context import WRITE, Context, call
 from hub.web.resources.jobs import Begun
 from hub.web.resources.providers import BaseUrl, ProviderName
 from hub.web.route import get, post
@@ -95,24 +96,10 @@ class LaunchOrder(Body, frozen=True, kw_only=True):
     model: Tag
 
 
-async def models(backend: Backend, query: ModelsQuery) -> JsonObject:
-    """The models an Ollama has, and vision models worth pulling."""
-    return await backend.local_models(query.base_url)
-
-
-async def pull(backend: Backend, body: PullOrder) -> JsonObject:
-    """Let an Ollama pull a model; progress is in the event log."""
-    return {"ok": True, **await backend.pull_model(body.base_url, body.tag)}
-
-
-async def cancel(backend: Backend, body: PullOrder) -> JsonObject:
-    """End a pull."""
-    return {"ok": True, **await backend.cancel_pull(body.base_url, body.tag)}
-
-
-async def launch(backend: Backend, body: LaunchOrder) -> JsonObject:
-    """Start an agent on a local model, in a terminal: `ollama launch`."""
-    return {"ok": True, **await backend.launch_model(body.provider, body.model)}
+async def launch(context: Context, body: LaunchOrder) -> JsonObject:
+    """Only where the user agreed to what the project does."""
+    await context.insist()
+    return await context.call(LaunchModel(body.provider, body.model), timeout=WRITE)
 
 
 _LAUNCH = frozenset(
@@ -128,10 +115,17 @@ _LAUNCH = frozenset(
 )
 
 ROUTES = (
-    get("/api/localmodel/models", models, query=ModelsQuery, answer=LocalModels),
+    get(
+        "/api/localmodel/models",
+        "The models an Ollama has, and vision models worth pulling.",
+        call(lambda query: ListModels(query.base_url), WRITE),
+        query=ModelsQuery,
+        answer=LocalModels,
+    ),
     post(
         "/api/localmodel/pull",
-        pull,
+        "Let an Ollama pull a model; progress is in the event log.",
+        call(lambda body: PullModel(body.base_url, body.tag), WRITE),
         body=PullOrder,
         answer=Pulling,
         status=202,
@@ -139,10 +133,19 @@ ROUTES = (
     ),
     post(
         "/api/localmodel/pull/cancel",
-        cancel,
+        "End a pull.",
+        call(lambda body: CancelPull(body.base_url, body.tag), WRITE),
         body=PullOrder,
         answer=PullEnded,
         codes=frozenset({Code.NOT_FOUND}),
     ),
-    post("/api/localmodel/launch", launch, body=LaunchOrder, answer=Begun, status=202, codes=_LAUNCH),
+    post(
+        "/api/localmodel/launch",
+        "Start an agent on a local model, in a terminal: `ollama launch`.",
+        launch,
+        body=LaunchOrder,
+        answer=Begun,
+        status=202,
+        codes=_LAUNCH,
+    ),
 )

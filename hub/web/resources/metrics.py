@@ -6,17 +6,25 @@ Must not: keep a figure, or fail as a whole where one part of the daemon does no
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 import attrs
+import trio
 
 import hub
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionState
-from hub.web.backend import Backend
-from hub.web.route import NoQuery, Route
+from hub.errors import HubError
+from hub.messages import AuditHead, BreakerSnapshots, GetProviders, GetWallet
+from hub.web.context import Context, Handler, call
+from hub.web.resources.observability import tree
+from hub.web.resources.status import status
+from hub.web.route import NoQuery, get
+from supervisors import ActorDied
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 _DYNAMIC = frozenset({"adapters", "jobs"})
@@ -52,15 +60,23 @@ def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-async def metrics(backend: Backend, _: NoQuery) -> bytes:
-    """Figures for Prometheus, as text."""
-    figures = await backend.figures()
-    samples = [({"part": name}, float(figures.get(name) is not None)) for name in _PARTS]
+async def metrics(context: Context, given: NoQuery) -> bytes:
+    """Asked at once; a part that is just restarting keeps no other from being seen."""
+    figures: JsonObject = dict.fromkeys(_PARTS)
+
+    async def ask(name: str, source: Handler) -> None:
+        with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
+            figures[name] = await source(context, given)
+
+    async with trio.open_nursery() as nursery:
+        for name, (source, _) in _PARTS.items():
+            nursery.start_soon(ask, name, source)
+    samples = [({"part": name}, float(figures[name] is not None)) for name in _PARTS]
     answered = Metric("hub_part_up", "gauge", "Whether this part of the daemon answered.", samples)
     parts = [
         metric
-        for name, told in _PARTS.items()
-        if figures.get(name) is not None
+        for name, (_, told) in _PARTS.items()
+        if figures[name] is not None
         for metric in told(figures[name])
     ]
     return text([*_process(), answered, *parts]).encode()
@@ -149,23 +165,13 @@ def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from _nodes(child)
 
 
-_PARTS: Mapping[str, Callable[[Any], Iterator[Metric]]] = {
-    "session": _session,
-    "providers": _providers,
-    "quota": _quota,
-    "breakers": _breakers,
-    "audit": _audit,
-    "tree": _tree,
+_PARTS: Mapping[str, tuple[Handler, Callable[[Any], Iterator[Metric]]]] = {
+    "session": (status, _session),
+    "providers": (call(GetProviders), _providers),
+    "quota": (call(GetWallet), _quota),
+    "breakers": (call(BreakerSnapshots), _breakers),
+    "audit": (call(AuditHead), _audit),
+    "tree": (tree, _tree),
 }
 
-ROUTES = (
-    Route(
-        method="GET",
-        path="/metrics",
-        summary="Figures for Prometheus, as text.",
-        given=NoQuery,
-        answer=str,
-        media=MEDIA,
-        handle=metrics,
-    ),
-)
+ROUTES = (get("/metrics", "Figures for Prometheus, as text.", metrics, answer=str, media=MEDIA),)

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from hub.domain.jsonvalue import JsonArray, JsonObject
+import attrs
+
+from hub import messages
+from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend
+from hub.messages import BreakerSnapshots, GetContract, GetRedactions
+from hub.web.context import Context, call
 from hub.web.route import NoQuery, get
 from hub.web.schema import Answer, Timestamp
 
@@ -38,41 +42,22 @@ class AuditHead(Answer, frozen=True, kw_only=True):
     bytes: int
 
 
-async def circuit(backend: Backend, _: NoQuery) -> JsonArray:
-    """The circuit breakers."""
-    return await backend.circuit()
-
-
-async def redactions(backend: Backend, _: NoQuery) -> JsonObject:
-    """How many secrets were scrubbed."""
-    return await backend.redactions()
-
-
-async def contract(backend: Backend, _: NoQuery) -> JsonObject:
-    """The current continuation contract, verified."""
-    return await backend.contract()
-
-
-async def audit_head(backend: Backend, _: NoQuery) -> JsonObject:
-    """The head of the audit chain."""
-    return await backend.audit_head()
-
-
-async def tree(backend: Backend, _: NoQuery) -> JsonObject:
-    """The supervision tree."""
-    return await backend.tree()
+async def tree(context: Context, _: NoQuery) -> JsonObject:
+    """As it is at this moment."""
+    return attrs.asdict(context.snapshot())
 
 
 ROUTES = (
-    get("/api/circuit", circuit, answer=list[Breaker]),
-    get("/api/redactions", redactions, answer=Redactions),
+    get("/api/circuit", "The circuit breakers.", call(BreakerSnapshots), answer=list[Breaker]),
+    get("/api/redactions", "How many secrets were scrubbed.", call(GetRedactions), answer=Redactions),
     get(
         "/api/contract",
-        contract,
+        "The current continuation contract, verified.",
+        call(GetContract),
         answer=dict[str, Any],
         codes=frozenset({Code.NOT_FOUND, Code.CONTRACT_INVALID}),
         foreign=True,
     ),
-    get("/api/audit/head", audit_head, answer=AuditHead),
-    get("/api/system/tree", tree, answer=dict[str, Any]),
+    get("/api/audit/head", "The head of the audit chain.", call(messages.AuditHead), answer=AuditHead),
+    get("/api/system/tree", "The supervision tree.", tree, answer=dict[str, Any]),
 )

@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
+import trio
 from msgspec import Meta
 
-from hub.domain.jsonvalue import JsonArray, JsonObject
+from hub.domain.jsonvalue import JsonObject
+from hub.domain.pipeline.graph import read
 from hub.domain.pipeline.run import How, NodeState, RunState
-from hub.errors import Code
-from hub.web.backend import Backend
+from hub.errors import Code, HubError
+from hub.messages import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline
+from hub.web.context import BEGIN, Context, call
 from hub.web.resources.session import MAX_COMMANDS, MAX_TASK, Command, Trust
 from hub.web.route import NoQuery, get, post
 from hub.web.schema import Answer, Body, Done, Timestamp
@@ -111,14 +114,10 @@ class RunStarted(RunStatus, frozen=True, kw_only=True):
     ok: bool
 
 
-async def listed(backend: Backend, _: NoQuery) -> JsonArray:
-    """The pipelines: those of `hub.toml`, then the stored ones."""
-    return await backend.pipelines()
-
-
-async def replace(backend: Backend, body: list[Pipeline]) -> JsonObject:
-    """Replace the stored pipelines by these."""
-    return {"ok": True, "pipelines": await backend.replace_pipelines([plain(pipeline) for pipeline in body])}
+async def replace(context: Context, body: list[Pipeline]) -> JsonObject:
+    """The graphs are read in a thread: there may be thousands of nodes."""
+    order = ReplacePipelines(await trio.to_thread.run_sync(read, [plain(pipeline) for pipeline in body]))
+    return {"pipelines": await context.call(order)}
 
 
 def plain(pipeline: Pipeline) -> JsonObject:
@@ -139,14 +138,18 @@ def plain(pipeline: Pipeline) -> JsonObject:
     }
 
 
-async def run(backend: Backend, body: RunOrder) -> JsonObject:
-    """Run a pipeline: its nodes in dependency order, one session at a time."""
-    return {"ok": True, **await backend.run_pipeline(body.name, resume=body.resume, trust=body.trust)}
+async def run(context: Context, body: RunOrder) -> JsonObject:
+    """It begins with a commit of the user's uncommitted work."""
+    await context.insist(body.trust)
+    return await context.call(RunPipeline(body.name, body.resume), timeout=BEGIN)
 
 
-async def status(backend: Backend, _: NoQuery) -> JsonObject:
-    """The pipeline run that goes on, or the last one."""
-    return await backend.pipeline_run()
+async def status(context: Context, _: NoQuery) -> JsonObject:
+    """There may have been none."""
+    found = await context.call(GetPipelineRun())
+    if not found:
+        raise HubError(Code.NOT_FOUND, "No pipeline has run yet.", hint="Run one: hub pipeline run <name>")
+    return found
 
 
 _STARTING = frozenset(
@@ -164,11 +167,33 @@ _STARTING = frozenset(
 ROUTES = (
     get(
         "/api/pipelines",
-        listed,
+        "The pipelines: those of `hub.toml`, then the stored ones.",
+        call(GetPipelines),
         answer=list[Pipeline],
         codes=frozenset({Code.STATE_CORRUPT, Code.NOT_SEALED}),
     ),
-    post("/api/pipelines", replace, body=Pipelines, answer=Stored, codes=frozenset({Code.CONFIG_INVALID})),
-    get("/api/pipelines/run", status, answer=RunStatus, codes=frozenset({Code.NOT_FOUND})),
-    post("/api/pipelines/run", run, body=RunOrder, answer=RunStarted, status=202, codes=_STARTING),
+    post(
+        "/api/pipelines",
+        "Replace the stored pipelines by these.",
+        replace,
+        body=Pipelines,
+        answer=Stored,
+        codes=frozenset({Code.CONFIG_INVALID}),
+    ),
+    get(
+        "/api/pipelines/run",
+        "The pipeline run that goes on, or the last one.",
+        status,
+        answer=RunStatus,
+        codes=frozenset({Code.NOT_FOUND}),
+    ),
+    post(
+        "/api/pipelines/run",
+        "Run a pipeline: its nodes in dependency order, one session at a time.",
+        run,
+        body=RunOrder,
+        answer=RunStarted,
+        status=202,
+        codes=_STARTING,
+    ),
 )

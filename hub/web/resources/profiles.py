@@ -11,12 +11,13 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from hub.domain.jsonvalue import JsonArray, JsonObject
+from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend
+from hub.messages import GetOutcomes, GetProfiles, PutProfile, RemoveProfile
+from hub.web.context import WRITE, Context, call
 from hub.web.resources.pipelines import Label
 from hub.web.resources.providers import ProviderName
-from hub.web.route import NoQuery, get, post
+from hub.web.route import get, post
 from hub.web.schema import Answer, Body, Done, Timestamp
 
 MAX_NAMES = 64
@@ -75,28 +76,31 @@ class ProfileOutcome(Answer, frozen=True, kw_only=True):
     last_run: Timestamp | None
 
 
-async def profiles(backend: Backend, _: NoQuery) -> JsonArray:
-    """The profiles: those of `hub.toml`, then the stored ones."""
-    return await backend.profiles()
-
-
-async def change(backend: Backend, body: ProfileOrder) -> JsonObject:
-    """Store a profile, or delete it; those of `hub.toml` are changed there."""
+async def change(context: Context, body: ProfileOrder) -> JsonObject:
+    """Those of `hub.toml` are changed there."""
     if body.delete:
-        return {"ok": True, "deleted": True, **await backend.remove_profile(body.name)}
+        return {"deleted": True, **await context.call(RemoveProfile(body.name), timeout=WRITE)}
     given = {key: value for key, value in msgspec.to_builtins(body).items() if key != "delete"}
-    return {"ok": True, "deleted": False, **await backend.put_profile(given)}
-
-
-async def outcomes(backend: Backend, _: NoQuery) -> JsonArray:
-    """How each profile has done."""
-    return await backend.outcomes()
+    return {"deleted": False, **await context.call(PutProfile(given), timeout=WRITE)}
 
 
 _FILES = frozenset({Code.NO_PERMISSION, Code.CONFIG_INVALID, Code.STATE_CORRUPT, Code.NOT_SEALED})
 
 ROUTES = (
-    get("/api/profiles", profiles, answer=list[Profile], codes=_FILES),
-    post("/api/profiles", change, body=ProfileOrder, answer=ProfileDone, codes=_FILES | {Code.NOT_FOUND}),
-    get("/api/outcomes", outcomes, answer=list[ProfileOutcome]),
+    get(
+        "/api/profiles",
+        "The profiles: those of `hub.toml`, then the stored ones.",
+        call(GetProfiles),
+        answer=list[Profile],
+        codes=_FILES,
+    ),
+    post(
+        "/api/profiles",
+        "Store a profile, or delete it; those of `hub.toml` are changed there.",
+        change,
+        body=ProfileOrder,
+        answer=ProfileDone,
+        codes=_FILES | {Code.NOT_FOUND},
+    ),
+    get("/api/outcomes", "How each profile has done.", call(GetOutcomes), answer=list[ProfileOutcome]),
 )

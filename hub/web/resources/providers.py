@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend
-from hub.web.route import NoQuery, get, post
+from hub.messages import GetProviders, PatchProvider, ProvidersConfigured, SetKey
+from hub.web.context import WRITE, call
+from hub.web.route import get, post
 from hub.web.schema import MAX_SAFE_INTEGER, Answer, Body, Done, Timestamp
 
 ProviderName = Annotated[
@@ -180,21 +180,6 @@ class KeySet(Done, frozen=True, kw_only=True):
     set: bool
 
 
-async def providers(backend: Backend, _: NoQuery) -> JsonArray:
-    """Every provider's live status."""
-    return await backend.providers()
-
-
-async def configuration(backend: Backend, _: NoQuery) -> JsonArray:
-    """Every provider's configuration, accounts and probe."""
-    return await backend.config_providers()
-
-
-async def patch(backend: Backend, body: Patch) -> JsonObject:
-    """Change a provider's table in `hub.toml`; comments, order and what an editor saves meanwhile stay."""
-    return {"ok": True, **await backend.patch_provider(body.name, changes_of(body))}
-
-
 def changes_of(body: Patch) -> dict[str, Any]:
     """The keys that were given; a value that means "none" removes its key, so that a GET's answer can be sent back."""
     given = msgspec.to_builtins(body)
@@ -202,22 +187,31 @@ def changes_of(body: Patch) -> dict[str, Any]:
     return {key: None if value == none.get(key) else value for key, value in given.items() if key != "name"}
 
 
-async def key(backend: Backend, body: KeyOrder) -> JsonObject:
-    """Keep a key for an agent in `.hub/.env`; its next run has it."""
-    return {"ok": True, **await backend.set_key(body.name, body.value)}
-
-
 _FILES = frozenset({Code.NO_PERMISSION, Code.CONFIG_INVALID})
 
 ROUTES = (
-    get("/api/providers", providers, answer=list[ProviderStatus]),
-    get("/api/config/providers", configuration, answer=list[ProviderConfig], codes=_FILES),
+    get("/api/providers", "Every provider's live status.", call(GetProviders), answer=list[ProviderStatus]),
+    get(
+        "/api/config/providers",
+        "Every provider's configuration, accounts and probe.",
+        call(ProvidersConfigured),
+        answer=list[ProviderConfig],
+        codes=_FILES,
+    ),
     post(
         "/api/config/providers",
-        patch,
+        "Change a provider's table in `hub.toml`; comments, order and what an editor saves meanwhile stay.",
+        call(lambda body: PatchProvider(body.name, changes_of(body)), WRITE),
         body=Patch,
         answer=Chosen,
         codes=_FILES | {Code.NOT_FOUND, Code.CONFIG_CHANGED},
     ),
-    post("/api/providers/api-key", key, body=KeyOrder, answer=KeySet, codes=_FILES),
+    post(
+        "/api/providers/api-key",
+        "Keep a key for an agent in `.hub/.env`; its next run has it.",
+        call(lambda body: SetKey(body.name, body.value), WRITE),
+        body=KeyOrder,
+        answer=KeySet,
+        codes=_FILES,
+    ),
 )

@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from hub.domain.jsonvalue import JsonArray
 from hub.domain.quota.forecast import Outlook
-from hub.web.backend import Backend
-from hub.web.route import NoQuery, get
+from hub.messages import GetWallet
+from hub.web.context import call
+from hub.web.route import get
 from hub.web.schema import Answer, Timestamp
 
 Source = Annotated[
@@ -68,9 +68,11 @@ class Entry(Window, frozen=True, kw_only=True):
     windows: list[Window]
 
 
-async def wallet(backend: Backend, _: NoQuery) -> JsonArray:
-    """What every account has left, and when its wall is expected."""
-    return await backend.quota_wallet()
-
-
-ROUTES = (get("/api/quota/wallet", wallet, answer=list[Entry]),)
+ROUTES = (
+    get(
+        "/api/quota/wallet",
+        "What every account has left, and when its wall is expected.",
+        call(GetWallet),
+        answer=list[Entry],
+    ),
+)

@@ -6,16 +6,30 @@ Must not: decide whether a session may start, or anything else about one.
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import OnLimit
-from hub.errors import Code
-from hub.web.backend import Backend, RunRequest
+from hub.errors import Code, HubError
+from hub.io import git
+from hub.messages import (
+    GetCost,
+    GetSessionFacts,
+    RequestHandoff,
+    RequestPause,
+    RequestReply,
+    RequestStop,
+    StartRun,
+    StopPipeline,
+)
+from hub.web.context import BEGIN, Context, call
 from hub.web.route import NoQuery, get, post
 from hub.web.schema import MAX_SAFE_INTEGER, Answer, Body, Done, Name, Nothing
+from supervisors import ActorDied
 
 MAX_TASK = 100_000
 MAX_REPLY = 100_000
@@ -106,55 +120,47 @@ class Cost(Answer, frozen=True, kw_only=True):
     ]
 
 
-def _done(changed: JsonObject) -> JsonObject:
-    return {"ok": True, **changed}
+_STOP_TIMEOUT = 300.0
 
 
-async def run(backend: Backend, body: Run) -> JsonObject:
-    """Start a session."""
-    verify = None if body.verify is None else tuple(body.verify)
-    request = RunRequest(
+async def run(context: Context, body: Run) -> JsonObject:
+    """What is left out is as configured."""
+    await context.insist(body.trust)
+    order = StartRun(
         task=body.task,
         threshold=None if body.threshold is UNSET else body.threshold,
         max_handoffs=None if body.max_handoffs is UNSET else body.max_handoffs,
         provider=body.provider,
         profile=body.profile,
         kind=body.kind,
-        verify=verify,
+        verify=None if body.verify is None else tuple(body.verify),
         on_limit=None if body.on_limit is UNSET else body.on_limit.value,
-        trust=body.trust,
     )
-    return _done(await backend.run(request))
+    return await context.call(order, timeout=BEGIN)
 
 
-async def handoff(backend: Backend, _: Nothing) -> JsonObject:
-    """Hand the work over now."""
-    return _done(await backend.handoff())
+async def stop(context: Context, _: Nothing) -> JsonObject:
+    """And with it the pipeline run it may be a node of; a run that is just restarting hears of it from its session."""
+    with contextlib.suppress(ActorDied):
+        run = await context.call(StopPipeline(), timeout=_STOP_TIMEOUT)
+        if run:
+            return {"runId": run["runId"], "state": run["state"]}
+    return await context.call(RequestStop(), timeout=_STOP_TIMEOUT)
 
 
-async def pause(backend: Backend, body: Pause) -> JsonObject:
-    """Hold the agent at the next event, or let it go on."""
-    return _done(await backend.pause(pause=body.pause))
-
-
-async def reply(backend: Backend, body: TextReply) -> JsonObject:
-    """Answer the agent."""
-    return _done(await backend.reply(body.reply))
-
-
-async def stop(backend: Backend, _: Nothing) -> JsonObject:
-    """End the session in order, snapshot included."""
-    return _done(await backend.stop())
-
-
-async def diff(backend: Backend, _: NoQuery) -> JsonObject:
-    """What the session has changed."""
-    return await backend.session_diff()
-
-
-async def cost(backend: Backend, _: NoQuery) -> JsonObject:
-    """What the session has cost."""
-    return await backend.session_cost()
+async def diff(context: Context, _: NoQuery) -> JsonObject:
+    """With what is in no snapshot yet while it works."""
+    facts = await context.call(GetSessionFacts())
+    if not facts["sessionId"]:
+        raise HubError(Code.NO_ACTIVE_SESSION)
+    main = facts["mainBranch"] or facts["base"]
+    worktree = Path(facts["worktree"]) if facts["active"] and facts["begun"] else None
+    try:
+        return {**await git.session_diff(context.places.root, main, facts["branch"], worktree)}
+    except HubError as error:
+        if error.code is not Code.BRANCH_MISSING or facts["begun"]:
+            raise
+        return {"summary": "", "diff": ""}  # its branch is still being made, or it ended before it was
 
 
 _ACTIVE = frozenset({Code.NO_ACTIVE_SESSION})
@@ -173,17 +179,44 @@ _STARTING = frozenset(
 )
 
 ROUTES = (
-    post("/api/run", run, body=Run, answer=Started, status=202, codes=_STARTING),
-    post("/api/handoff", handoff, answer=Done, codes=_ACTIVE | {Code.HANDOFF_IN_PROGRESS, Code.NO_FALLBACK}),
-    post("/api/session/pause", pause, body=Pause, answer=Done, codes=_ACTIVE | {Code.HANDOFF_IN_PROGRESS}),
+    post("/api/run", "Start a session.", run, body=Run, answer=Started, status=202, codes=_STARTING),
+    post(
+        "/api/handoff",
+        "Hand the work over now.",
+        call(RequestHandoff),
+        answer=Done,
+        codes=_ACTIVE | {Code.HANDOFF_IN_PROGRESS, Code.NO_FALLBACK},
+    ),
+    post(
+        "/api/session/pause",
+        "Hold the agent at the next event, or let it go on.",
+        call(lambda body: RequestPause(body.pause)),
+        body=Pause,
+        answer=Done,
+        codes=_ACTIVE | {Code.HANDOFF_IN_PROGRESS},
+    ),
     post(
         "/api/session/reply",
-        reply,
+        "Answer the agent.",
+        call(lambda body: RequestReply(body.reply)),
         body=TextReply,
         answer=Done,
         codes=_ACTIVE | _CHANGING | {Code.REPLY_UNSUPPORTED},
     ),
-    post("/api/session/stop", stop, answer=Done, codes=_ACTIVE),
-    get("/api/session/diff", diff, answer=Diff, codes=_ACTIVE | {Code.BRANCH_MISSING}, foreign=True),
-    get("/api/session/cost", cost, answer=Cost, codes=_ACTIVE),
+    post(
+        "/api/session/stop",
+        "End the session in order, snapshot included.",
+        stop,
+        answer=Done,
+        codes=_ACTIVE,
+    ),
+    get(
+        "/api/session/diff",
+        "What the session has changed.",
+        diff,
+        answer=Diff,
+        codes=_ACTIVE | {Code.BRANCH_MISSING},
+        foreign=True,
+    ),
+    get("/api/session/cost", "What the session has cost.", call(GetCost), answer=Cost, codes=_ACTIVE),
 )

@@ -6,16 +6,21 @@ Must not: compute any of it.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated
 
+import trio
 from msgspec import Meta
 
 from hub.domain.handoff import State
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionState
-from hub.web.backend import Backend
+from hub.errors import HubError
+from hub.messages import GetGraphNodes, GetStatus
+from hub.web.context import Context
 from hub.web.route import NoQuery, get
 from hub.web.schema import Answer
+from supervisors import ActorDied
 
 
 class LeftOut(Answer, frozen=True, kw_only=True):
@@ -51,9 +56,15 @@ class Status(Answer, frozen=True, kw_only=True):
     """Folders of hub's own that the agent has put into its work: on no branch, and still in its worktree."""
 
 
-async def status(backend: Backend, _: NoQuery) -> JsonObject:
-    """What the daemon is doing."""
-    return await backend.status()
+_BRIEFLY = 0.5
 
 
-ROUTES = (get("/api/status", status, answer=Status),)
+async def status(context: Context, _: NoQuery) -> JsonObject:
+    """The graph's size is no reason to have no status."""
+    found = await context.call(GetStatus())
+    with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
+        found["graphNodes"] = await context.call(GetGraphNodes(), timeout=_BRIEFLY)
+    return found
+
+
+ROUTES = (get("/api/status", "What the daemon is doing.", status, answer=Status),)

@@ -6,17 +6,17 @@ Must not: take a screenshot, or call a model.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
-from hub.web.backend import Backend
+from hub.messages import GetVision, Look, PatchVision
+from hub.web.context import WRITE, call
 from hub.web.guard import MAX_BODY
 from hub.web.resources.providers import BaseUrl, Model
-from hub.web.route import NoQuery, get, post
+from hub.web.route import get, post
 from hub.web.schema import MAX_SAFE_INTEGER, Answer, Body, Name
 
 Pixels = Annotated[int, Meta(ge=1, le=MAX_SAFE_INTEGER, description="Width times height.")]
@@ -84,33 +84,34 @@ class VisionPatch(Body, frozen=True, kw_only=True):
     max_pixels: Pixels | UnsetType | None = UNSET
 
 
-async def config(backend: Backend, _: NoQuery) -> JsonObject:
-    """The model that looks at screenshots."""
-    return await backend.vision_config()
-
-
-async def patch(backend: Backend, body: VisionPatch) -> JsonObject:
-    """Change `[vision]` in `hub.toml`; comments, order and what an editor saves meanwhile stay."""
-    changes: dict[str, Any] = msgspec.to_builtins(body)
-    return {"ok": True, **await backend.patch_vision(changes)}
-
-
-async def probe(backend: Backend, body: LookOrder) -> JsonObject:
-    """Let the vision model look at an image, or at a page on this machine."""
-    return await backend.look(body.prompt, body.image, body.url)
-
-
+_LOOK_TIMEOUT = 240.0
+"""Longer than a picture and a model may take together, so that it is them who say what went wrong."""
 _LOOK = frozenset({Code.VISION_OFF, Code.PROGRAM_MISSING, Code.UPSTREAM_FAILED})
 _FILES = frozenset({Code.NO_PERMISSION, Code.CONFIG_INVALID})
 
 ROUTES = (
-    get("/api/vision/config", config, answer=VisionConfig, codes=_FILES),
+    get(
+        "/api/vision/config",
+        "The model that looks at screenshots.",
+        call(GetVision),
+        answer=VisionConfig,
+        codes=_FILES,
+    ),
     post(
         "/api/vision/config",
-        patch,
+        "Change `[vision]` in `hub.toml`; comments, order and what an editor saves meanwhile stay.",
+        call(lambda body: PatchVision(msgspec.to_builtins(body)), WRITE),
         body=VisionPatch,
         answer=VisionDone,
         codes=_FILES | {Code.CONFIG_CHANGED},
     ),
-    post("/api/vision/probe", probe, body=LookOrder, answer=Seen, codes=_FILES | _LOOK, foreign=True),
+    post(
+        "/api/vision/probe",
+        "Let the vision model look at an image, or at a page on this machine.",
+        call(lambda body: Look(body.prompt, body.image, body.url), _LOOK_TIMEOUT),
+        body=LookOrder,
+        answer=Seen,
+        codes=_FILES | _LOOK,
+        foreign=True,
+    ),
 )

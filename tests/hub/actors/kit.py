@@ -42,6 +42,10 @@ class Live:
         """What the API serves."""
         return await trio.to_thread.run_sync(Api(self.made.port, PATIENCE).get, path, query)
 
+    async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """What a request made or changed."""
+        return await trio.to_thread.run_sync(Api(self.made.port, PATIENCE).post, path, body)
+
     async def status(self) -> dict[str, Any]:
         """What the session tells of itself; an actor that is just restarting is asked again."""
         return await insist(self.daemon.app.ref("session"), GetStatus())

@@ -37,7 +37,7 @@ async def house():
 
     def make():
         port = bound[-1].port if bound else 0
-        return FrontEnd(partial(serve, Fake(), port=port), bound.append)
+        return FrontEnd(partial(serve, Fake().context(), port=port), bound.append)
 
     child = actor_spec("front", make, slot, restart=Restart.PERMANENT)
     async with running(SupervisorSpec(intensity=10, children=[child]), on_event=seen) as root:
@@ -85,7 +85,9 @@ async def test_a_port_that_cannot_be_had_is_a_start_that_failed():
     async with house() as made:
         taken = made.port
         slot = Slot("second")
-        second = actor_spec("second", lambda: FrontEnd(partial(serve, Fake(), port=taken), print), slot)
+        second = actor_spec(
+            "second", lambda: FrontEnd(partial(serve, Fake().context(), port=taken), print), slot
+        )
         with pytest.raises(BaseExceptionGroup) as caught:
             async with running(SupervisorSpec(children=[second])):
                 pass

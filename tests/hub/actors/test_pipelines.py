@@ -216,12 +216,11 @@ async def test_one_session_at_a_time(made, monkeypatch):
         assert "session is already running" in error.detail
         assert await live.ask("pipelines", GetPipelineRun()) == {}
         await live.until(lambda s: s["needsInput"], "it asks")
-        gate = live.daemon.app.gateway()
-        await gate.stop()
+        await live.post("/api/session/stop")
         await live.ask("pipelines", RunPipeline("p"))
         assert (await refused(live, StartRun("mine"), "session")).code is Code.SESSION_ALREADY_RUNNING
         assert (await refused(live, RunPipeline("p"))).code is Code.SESSION_ALREADY_RUNNING
-        await gate.stop()
+        await live.post("/api/session/stop")
 
 
 async def test_a_stop_ends_the_session_and_the_run(made, monkeypatch):
@@ -229,10 +228,9 @@ async def test_a_stop_ends_the_session_and_the_run(made, monkeypatch):
     made.script("demo-first", {"write": {"path": "half.txt", "text": "half\n"}}, {"ask": "go on?"}, DONE)
     store(made, node("a"), node("b", "a"), node("z"))
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
         await live.ask("pipelines", RunPipeline("p"))
         await live.until(lambda s: s["needsInput"], "the node asks")
-        answer = await gate.stop()
+        answer = await live.post("/api/session/stop")
         run = await live.ask("pipelines", GetPipelineRun())
         nodes = by_id(run)
         assert (answer["runId"], answer["state"]) == (run["runId"], "stopped")
@@ -244,7 +242,7 @@ async def test_a_stop_ends_the_session_and_the_run(made, monkeypatch):
         assert git(made.root, "show", f"{nodes['a']['branch']}:half.txt") == "half"
         assert await live.ask("pipelines", StopPipeline()) == {}
         await live.ask("session", StartRun("another"))
-        await gate.stop()
+        await live.post("/api/session/stop")
 
 
 async def test_a_handoff_by_hand_is_the_sessions(made, monkeypatch):
@@ -270,7 +268,7 @@ async def test_a_session_asked_for_twice_is_started_once(made, monkeypatch):
         assert first["branch"] == "hub/s-mine"
         assert (await refused(live, SessionEnd("s-other"), "session")).code is Code.NOT_FOUND
         await live.until(lambda s: s["needsInput"], "it asks")
-        await live.daemon.app.gateway().stop()
+        await live.post("/api/session/stop")
         assert await live.ask("session", order) == first, "also once it has ended"
         assert (await live.ask("session", SessionEnd("s-mine"))).state == "stopped"
         held = await refused(live, StartRun("another"), "session")

@@ -16,6 +16,7 @@ import trio
 
 from hub.client.quick import DEFAULT_PORT, Api, error_of, find, port_of
 from hub.errors import Code, HubError
+from hub.messages import EventsSince
 from hub.web.problem import problem
 from tests.hub.web.fake import Fake, running
 
@@ -30,7 +31,7 @@ async def test_get_and_post_answer_json():
         assert await asked(server.port, "get", "/api/events", {"since": 0, "limit": 3}) == []
         assert (await asked(server.port, "post", "/api/run", {"task": "é"}))["sessionId"] == "s-1"
         assert await asked(server.port, "post", "/api/handoff") == {"ok": True}
-        assert server.backend.calls[1:3] == [("events_since", 0, 3), ("run", server.backend.calls[2][1])]
+        assert EventsSince(0, 3) in server.actors.calls
 
 
 async def test_the_daemons_error_is_raised_as_it_was():

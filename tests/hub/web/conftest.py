@@ -1,4 +1,4 @@
-"""Fixtures: a backend in memory and a real server over it."""
+"""Fixtures: a actors in memory and a real server over it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tests.hub.web.fake import Fake, Server, running
 
 
 @pytest.fixture
-def backend() -> Fake:
+def actors() -> Fake:
     return Fake()
 
 
 @pytest.fixture
-async def server(backend: Fake) -> AsyncIterator[Server]:
-    async with running(backend) as server:
+async def server(actors: Fake) -> AsyncIterator[Server]:
+    async with running(actors) as server:
         yield server

@@ -15,6 +15,7 @@ import trio
 import trio.testing
 
 from hub.domain.event import Record
+from hub.messages import Subscribe
 from hub.web.encoder import Encoder
 from hub.web.feed import FEW, MAX_PACE, Feed, Why, pace
 from supervisors import ActorDied
@@ -34,11 +35,11 @@ async def ids(client: Any, last: int) -> list[int]:
 
 async def joined(server: Server, *clients: Any) -> int:
     """They were sent records until the feed had taken each over; the id of the last."""
-    await eventually(lambda: server.backend.watching == len(clients) + 1)
-    number = len(server.backend.log)
-    while server.backend.watching > 1:
+    await eventually(lambda: server.actors.watching == len(clients) + 1)
+    number = len(server.actors.log)
+    while server.actors.watching > 1:
         number += 1
-        server.backend.publish(record(number))
+        server.actors.publish(record(number))
         for client in clients:
             assert await ids(client, number) == [number]
         await trio.testing.wait_all_tasks_blocked()
@@ -48,10 +49,10 @@ async def joined(server: Server, *clients: Any) -> int:
 async def test_clients_that_are_up_to_date_share_one_subscription(server: Server):
     async with socket(server.port) as one, socket(server.port, "/ws?batch=1") as other:
         last = await joined(server, one, other)
-        server.backend.publish(record(last + 1), record(last + 2))
+        server.actors.publish(record(last + 1), record(last + 2))
         for client in (one, other):
             assert await ids(client, last + 2) == [last + 1, last + 2]
-    await eventually(lambda: server.backend.watching == 0)
+    await eventually(lambda: server.actors.watching == 0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -70,7 +71,7 @@ async def test_whenever_a_client_joins_it_is_told_each_event_once(server: Server
         number = 0
         while number < last:
             some = [record(number + 1 + more) for more in range(min(chance.randint(1, 9), last - number))]
-            server.backend.publish(*some)
+            server.actors.publish(*some)
             number += len(some)
             if chance.random() < 0.2:
                 nursery.start_soon(follow, chance.randrange(number))
@@ -86,10 +87,10 @@ async def test_what_a_socket_does_not_take_at_once_follows_in_order(server: Serv
     async with socket(server.port, receive_buffer=4096) as client:
         last = await joined(server, client)
         for number in range(last + 1, last + 40):
-            server.backend.publish(record(number, "x" * 300_000))
+            server.actors.publish(record(number, "x" * 300_000))
             await trio.testing.wait_all_tasks_blocked()
         assert await ids(client, last + 39) == list(range(last + 1, last + 40))
-        server.backend.publish(record(last + 40))
+        server.actors.publish(record(last + 40))
         assert await ids(client, last + 40) == [last + 40]
 
 
@@ -99,7 +100,7 @@ async def test_a_client_that_left_without_a_word_costs_the_others_nothing(server
             last = await joined(server, one, other)
             other.stream.socket.close()
         for number in range(last + 1, last + 9):
-            server.backend.publish(record(number))
+            server.actors.publish(record(number))
             await trio.testing.wait_all_tasks_blocked()
         assert await ids(one, last + 8) == list(range(last + 1, last + 9))
 
@@ -108,7 +109,7 @@ async def test_our_fault_is_told_as_1011_to_all(server: Server, caplog: pytest.L
     async with socket(server.port) as client:
         poisoned = record(await joined(server, client) + 1)
         object.__setattr__(poisoned, "meta", {"what": object()})
-        server.backend.publish(poisoned)
+        server.actors.publish(poisoned)
         assert (await client.closed()).code == 1011
     assert "the feed ended by an unforeseen error" in caplog.text
 
@@ -118,26 +119,26 @@ async def test_a_log_that_goes_down_closes_with_1012_and_a_server_that_lags_with
         async with socket(server.port) as client:
             await joined(server, client)
             if lags:
-                server.backend._subscribers[0][1].set()
-            server.backend.end()
+                server.actors._subscribers[0][1].lagged.set()
+            server.actors.end()
             assert (await client.closed()).code == code
-        await eventually(lambda: server.backend.watching == 0)
+        await eventually(lambda: server.actors.watching == 0)
 
 
 async def test_without_a_feed_each_client_goes_on_by_itself():
     """The log did not answer the feed: whoever follows has what it needs."""
 
     class Deaf(Fake):
-        def subscribe(self, since: int | None) -> Any:
-            if since is None:
+        async def call(self, message: Any, timeout: float = 0) -> Any:  # noqa: ASYNC109  # as `Ref.call`
+            if message == Subscribe(None):
                 raise ActorDied("events")
-            return super().subscribe(since)
+            return await super().call(message, timeout)
 
     async with running(Deaf()) as server, socket(server.port, "/ws?since=0") as client:
         for number in (1, 2):
-            server.backend.publish(record(number))
+            server.actors.publish(record(number))
             assert await ids(client, number) == [number]
-        assert server.backend.watching == 1
+        assert server.actors.watching == 1
 
 
 @attrs.define(eq=False)
@@ -158,19 +159,19 @@ async def test_where_there_are_many_what_comes_meanwhile_goes_together(
     mock_clock: trio.testing.MockClock,
 ):
     """The first event of a quiet time is told at once, and each after a wait that grows with the clients."""
-    backend, members = Fake(), [Taker() for _ in range(FEW + 10)]
-    feed = Feed(backend, Encoder())
+    actors, members = Fake(), [Taker() for _ in range(FEW + 10)]
+    feed = Feed(actors.context(), Encoder())
     async with trio.open_nursery() as nursery:
         nursery.start_soon(feed.run)
         for _ in members:
             feed.follow()
-        await backend.subscribed.wait()
-        backend.publish(record(1))
+        await actors.subscribed.wait()
+        actors.publish(record(1))
         await trio.testing.wait_all_tasks_blocked()
         assert all(feed.join(member, 1) for member in members)
         begun = trio.current_time()
         for number in range(2, 12):
-            backend.publish(record(number))
+            actors.publish(record(number))
             await trio.testing.wait_all_tasks_blocked()
             mock_clock.jump(pace(len(members)) / 4)
         for _ in range(3):

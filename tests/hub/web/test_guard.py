@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from hub.errors import RULES, Code, HubError
+from hub.messages import RequestHandoff, RequestStop, StopPipeline
 from hub.web.callers import Caller
 from hub.web.guard import BODY_TIMEOUT, CALLER, MAX_BODY, MAX_HEADERS, SECURITY_HEADERS, Policy, check
 from hub.web.routes import table
@@ -64,7 +65,7 @@ async def test_host_is_exactly_one_of_ours(server: Server, host: str, status: in
     """Cases 1-5, 9-16: DNS rebinding ends at the Host header."""
     reply = await get(server, ("Host", host))
     assert reply.status == status
-    assert bool(server.backend.calls) == (status == 200)
+    assert bool(server.actors.calls) == (status == 200)
 
 
 @pytest.mark.parametrize("version", ["1.1", "1.0"])
@@ -117,7 +118,7 @@ async def test_origin_and_fetch_site(server: Server, headers: list[tuple[str, st
     """Cases 19-24, 26-29."""
     reply = await get(server, ("Host", GOOD), *headers)
     assert reply.status == status
-    assert bool(server.backend.calls) == (status == 200)
+    assert bool(server.actors.calls) == (status == 200)
 
 
 async def test_25_rebound_host_with_equal_origin(server: Server):
@@ -157,7 +158,7 @@ async def test_29_a_configured_origin_is_let_in():
 async def test_a_post_is_json(server: Server, media: str, status: int):
     """Cases 30, 31, 33-36: a browser sends none of the others' bodies as JSON without a preflight."""
     assert (await post(server, ("Content-Type", media))).status == status
-    assert bool(server.backend.calls) == (status == 200)
+    assert bool(server.actors.calls) == (status == 200)
 
 
 async def test_31_text_from_a_foreign_origin_is_foreign_first(server: Server):
@@ -196,7 +197,8 @@ async def test_37b_a_route_that_needs_no_body_needs_no_type(server: Server, path
     assert (await raw(server.port, request("POST", path, host, b"{}"))).status == 415
     chunks = [*host, ("Transfer-Encoding", "chunked")]
     assert (await raw(server.port, request("POST", path, chunks, b"0\r\n\r\n"))).status == 415
-    assert server.backend.calls == [(path.rpartition("/")[2],)]
+    asked = [RequestHandoff()] if path == "/api/handoff" else [StopPipeline(), RequestStop()]
+    assert server.actors.calls == asked
 
 
 async def test_38_a_body_less_post_from_a_foreign_origin(server: Server):
@@ -245,7 +247,7 @@ async def test_41_a_length_and_chunks_at_once(
         assert reply.headers["connection"] == "close"
         with trio.fail_after(10):
             assert await stream.receive_some(1) == b""
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 async def test_42_a_preflight_gets_nothing(server: Server):
@@ -273,7 +275,7 @@ async def test_44_method_override_is_ignored(server: Server):
     host = ("Host", f"127.0.0.1:{server.port}")
     reply = await raw(server.port, request("GET", "/api/run", [host, ("X-HTTP-Method-Override", "POST")]))
     assert reply.status == 405
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 @pytest.mark.parametrize(
@@ -295,14 +297,14 @@ async def test_a_websocket_is_refused_before_it_opens(
             pass
     assert refused.value.status == status
     assert json.loads(refused.value.body)["status"] == status
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["45-no-origin", "48-own-origin"])
 async def test_a_websocket_of_ours_opens(server: Server, own: bool):
     """Cases 45 and 48."""
     async with socket(server.port, headers=[("Origin", f"http://localhost:{server.port}")] if own else []):
-        await server.backend.subscribed.wait()
+        await server.actors.subscribed.wait()
 
 
 # --- the same, for everything there is ------------------------------------------------------------------
@@ -329,7 +331,7 @@ async def test_every_route_refuses_what_is_evil(server: Server, header: tuple[st
         headers[header[0]] = header[1].replace("{p}", str(server.port))
         reply = await raw(server.port, request(method, path, headers.items()), method=method)
         assert (reply.status, reply.headers["content-type"]) == (status, "application/problem+json"), path
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 async def test_no_answer_has_a_cors_or_server_header_and_all_have_the_others(server: Server):
@@ -346,18 +348,18 @@ async def test_no_answer_has_a_cors_or_server_header_and_all_have_the_others(ser
 
 
 async def test_gets_change_nothing(server: Server):
-    """G12: a GET asks the backend for something that is only read."""
+    """G12: a GET asks the actors for something that is only read."""
     reading = {
-        "status", "providers", "config_providers", "session_diff", "session_cost", "events_since", "contract",
-        "history", "history_commits", "history_diff", "circuit", "redactions", "audit_head", "tree", "subscribe",
-        "pipelines", "pipeline_run", "quota_wallet", "profiles", "outcomes", "instructions", "vision_config", "figures",
-        "local_models", "approvals", "detect", "graph", "graph_detail", "graph_project", "retrieval",
+        "AuditHead", "AuditHistory", "BreakerSnapshots", "Detect", "EventsSince", "GetApprovals", "GetConfig",
+        "GetContract", "GetCost", "GetGraph", "GetGraphDetail", "GetGraphNodes", "GetOutcomes", "GetPipelineRun",
+        "GetPipelines", "GetProfiles", "GetProviders", "GetRedactions", "GetSessionFacts", "GetStatus", "GetVision",
+        "GetWallet", "ListModels", "ProvidersConfigured", "Retrieve", "Subscribe",
     }  # fmt: skip
     for method, path in every_operation():
         if method == "GET" and path != SSE.path:
             needed = {"/api/history/diff": f"?sha={'a' * 40}", "/api/retrieval": "?q=x"}.get(path, "")
             await ask(server.port, "GET", path + needed)
-    asked = {call[0] for call in server.backend.calls}
+    asked = {type(message).__name__ for message in server.actors.calls}
     assert asked <= reading
     assert len(asked) >= len(reading) - 1
 
@@ -372,7 +374,7 @@ async def test_a_guard_that_fails_leaves_a_second_door(monkeypatch: pytest.Monke
             async with socket(server.port, headers=[("Host", "evil")]):
                 pass
         assert refused.value.status == 404
-        assert server.backend.calls == []
+        assert server.actors.calls == []
 
 
 # --- sizes and times ---------------------------------------------------------------------------------------

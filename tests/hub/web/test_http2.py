@@ -106,7 +106,7 @@ async def test_authority_and_host_in_conflict(server: Server):
     answer = await ask(server, head(server, (b"host", b"evil.example")))
     assert answer.ended
     assert answer.status is None
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 async def test_no_authority(server: Server):
@@ -114,7 +114,7 @@ async def test_no_authority(server: Server):
     answer = await ask(server, head(server, authority=None))
     assert answer.ended
     assert answer.status is None
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 @pytest.mark.parametrize(("host", "status"), [("", 200), ("evil.example", 421)])
@@ -133,7 +133,7 @@ async def test_upgrade_from_http1(server: Server, host: str, status: int):
             got += await stream.receive_some(1)
         assert got.startswith(b"HTTP/1.1 101 ")
         assert (await exchange(stream, client, Answer())).status == status
-    assert bool(server.backend.calls) == (status == 200)
+    assert bool(server.actors.calls) == (status == 200)
 
 
 async def test_post_rules_hold(server: Server):
@@ -154,7 +154,7 @@ async def test_a_websocket_over_http2_is_not_offered(server: Server):
     headers = [(b":method", b"CONNECT"), (b":protocol", b"websocket"), *head(server, *more, path=b"/ws")[1:]]
     answer = await ask(server, headers, end=False)
     assert answer.status == 405
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 @pytest.mark.parametrize("path", [b"/\xff\xfe", b"\xff", b""])

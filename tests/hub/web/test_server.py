@@ -15,6 +15,7 @@ import trio.testing
 from wsproto.events import TextMessage
 
 from hub.errors import Code, HubError
+from hub.messages import RequestStop
 from hub.web import connection, crowd, guard, server
 from hub.web.server import Bound, serve
 from tests.hub.web.fake import Fake, Server, record, running
@@ -24,10 +25,10 @@ from tests.waiting import eventually
 BIG = "x" * 500_000
 
 
-def flood(backend: Fake, count: int = 40) -> None:
+def flood(actors: Fake, count: int = 40) -> None:
     """More than the kernel's buffers hold."""
-    backend.room = 1000
-    backend.publish(*(record(number, BIG) for number in range(1, count + 1)))
+    actors.room = 1000
+    actors.publish(*(record(number, BIG) for number in range(1, count + 1)))
 
 
 async def test_h1_a_client_that_does_not_read_cannot_stop_the_stop(monkeypatch: pytest.MonkeyPatch):
@@ -35,8 +36,8 @@ async def test_h1_a_client_that_does_not_read_cannot_stop_the_stop(monkeypatch: 
     monkeypatch.setattr(server, "GRACE", 0.05)
     monkeypatch.setattr(connection, "SEND_TIMEOUT", 1e6)
     async with running() as running_, socket(running_.port, "/ws?batch=1", receive_buffer=4096):
-        await running_.backend.subscribed.wait()
-        flood(running_.backend)
+        await running_.actors.subscribed.wait()
+        flood(running_.actors)
         await trio.testing.wait_all_tasks_blocked(0.02)
         running_.stop.set()
         with trio.fail_after(10):
@@ -46,15 +47,15 @@ async def test_h1_a_client_that_does_not_read_cannot_stop_the_stop(monkeypatch: 
 async def test_h1_nor_can_it_stop_a_cancellation(monkeypatch: pytest.MonkeyPatch):
     """The tree above may have no patience for a grace."""
     monkeypatch.setattr(connection, "SEND_TIMEOUT", 1e6)
-    backend, stop = Fake(), trio.Event()
+    actors, stop = Fake(), trio.Event()
     with trio.fail_after(10):
         async with trio.open_nursery() as nursery:
             bound: Bound = await nursery.start(
-                lambda task_status: serve(backend, stop, port=0, task_status=task_status)
+                lambda task_status: serve(actors.context(), stop, port=0, task_status=task_status)
             )
             async with socket(bound.port, "/ws?batch=1", receive_buffer=4096):
-                await backend.subscribed.wait()
-                flood(backend)
+                await actors.subscribed.wait()
+                flood(actors)
                 await trio.testing.wait_all_tasks_blocked(0.02)
                 nursery.cancel_scope.cancel()
                 await trio.lowlevel.checkpoint_if_cancelled()
@@ -63,9 +64,9 @@ async def test_h1_nor_can_it_stop_a_cancellation(monkeypatch: pytest.MonkeyPatch
 async def test_h1_a_client_that_does_not_read_is_dropped_in_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(connection, "SEND_TIMEOUT", 0.05)
     async with running() as running_, socket(running_.port, "/ws?batch=1", receive_buffer=4096):
-        await running_.backend.subscribed.wait()
-        flood(running_.backend)
-        await eventually(lambda: running_.backend.watching == 0)
+        await running_.actors.subscribed.wait()
+        flood(running_.actors)
+        await eventually(lambda: running_.actors.watching == 0)
 
 
 @pytest.mark.parametrize("target", ["/ws", "/api/events/stream"])
@@ -73,23 +74,23 @@ async def test_h2_a_client_that_has_gone_is_noticed_although_nothing_is_sent(ser
     """A handler that only pushes never sees the disconnect, once the client has sent ten messages."""
     if target == "/ws":
         async with socket(server.port) as client:
-            await server.backend.subscribed.wait()
+            await server.actors.subscribed.wait()
             for _ in range(50):
                 await client.send(TextMessage(data="{}"))
     else:
         async with await trio.open_tcp_stream("127.0.0.1", server.port) as stream:
             await stream.send_all(request("GET", target, [("Host", f"127.0.0.1:{server.port}")]))
-            await server.backend.subscribed.wait()
-    await eventually(lambda: server.backend.watching == 0)
+            await server.actors.subscribed.wait()
+    await eventually(lambda: server.actors.watching == 0)
 
 
 async def test_h3_our_fault_is_told_as_1011(server: Server, caplog: pytest.LogCaptureFixture):
     """Quart closes with 1000, as if all were well."""
     async with socket(server.port) as client:
-        await server.backend.subscribed.wait()
+        await server.actors.subscribed.wait()
         poisoned = record(1)
         object.__setattr__(poisoned, "meta", {"what": object()})
-        server.backend.publish(poisoned)
+        server.actors.publish(poisoned)
         assert (await client.closed()).code == 1011
     assert "unforeseen" in caplog.text
 
@@ -102,7 +103,7 @@ async def test_h4_a_drain_closes_with_1012_at_once(monkeypatch: pytest.MonkeyPat
         socket(running_.port) as client,
         socket(running_.port, "/ws?batch=1") as other,
     ):
-        await eventually(lambda: running_.backend.watching == 3)  # the feed is the third
+        await eventually(lambda: running_.actors.watching == 3)  # the feed is the third
         running_.stop.set()
         assert (await client.closed()).code == 1012
         assert (await other.closed()).code == 1012
@@ -123,7 +124,7 @@ async def test_h4_a_drain_ends_event_streams_and_idle_connections(monkeypatch: p
         async with trio.open_nursery() as nursery:
 
             async def stop_when_watched() -> None:
-                await running_.backend.subscribed.wait()
+                await running_.actors.subscribed.wait()
                 running_.stop.set()
 
             nursery.start_soon(stop_when_watched)
@@ -142,22 +143,23 @@ class Waiting(Fake):
         super().__init__()
         self.asked, self.answer = trio.Event(), trio.Event()
 
-    async def stop(self) -> dict[str, object]:
-        self.asked.set()
-        await self.answer.wait()
-        return {}
+    async def call(self, message: Any, timeout: float = 0) -> Any:  # noqa: ASYNC109  # as `Ref.call`
+        if isinstance(message, RequestStop):
+            self.asked.set()
+            await self.answer.wait()
+        return await super().call(message, timeout)
 
 
 async def test_a_request_under_way_is_answered_during_the_drain(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(server, "GRACE", 1000)
-    backend = Waiting()
-    async with running(backend) as running_, trio.open_nursery() as nursery:
+    actors = Waiting()
+    async with running(actors) as running_, trio.open_nursery() as nursery:
 
         async def stop_while_asked() -> None:
-            await backend.asked.wait()
+            await actors.asked.wait()
             running_.stop.set()
             await eventually(lambda: _refuses(running_.port))
-            backend.answer.set()
+            actors.answer.set()
 
         nursery.start_soon(stop_while_asked)
         assert (await ask(running_.port, "POST", "/api/session/stop")).json == {"ok": True}
@@ -174,11 +176,11 @@ def _refuses(port: int) -> bool:
 
 async def test_a_request_that_never_ends_is_cut_when_the_grace_is_over(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(server, "GRACE", 0.05)
-    backend = Waiting()
-    async with running(backend) as running_, await trio.open_tcp_stream("127.0.0.1", running_.port) as stream:
+    actors = Waiting()
+    async with running(actors) as running_, await trio.open_tcp_stream("127.0.0.1", running_.port) as stream:
         headers = [("Host", f"127.0.0.1:{running_.port}"), ("Content-Type", "application/json")]
         await stream.send_all(request("POST", "/api/session/stop", headers, b"{}"))
-        await backend.asked.wait()
+        await actors.asked.wait()
         running_.stop.set()
         with trio.fail_after(10):
             await running_.done.wait()
@@ -266,7 +268,7 @@ async def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch, caplog: 
     monkeypatch.setattr(server, "TURNED_AWAY", 1)
     async with running() as running_:
         async with socket(running_.port):
-            await running_.backend.subscribed.wait()
+            await running_.actors.subscribed.wait()
             assert (await ask(running_.port, "GET", "/api/health")).status == 503
             async with (
                 await trio.open_tcp_stream("127.0.0.1", running_.port),
@@ -274,7 +276,7 @@ async def test_connections_are_bounded(monkeypatch: pytest.MonkeyPatch, caplog: 
             ):
                 with trio.fail_after(10):
                     assert await third.receive_some(1) == b""
-        await eventually(lambda: running_.backend.watching == 0)
+        await eventually(lambda: running_.actors.watching == 0)
         assert "too many are open" in caplog.text
 
 
@@ -304,7 +306,7 @@ async def test_h8_nothing_is_logged_twice_or_at_all_for_a_good_request(
 
 async def test_an_address_that_is_none():
     with pytest.raises(HubError) as error:
-        await serve(Fake(), trio.Event(), host="no such host", port=0)
+        await serve(Fake().context(), trio.Event(), host="no such host", port=0)
     assert error.value.code is Code.CONFIG_INVALID
 
 

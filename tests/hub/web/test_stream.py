@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from wsproto.events import BytesMessage, TextMessage
 
 from hub.domain.plain import plain_value
+from hub.messages import Subscribe
 from hub.web import connection, feed
 from hub.web import stream as streams
 from hub.web.encoder import CACHED, MAX_BATCH, Encoder
@@ -29,34 +30,34 @@ async def messages(client: Any, count: int) -> list[Any]:
 
 
 async def test_without_since_it_starts_live(server: Server):
-    server.backend.publish(record(1))
+    server.actors.publish(record(1))
     async with socket(server.port) as client:
-        await server.backend.subscribed.wait()
-        server.backend.publish(record(2), record(3))
+        await server.actors.subscribed.wait()
+        server.actors.publish(record(2), record(3))
         assert [event["id"] for event in await messages(client, 2)] == [2, 3]
-    assert ("subscribe", None) in server.backend.calls
+    assert Subscribe(None) in server.actors.calls
 
 
 async def test_with_since_it_replays_and_goes_on(server: Server):
     """No gap, no double at the seam."""
-    server.backend.publish(*map(record, range(1, 6)))
+    server.actors.publish(*map(record, range(1, 6)))
     async with socket(server.port, "/ws?since=2") as client:
-        await server.backend.subscribed.wait()
-        server.backend.publish(record(6))
+        await server.actors.subscribed.wait()
+        server.actors.publish(record(6))
         assert [event["id"] for event in await messages(client, 4)] == [3, 4, 5, 6]
 
 
 async def test_a_message_is_the_event_as_polling_gives_it(server: Server):
     async with socket(server.port) as client:
-        await server.backend.subscribed.wait()
-        server.backend.publish(record(1, 'quote " and é \u2028'))
+        await server.actors.subscribed.wait()
+        server.actors.publish(record(1, 'quote " and é \u2028'))
         assert [json.loads(await client.text())] == (
             await ask(server.port, "GET", "/api/events?since=0")
         ).json
 
 
 async def test_a_batch_is_an_array_of_all_that_is_queued_up_to_the_limit(server: Server):
-    server.backend.publish(*map(record, range(1, 2 * MAX_BATCH + 89)))
+    server.actors.publish(*map(record, range(1, 2 * MAX_BATCH + 89)))
     async with socket(server.port, "/ws?since=0&batch=1") as client:
         sizes = [len(batch) for batch in await messages(client, 3)]
     assert sizes == [MAX_BATCH, MAX_BATCH, 88]
@@ -67,11 +68,11 @@ async def test_a_batch_gathers_what_comes_meanwhile(server: Server, monkeypatch:
     monkeypatch.setattr(feed, "PACE", 1)
     monkeypatch.setattr(feed, "MAX_PACE", 0.05)
     async with socket(server.port, "/ws?batch=1") as client:
-        await server.backend.subscribed.wait()
-        server.backend.publish(record(1))
+        await server.actors.subscribed.wait()
+        server.actors.publish(record(1))
         assert await messages(client, 1) == [[record(1).to_json()]]
         for number in range(2, 12):
-            server.backend.publish(record(number))
+            server.actors.publish(record(number))
         assert [event["id"] for event in (await messages(client, 1))[0]] == list(range(2, 12))
 
 
@@ -104,7 +105,7 @@ async def test_a_query_that_does_not_validate_is_told_before_anything_begins(
         status, body = reply.status, reply.json
     assert (status, body["code"]) == (422, "invalid")
     assert body["errors"][0]["path"] in ("$.since", "$.batch", "$.sinse")
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ async def test_a_query_that_does_not_validate_is_told_before_anything_begins(
 async def test_a_log_that_does_not_answer_is_told_before_the_stream_begins(
     server: Server, error: Exception, status: int
 ):
-    server.backend.error = error
+    server.actors.error = error
     with pytest.raises(Refused) as refused:
         async with socket(server.port):
             pass
@@ -124,41 +125,41 @@ async def test_a_log_that_does_not_answer_is_told_before_the_stream_begins(
 async def test_open_streams_are_bounded(server: Server, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(streams, "MAX_STREAMS", 1)
     async with socket(server.port):
-        await server.backend.subscribed.wait()
+        await server.actors.subscribed.wait()
         with pytest.raises(Refused) as refused:
             async with socket(server.port):
                 pass
         assert (refused.value.status, refused.value.headers["retry-after"]) == (503, "1")
         assert (await ask(server.port, "GET", "/api/events/stream")).status == 503
-    await eventually(lambda: server.backend.watching == 0)
+    await eventually(lambda: server.actors.watching == 0)
     async with socket(server.port) as client:
-        await eventually(lambda: server.backend.watching > 0)
-        server.backend.publish(record(1))
+        await eventually(lambda: server.actors.watching > 0)
+        server.actors.publish(record(1))
         assert len(await messages(client, 1)) == 1
 
 
 async def test_a_slow_client_is_closed_with_1013_and_loses_nothing_by_it(monkeypatch: pytest.MonkeyPatch):
     """It reads late; what was queued still comes, then 1013; with `since` the rest."""
     monkeypatch.setattr(streams, "MAX_BEHIND", 3)
-    backend = Fake()
-    async with running(backend) as server:
+    actors = Fake()
+    async with running(actors) as server:
         async with socket(server.port, receive_buffer=4096) as client:
-            await eventually(lambda: backend.watching == 2)
+            await eventually(lambda: actors.watching == 2)
             number = 0
-            while backend.watching > 1:  # until it is up to date
-                backend.publish(record(number := number + 1))
+            while actors.watching > 1:  # until it is up to date
+                actors.publish(record(number := number + 1))
                 await trio.testing.wait_all_tasks_blocked()
             for _ in range(99):
-                backend.publish(record(number := number + 1, "x" * 300_000))
+                actors.publish(record(number := number + 1, "x" * 300_000))
                 await trio.testing.wait_all_tasks_blocked()
             texts, close = await client.rest()
             seen = [json.loads(text)["id"] for text in texts]
             assert close.code == 1013
-        rest = len(backend.log) - len(seen)
+        rest = len(actors.log) - len(seen)
         assert rest > 0
         async with socket(server.port, f"/ws?since={seen[-1]}") as client:
             seen += [event["id"] for event in await messages(client, rest)]
-        assert seen == [event.id for event in backend.log]
+        assert seen == [event.id for event in actors.log]
 
 
 @pytest.mark.parametrize("target", ["/ws", "/ws?batch=1"])
@@ -167,14 +168,14 @@ async def test_a_client_that_takes_nothing_finds_1013_when_it_reads_again(
 ):
     """It was dropped without a word when a send's time was over; nothing is kept for it but what the kernel holds."""
     monkeypatch.setattr(connection, "SEND_TIMEOUT", 0.05)
-    backend = Fake(room=10_000)
-    async with running(backend) as server:
+    actors = Fake(room=10_000)
+    async with running(actors) as server:
         async with socket(server.port, target, receive_buffer=4096) as client:
-            await eventually(lambda: backend.watching)
+            await eventually(lambda: actors.watching)
             for number in range(1, 4001):
-                backend.publish(record(number, "x" * 500))
+                actors.publish(record(number, "x" * 500))
             # Its place is free, and so is the feed's, while it has not read a byte.
-            await eventually(lambda: backend.watching == 0)
+            await eventually(lambda: actors.watching == 0)
             texts, close = await client.rest()
         assert (close.code, close.reason) == (1013, "too slow; come back with since")
         seen = [
@@ -188,22 +189,22 @@ async def test_a_client_that_takes_nothing_finds_1013_when_it_reads_again(
 
 async def test_a_client_that_lags_behind_the_log_itself_is_closed_with_1013():
     """Before it is up to date, it has a place in the log's own queues, and their bound holds."""
-    backend = Fake(room=3)
-    async with running(backend) as server, socket(server.port, "/ws?since=0", receive_buffer=4096) as client:
-        await backend.subscribed.wait()
+    actors = Fake(room=3)
+    async with running(actors) as server, socket(server.port, "/ws?since=0", receive_buffer=4096) as client:
+        await actors.subscribed.wait()
         for number in range(1, 30):  # all at once: neither it nor the feed has had a turn
-            backend.publish(record(number, "x"))
+            actors.publish(record(number, "x"))
         texts, close = await client.rest()
         assert close.code == 1013
         assert [json.loads(text)["id"] for text in texts] == list(range(1, len(texts) + 1))
-        assert len(texts) < len(backend.log)
+        assert len(texts) < len(actors.log)
 
 
 async def test_a_log_that_restarts_closes_with_1012(server: Server):
     async with socket(server.port) as client:
-        await server.backend.subscribed.wait()
-        server.backend.publish(record(1))
-        server.backend.end()
+        await server.actors.subscribed.wait()
+        server.actors.publish(record(1))
+        server.actors.end()
         assert len(await messages(client, 1)) == 1
         assert (await client.closed()).code == 1012
 
@@ -213,9 +214,9 @@ async def test_a_log_that_restarts_closes_with_1012(server: Server):
 
 async def test_json_from_a_client_means_nothing(server: Server):
     async with socket(server.port) as client:
-        await server.backend.subscribed.wait()
+        await server.actors.subscribed.wait()
         await client.send(TextMessage(data='{"hello": [1, 2]}'))
-        server.backend.publish(record(1))
+        server.actors.publish(record(1))
         assert len(await messages(client, 1)) == 1
 
 
@@ -259,7 +260,7 @@ async def sse(server: Server, query: str = "", *headers: tuple[str, str]) -> Asy
                         return blocks[:count]
                     got += await stream.receive_some(65536)
 
-        await server.backend.subscribed.wait()
+        await server.actors.subscribed.wait()
         yield read, lambda: got
 
 
@@ -272,9 +273,9 @@ def dechunk(data: bytes) -> str:
 
 
 async def test_sse_has_the_same_ids_and_events(server: Server):
-    server.backend.publish(record(1), record(2))
+    server.actors.publish(record(1), record(2))
     async with sse(server, "?since=0") as (read, raw):
-        server.backend.publish(record(3))
+        server.actors.publish(record(3))
         first, *blocks = await read(4)
         assert first == "retry: 1000"
         assert [block.split("\n")[0] for block in blocks] == ["id: 1", "id: 2", "id: 3"]
@@ -285,7 +286,7 @@ async def test_sse_has_the_same_ids_and_events(server: Server):
 
 async def test_sse_last_event_id_wins_over_since(server: Server):
     """The browser comes back by itself with the old address and the new id."""
-    server.backend.publish(*map(record, range(1, 6)))
+    server.actors.publish(*map(record, range(1, 6)))
     async with sse(server, "?since=1", ("Last-Event-ID", "4")) as (read, _):
         assert (await read(2))[1].startswith("id: 5\n")
 
@@ -305,10 +306,10 @@ async def test_sse_a_last_event_id_that_is_none(server: Server, last: str):
 
 async def test_sse_ends_when_the_client_is_too_slow(server: Server):
     async with sse(server) as (_, __):
-        for _send, lagged in server.backend._subscribers:
-            lagged.set()
-        server.backend.end()
-        await eventually(lambda: server.backend.watching == 0)
+        for _send, subscription in server.actors._subscribers:
+            subscription.lagged.set()
+        server.actors.end()
+        await eventually(lambda: server.actors.watching == 0)
 
 
 async def test_plain_requests_to_stream_paths(server: Server):

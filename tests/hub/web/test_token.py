@@ -38,7 +38,7 @@ async def test_without_the_token_nothing_is_served(headers):
             reply = await ask(server.port, method, path, {} if method == "POST" else None, headers=headers)
             assert (reply.status, reply.json["code"]) == (401, "token_needed"), path
             assert reply.headers["www-authenticate"] == 'Bearer realm="hub"'
-        assert server.backend.calls == []
+        assert server.actors.calls == []
 
 
 async def test_with_it_everything_is():
@@ -74,8 +74,8 @@ HIDDEN = {
 async def test_a_websocket_shows_it_in_its_handshake(shown):
     """A page cannot set a header there, but it can offer subprotocols."""
     async with running(token=TOKEN) as server, socket(server.port, **shown) as client:
-        await server.backend.subscribed.wait()
-        server.backend.publish(record(1))
+        await server.actors.subscribed.wait()
+        server.actors.publish(record(1))
         assert '"id":1' in await client.text()
 
 
@@ -86,12 +86,12 @@ async def test_a_websocket_without_it_is_refused(shown):
             async with socket(server.port, f"/ws?token={TOKEN}", **shown):
                 pass
         assert refused.value.status == 401
-        assert server.backend.calls == []
+        assert server.actors.calls == []
 
 
 async def test_the_follower_brings_it():
     async with running(token=TOKEN) as server:
-        server.backend.publish(record(1))
+        server.actors.publish(record(1))
         async with follow(server.port, 0, headers=dict([RIGHT])) as batches:
             assert [item["id"] for item in await batches.receive()] == [1]
         with pytest.raises(HubError) as refused:
@@ -123,6 +123,6 @@ async def test_a_request_for_another_project_is_refused(named, status):
         headers = [("Hub-Project", name) for name in named]
         reply = await ask(server.port, "POST", "/api/session/stop", {}, headers=headers)
         assert reply.status == status
-        assert bool(server.backend.calls) == (status == 200)
+        assert bool(server.actors.calls) == (status == 200)
         if status != 200:
             assert (reply.json["code"], "räume" in reply.json["detail"]) == ("other_project", True)

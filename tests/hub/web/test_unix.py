@@ -43,7 +43,7 @@ async def test_it_serves_beside_the_port_and_goes_with_the_server(place: Path):
 
 async def test_events_are_followed_over_it(place: Path):
     async with running(unix=place) as server:
-        server.backend.publish(record(1))
+        server.actors.publish(record(1))
         async with follow(server.port, 0, socket=str(place)) as batches:
             assert [item["id"] for item in await batches.receive()] == [1]
 
@@ -64,7 +64,7 @@ async def test_another_users_process_is_refused(place: Path, monkeypatch: pytest
         await stream.send_all(request("GET", "/api/status", [("Host", f"localhost:{server.port}")]))
         reply = await read_reply(stream)
         assert (reply.status, reply.json["code"]) == (403, "other_user")
-        assert server.backend.calls == []
+        assert server.actors.calls == []
 
 
 def test_who_may_talk(monkeypatch: pytest.MonkeyPatch):

@@ -102,12 +102,12 @@ async def test_50b_one_frame_of_64_mib(server: Server):
 @pytest.mark.parametrize("size", [MAX_MESSAGE - 2, MAX_MESSAGE + 1])
 async def test_the_limit_is_where_it_is_said_to_be(server: Server, size: int):
     async with socket(server.port) as client:
-        await server.backend.subscribed.wait()
+        await server.actors.subscribed.wait()
         await client.stream.send_all(frame(b'"' + b"a" * size + b'"'))
         if size > MAX_MESSAGE:
             assert (await client.closed()).code == 1009
         else:
-            server.backend.publish(record(1))
+            server.actors.publish(record(1))
             assert await client.text()
 
 
@@ -145,12 +145,12 @@ async def test_a_proper_close_is_answered(server: Server):
 async def test_a_client_that_deflates_is_understood_and_sent_plain(server: Server):
     """Events are encoded once for all; nothing is deflated for one."""
     async with socket(server.port, extensions=[PerMessageDeflate()]) as client:
-        await server.backend.subscribed.wait()
+        await server.actors.subscribed.wait()
         for number in range(1, 4):
             await client.send(
                 TextMessage(data='["fine"]' * number if number == 1 else '["fine", "' + "a" * 900 + '"]')
             )
-            server.backend.publish(record(number))
+            server.actors.publish(record(number))
             assert await client.text()
 
 

@@ -102,10 +102,8 @@ def daemon(made, monkeypatch, home, **env):
 async def adopt(
     live, target="demo-first", number=ID, *, start=False, interactive=False, stop=False, repository=""
 ):
-    gateway = live.daemon.app.gateway()
-    return await gateway.adopt(
-        number, target, start=start, interactive=interactive, stop=stop, repository=repository
-    )
+    order = {"id": number, "target": target, "start": start, "interactive": interactive, "stop": stop}
+    return await live.post("/api/detect/adopt", {**order, "repository": repository})
 
 
 async def refused(live, *args, **ways):

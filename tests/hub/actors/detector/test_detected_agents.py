@@ -105,15 +105,15 @@ async def test_the_work_of_an_agent_that_is_only_detected_goes_on(tmp_path, monk
         with running(tmp_path / "programs", pi, home, made.root) as pid:
             new(home, pi)
             async with daemon_of(made, monkeypatch, HOME=str(home), HUB_AMBIENT="0") as live:
-                gateway = live.daemon.app.gateway()
 
                 async def ours():
-                    found = await gateway.detect(1)
+                    found = await live.get("/api/detect", {"sinceHours": 1})
                     return [one for one in found if one["workDir"] == str(made.root) and one["session"]]
 
                 [found] = await answered(ours, lambda found: [one["pid"] for one in found] == [pid])
-                begun = await gateway.adopt(
-                    found["id"], "demo-first", start=True, interactive=False, stop=True
+                begun = await live.post(
+                    "/api/detect/adopt",
+                    {"id": found["id"], "target": "demo-first", "start": True, "stop": True},
                 )
                 assert (await live.until_ended())["sessionState"] == "completed"
         assert begun["stopped"] == [pid]

@@ -9,6 +9,7 @@ import trio
 
 from hub.actors.models.actor import TOOLS
 from hub.errors import Code, HubError
+from hub.messages import CancelPull, LaunchModel, ListModels, Look, PatchVision, PullModel, SetKey
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
 from tests.hub.domain.test_image import PNG
@@ -35,7 +36,7 @@ async def refused(code, call):
 
 async def test_what_is_installed_and_what_may_be_pulled(made, monkeypatch):
     async with serving() as ollama, daemon_of(made, monkeypatch) as live:
-        found = await live.daemon.app.gateway().local_models(ollama.url + "/")
+        found = await live.ask("models", ListModels(ollama.url + "/"))
         assert (found["baseUrl"], found["reachable"]) == (ollama.url, True)
         assert [(m["name"], m["vision"], m["parameters"]) for m in found["models"]] == [
             ("llava:latest", True, "7B"),
@@ -47,14 +48,14 @@ async def test_what_is_installed_and_what_may_be_pulled(made, monkeypatch):
 @pytest.mark.parametrize("tags", [{"models": 5}, [], {"models": [{"details": 1, "size": "x"}, 7]}])
 async def test_a_server_that_is_no_ollama_is_told_as_such(made, monkeypatch, tags):
     async with serving(Ollama(tags=tags)) as ollama, daemon_of(made, monkeypatch) as live:
-        found = await live.daemon.app.gateway().local_models(ollama.url)
+        found = await live.ask("models", ListModels(ollama.url))
         assert found["reachable"] == (isinstance(tags, dict) and isinstance(tags["models"], list))
         assert found["curated"]
 
 
 async def test_a_pull_tells_its_progress_in_the_event_log(made, monkeypatch):
     async with serving() as ollama, daemon_of(made, monkeypatch) as live:
-        begun = await live.daemon.app.gateway().pull_model(ollama.url, "llava:7b")
+        begun = await live.ask("models", PullModel(ollama.url, "llava:7b"))
         await live.until_event("llava:7b is pulled")
         told = [r for r in await live.events() if r.meta.get("jobId") == begun["job"]]
         assert [r.msg for r in told if "%" in r.msg] == [
@@ -66,31 +67,29 @@ async def test_a_pull_tells_its_progress_in_the_event_log(made, monkeypatch):
 
 async def test_a_pull_is_one_and_can_be_cancelled(made, monkeypatch):
     async with serving(Ollama(hold_after=5)) as ollama, daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        await gate.pull_model(ollama.url, "llava")
+        await live.ask("models", PullModel(ollama.url, "llava"))
         with trio.fail_after(20):
             await ollama.held.wait()
-        await refused(Code.JOB_RUNNING, gate.pull_model(ollama.url, "llava"))
-        assert (await gate.cancel_pull(ollama.url, "llava"))["tag"] == "llava"
+        await refused(Code.JOB_RUNNING, live.ask("models", PullModel(ollama.url, "llava")))
+        assert (await live.ask("models", CancelPull(ollama.url, "llava")))["tag"] == "llava"
         with trio.fail_after(20):
             await ollama.dropped.wait()
         await live.until_event("pulling llava was cut off")
-        await refused(Code.NOT_FOUND, gate.cancel_pull(ollama.url, "llava"))
+        await refused(Code.NOT_FOUND, live.ask("models", CancelPull(ollama.url, "llava")))
         ollama.hold_after = -1
-        await gate.pull_model(ollama.url, "llava")
+        await live.ask("models", PullModel(ollama.url, "llava"))
         await live.until_event("llava is pulled")
 
 
 async def test_a_pull_that_is_cancelled_while_it_begins_is_told_so(made, monkeypatch):
     """Was a 500: found by requests at the same time."""
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
         (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(refused, Code.INTERRUPTED, gate.pull_model(url, "llava"))
+            nursery.start_soon(refused, Code.INTERRUPTED, live.ask("models", PullModel(url, "llava")))
             async with await listener.accept():
-                await gate.cancel_pull(url, "llava")
+                await live.ask("models", CancelPull(url, "llava"))
         await listener.aclose()
 
 
@@ -107,34 +106,32 @@ async def test_a_pull_that_is_cancelled_while_it_begins_is_told_so(made, monkeyp
 )
 async def test_a_pull_that_fails_says_why(made, monkeypatch, server, words):
     async with serving(server) as ollama, daemon_of(made, monkeypatch) as live:
-        await live.daemon.app.gateway().pull_model(ollama.url, "llava")
+        await live.ask("models", PullModel(ollama.url, "llava"))
         found = await live.until_event(words)
         assert (found.tag, found.msg.startswith("pulling llava failed")) == ("error", True)
 
 
 async def test_nobody_there_is_said_at_once(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        await refused(Code.UPSTREAM_FAILED, gate.pull_model("http://127.0.0.1:1", "llava"))
-        assert not (await gate.local_models("http://127.0.0.1:1"))["reachable"]
+        await refused(Code.UPSTREAM_FAILED, live.ask("models", PullModel("http://127.0.0.1:1", "llava")))
+        assert not (await live.ask("models", ListModels("http://127.0.0.1:1")))["reachable"]
 
 
 async def test_an_agent_is_launched_on_a_local_model(made, monkeypatch, tmp_path):
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        error = await refused(Code.INVALID, gate.launch_model("gemini", "m"))
+        error = await refused(Code.INVALID, live.ask("models", LaunchModel("gemini", "m")))
         assert ", ".join(TOOLS) in error.hint
-        await refused(Code.PROGRAM_MISSING, gate.launch_model("claude", "m"))
+        await refused(Code.PROGRAM_MISSING, live.ask("models", LaunchModel("claude", "m")))
         (tmp_path / "bin/ollama").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/ran\n')
         (tmp_path / "bin/ollama").chmod(0o700)
-        error = await refused(Code.NO_TERMINAL, gate.launch_model("claude", "qwen3-coder:30b"))
+        error = await refused(Code.NO_TERMINAL, live.ask("models", LaunchModel("claude", "qwen3-coder:30b")))
         assert error.extra["command"] == f"{tmp_path}/bin/ollama launch claude --model qwen3-coder:30b"
         (tmp_path / "term").write_text('#!/bin/sh\n"$@" < /dev/null > /dev/null 2>&1\n')
         (tmp_path / "term").chmod(0o700)
         made.configure(f'[terminal]\ncommand = ["{tmp_path}/term"]\n')
-        begun = await gate.launch_model("codex", "qwen3-coder:30b")
+        begun = await live.ask("models", LaunchModel("codex", "qwen3-coder:30b"))
         await live.until_event("running codex on qwen3-coder:30b has ended with status 0")
         assert begun["terminal"] == "term"
         assert (tmp_path / "ran").read_text() == "launch codex --model qwen3-coder:30b\n"
@@ -150,9 +147,8 @@ async def test_a_look_at_an_image(made, monkeypatch):
             f'[vision]\nenabled = true\nmodel = "v"\nprovider = "codex"\nbaseUrl = "{ollama.url}"\n'
         )
         async with daemon_of(made, monkeypatch) as live:
-            gate = live.daemon.app.gateway()
-            await gate.set_key("codex", SECRET)
-            found = await gate.look("what is it?", f"data:image/png;base64,{image}", "")
+            await live.ask("settings", SetKey("codex", SECRET))
+            found = await live.ask("models", Look("what is it?", f"data:image/png;base64,{image}", ""))
             assert {k: found[k] for k in ("text", "model", "width", "height")} == {
                 "text": "a dot", "model": "v", "width": 1, "height": 1,
             }  # fmt: skip
@@ -162,20 +158,21 @@ async def test_a_look_at_an_image(made, monkeypatch):
             assert headers["authorization"] == f"Bearer {SECRET}"
             assert body["messages"][0]["content"][1]["image_url"]["url"] == f"data:image/png;base64,{image}"
             ollama.refuse = (401, {"error": {"message": f"bad key {SECRET}"}})
-            error = await refused(Code.UPSTREAM_FAILED, gate.look("x", image, ""))
+            error = await refused(Code.UPSTREAM_FAILED, live.ask("models", Look("x", image, "")))
             assert "answered 401: bad key" in error.detail
             ollama.refuse, ollama.says = None, ""
-            await refused(Code.UPSTREAM_FAILED, gate.look("x", image, ""))
+            await refused(Code.UPSTREAM_FAILED, live.ask("models", Look("x", image, "")))
 
 
 async def test_what_cannot_be_looked_at_is_refused(made, monkeypatch):
     image = base64.b64encode(PNG).decode()
     async with serving() as ollama, daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        await refused(Code.VISION_OFF, gate.look("x", image, ""))
-        await gate.patch_vision({"enabled": True, "model": "v", "baseUrl": ollama.url, "maxPixels": 1})
-        await gate.look("x", image, "")
+        await refused(Code.VISION_OFF, live.ask("models", Look("x", image, "")))
+        await live.ask(
+            "settings", PatchVision({"enabled": True, "model": "v", "baseUrl": ollama.url, "maxPixels": 1})
+        )
+        await live.ask("models", Look("x", image, ""))
         for bad in ("!!", "aGVsbG8=", base64.b64encode(PNG[:19] + b"\2" + PNG[20:]).decode()):
-            error = await refused(Code.INVALID, gate.look("x", bad, ""))
+            error = await refused(Code.INVALID, live.ask("models", Look("x", bad, "")))
             assert error.extra["errors"][0]["path"] == "$.image"
-        await refused(Code.INVALID, gate.look("x", "", "http://example.com/"))
+        await refused(Code.INVALID, live.ask("models", Look("x", "", "http://example.com/")))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hub.errors import Code, HubError
+from hub.messages import ResolveApproval
 from tests.hub.web.fake import APPROVAL, Server
 from tests.hub.web.wire import ask
 
@@ -35,7 +36,7 @@ async def test_an_answer_is_passed_on(server: Server, body: Any, passed: tuple[b
     """Specification: `POST /api/approvals/<id>` takes `{approved, note}`; the note may be left out."""
     reply = await ask(server.port, "POST", ONE, body)
     assert (reply.status, reply.json) == (200, {"ok": True, "id": "a-1f2e3d4c5b6a", "approved": passed[0]})
-    assert server.backend.calls == [("resolve_approval", "a-1f2e3d4c5b6a", *passed)]
+    assert server.actors.calls == [ResolveApproval("a-1f2e3d4c5b6a", *passed)]
 
 
 @pytest.mark.parametrize(
@@ -53,13 +54,13 @@ async def test_what_does_not_validate_reaches_nobody(server: Server, path: str, 
     reply = await ask(server.port, "POST", path, body)
     assert (reply.status, reply.json["code"]) == (422, "invalid")
     assert [entry["path"] for entry in reply.json["errors"]] == [field]
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 async def test_a_second_answer_is_a_409(server: Server):
     """And one for an id nobody knows a 404; both with the next step."""
     for code, status in ((Code.APPROVAL_RESOLVED, 409), (Code.NOT_FOUND, 404)):
-        server.backend.error = HubError(code, "no", hint="See what waits: hub approvals")
+        server.actors.error = HubError(code, "no", hint="See what waits: hub approvals")
         reply = await ask(server.port, "POST", ONE, {"approved": True})
         assert (reply.status, reply.json["code"]) == (status, str(code))
         assert reply.json["hint"] == "See what waits: hub approvals"

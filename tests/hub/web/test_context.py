@@ -1,4 +1,4 @@
-"""The gateway over a whole daemon: every method answers with what the API promises, from the real actors."""
+"""The routes over a whole daemon: each answers with what the API promises, from the real actors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 import trio
 
 from hub.errors import Code, HubError
-from hub.web.backend import RunRequest
 from tests.faults.harness import git, project
 from tests.hub.actors.kit import daemon_of
 
@@ -24,17 +23,7 @@ def made(tmp_path):
         yield found
 
 
-def request(**fields):
-    plain = {
-        "task": "write the files",
-        "threshold": None,
-        "max_handoffs": None,
-        "provider": "",
-        "profile": "",
-        "verify": ["test -f b.txt"],
-        "on_limit": None,
-    }
-    return RunRequest(**{**plain, **fields})
+RUN = {"task": "write the files", "verify": ["test -f b.txt"]}
 
 
 async def code_of(call):
@@ -43,39 +32,39 @@ async def code_of(call):
     return caught.value.code
 
 
-async def test_a_whole_session_through_the_gateway(made, monkeypatch):
+async def test_a_whole_session_over_the_api(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        assert await code_of(gate.session_diff()) is Code.NO_ACTIVE_SESSION
-        assert await code_of(gate.contract()) is Code.NOT_FOUND
-        begun = await gate.run(request())
-        assert await code_of(gate.run(request())) is Code.SESSION_ALREADY_RUNNING
+        assert await code_of(live.get("/api/session/diff")) is Code.NO_ACTIVE_SESSION
+        assert await code_of(live.get("/api/contract")) is Code.NOT_FOUND
+        begun = await live.post("/api/run", RUN)
+        assert await code_of(live.post("/api/run", RUN)) is Code.SESSION_ALREADY_RUNNING
         await live.until(lambda s: s["needsInput"], "the second agent asks")
-        await gate.reply("yes")
+        await live.post("/api/session/reply", {"reply": "yes"})
         ended = await live.until_ended()
         assert (ended["sessionState"], ended["verified"]) == ("completed", True)
-        diff = await gate.session_diff()
+        diff = await live.get("/api/session/diff")
         assert "a.txt" in diff["summary"]
         assert "+two" in diff["diff"]
-        contract = await gate.contract()
+        contract = await live.get("/api/contract")
         assert (contract["sessionId"], contract["version"]) == (begun["sessionId"], 2)
-        assert [b["name"] for b in await gate.circuit() if b["state"] == "open"] == ["demo-first/default"]
-        assert (await gate.tree())["name"] == "root"
-        assert (await gate.audit_head())["seq"] > 0
+        assert [b["name"] for b in await live.get("/api/circuit") if b["state"] == "open"] == [
+            "demo-first/default"
+        ]
+        assert (await live.get("/api/system/tree"))["name"] == "root"
+        assert (await live.get("/api/audit/head"))["seq"] > 0
 
 
 async def test_the_history_is_the_newest_of_the_audit_log(made, monkeypatch):
     """`limit` counts from the end; what is left is oldest first, without a gap."""
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        await gate.run(request())
+        await live.post("/api/run", RUN)
         await live.until(lambda s: s["needsInput"], "the second agent asks")
-        await gate.stop()
-        full = await gate.history(10_000)
+        await live.post("/api/session/stop")
+        full = await live.get("/api/history", {"limit": 10_000})
         assert [entry["seq"] for entry in full] == list(range(len(full)))
         assert [entry["event"] for entry in full][:2] == ["daemon_started", "session_started"]
         for limit in (1, 3, len(full), len(full) + 5):
-            assert await gate.history(limit) == full[-limit:]
+            assert await live.get("/api/history", {"limit": limit}) == full[-limit:]
         moves = [entry["summary"] for entry in full if entry["event"] == "handoff"]
         assert [move.partition(",")[0] for move in moves] == [
             "RUNNING -> PAUSING",
@@ -87,13 +76,13 @@ async def test_the_history_is_the_newest_of_the_audit_log(made, monkeypatch):
         ]
 
 
-async def views_of(gate):
+async def views_of(live):
     """Every view of a session that reads git or files."""
-    assert await gate.history_commits() == []
-    assert await code_of(gate.contract()) is Code.NOT_FOUND
-    assert (await gate.session_cost())["tokensIn"] == 0
-    assert (await gate.history(1))[0]["seq"] > 0
-    return await gate.session_diff()
+    assert await live.get("/api/history/commits") == []
+    assert await code_of(live.get("/api/contract")) is Code.NOT_FOUND
+    assert (await live.get("/api/session/cost"))["tokensIn"] == 0
+    assert (await live.get("/api/history", {"limit": 1}))[0]["seq"] > 0
+    return await live.get("/api/session/diff")
 
 
 async def test_a_session_without_its_branch_yet_has_no_work(made, monkeypatch):
@@ -105,92 +94,86 @@ async def test_a_session_without_its_branch_yet_has_no_work(made, monkeypatch):
         await trio.sleep_forever()
 
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
         monkeypatch.setattr("hub.io.git.add_worktree", slow)
-        await gate.run(request())
+        await live.post("/api/run", RUN)
         await reached.wait()
-        assert await views_of(gate) == {"summary": "", "diff": ""}
-        await gate.stop()
+        assert await views_of(live) == {"summary": "", "diff": ""}
+        await live.post("/api/session/stop")
         assert (await live.status())["sessionState"] == "stopped"
-        assert await views_of(gate) == {"summary": "", "diff": ""}
+        assert await views_of(live) == {"summary": "", "diff": ""}
 
 
 async def test_a_session_that_could_not_begin_has_no_work(made, monkeypatch):
     """The user's branch `hub` leaves no room for `hub/<session>`: that is the failure, not that a branch is gone."""
     git(made.root, "branch", "hub")
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        await gate.run(request())
+        await live.post("/api/run", RUN)
         ended = await live.until_ended()
         assert (ended["sessionState"], ended["error"]["code"]) == ("failed", "git_failed")
-        assert await views_of(gate) == {"summary": "", "diff": ""}
+        assert await views_of(live) == {"summary": "", "diff": ""}
 
 
 async def test_a_branch_that_was_made_and_is_gone_is_told(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        begun = await gate.run(request())
+        begun = await live.post("/api/run", RUN)
         await live.until(lambda s: s["needsInput"], "the second agent asks")
-        await gate.stop()
+        await live.post("/api/session/stop")
         git(made.root, "update-ref", "-d", f"refs/heads/{begun['branch']}")
-        assert await code_of(gate.session_diff()) is Code.BRANCH_MISSING
+        assert await code_of(live.get("/api/session/diff")) is Code.BRANCH_MISSING
 
 
 async def test_the_time_machine(made, monkeypatch):
     """Each snapshot is shown, its diff can be read, and a rewind makes a branch and moves nothing else."""
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        await gate.run(request())
+        await live.post("/api/run", RUN)
         await live.until(lambda s: s["needsInput"], "the second agent asks")
-        await gate.stop()
-        commits = await gate.history_commits()
+        await live.post("/api/session/stop")
+        commits = await live.get("/api/history/commits")
         assert len(commits) == 2
         by_file = {
             name: c["sha"]
             for c in commits
             for name in ("a.txt", "b.txt")
-            if name in (await gate.history_diff(c["sha"]))["diff"]
+            if name in (await live.get("/api/history/diff", {"sha": c["sha"]}))["diff"]
         }
         assert set(by_file) == {"a.txt", "b.txt"}
         before = git(made.root, "rev-parse", "main", "HEAD")
-        made_branch = await gate.rewind(by_file["a.txt"])
+        made_branch = await live.post("/api/history/rewind", {"sha": by_file["a.txt"]})
         assert git(made.root, "rev-parse", made_branch["branch"]) == by_file["a.txt"]
         assert git(made.root, "rev-parse", "main", "HEAD") == before
-        assert (await gate.history(1))[0]["event"] == "rewind"
-        for sha in ("0" * 40, "--output=/tmp/x", "HEAD"):
-            assert await code_of(gate.history_diff(sha)) is Code.NOT_FOUND
+        assert (await live.get("/api/history", {"limit": 1}))[0]["event"] == "rewind"
+        assert await code_of(live.get("/api/history/diff", {"sha": "0" * 40})) is Code.NOT_FOUND
 
 
 async def test_a_subscription_ends_with_its_block(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        async with gate.subscribe(0) as view:
-            await gate.run(request())
+        async with live.daemon.app.context().subscribe(0) as view:
+            await live.post("/api/run", RUN)
             got = []
             with trio.fail_after(20):
                 while not any("go on?" in r.msg for r in got):
                     got += await view.channel.receive()
         assert [r.id for r in got] == list(range(1, len(got) + 1))
-        assert await gate.events_since(got[-3].id, 2) == got[-2:]
-        await gate.stop()
+        assert await live.get("/api/events", {"since": got[-3].id, "limit": 2}) == [
+            r.to_json() for r in got[-2:]
+        ]
+        await live.post("/api/session/stop")
 
 
 async def test_every_read_answers_on_an_idle_daemon(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        gate = live.daemon.app.gateway()
-        for name in (
+        for path in (
             "status",
             "providers",
-            "config_providers",
-            "session_cost",
+            "config/providers",
+            "session/cost",
             "redactions",
             "circuit",
-            "quota_wallet",
-            "audit_head",
+            "quota/wallet",
         ):
-            assert await getattr(gate, name)() is not None
-        assert await gate.history_commits() == []
-        assert await code_of(gate.handoff()) is Code.NO_ACTIVE_SESSION
-        assert await code_of(gate.pause(pause=True)) is Code.NO_ACTIVE_SESSION
-        assert await code_of(gate.reply("x")) is Code.NO_ACTIVE_SESSION
-        assert await code_of(gate.stop()) is Code.NO_ACTIVE_SESSION
+            assert await live.get(f"/api/{path}") is not None
+        assert await live.get("/api/history/commits") == []
+        assert await code_of(live.post("/api/handoff")) is Code.NO_ACTIVE_SESSION
+        assert await code_of(live.post("/api/session/pause", {"pause": True})) is Code.NO_ACTIVE_SESSION
+        assert await code_of(live.post("/api/session/reply", {"reply": "x"})) is Code.NO_ACTIVE_SESSION
+        assert await code_of(live.post("/api/session/stop")) is Code.NO_ACTIVE_SESSION

@@ -1,0 +1,87 @@
+"""What serves a route: the actors, each message by its row of the message map, and the little that is no actor's.
+
+Owns: whose inbox a message of the front end goes to, and how long an answer may take where a route does not say.
+Must not: hold state, or change an answer.
+
+A call raises `HubError` (its problem document is served), `supervisors.ActorDied` (503 with Retry-After) or
+`trio.TooSlowError` (504). Anything else is a bug and is served as a 500 that tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import attrs
+import trio
+
+from hub.io.places import Places
+from hub.message_map import EDGES
+from hub.messages import Subscribe, Subscription, Unsubscribe
+from supervisors import Call, NodeInfo, Ref
+
+A = TypeVar("A")
+
+READ = 10.0
+WRITE = 30.0
+"""Seconds: a file may be on a slow disk."""
+BEGIN = 120.0
+"""A session begins with a commit of the user's uncommitted work, which may take its time."""
+_INBOXES = {edge.message: edge.receiver for edge in EDGES if edge.sender == "front"}
+
+
+@attrs.frozen
+class Context:
+    """What a handler may reach."""
+
+    places: Places
+    ref: Callable[[str], Ref[Any]]
+    """The reference of one of the named actors."""
+    snapshot: Callable[[], NodeInfo]
+    """Takes the supervision tree's picture."""
+    hide: Callable[[str], str]
+    """Hides what is secret in a text, every line on its line."""
+    insist_on_trust: Callable[[str], None] = lambda _: None
+    """Refuses what the user has not agreed to, but for the set of the digest that it is given."""
+
+    async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ASYNC109  # as `Ref.call`
+        """What the actor answers that the message is for."""
+        return await self.ref(_INBOXES[type(message)]).call(message, timeout=timeout)
+
+    async def insist(self, said: str = "") -> None:
+        """Refuse to start anything that the user has not agreed to.
+
+        Raises:
+            HubError: `trust_needed`.
+        """
+        await trio.to_thread.run_sync(self.insist_on_trust, said)
+
+    @asynccontextmanager
+    async def subscribe(self, since: int | None) -> AsyncIterator[Subscription]:
+        """A live view of the event log that starts after `since`, or with what comes next where it is None."""
+        found = await self.call(Subscribe(since))
+        try:
+            with found.channel:
+                yield found
+        finally:
+            leaving = Unsubscribe(found.token)
+            self.ref(_INBOXES[Unsubscribe]).try_cast(leaving)
+
+
+Handler = Callable[[Context, Any], Awaitable[Any]]
+
+
+def call(make: type[Call[Any]] | Callable[[Any], Call[Any]], timeout: float | None = None) -> Handler:
+    """A handler that is one call.
+
+    Args:
+        make: The message of a request: its class where nothing is given, else what makes it of what is.
+        timeout: Seconds for the answer; None = `READ`.
+    """
+
+    async def handle(context: Context, given: Any) -> Any:
+        message = make() if isinstance(make, type) else make(given)
+        return await context.call(message, timeout=READ if timeout is None else timeout)
+
+    return handle
