@@ -36,22 +36,22 @@ def mirrored(module: Path) -> list[str]:
     return [file for file in files if (ROOT / file).exists()]
 
 
-def own_tests(module: Path) -> list[str]:
+def own_paths(module: Path) -> list[str]:
     """What is the module's own: a file of its name, or a line at its head."""
     return [*mirrored(module), *named(module)]
 
 
-def tests_of(module: Path) -> list[str]:
+def paths_of(module: Path) -> list[str]:
     """Paths from the project's root, as pytest takes them; empty where there are none."""
     package = module.parent / "__init__.py"
     folder = f"tests/{module.parent.relative_to(ROOT)}"
-    found = own_tests(module) or (named(package) if package.exists() else [])
+    found = own_paths(module) or (named(package) if package.exists() else [])
     return found or ([folder] if (ROOT / folder).is_dir() else [])
 
 
 if __name__ == "__main__":
     modules = [Path(word).resolve() for word in sys.argv[1:] if word.endswith(".py")]
-    paths = sorted({test for module in modules for test in tests_of(module)})
+    paths = sorted({test for module in modules for test in paths_of(module)})
     if not paths:
         sys.exit("Which module? python -m tests.of hub/domain/retry.py [options of pytest]")
     options = [word for word in sys.argv[1:] if not word.endswith(".py")]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.of import ROOT, own_tests, tests_of
+from tests.of import ROOT, own_paths, paths_of
 
 MODULES = [
     path
@@ -26,11 +26,11 @@ def ids(path):
 @pytest.mark.parametrize("module", MODULES, ids=ids)
 def test_every_module_has_tests_that_are_found(module):
     """A file of its name, or a line at its head or its package's, or the folder's."""
-    found = tests_of(module)
+    found = paths_of(module)
     assert found, f"{ids(module)} needs a test file of its name, or `Tests: <path>` at its head"
     assert not [test for test in found if not (ROOT / test).exists()]
     if ids(module.parent) in MANY:
-        assert own_tests(module), (
+        assert own_paths(module), (
             f"{ids(module)} needs a test file of its name, or `Tests: <path>` at its head"
         )
 
