@@ -33,7 +33,6 @@ from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
 from hub.actors.stumbles import Stumbles
-from hub.client.quick import Api
 from hub.domain.config.reader import Config
 from hub.domain.text import clean
 from hub.errors import Code, HubError
@@ -319,16 +318,10 @@ class App:
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),
-            tools=ToolsApp(partial(self._own_api, server.token), clean),
+            tools=partial(ToolsApp, clean=clean),
             unix=self.places.root / Path(server.socket).expanduser() if server.socket else None,
         )
         return FrontEnd(door, self._listens)
-
-    def _own_api(self, token: str) -> Api:
-        """The way in for the tool server: the same door as for everybody."""
-        if self.bound is None:
-            raise HubError(Code.UNAVAILABLE, "The daemon is just starting.")
-        return Api(self.bound.port, socket=self.bound.socket, token=token, project=self.places.root)
 
     def _listens(self, bound: Bound) -> None:
         self.bound = bound

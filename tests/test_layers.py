@@ -22,6 +22,7 @@ ARROWS: dict[str, set[str]] = {
     "hub.errors": set(),
     "hub.domain": set(),
     "hub.io": {"hub.domain"},
+    "hub.api": {"hub.domain"},
     "hub.providers": {"hub.domain"},
     "hub.settings": {"hub.domain", "hub.io"},
     "hub.messages": {"hub.domain", "hub.io", "hub.providers", "supervisors"},
@@ -29,6 +30,7 @@ ARROWS: dict[str, set[str]] = {
     "hub.actors": {"hub.domain", "hub.io", "hub.providers", "hub.settings", "hub.messages", "supervisors"},
     "hub.owners": set(),
     "hub.web": {
+        "hub.api",
         "hub.domain",
         "hub.io",
         "hub.owners",

@@ -102,6 +102,7 @@ def _installed(told: dict[str, Any]) -> str:
 def _server(ctx: click.Context) -> Server[Any]:
     from hub.domain.text import clean
     from hub.mcp.calling import Caller
+    from hub.mcp.remote import Remote
     from hub.mcp.server import server
 
-    return server(Caller(lambda: client(ctx), clean))
+    return server(Caller(Remote(lambda: client(ctx)), clean))

@@ -1,1 +1,1 @@
-"""Clients of the daemon's API: the only way in for the command line, the terminal UI and the tool server."""
+"""Clients of the daemon's API: the only way in for the command line, the terminal UI and `hub mcp`."""

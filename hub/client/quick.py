@@ -67,7 +67,7 @@ class Api:
 
     def within(self, timeout: float) -> Api:
         """The same daemon with another patience."""
-        return Api(self.port, timeout, socket=self.socket, token=self._token, project=self._project)
+        return type(self)(self.port, timeout, socket=self.socket, token=self._token, project=self._project)
 
     def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
         """The JSON of a resource."""

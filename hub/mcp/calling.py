@@ -1,4 +1,4 @@
-"""One call of a tool: one request to the daemon.
+"""One call of a tool: one request to the API.
 
 Owns: the way from arguments to a request and from its answer, or refusal, to a result.
 Must not: keep anything from one call to the next, or know a transport of the protocol.
@@ -6,17 +6,31 @@ Must not: keep anything from one call to the next, or know a transport of the pr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import quote
 
 import attrs
+import trio
 
-from hub.client.quick import Api
 from hub.errors import Code, HubError
 from hub.mcp.arguments import checked
 from hub.mcp.pages import page
 from hub.mcp.tools import BY_NAME, JsonObject, Tool
 from hub.mcp.words import cleaned, refusal, words
+
+_PARAMETER = re.compile(r"{(\w+)}")
+
+
+class Api(Protocol):
+    """The daemon's API. Both methods raise `HubError`, whose texts are those of the problem document."""
+
+    async def get(self, path: str, query: Mapping[str, Any], /) -> Any:
+        """The JSON of a resource."""
+
+    async def post(self, path: str, body: Mapping[str, Any], /) -> Any:
+        """What a POST made or changed."""
 
 
 @attrs.frozen
@@ -33,20 +47,20 @@ class Caller:
     """Calls tools.
 
     Args:
-        api: Finds the daemon, anew for each call: it may have come or moved since the last one.
+        api: What is asked.
         clean: Takes out of a text what a terminal would act on.
     """
 
-    api: Callable[[], Api]
+    api: Api
     clean: Callable[[str], str]
 
-    def __call__(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        """Call a tool that is in the table. Blocks for as long as the daemon takes; never raises."""
+    async def __call__(self, name: str, arguments: Mapping[str, Any]) -> Result:
+        """Call a tool that is in the table. Takes as long as the daemon does; never raises an error."""
         tool = BY_NAME[name]
         try:
             given = checked(tool, arguments)
-            answer = page(tool, cleaned(self._ask(tool, given), self.clean), given)
-            return Result(words(tool, answer), answer)
+            answer = await self._ask(tool, given)
+            return await trio.to_thread.run_sync(self._result, tool, answer, given)  # it may be large
         except HubError as error:
             return Result(self.clean(refusal(error)))
         except Exception as error:  # noqa: BLE001  # the edge: an answer that is not what the API promises
@@ -55,10 +69,14 @@ class Caller:
             )
             return Result(refusal(fault))
 
-    def _ask(self, tool: Tool, given: JsonObject) -> Any:
+    def _result(self, tool: Tool, answer: Any, given: JsonObject) -> Result:
+        part = page(tool, cleaned(answer, self.clean), given)
+        return Result(words(tool, part), part)
+
+    async def _ask(self, tool: Tool, given: JsonObject) -> Any:
         asked = {
             **tool.fixed,
             **{param.name: given[param.name] for param in tool.params if param.name in given},
         }
-        api = self.api()
-        return api.get(tool.path, asked) if tool.method == "GET" else api.post(tool.path, asked)
+        path = _PARAMETER.sub(lambda found: quote(str(asked.pop(found[1])), safe=""), tool.path)
+        return await (self.api.get if tool.method == "GET" else self.api.post)(path, asked)

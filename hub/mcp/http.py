@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 if TYPE_CHECKING:
-    from hub.client.quick import Api
+    from hub.mcp.calling import Api
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -27,11 +27,11 @@ class ToolsApp:
     """Serves POST requests, each one message.
 
     Args:
-        api: The daemon whose tools these are.
+        api: What the tools ask.
         clean: Takes out of a text what a terminal would act on.
     """
 
-    def __init__(self, api: Callable[[], Api], clean: Callable[[str], str]) -> None:
+    def __init__(self, api: Api, clean: Callable[[str], str]) -> None:
         self._api = api
         self._clean = clean
         self._app: App | None = None
@@ -45,7 +45,7 @@ class ToolsApp:
         await self._app(scope, receive, send)
 
 
-def _load(api: Callable[[], Api], clean: Callable[[str], str]) -> App:
+def _load(api: Api, clean: Callable[[str], str]) -> App:
     from hub.mcp.calling import Caller  # noqa: PLC0415  # see `ToolsApp`
     from hub.mcp.server import server  # noqa: PLC0415
     from hub.mcp.single import single  # noqa: PLC0415

@@ -6,10 +6,9 @@ Must not: be imported before the protocol is spoken: the SDK takes as long to im
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import trio
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -27,7 +26,7 @@ from hub import __version__
 from hub.mcp.calling import Result
 from hub.mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, Tool
 
-Call = Callable[[str, Mapping[str, Any]], Result]
+Call = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 Context = ServerRequestContext[Any]
 
 
@@ -35,7 +34,7 @@ def server(call: Call) -> Server[Any]:
     """A server of the tools.
 
     Args:
-        call: Calls a tool of the table; blocks, and is called in a thread.
+        call: Calls a tool of the table.
     """
     listed = ListToolsResult(tools=[_described(tool) for tool in TOOLS])
 
@@ -47,8 +46,7 @@ def server(call: Call) -> Server[Any]:
     async def call_tool(_: Context, params: CallToolRequestParams) -> CallToolResult:
         if params.name not in BY_NAME:
             raise MCPError(INVALID_PARAMS, f"Unknown tool. The tools are: {', '.join(BY_NAME)}.")
-        arguments = params.arguments or {}
-        result = await trio.to_thread.run_sync(call, params.name, arguments, abandon_on_cancel=True)
+        result = await call(params.name, params.arguments or {})
         return CallToolResult(
             content=[TextContent(type="text", text=result.text)],
             structured_content=result.structured,

@@ -22,13 +22,17 @@ async def answer(
 ) -> Reply:
     """What the route says to what `decode` gives. Never raises an error."""
     try:
-        told = await route.handle(context, await decode())
-        if route.done:
-            told = {"ok": True, **told}
-        if route.foreign:
-            body = await trio.to_thread.run_sync(lambda: encode(redact(told)))
-        else:
-            body = told if isinstance(told, bytes) else encode(told)
+        body = await told(route, context, decode, redact)
     except Exception as error:  # noqa: BLE001  # the edge: what is not foreseen is logged and told as a 500
         return problem(as_hub_error(error), redact=redact)
     return Reply(route.status, {"Content-Type": route.media}, body)
+
+
+async def told(route: Route, context: Context, decode: Callable[[], Awaitable[Any]], redact: Redact) -> bytes:
+    """The body of the answer where all goes well. Raises whatever went wrong."""
+    found = await route.handle(context, await decode())
+    if route.done:
+        found = {"ok": True, **found}
+    if route.foreign:
+        return await trio.to_thread.run_sync(lambda: encode(redact(found)))
+    return found if isinstance(found, bytes) else encode(found)

@@ -6,6 +6,7 @@ Must not: hold a route, a rule of the guard, or an actor.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 import attrs
@@ -14,11 +15,15 @@ from hub.errors import Code, HubError
 from hub.web.codec import required
 from hub.web.context import Context
 from hub.web.guard import App, Guard, Policy, Receive, Scope, Send, respond
+from hub.web.inprocess import InProcess
 from hub.web.problem import Redact, as_it_is, problem
 from hub.web.routes import table
 from hub.web.routing import quart_app
 from hub.web.stream import SSE, Streams
 from hub.web.tools import TOOLS, Mount
+
+Tools = Callable[[InProcess], App]
+"""Makes a tool server that asks what it is given."""
 
 
 def create_app(
@@ -29,7 +34,7 @@ def create_app(
     port: int,
     project: str = "",
     redact: Redact = as_it_is,
-    tools: App | None = None,
+    tools: Tools | None = None,
 ) -> App:
     """The whole application, guarded.
 
@@ -40,13 +45,14 @@ def create_app(
         port: Where the server listens.
         project: The root of the project that is served.
         redact: Applied to every text of an error document, and to every answer that quotes files, git or agents.
-        tools: The tool server; None = there is none.
+        tools: Makes the tool server; None = there is none.
     """
     routes = table(port, project)
     bodiless = frozenset(route.path for route in routes if not required(route.given))
     policy = attrs.evolve(policy, bodiless=bodiless)
-    quart = cast("App", quart_app(routes, context, redact))
-    return Guard(Dispatch(quart, streams, Mount(tools), policy), policy)
+    quart = quart_app(routes, context, redact)
+    mount = Mount(tools and tools(InProcess(routes, quart.url_map, context, redact)))
+    return Guard(Dispatch(cast("App", quart), streams, mount, policy), policy)
 
 
 @attrs.frozen

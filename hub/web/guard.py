@@ -24,6 +24,7 @@ from urllib.parse import quote, unquote
 import attrs
 import trio
 
+from hub.api.meta import MAX_BODY
 from hub.errors import Code, HubError
 from hub.web.callers import Caller
 from hub.web.problem import Reply, as_hub_error, problem
@@ -34,7 +35,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MAX_BODY = 1024 * 1024
 MAX_HEADERS = 16 * 1024
 BODY_TIMEOUT = 10.0
 

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
-import msgspec
-
 import hub
+from hub.api.base import Nothing, Problem
+from hub.api.convert import fields_of
+from hub.api.schema import REF, Schemas
 from hub.domain.jsonvalue import JsonObject
 from hub.errors import RULES, Code
 from hub.web.codec import required
 from hub.web.context import Context
 from hub.web.problem import MEDIA_TYPE
-from hub.web.route import NoQuery, Operation, Route, get
-from hub.web.schema import Problem
+from hub.web.route import Operation, Route, get
 from hub.web.stream import SOCKET, SSE
 from hub.web.tools import TOOLS
 
@@ -47,7 +47,6 @@ POST_CODES = frozenset(
 """What may be answered besides to an operation that has a body and writes."""
 
 _ERRORS = 400
-_REF = "#/components/schemas/{name}"
 
 
 def codes(operation: Operation) -> frozenset[Code]:
@@ -62,7 +61,7 @@ def route(routes: Sequence[Route]) -> Route:
     def document() -> JsonObject:
         return describe([*routes, SOCKET, SSE, TOOLS, own])
 
-    async def openapi(_: Context, __: NoQuery) -> JsonObject:
+    async def openapi(_: Context, __: Nothing) -> JsonObject:
         return document()
 
     own = get("/openapi.json", "This description of the API.", openapi, answer=dict[str, Any])
@@ -71,27 +70,18 @@ def route(routes: Sequence[Route]) -> Route:
 
 def describe(operations: Iterable[Operation]) -> JsonObject:
     """The OpenAPI document of `operations`."""
-    operations = list(operations)
-    bodies = [operation.given for operation in operations if operation.method == "POST"]
-    types = [*bodies, *(operation.answer for operation in operations), Problem]
-    schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
-    answers = dict(zip(map(id, operations), schemas[len(bodies) :], strict=False))
-    posts = [operation for operation in operations if operation.method == "POST"]
-    given = dict(zip(map(id, posts), schemas, strict=False))
+    schemas = Schemas()
+    schemas.of(Problem)
     paths: dict[str, JsonObject] = {}
     for operation in operations:
-        described = _operation(operation, answers[id(operation)], given.get(id(operation)), components)
-        paths.setdefault(operation.path, {})[operation.method.lower()] = described
-    for operation in posts:
-        if operation.parameters:  # such a body is described in its place, without what the path gives
-            components.pop(operation.given.__name__, None)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "hub", "version": hub.__version__, "description": _ABOUT},
         "servers": [{"url": "/"}],
         "paths": paths,
         "security": [{}, {"token": []}],
-        "components": {"schemas": components, "securitySchemes": {"token": _TOKEN}},
+        "components": {"schemas": schemas.components, "securitySchemes": {"token": _TOKEN}},
     }
 
 
@@ -108,18 +98,16 @@ _TOKEN = {
 }
 
 
-def _operation(
-    operation: Operation, answer: JsonObject, given: JsonObject | None, components: JsonObject
-) -> JsonObject:
+def _operation(operation: Operation, schemas: Schemas) -> JsonObject:
     described: JsonObject = {
         "operationId": _name(operation),
         "summary": operation.summary,
-        "responses": _responses(operation, answer),
+        "responses": _responses(operation, schemas.of(operation.answer)),
     }
-    if parameters := _parameters(operation):
+    if parameters := _parameters(operation, schemas):
         described["parameters"] = parameters
-    if given is not None:
-        described["requestBody"] = _body(operation, given, components)
+    if operation.method == "POST":
+        described["requestBody"] = _body(operation, schemas)
     return described
 
 
@@ -128,11 +116,11 @@ def _name(operation: Operation) -> str:
     return operation.method.lower() + "".join(word.title() for word in words if word != "api")
 
 
-def _parameters(operation: Operation) -> list[JsonObject]:
+def _parameters(operation: Operation, schemas: Schemas) -> list[JsonObject]:
     if operation.method == "POST" and not operation.parameters:
         return []
-    _, found = msgspec.json.schema_components([operation.given])
-    schema = found[operation.given.__name__]
+    names = fields_of(operation.given) if operation.method == "GET" else operation.parameters
+    schema = schemas.of_fields(operation.given, names)
     return [
         {
             "name": name,
@@ -141,18 +129,17 @@ def _parameters(operation: Operation) -> list[JsonObject]:
             "schema": value,
         }
         for name, value in schema["properties"].items()
-        if operation.method == "GET" or name in operation.parameters
     ]
 
 
-def _body(operation: Operation, given: JsonObject, components: JsonObject) -> JsonObject:
-    schema = given
+def _body(operation: Operation, schemas: Schemas) -> JsonObject:
+    """Of one whose path has parameters it is described in its place, without what the path gives."""
     if operation.parameters:
-        schema = dict(components[operation.given.__name__])
-        schema["properties"] = {
-            key: value for key, value in schema["properties"].items() if key not in operation.parameters
-        }
-        schema["required"] = [key for key in schema["required"] if key not in operation.parameters]
+        schema = schemas.of_fields(
+            operation.given, fields_of(operation.given).keys() - {*operation.parameters}
+        )
+    else:
+        schema = schemas.of(operation.given)
     return {"required": required(operation.given), "content": {"application/json": {"schema": schema}}}
 
 
@@ -179,7 +166,7 @@ def _responses(operation: Operation, answer: JsonObject) -> JsonObject:
 
 def _problem(status: int, found: list[Code]) -> JsonObject:
     narrowed = {"properties": {"code": {"enum": [code.value for code in found]}, "status": {"const": status}}}
-    schema = {"allOf": [{"$ref": _REF.format(name=Problem.__name__)}, narrowed]}
+    schema = {"allOf": [{"$ref": REF.format(name=Problem.__name__)}, narrowed]}
     described: JsonObject = {
         "description": "; ".join(RULES[code].title for code in found),
         "content": {MEDIA_TYPE: {"schema": schema}},

@@ -72,15 +72,21 @@ def problem(error: HubError, *, redact: Redact = as_it_is, headers: Mapping[str,
     return Reply(
         status=error.status,
         headers={"Content-Type": MEDIA_TYPE, **more, **(headers or {})},
-        body=msgspec.json.encode(_redacted(error.problem(), redact)),
+        body=msgspec.json.encode(redacted(error, redact).problem()),
     )
 
 
-def _redacted(value: Any, redact: Redact) -> Any:
+def redacted(error: HubError, redact: Redact) -> HubError:
+    """The error as a client is told of it: every text in it plain and redacted."""
+    members = _hidden({"detail": error.detail, "hint": error.hint, **error.extra}, redact)
+    return HubError(error.code, **members)
+
+
+def _hidden(value: Any, redact: Redact) -> Any:
     if isinstance(value, str):
         return redact(clean(value))
     if isinstance(value, Mapping):
-        return {key: _redacted(item, redact) for key, item in value.items()}
+        return {key: _hidden(item, redact) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_redacted(item, redact) for item in value]
+        return [_hidden(item, redact) for item in value]
     return value

@@ -15,13 +15,10 @@ from typing import Any
 
 import attrs
 
+from hub.api.base import Nothing
+from hub.api.convert import fields_of
 from hub.errors import Code
 from hub.web.context import Handler
-from hub.web.schema import Nothing, Query
-
-
-class NoQuery(Query, frozen=True, kw_only=True):
-    """No query parameters."""
 
 
 @attrs.frozen(kw_only=True)
@@ -32,7 +29,7 @@ class Operation:
         method: GET or POST. A GET never changes state.
         path: With parameters in braces; each is a field of `given`.
         summary: One line.
-        given: The `Query` of a GET, the `Body` of a POST.
+        given: The parameters of a GET, the body of a POST.
         answer: The type that describes the response.
         status: Of the response when all went well.
         codes: Errors of this operation besides those any operation may give.
@@ -70,9 +67,14 @@ class Route(Operation):
     foreign: bool = False
 
     @property
+    def name(self) -> str:
+        """No other route's."""
+        return f"{self.method} {self.path}"
+
+    @property
     def done(self) -> bool:
         """Whether its answer begins with `ok`: what it was asked for is done."""
-        return self.method == "POST" and "ok" in getattr(self.answer, "__struct_fields__", ())
+        return self.method == "POST" and attrs.has(self.answer) and "ok" in fields_of(self.answer)
 
 
 def get(
@@ -81,7 +83,7 @@ def get(
     handle: Handler,
     *,
     answer: Any,
-    query: type[Query] = NoQuery,
+    query: type = Nothing,
     codes: frozenset[Code] = frozenset(),
     foreign: bool = False,
     media: str = "application/json",

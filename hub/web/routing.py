@@ -15,13 +15,14 @@ from quart import Response, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 
+from hub.api.base import Nothing
 from hub.errors import Code, HubError
 from hub.web import openapi
 from hub.web.answer import answer
 from hub.web.codec import decode_body, decode_query
 from hub.web.context import Context
 from hub.web.problem import Redact, Reply, as_hub_error, problem
-from hub.web.route import NoQuery, Route
+from hub.web.route import Route
 
 Endpoint = Callable[..., Awaitable[Response]]
 _LARGE = 1 << 14
@@ -46,7 +47,7 @@ def _add(app: QuartTrio, route: Route, endpoint: Endpoint) -> None:
     rule = route.path.replace("{", "<").replace("}", ">")
     app.add_url_rule(
         rule,
-        f"{route.method} {route.path}",
+        route.name,
         endpoint,
         methods=[route.method],
         provide_automatic_options=False,
@@ -63,7 +64,7 @@ def _endpoint(route: Route, context: Context, redact: Redact) -> Endpoint:
 async def _decode(route: Route, path: dict[str, str]) -> Any:
     if route.method == "GET":
         return decode_query(request.query_string, route.given, path)
-    decode_query(request.query_string, NoQuery, {})
+    decode_query(request.query_string, Nothing, {})
     body: Any = await request.get_data(cache=False)
     if len(body) > _LARGE:
         return await trio.to_thread.run_sync(decode_body, body, route.given, path)

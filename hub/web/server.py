@@ -33,12 +33,12 @@ from hypercorn.trio.worker_context import WorkerContext
 from hub.errors import Code, HubError
 from hub.io.log import PLAIN
 from hub.owners import Owners
-from hub.web.app import create_app
+from hub.web.app import Tools, create_app
 from hub.web.callers import Caller, caller
 from hub.web.connection import Connection
 from hub.web.context import Context
 from hub.web.crowd import Crowd
-from hub.web.guard import MAX_HEADERS, App, Policy
+from hub.web.guard import MAX_HEADERS, Policy
 from hub.web.problem import Redact, as_it_is
 from hub.web.refusal import Refusal
 from hub.web.stream import Streams
@@ -92,7 +92,7 @@ async def serve(
     project: str = "",
     unix: Path | None = None,
     redact: Redact = as_it_is,
-    tools: App | None = None,
+    tools: Tools | None = None,
     task_status: trio.TaskStatus[Bound] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serves the API until `stop` is set, then drains and returns within `GRACE` and a little.
@@ -109,7 +109,7 @@ async def serve(
         project: The root of the project that is served.
         unix: Where the unix socket is to lie that is served beside the port.
         redact: As in `create_app`.
-        tools: The tool server; None = there is none.
+        tools: As in `create_app`.
         task_status: Given the bound address.
 
     Raises:

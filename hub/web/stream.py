@@ -22,8 +22,9 @@ from typing import Annotated
 
 import attrs
 import trio
-from msgspec import Meta
 
+from hub.api.events import EventRecord
+from hub.api.meta import EventId, Meta
 from hub.domain.canonical import StrictJsonError, parse_strict
 from hub.domain.event import Record
 from hub.errors import Code, HubError
@@ -35,9 +36,7 @@ from hub.web.encoder import MAX_BATCH, Encoder
 from hub.web.feed import Feed, Why, pace
 from hub.web.guard import Message, Receive, Scope, Send, respond
 from hub.web.problem import Redact, as_hub_error, as_it_is, problem
-from hub.web.resources.events import EventRecord
 from hub.web.route import Operation
-from hub.web.schema import EventId, Query
 from hub.web.websocket import FRAMES, WRITE_NOW
 
 MAX_STREAMS = 256
@@ -49,14 +48,16 @@ HEARTBEAT = 15.0
 _log = logging.getLogger("hub.web")
 
 
-class SocketQuery(Query, frozen=True, kw_only=True):
+@attrs.frozen(kw_only=True)
+class SocketQuery:
     """How to follow the log over a WebSocket."""
 
     since: EventId | None = None
     batch: Annotated[int, Meta(ge=0, le=1)] = 0
 
 
-class StreamQuery(Query, frozen=True, kw_only=True):
+@attrs.frozen(kw_only=True)
+class StreamQuery:
     """How to follow the log over server-sent events."""
 
     since: EventId | None = None

@@ -9,21 +9,22 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import attrs
-import msgspec
 
+from hub.api.meta import UNSET, Unset
 from hub.errors import Code, HubError
 from hub.web.guard import App, Receive, Scope, Send, respond
 from hub.web.problem import as_hub_error, problem
 from hub.web.route import Operation
 
 
-class RpcMessage(msgspec.Struct, frozen=True, kw_only=True):
+@attrs.frozen(kw_only=True)
+class RpcMessage:
     """A message of the Model Context Protocol."""
 
     jsonrpc: Literal["2.0"]
     method: str
-    id: str | int | msgspec.UnsetType = msgspec.UNSET
-    params: dict[str, Any] = msgspec.field(default_factory=dict)
+    id: str | int | Unset = UNSET
+    params: dict[str, Any] = attrs.field(factory=dict)
 
 
 TOOLS = Operation(

@@ -25,6 +25,7 @@ from hub.errors import Code, HubError
 from hub.io import seal
 from hub.io.places import load_or_create_key
 from hub.io.sealed import name_of
+from tests.described import DescribedApi
 from tests.settings import lay_out
 from tests.waiting import PATIENCE, ended, until
 
@@ -123,7 +124,7 @@ class Project:
             )
         self.port = until(self._announced, "the daemon says where it listens")
         # The first session of a machine compiles the detection engine's rules.
-        return Api(self.port, PATIENCE)
+        return DescribedApi(self.port, PATIENCE)
 
     def _announced(self) -> int:
         assert self.daemon is not None

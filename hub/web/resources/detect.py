@@ -6,135 +6,12 @@ Must not: look for agents, or decide what may be adopted.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from msgspec import Meta
-
-from hub.domain.detection.lineup import Confidence
+from hub.api.detect import Adopted, AdoptOrder, Detected, DetectQuery
 from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code, HubError
 from hub.messages import Adopt, Detect
 from hub.web.context import BEGIN, WRITE, Context, call
-from hub.web.resources.providers import ProviderName
-from hub.web.resources.session import Trust
 from hub.web.route import get, post
-from hub.web.schema import Answer, Body, Done, Query
-
-MAX_HOURS = 24 * 365
-
-
-class DetectQuery(Query, frozen=True, kw_only=True):
-    """How far to look back."""
-
-    since_hours: Annotated[
-        int,
-        Meta(ge=0, le=MAX_HOURS, description="Sessions written since then; what runs is told in any case."),
-    ] = 24
-
-
-class Turn(Answer, frozen=True, kw_only=True):
-    """What was said, word for word but for its secrets."""
-
-    role: Literal["user", "assistant"]
-    text: str
-
-
-class Intel(Answer, frozen=True, kw_only=True):
-    """What an agent's own store tells of a session."""
-
-    session_id: str
-    model: str
-    initial_prompt: str
-    plan: list[str]
-    tasks_remaining: list[str]
-    files_touched: list[str]
-    skills: list[str]
-    mcps: list[str]
-    recent_turns: Annotated[list[Turn], Meta(description="The last 16, oldest first.")]
-    tokens_in: int
-    tokens_out: int
-    tokens_exact: Annotated[bool, Meta(description="Whether the figures cover the whole session.")]
-    message_count: int
-    alarm: Annotated[str, Meta(description="Why this is not to be trusted; empty when nothing is wrong.")]
-
-
-class Detected(Answer, frozen=True, kw_only=True):
-    """An agent that runs on this machine, or a session that one has left."""
-
-    id: str
-    provider: str
-    display_name: str
-    surface: Annotated[str, Meta(description="command-line, editor, desktop, server or program.")]
-    pid: Annotated[int, Meta(description="Of its outermost process; 0 = it does not run.")]
-    pids: Annotated[list[int], Meta(description="Of all its processes.")]
-    running: bool
-    work_dir: str
-    account: Annotated[str, Meta(description="An account's label, else the folder of its configuration.")]
-    detected_via: Annotated[list[str], Meta(description="`process` and `transcript`, one or both.")]
-    last_active: Annotated[int, Meta(description="Unix time.")]
-    owner: Annotated[Literal["user", "hub"], Meta(description="Who has started it.")]
-    confidence: Annotated[Confidence, Meta(description="How sure it is that the session is the agent's.")]
-    candidates: Annotated[
-        list[str], Meta(description="Ids of sessions that may be the agent's, where nobody can tell.")
-    ]
-    alarm: Annotated[
-        str,
-        Meta(
-            description="Why the account's store was not searched to its end, in an entry of its own for that store: "
-            "some of its sessions may be missing. Else empty."
-        ),
-    ]
-    adoptable: Annotated[bool, Meta(description="Whether it works in this project.")]
-    session: Intel | None
-
-
-DetectedId = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=300,
-        pattern=r"^[^\u0000-\u001f\u007f]+$(?!\n)",
-        description="As the newest scan told it: `<provider>:<session id>` or `<provider>:pid:<pid>`.",
-    ),
-]
-
-
-class AdoptOrder(Body, frozen=True, kw_only=True):
-    """What to adopt, for whom, and how to go on. With neither `start` nor `interactive` only the brief is written."""
-
-    id: DetectedId
-    target: ProviderName
-    start: Annotated[bool, Meta(description="Begin a session on the target.")] = False
-    interactive: Annotated[bool, Meta(description="Open the target's own program in a terminal.")] = False
-    stop: Annotated[bool, Meta(description="End the agent first, if it still runs.")] = False
-    repository: Annotated[
-        str,
-        Meta(
-            max_length=4096,
-            pattern=r"^(/[^\u0000-\u001f\u007f]*)?$(?!\n)",
-            description="The working tree it works in, absolute, where that is none of this project: its files are then in "
-            "the brief too. A session begins only in the project of its work.",
-        ),
-    ] = ""
-    trust: Trust = ""
-
-
-class Adopted(Done, frozen=True, kw_only=True):
-    """The brief, and what was begun with it."""
-
-    id: str
-    target: str
-    brief: Annotated[str, Meta(description="The brief's path; its signed form lies beside it.")]
-    mode: Literal["brief", "start", "interactive"]
-    resumed: Annotated[bool, Meta(description="Whether the agent is told to go on in its own session.")]
-    stopped: Annotated[
-        list[int], Meta(description="The agent's processes, and those below them, that were ended.")
-    ]
-    session_id: Annotated[str, Meta(description="The session that was started; empty for other modes.")]
-    branch: str
-    worktree: str
-    command: Annotated[str, Meta(description="What runs in the terminal; empty for other modes.")]
-    terminal: str
 
 
 async def adopt(context: Context, body: AdoptOrder) -> JsonObject:
@@ -174,7 +51,6 @@ _ADOPT = frozenset(
         Code.INTERRUPTED,
     }
 )
-
 ROUTES = (
     get(
         "/api/detect",

@@ -7,37 +7,17 @@ Must not: call an actor; health tells that the daemon listens, `/api/status` tel
 from __future__ import annotations
 
 import hub
+from hub.api.base import Nothing
+from hub.api.health import Health, Index
 from hub.domain.jsonvalue import JsonObject
 from hub.web.context import Context
-from hub.web.route import NoQuery, Route, get
-from hub.web.schema import Answer
-
-
-class Health(Answer, frozen=True, kw_only=True):
-    """The daemon listens."""
-
-    ok: bool
-    port: int
-    version: str
-    project: str
-    """The root of the project that is served."""
-
-
-class Index(Answer, frozen=True, kw_only=True):
-    """Where to find what."""
-
-    name: str
-    version: str
-    openapi: str
-    status: str
-    events: str
-    stream: str
+from hub.web.route import Route, get
 
 
 def routes(port: int, project: str) -> tuple[Route, ...]:
     """The routes of a server that listens on `port`."""
 
-    async def health(_: Context, __: NoQuery) -> JsonObject:
+    async def health(_: Context, __: Nothing) -> JsonObject:
         return {"ok": True, "port": port, "version": hub.__version__, "project": project}
 
     return (
@@ -46,7 +26,7 @@ def routes(port: int, project: str) -> tuple[Route, ...]:
     )
 
 
-async def index(_: Context, __: NoQuery) -> JsonObject:
+async def index(_: Context, __: Nothing) -> JsonObject:
     """The ways in."""
     return {
         "name": "hub",

@@ -6,91 +6,16 @@ Must not: run git.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from msgspec import Meta
-
+from hub.api.base import Nothing
+from hub.api.history import Commit, CommitDiff, DiffQuery, HistoryEntry, HistoryQuery, Rewind, Rewound
 from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.errors import Code
 from hub.io import git
 from hub.messages import AuditAppend, AuditEntry, AuditHistory
 from hub.web.context import READ, WRITE, Context
-from hub.web.route import NoQuery, get, post
-from hub.web.schema import MAX_SAFE_INTEGER, Answer, Body, Done, Query, Sha, Timestamp
+from hub.web.route import get, post
 
 _NEWEST = 1000
-
-
-class HistoryQuery(Query, frozen=True, kw_only=True):
-    """Which part of the history: without any of these the newest 1,000 records, and all handoffs before them."""
-
-    limit: Annotated[int, Meta(ge=1, le=10_000, description="At most so many, the newest; 1,000.")] | None = (
-        None
-    )
-    cursor: (
-        Annotated[
-            int,
-            Meta(
-                ge=0,
-                le=MAX_SAFE_INTEGER,
-                description="Only records older than this `seq`: that of a page's first entry gives the page before it.",
-            ),
-        ]
-        | None
-    ) = None
-    event: Annotated[
-        str,
-        Meta(max_length=64, pattern=r"^[A-Za-z0-9_.]*$(?!\n)", description="Only records of this event."),
-    ] = ""
-
-
-class HistoryEntry(Answer, frozen=True, kw_only=True):
-    """One record of the audit log."""
-
-    seq: int
-    ts: Timestamp
-    event: str
-    provider: str
-    summary: str
-    exitCode: int | None = None  # noqa: N815  # the API's name
-    """Of an acceptance command; null where none ended."""
-    hfs: int | Literal["pending"] | None = None
-    """The score of the handoff that this record ends; null for any other record, and where it could not be known."""
-
-
-class Commit(Answer, frozen=True, kw_only=True):
-    """One snapshot."""
-
-    sha: str
-    short: str
-    subject: str
-    when: str
-
-
-class DiffQuery(Query, frozen=True, kw_only=True):
-    """Which snapshot."""
-
-    sha: Sha
-
-
-class CommitDiff(Answer, frozen=True, kw_only=True):
-    """What one snapshot changed."""
-
-    sha: str
-    diff: str
-
-
-class Rewind(Body, frozen=True, kw_only=True):
-    """Where to go back to."""
-
-    sha: Sha
-
-
-class Rewound(Done, frozen=True, kw_only=True):
-    """The branch that was made; nothing else moved."""
-
-    branch: str
-    sha: str
 
 
 async def history(context: Context, query: HistoryQuery) -> JsonArray:
@@ -100,7 +25,7 @@ async def history(context: Context, query: HistoryQuery) -> JsonArray:
     return await context.call(order, timeout=WRITE)
 
 
-async def commits(context: Context, _: NoQuery) -> JsonArray:
+async def commits(context: Context, _: Nothing) -> JsonArray:
     """Of every session."""
     return [{**entry} for entry in await git.snapshots(context.places.root, None)]
 
@@ -119,7 +44,6 @@ async def rewind(context: Context, body: Rewind) -> JsonObject:
 
 
 _UNKNOWN = frozenset({Code.NOT_FOUND})
-
 ROUTES = (
     get(
         "/api/history",

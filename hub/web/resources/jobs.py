@@ -6,42 +6,12 @@ Must not: take a command from a request.
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from msgspec import Meta
-
+from hub.api.accounts import Which
+from hub.api.jobs import Begun, InstallOrder, Whom
 from hub.errors import Code
 from hub.messages import Install, LogIn
 from hub.web.context import WRITE, call
-from hub.web.resources.accounts import Which
-from hub.web.resources.providers import ProviderName
 from hub.web.route import post
-from hub.web.schema import Body, Done
-
-
-class Whom(Body, frozen=True, kw_only=True):
-    """One provider."""
-
-    name: ProviderName
-
-
-class InstallOrder(Whom, frozen=True, kw_only=True):
-    """What to install."""
-
-    background: Annotated[
-        bool, Meta(description="Without a terminal; what it prints is in the event log alone.")
-    ] = False
-
-
-class Begun(Done, frozen=True, kw_only=True):
-    """A job that was begun; its progress and its end are in the event log, under `meta.jobId`."""
-
-    job: str
-    provider: str
-    account: str
-    command: Annotated[str, Meta(description="What runs, as a person would type it.")]
-    terminal: Annotated[str, Meta(description="The program of the terminal; empty = none.")]
-
 
 _CODES = frozenset(
     {
@@ -54,7 +24,6 @@ _CODES = frozenset(
         Code.INTERRUPTED,
     }
 )
-
 ROUTES = (
     post(
         "/api/providers/install",

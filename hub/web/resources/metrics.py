@@ -16,6 +16,7 @@ import attrs
 import trio
 
 import hub
+from hub.api.base import Nothing
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionState
 from hub.errors import HubError
@@ -23,7 +24,7 @@ from hub.messages import AuditHead, BreakerSnapshots, GetProviders, GetWallet
 from hub.web.context import Context, Handler, call
 from hub.web.resources.observability import tree
 from hub.web.resources.status import status
-from hub.web.route import NoQuery, get
+from hub.web.route import get
 from supervisors import ActorDied
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
@@ -60,7 +61,7 @@ def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-async def metrics(context: Context, given: NoQuery) -> bytes:
+async def metrics(context: Context, given: Nothing) -> bytes:
     """Asked at once; a part that is just restarting keeps no other from being seen."""
     figures: JsonObject = dict.fromkeys(_PARTS)
 

@@ -6,43 +6,21 @@ Must not: change anything.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import attrs
 
 from hub import messages
+from hub.api.base import Nothing
+from hub.api.observability import AuditHead, Breaker, Redactions
 from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
 from hub.messages import BreakerSnapshots, GetContract, GetRedactions
 from hub.web.context import Context, call
-from hub.web.route import NoQuery, get
-from hub.web.schema import Answer, Timestamp
+from hub.web.route import get
 
 
-class Breaker(Answer, frozen=True, kw_only=True):
-    """One circuit breaker."""
-
-    name: str
-    state: Literal["closed", "open", "half-open"]
-    failures: int
-    opened_at: Timestamp | None = None
-
-
-class Redactions(Answer, frozen=True, kw_only=True):
-    """How many secrets of each kind were scrubbed this session: `<kind>:<count>` pairs."""
-
-    summary: str
-
-
-class AuditHead(Answer, frozen=True, kw_only=True):
-    """The newest record of the audit chain."""
-
-    seq: int
-    hash: str
-    bytes: int
-
-
-async def tree(context: Context, _: NoQuery) -> JsonObject:
+async def tree(context: Context, _: Nothing) -> JsonObject:
     """As it is at this moment."""
     return attrs.asdict(context.snapshot())
 

@@ -6,112 +6,16 @@ Must not: judge a graph, or know what a run does next.
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import msgspec
 import trio
-from msgspec import Meta
 
+from hub.api.base import Nothing
+from hub.api.pipelines import Pipeline, Pipelines, RunOrder, RunStarted, RunStatus, Stored
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.pipeline.graph import read
-from hub.domain.pipeline.run import How, NodeState, RunState
 from hub.errors import Code, HubError
 from hub.messages import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline
 from hub.web.context import BEGIN, Context, call
-from hub.web.resources.session import MAX_COMMANDS, MAX_TASK, Command, Trust
-from hub.web.route import NoQuery, get, post
-from hub.web.schema import Answer, Body, Done, Timestamp
-
-MAX_PIPELINES = 200
-MAX_NAMES = 200
-
-Label = Annotated[str, Meta(min_length=1, max_length=64, description="Printable, no space at an end.")]
-Labels = Annotated[list[Label], Meta(max_length=MAX_NAMES)]
-
-
-class Node(Body, frozen=True, kw_only=True):
-    """One task of a pipeline: a whole session of its own."""
-
-    id: Label
-    provider: Label
-    task: Annotated[str, Meta(min_length=1, max_length=MAX_TASK)]
-    depends_on: Labels = msgspec.field(default_factory=list)
-    fallback: Labels = msgspec.field(default_factory=list)
-    verify: Annotated[list[Command], Meta(max_length=MAX_COMMANDS)] = msgspec.field(default_factory=list)
-
-
-class Pipeline(Body, frozen=True, kw_only=True):
-    """A named graph of tasks."""
-
-    name: Label
-    nodes: Annotated[list[Node], Meta(max_length=MAX_NAMES)]
-
-
-Pipelines = Annotated[list[Pipeline], Meta(max_length=MAX_PIPELINES)]
-
-
-class RunOrder(Body, frozen=True, kw_only=True):
-    """Which pipeline to run."""
-
-    name: Label
-    resume: Annotated[
-        bool, Meta(description="Take over what the pipeline's last run completed; only the rest runs.")
-    ] = False
-    trust: Trust = ""
-
-
-class NodeError(Answer, frozen=True, kw_only=True):
-    """Why a node failed."""
-
-    code: Code
-    detail: str
-    hint: str
-
-
-class NodeStatus(Answer, frozen=True, kw_only=True):
-    """One node of a run."""
-
-    id: str
-    state: NodeState
-    how: How
-    provider: str
-    depends_on: list[str]
-    session_id: str
-    branch: str
-    base: str
-    snapshot: str
-    handoffs: int
-    verified: bool | None
-    error: NodeError | None
-    started_at: Timestamp | None
-    ended_at: Timestamp | None
-
-
-class RunStatus(Answer, frozen=True, kw_only=True):
-    """The run that goes on, or the last one."""
-
-    run_id: str
-    name: str
-    state: RunState
-    head: str
-    base: str
-    stopping: bool
-    resumed: int
-    started_at: Timestamp | None
-    ended_at: Timestamp | None
-    nodes: list[NodeStatus]
-
-
-class Stored(Done, frozen=True, kw_only=True):
-    """The list as it is from here on."""
-
-    pipelines: list[Pipeline]
-
-
-class RunStarted(RunStatus, frozen=True, kw_only=True):
-    """The run that was started."""
-
-    ok: bool
+from hub.web.route import get, post
 
 
 async def replace(context: Context, body: list[Pipeline]) -> JsonObject:
@@ -144,7 +48,7 @@ async def run(context: Context, body: RunOrder) -> JsonObject:
     return await context.call(RunPipeline(body.name, body.resume), timeout=BEGIN)
 
 
-async def status(context: Context, _: NoQuery) -> JsonObject:
+async def status(context: Context, _: Nothing) -> JsonObject:
     """There may have been none."""
     found = await context.call(GetPipelineRun())
     if not found:
@@ -163,7 +67,6 @@ _STARTING = frozenset(
         Code.NOT_SEALED,
     }
 )
-
 ROUTES = (
     get(
         "/api/pipelines",

@@ -6,67 +6,10 @@ Must not: compute any of it.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from msgspec import Meta
-
-from hub.domain.quota.forecast import Outlook
+from hub.api.quota import Entry
 from hub.messages import GetWallet
 from hub.web.context import call
 from hub.web.route import get
-from hub.web.schema import Answer, Timestamp
-
-Source = Annotated[
-    Literal["stream", "limit", "store", "endpoint", "declared", "none"],
-    Meta(
-        description="Where the figures come from: what the agent said, a usage limit it met, its own files, its "
-        "maker's server, a cap in hub.toml; or nobody told anything."
-    ),
-]
-Unit = Annotated[
-    Literal["percent", "tokens", ""],
-    Meta(description="Of `remaining`, `total` and `burnPerMin`; tokens where the whole is known."),
-]
-Whole = Annotated[int | None, Meta(description="null = nobody has told it.")]
-Share = Annotated[float | None, Meta(description="0 to 1; null = nobody has told it.")]
-Instant = Annotated[Timestamp | None, Meta(description="ISO 8601, UTC; null = not known.")]
-Rate = Annotated[float | None, Meta(description="Of `unit`; null = too little was seen yet to tell.")]
-Minutes = Annotated[float | None, Meta(description="Minutes from now; null = there is no forecast.")]
-
-
-class Window(Answer, frozen=True, kw_only=True):
-    """One quota window. A figure that nobody told is null, and so is a forecast that is not there yet."""
-
-    window: str
-    remaining: Whole
-    total: Whole
-    unit: Unit
-    fraction_used: Share
-    resets_at: Instant
-    source: Source
-    read_at: Instant
-    age_seconds: Whole
-    burn_per_min: Rate
-    eta_minutes: Minutes
-    eta_low_minutes: Minutes
-    eta_high_minutes: Minutes
-    forecast: Outlook
-
-
-class Entry(Window, frozen=True, kw_only=True):
-    """One account's wall: the window that will end its work first; and every window it has."""
-
-    provider: str
-    account: str
-    tokens_today: Annotated[
-        int, Meta(description="Tokens, in and out, that hub saw this account spend since midnight UTC.")
-    ]
-    tokens_elsewhere: Annotated[
-        int,
-        Meta(description="Those of them that agents spent which hub did not start; read from their files."),
-    ]
-    windows: list[Window]
-
 
 ROUTES = (
     get(

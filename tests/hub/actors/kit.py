@@ -17,10 +17,10 @@ import trio
 
 from hub.actors.insist import insist
 from hub.cli.serve import order_for
-from hub.client.quick import Api
 from hub.daemon import Daemon, run_daemon
 from hub.domain.event import Record
 from hub.messages import EventsSince, GetStatus
+from tests.described import DescribedApi
 from tests.faults.harness import PATIENCE, Project
 from tests.waiting import answered
 
@@ -40,11 +40,11 @@ class Live:
 
     async def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
         """What the API serves."""
-        return await trio.to_thread.run_sync(Api(self.made.port, PATIENCE).get, path, query)
+        return await trio.to_thread.run_sync(DescribedApi(self.made.port, PATIENCE).get, path, query)
 
     async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """What a request made or changed."""
-        return await trio.to_thread.run_sync(Api(self.made.port, PATIENCE).post, path, body)
+        return await trio.to_thread.run_sync(DescribedApi(self.made.port, PATIENCE).post, path, body)
 
     async def status(self) -> dict[str, Any]:
         """What the session tells of itself; an actor that is just restarting is asked again."""

@@ -30,7 +30,7 @@ async def test_get_and_post_answer_json():
         assert (await asked(server.port, "get", "/api/status"))["role"] == "idle"
         assert await asked(server.port, "get", "/api/events", {"since": 0, "limit": 3}) == []
         assert (await asked(server.port, "post", "/api/run", {"task": "é"}))["sessionId"] == "s-1"
-        assert await asked(server.port, "post", "/api/handoff") == {"ok": True}
+        assert (await asked(server.port, "post", "/api/handoff"))["ok"] is True
         assert EventsSince(0, 3) in server.actors.calls
 
 

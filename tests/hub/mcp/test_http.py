@@ -11,8 +11,8 @@ import trio
 
 from hub.errors import Code, HubError
 from hub.mcp.frames import MAX_FRAME
-from hub.mcp.tools import TOOLS
-from hub.messages import EventsSince, GetStatus, RequestPause, RequestReply, StartRun
+from hub.mcp.tools import BY_NAME, TOOLS, Param, Tool
+from hub.messages import EventsSince, GetStatus, RequestPause, RequestReply, ResolveApproval, StartRun
 from hub.web.guard import MAX_BODY
 from tests.hub.mcp.kit import HELLO
 from tests.hub.web.fake import Fake, Server, record, running
@@ -136,6 +136,66 @@ async def test_every_tool_asks_its_route_and_keeps_its_schema(server: Server, ac
     assert actors.calls
 
 
+async def test_a_call_opens_no_connection(server: Server, actors: Fake):
+    """The daemon does not go through its own door: one more client would be one more that a crowd keeps out."""
+    opened: list[object] = []
+    watching = True
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        if watching and event == "socket.connect":
+            opened.append(args[1])
+
+    sys.addaudithook(hook)  # it cannot be taken away again
+    try:
+        await call(server, "hub_status")
+        await call(server, "hub_pause", pause=True)
+    finally:
+        watching = False
+    assert opened == [("127.0.0.1", server.port)] * 2, "the two of this test itself"
+    assert RequestPause(pause=True) in actors.calls
+
+
+async def test_a_call_under_way_holds_no_thread(server: Server, actors: Fake):
+    """Were each to keep one, as many as there are threads would wait for ever for the one their answer is made in."""
+    crowd = int(trio.to_thread.current_default_thread_limiter().total_tokens) + 1
+    begun, all_there = 0, trio.Event()
+
+    async def slow(_):
+        nonlocal begun
+        begun += 1
+        if begun == crowd:
+            all_there.set()
+        await all_there.wait()
+        return {}
+
+    actors.instead[RequestPause] = slow
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            for _ in range(crowd):
+                nursery.start_soon(lambda: call(server, "hub_pause", pause=True))
+    assert begun == crowd
+
+
+async def test_a_parameter_of_the_path_is_put_there(server: Server, actors: Fake, monkeypatch):
+    params = (Param("id", {"type": "string"}, required=True), Param("approved", {"type": "boolean"}))
+    approve = Tool(
+        name="approve",
+        title="",
+        description="",
+        method="POST",
+        path="/api/approvals/{id}",
+        params=params,
+        output={},
+    )
+    monkeypatch.setitem(BY_NAME, "approve", approve)
+    result = await call(server, "approve", id="a-1f2e3d4c5b6a", approved=True)
+    assert result["structuredContent"] == {"ok": True, "id": "a-1f2e3d4c5b6a", "approved": True}
+    assert actors.calls == [ResolveApproval("a-1f2e3d4c5b6a", approved=True)]
+    refused = await call(server, "approve", id="../a b?", approved=True)
+    assert refused["isError"]
+    assert len(actors.calls) == 1
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])
 async def test_only_post_is_served(server: Server, method: str):
     """There is no session to end, and no stream to follow: the protocol then wants a 405."""
@@ -185,7 +245,9 @@ async def test_where_a_token_is_set_it_opens_the_tools_too():
         bearer = ("Authorization", f"Bearer {token}")
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "hub_status"}}
         reply = await ask(server.port, "POST", "/mcp", message, headers=[ACCEPT, bearer])
-        assert "structuredContent" in reply.json["result"]
+        told = reply.json["result"]["structuredContent"]
+    async with running() as server:
+        assert (await call(server, "hub_status"))["structuredContent"] == told, "a token changes nothing else"
 
 
 async def test_a_stop_waits_for_the_calls_under_way(actors: Fake):

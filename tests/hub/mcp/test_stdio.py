@@ -264,9 +264,10 @@ sys.stdout.flush()
 from hub.domain.text import clean
 from hub.client.quick import Api
 from hub.mcp.calling import Caller
+from hub.mcp.remote import Remote
 from hub.mcp.server import server
 from hub.mcp.stdio import run
-run(wires, lambda: server(Caller(lambda: Api(1), clean)))
+run(wires, lambda: server(Caller(Remote(lambda: Api(1)), clean)))
 """
 
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ import attrs
 import trio
 
 from hub import messages as m
-from hub.client.quick import Api
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
 from hub.domain.pipeline.graph import read, write
@@ -53,6 +52,8 @@ STATUS = {
     "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
     "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "hfsPending": False, "fsmState": "RUNNING",
     "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False, "leftOut": [], "withheld": [],
+    "paused": False, "stopping": False, "verified": None, "runId": "", "branch": "", "worktree": "", "waitUntil": None,
+    "waitReason": "", "reason": "", "startedAt": None, "endedAt": None, "error": None,
 }  # fmt: skip
 PROVIDER = {
     "name": "claude", "displayName": "Claude Code", "status": "standby", "account": "default", "model": "",
@@ -121,6 +122,7 @@ CHUNK = {
 }  # fmt: skip
 RECORD = {
     "seq": 0, "ts": "2026-01-01T00:00:00.000Z", "event": "handoff", "provider": "claude", "summary": "",
+    "sessionId": "s-1",
 }  # fmt: skip
 
 ANSWERS: dict[type, Callable[[Any], Any]] = {
@@ -170,15 +172,15 @@ ANSWERS: dict[type, Callable[[Any], Any]] = {
     },
     m.RemoveProfile: lambda order: {"name": order.name},
     m.ReplacePipelines: lambda order: write(order.pipelines),
-    m.RequestHandoff: lambda _: {},
-    m.RequestPause: lambda order: {"pause": order.pause},
-    m.RequestReply: lambda _: {},
-    m.RequestStop: lambda _: {},
+    m.RequestHandoff: lambda _: {"sessionId": "s-1", "handoffId": "h-1"},
+    m.RequestPause: lambda order: {"sessionId": "s-1", "paused": order.pause},
+    m.RequestReply: lambda _: {"sessionId": "s-1"},
+    m.RequestStop: lambda _: {"sessionId": "s-1", "state": "stopped"},
     m.ResolveApproval: lambda order: {"id": order.id, "approved": order.approved},
     m.Retrieve: lambda _: [CHUNK],
     m.RunPipeline: lambda _: RUN,
     m.SetKey: lambda order: {"provider": "claude", "name": "ANTHROPIC_API_KEY", "set": bool(order.value)},
-    m.StartRun: lambda _: {"sessionId": "s-1", "taskId": "t-1", "branch": "hub/s-1", "worktree": "/w/s-1"},
+    m.StartRun: lambda _: {"sessionId": "s-1", "taskId": "t-1", "branch": "hub/s-1", "worktree": "/w/s-1", "withheld": []},
     m.StopPipeline: lambda _: {},
     m.SwitchAccount: lambda order: {**ACCOUNT, "label": order.label, "active": True},
 }  # fmt: skip
@@ -299,8 +301,7 @@ async def running(actors: Fake | None = None, **options: Any) -> AsyncIterator[S
     """A real server on a free port of 127.0.0.1, stopped at the end."""
     actors = Fake() if actors is None else actors
     stop, done = trio.Event(), trio.Event()
-    # As in the daemon: the tools go through the same door as everybody.
-    options.setdefault("tools", ToolsApp(lambda: Api(bound.port, token=options.get("token", "")), clean))
+    options.setdefault("tools", partial(ToolsApp, clean=clean))
 
     async def run(*, task_status: trio.TaskStatus[Bound]) -> None:
         await serve(actors.context(), stop, port=0, task_status=task_status, **options)

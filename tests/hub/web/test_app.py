@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import msgspec
 import pytest
 import trio
 
+from hub.api.base import Problem
+from hub.api.convert import structure
 from hub.errors import RULES, Code, HubError
 from hub.messages import AuditAppend, AuditHistory, EventsSince, RequestPause, RequestReply, StartRun
 from hub.web import openapi
 from hub.web.problem import problem
 from hub.web.route import Route
 from hub.web.routes import table
-from hub.web.schema import Problem
 from hub.web.stream import SOCKET, SSE
 from supervisors import ActorDied
 from tests.hub.web.fake import PIPELINE, Fake, Server, commit, record, running
@@ -74,7 +74,7 @@ async def test_a_good_request_is_answered_as_described(server: Server, route: Ro
     assert reply.status == route.status
     assert reply.headers["content-type"] == route.media
     if route.media == "application/json":
-        msgspec.json.decode(reply.body, type=route.answer)
+        structure(reply.json, route.answer)
     assert bool(server.actors.calls) == (route.path not in ALONE)
 
 
@@ -99,7 +99,7 @@ async def test_errors_leave_as_problem_documents(
         reply = await call(server, route)
         assert (reply.status, reply.json["code"]) == (RULES[code].status, code), name
         assert reply.headers["content-type"] == "application/problem+json", name
-        told = msgspec.json.decode(reply.body, type=Problem)
+        told = structure(reply.json, Problem)
         assert (told.status, told.title) == (reply.status, RULES[code].title), name
         assert told.hint, name
         assert ("retry-after" in reply.headers) == (code is Code.UNAVAILABLE), name
@@ -250,7 +250,7 @@ async def test_an_answer_that_cannot_be_encoded_is_a_500(caplog: pytest.LogCaptu
 
 def test_every_code_has_a_whole_problem_document():
     for code in Code:
-        told = msgspec.json.decode(problem(HubError(code)).body, type=Problem)
+        told = structure(json.loads(problem(HubError(code)).body), Problem)
         assert (told.code, told.status, told.type) == (code, RULES[code].status, f"urn:hub:error:{code}")
         assert json.loads(problem(HubError(code)).body)["title"]
 

@@ -5,30 +5,34 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Meta
 
+from hub.api.base import Nothing
+from hub.api.meta import EventId, Meta
+from hub.api.session import Run
 from hub.domain.plain import plain_value
 from hub.errors import Code, HubError
 from hub.web.codec import MAX_PROBLEMS, decode_body, decode_query, encode
-from hub.web.resources.session import Run
-from hub.web.schema import Body, EventId, Nothing, Query
 
 
-class Node(Body, frozen=True, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Node:
     id: Annotated[str, Meta(pattern="^[a-z]+$")]
-    depends_on: list[str] = []  # noqa: RUF012  # msgspec copies it
+    depends_on: list[str] = attrs.field(factory=list)
 
 
-class Tree(Body, frozen=True, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Tree:
     name: str
     nodes: list[Node]
     root: Node | None = None
 
 
-class Which(Query, frozen=True, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Which:
     id: str
     since: EventId = 0
 

@@ -97,10 +97,10 @@ async def test_a_session_without_its_branch_yet_has_no_work(made, monkeypatch):
         monkeypatch.setattr("hub.io.git.add_worktree", slow)
         await live.post("/api/run", RUN)
         await reached.wait()
-        assert await views_of(live) == {"summary": "", "diff": ""}
+        assert await views_of(live) == {"summary": "", "diff": "", "truncated": False}
         await live.post("/api/session/stop")
         assert (await live.status())["sessionState"] == "stopped"
-        assert await views_of(live) == {"summary": "", "diff": ""}
+        assert await views_of(live) == {"summary": "", "diff": "", "truncated": False}
 
 
 async def test_a_session_that_could_not_begin_has_no_work(made, monkeypatch):
@@ -110,7 +110,7 @@ async def test_a_session_that_could_not_begin_has_no_work(made, monkeypatch):
         await live.post("/api/run", RUN)
         ended = await live.until_ended()
         assert (ended["sessionState"], ended["error"]["code"]) == ("failed", "git_failed")
-        assert await views_of(live) == {"summary": "", "diff": ""}
+        assert await views_of(live) == {"summary": "", "diff": "", "truncated": False}
 
 
 async def test_a_branch_that_was_made_and_is_gone_is_told(made, monkeypatch):

@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
 import pytest
 
+from hub.api.base import Done
+from hub.api.meta import Sha
 from hub.errors import RULES, Code
 from hub.web import guard, openapi
 from hub.web.codec import decode_body
@@ -17,7 +20,6 @@ from hub.web.openapi import codes
 from hub.web.route import Operation, post
 from hub.web.routes import table
 from hub.web.routing import quart_app
-from hub.web.schema import Body, Done, Sha
 from hub.web.stream import SOCKET, SSE
 from hub.web.tools import TOOLS
 from tests.hub.web.fake import Fake, Server
@@ -114,7 +116,8 @@ async def test_every_operation_has_a_summary(document: Any):
             assert operation["summary"].endswith(".")
 
 
-class Named(Body, frozen=True, kw_only=True):
+@attrs.frozen(kw_only=True)
+class Named:
     """A body with a field that the path gives."""
 
     sha: Sha

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from hub.api.pipelines import Pipelines
 from hub.domain.pipeline.graph import read
 from hub.errors import HubError
 from hub.messages import ReplacePipelines, RunPipeline
 from hub.web.codec import decode_body
-from hub.web.resources.pipelines import Pipelines
 from tests.hub.web.fake import NODE, PIPELINE, RUN, Server
 from tests.hub.web.wire import ask
 

@@ -1,0 +1,58 @@
+"""The accounts of the providers: added, chosen, forgotten.
+
+Owns: the shapes of these bodies and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from hub.api.base import Done
+from hub.api.meta import Meta
+from hub.api.providers import ProviderAccount, ProviderName
+
+Label = Annotated[str, Meta(min_length=1, max_length=64, description="Printable, no space at an end.")]
+Folder = Annotated[
+    str,
+    Meta(
+        max_length=4096,
+        description='Absolute, or below ~/, outside the project, yours alone; "" = one of hub\'s making.',
+    ),
+]
+
+
+@attrs.frozen(kw_only=True)
+class Which:
+    """One account."""
+
+    provider: ProviderName
+    label: Label
+
+
+@attrs.frozen(kw_only=True)
+class NewAccount(Which):
+    """A login to register."""
+
+    config_dir: Folder = ""
+
+
+@attrs.frozen(kw_only=True)
+class AccountNow(ProviderAccount):
+    """The account as it is from here on."""
+
+    ok: bool
+    provider: str
+    active_account: str
+
+
+@attrs.frozen(kw_only=True)
+class AccountGone(Done):
+    """The account that was forgotten, and where its directory stays."""
+
+    provider: str
+    label: str
+    config_dir: str
+    active_account: str

@@ -1,0 +1,59 @@
+"""Approvals: what waits for a person's word, and the answer.
+
+Owns: the shapes of these bodies and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import attrs
+
+from hub.api.base import Done
+from hub.api.meta import Meta, Timestamp
+from hub.domain.config.model import Severity
+
+MAX_NOTE = 10_000
+ApprovalId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$(?!\n)", description="An approval's id.")]
+
+
+@attrs.frozen(kw_only=True)
+class Approval:
+    """One request that waits."""
+
+    id: str
+    action: str
+    reason: str
+    severity: Severity
+    created_at: Timestamp
+    expires_at: Annotated[
+        str | None, Meta(description="When nobody's answer counts as a no; null: it waits for ever.")
+    ]
+    kind: Literal["tool", "start", "handoff"]
+    session_id: str
+    provider: str
+    account: str
+    tool: str
+    context: Annotated[
+        dict[str, Any], Meta(description="What the agent told: `command`, `path`, `input`. Redacted.")
+    ]
+
+
+@attrs.frozen(kw_only=True)
+class Resolution:
+    """The answer."""
+
+    id: ApprovalId
+    approved: bool
+    note: Annotated[
+        str, Meta(max_length=MAX_NOTE, description="For the agent, where its protocol has room.")
+    ] = ""
+
+
+@attrs.frozen(kw_only=True)
+class Resolved(Done):
+    """The request, and what was said to it."""
+
+    id: str
+    approved: bool

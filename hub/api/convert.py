@@ -1,0 +1,274 @@
+"""The one converter between the classes of the API and JSON.
+
+Owns: the names on the wire (camel case), that nothing is taken for what it is not, and that every problem of a document
+is told, each with its path.
+Must not: read or write bytes, or know a resource.
+
+cattrs does the walking; the hooks here are what it leaves open: it would make an integer of "5", and a list of a string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import attrs
+import cattrs
+from cattrs.errors import ForbiddenExtraKeysError
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from hub.api.meta import UNSET, AsNamed, Meta, Unset
+
+T = TypeVar("T")
+Problem = tuple[str, str]
+"""Where, as a path from `$`, and what."""
+Hook = Callable[[Any, Any], Any]
+
+_JSON_NAMES = {dict: "object", list: "array", NoneType: "null"}
+
+
+class ProblemsError(Exception):
+    """A document that is not what it should be; every problem of it, in the order of the document's fields."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
+def structure(value: Any, kind: type[T]) -> T:
+    """The value of that class.
+
+    Raises:
+        ProblemsError: Everything that is wrong.
+    """
+    try:
+        return _converter.structure(value, kind)
+    except Exception as error:
+        raise ProblemsError(list(_problems(error, value, "$"))) from error
+
+
+def unstructure(value: Any) -> Any:
+    """The value as plain JSON; what is `UNSET` is left out."""
+    return _converter.unstructure(value)
+
+
+def _wire_name(kind: type, field: attrs.Attribute[Any]) -> str:
+    if issubclass(kind, AsNamed):
+        return field.name
+    named = next((item.name for item in metas(field.type) if item.name), "")
+    head, *rest = field.name.split("_")
+    return named or head + "".join(map(str.title, rest))
+
+
+def metas(kind: Any) -> tuple[Meta, ...]:
+    """What stands beside the type."""
+    return tuple(item for item in getattr(kind, "__metadata__", ()) if isinstance(item, Meta))
+
+
+def fields_of(kind: Any) -> Mapping[str, attrs.Attribute[Any]]:
+    """The fields of a class by their names on the wire; their types are whole, with what stands beside them."""
+    return _fields_of(kind)
+
+
+@cache
+def _fields_of(kind: type) -> Mapping[str, attrs.Attribute[Any]]:
+    attrs.resolve_types(kind)
+    return {_wire_name(kind, field): field for field in attrs.fields(kind)}
+
+
+def is_required(field: attrs.Attribute[Any]) -> bool:
+    """Whether it cannot be left out."""
+    return field.default is attrs.NOTHING
+
+
+def _problems(error: BaseException, value: Any, at: str) -> Iterator[Problem]:
+    if isinstance(error, cattrs.IterableValidationError):
+        for inner, note in error.group_exceptions()[0]:
+            yield from _problems(inner, value[note.index], f"{at}[{note.index}]")
+    elif isinstance(error, cattrs.ClassValidationError):
+        yield from _problems_of_class(error, value, at)
+    else:
+        yield at, str(error)
+
+
+def _problems_of_class(error: cattrs.ClassValidationError, value: Any, at: str) -> Iterator[Problem]:
+    noted, others = error.group_exceptions()
+    fields = fields_of(error.cl)
+    for other in others:
+        if isinstance(other, ForbiddenExtraKeysError):
+            known = ", ".join(sorted(fields)) or "none"
+            yield from (
+                (f"{at}.{name}", f"unknown; known are {known}") for name in value if name not in fields
+            )
+        else:  # a rule over the whole
+            yield at, str(other)
+    names = {field.name: name for name, field in fields.items()}
+    for inner, note in noted:
+        name = names[note.name]
+        if name in value:
+            yield from _problems(inner, value[name], f"{at}.{name}")
+        else:
+            yield f"{at}.{name}", "missing"
+
+
+def _expected(kind: str, value: Any) -> ValueError:
+    given = _JSON_NAMES.get(type(value), type(value).__name__)
+    return ValueError(f"Expected `{kind}`, got `{given}`")
+
+
+def _renamed(kind: type) -> dict[str, Any]:
+    return {field.name: override(rename=name) for name, field in fields_of(kind).items()}
+
+
+def _class_hook(kind: type) -> Hook:
+    made: Hook = make_dict_structure_fn(kind, _converter, _cattrs_forbid_extra_keys=True, **_renamed(kind))
+
+    def hook(value: Any, as_kind: Any) -> Any:
+        if isinstance(value, kind):
+            return value
+        if not isinstance(value, dict):
+            raise _expected("object", value)
+        return made(value, as_kind)
+
+    return hook
+
+
+def _class_back(kind: type) -> Callable[[Any], Any]:
+    made: Callable[[Any], Any] = make_dict_unstructure_fn(kind, _converter, **_renamed(kind))
+    if not any(Unset in get_args(field.type) for field in fields_of(kind).values()):
+        return made
+    return lambda value: {key: item for key, item in made(value).items() if item is not UNSET}
+
+
+def _list_hook(kind: Any) -> Hook:
+    of = get_args(kind)[0]
+
+    def hook(value: Any, _: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise _expected("array", value)
+        found, wrong = [], []
+        for index, item in enumerate(value):
+            try:
+                found.append(_converter.structure(item, of))
+            except Exception as error:  # noqa: BLE001  # told with all others
+                note = cattrs.IterableValidationNote(f"at {index}", index, of)
+                error.__notes__ = [*getattr(error, "__notes__", ()), note]
+                wrong.append(error)
+        if wrong:
+            raise cattrs.IterableValidationError("not all items are what they should be", wrong, kind)
+        return found
+
+    return hook
+
+
+def _dict_hook(kind: Any) -> Hook:
+    of = (get_args(kind) or (str, Any))[1]
+
+    def hook(value: Any, _: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise _expected("object", value)
+        return {key: _converter.structure(item, of) for key, item in value.items()}
+
+    return hook
+
+
+def _union_hook(kind: Any) -> Hook:
+    choices = [choice for choice in get_args(kind) if choice not in (NoneType, Unset)]
+    nullable = NoneType in get_args(kind)
+
+    def hook(value: Any, _: Any) -> Any:
+        if value is None and nullable:
+            return None
+        for choice in choices[:-1]:
+            try:
+                return _converter.structure(value, choice)
+            except ValueError:
+                continue
+        return _converter.structure(value, choices[-1])
+
+    return hook
+
+
+def _annotated_hook(kind: Any) -> Hook:
+    inner, bounds = get_args(kind)[0], metas(kind)
+
+    def hook(value: Any, _: Any) -> Any:
+        found = _converter.structure(value, inner)
+        for each in bounds:
+            _check(found, each)
+        return found
+
+    return hook
+
+
+def _check(value: Any, bounds: Meta) -> None:
+    kind = _JSON_NAMES.get(type(value), type(value).__name__)
+    about = f"; {bounds.description}" if bounds.description else ""
+    if bounds.pattern and not re.search(bounds.pattern, value):  # a pattern is for programs to read
+        raise ValueError(f"Expected `{kind}` matching regex {bounds.pattern!r}{about}")
+    if bounds.min_length is not None and len(value) < bounds.min_length:
+        raise ValueError(f"Expected `{kind}` of length >= {bounds.min_length}")
+    if bounds.max_length is not None and len(value) > bounds.max_length:
+        raise ValueError(f"Expected `{kind}` of length <= {bounds.max_length}")
+    if bounds.ge is not None and value < bounds.ge:
+        raise ValueError(f"Expected `{kind}` >= {bounds.ge}")
+    if bounds.gt is not None and value <= bounds.gt:
+        raise ValueError(f"Expected `{kind}` > {bounds.gt}")
+    if bounds.le is not None and value > bounds.le:
+        raise ValueError(f"Expected `{kind}` <= {bounds.le}")
+
+
+@cache
+def _choice_hook(kind: Any) -> Hook:
+    members = get_args(kind) or tuple(kind)
+    by_value = {(type(key), key): member for member in members for key in [getattr(member, "value", member)]}
+
+    def hook(value: Any, _: Any) -> Any:
+        plain = value.value if isinstance(value, Enum) else value
+        if not isinstance(plain, str | int) or (type(plain), plain) not in by_value:
+            allowed = ", ".join(str(key) for _, key in by_value)
+            raise ValueError(f"Invalid enum value {plain!r}; allowed are {allowed}")
+        return by_value[type(plain), plain]
+
+    return hook
+
+
+def _plain_hook(kind: type) -> Hook:
+    def hook(value: Any, wanted: Any) -> Any:
+        if wanted is not kind:  # cattrs asks here for its subclasses too: an enumeration of strings is one
+            return _choice_hook(wanted)(value, wanted)
+        if type(value) is kind or (kind is float and type(value) is int):
+            return value
+        raise _expected(kind.__name__, value)
+
+    return hook
+
+
+def _is_a(*origins: Any) -> Callable[[Any], bool]:
+    return lambda kind: (get_origin(kind) or kind) in origins
+
+
+def _made() -> cattrs.Converter:
+    made = cattrs.Converter(detailed_validation=True)
+    made.register_structure_hook(Any, lambda value, _: value)
+    for kind in (str, int, float, bool):
+        made.register_structure_hook(kind, _plain_hook(kind))
+    made.register_structure_hook_factory(_is_a(list), _list_hook)
+    made.register_structure_hook_factory(_is_a(dict), _dict_hook)
+    made.register_structure_hook_factory(_is_a(Union, UnionType), _union_hook)
+    made.register_structure_hook_factory(_is_a(Literal), _choice_hook)
+    made.register_structure_hook_factory(
+        lambda kind: isinstance(kind, type) and issubclass(kind, Enum), _choice_hook
+    )
+    made.register_structure_hook_factory(_is_a(Annotated), _annotated_hook)
+    made.register_structure_hook_factory(attrs.has, _class_hook)
+    made.register_unstructure_hook_factory(attrs.has, _class_back)
+    made.register_unstructure_hook(Unset, lambda value: value)
+    return made
+
+
+_converter = _made()

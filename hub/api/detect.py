@@ -1,0 +1,139 @@
+"""Agents that run already, and going on with their work.
+
+Owns: the shapes of these bodies and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import attrs
+
+from hub.api.base import Done
+from hub.api.meta import Meta
+from hub.api.providers import ProviderName
+from hub.api.session import Trust
+from hub.domain.detection.lineup import Confidence
+
+MAX_HOURS = 24 * 365
+
+
+@attrs.frozen(kw_only=True)
+class DetectQuery:
+    """How far to look back."""
+
+    since_hours: Annotated[
+        int,
+        Meta(ge=0, le=MAX_HOURS, description="Sessions written since then; what runs is told in any case."),
+    ] = 24
+
+
+@attrs.frozen(kw_only=True)
+class Turn:
+    """What was said, word for word but for its secrets."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class Intel:
+    """What an agent's own store tells of a session."""
+
+    session_id: str
+    model: str
+    initial_prompt: str
+    plan: list[str]
+    tasks_remaining: list[str]
+    files_touched: list[str]
+    skills: list[str]
+    mcps: list[str]
+    recent_turns: Annotated[list[Turn], Meta(description="The last 16, oldest first.")]
+    tokens_in: int
+    tokens_out: int
+    tokens_exact: Annotated[bool, Meta(description="Whether the figures cover the whole session.")]
+    message_count: int
+    alarm: Annotated[str, Meta(description="Why this is not to be trusted; empty when nothing is wrong.")]
+
+
+@attrs.frozen(kw_only=True)
+class Detected:
+    """An agent that runs on this machine, or a session that one has left."""
+
+    id: str
+    provider: str
+    display_name: str
+    surface: Annotated[str, Meta(description="command-line, editor, desktop, server or program.")]
+    pid: Annotated[int, Meta(description="Of its outermost process; 0 = it does not run.")]
+    pids: Annotated[list[int], Meta(description="Of all its processes.")]
+    running: bool
+    work_dir: str
+    account: Annotated[str, Meta(description="An account's label, else the folder of its configuration.")]
+    detected_via: Annotated[list[str], Meta(description="`process` and `transcript`, one or both.")]
+    last_active: Annotated[int, Meta(description="Unix time.")]
+    owner: Annotated[Literal["user", "hub"], Meta(description="Who has started it.")]
+    confidence: Annotated[Confidence, Meta(description="How sure it is that the session is the agent's.")]
+    candidates: Annotated[
+        list[str], Meta(description="Ids of sessions that may be the agent's, where nobody can tell.")
+    ]
+    alarm: Annotated[
+        str,
+        Meta(
+            description="Why the account's store was not searched to its end, in an entry of its own for that store: "
+            "some of its sessions may be missing. Else empty."
+        ),
+    ]
+    adoptable: Annotated[bool, Meta(description="Whether it works in this project.")]
+    session: Intel | None
+
+
+DetectedId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=300,
+        pattern=r"^[^\u0000-\u001f\u007f]+$(?!\n)",
+        description="As the newest scan told it: `<provider>:<session id>` or `<provider>:pid:<pid>`.",
+    ),
+]
+
+
+@attrs.frozen(kw_only=True)
+class AdoptOrder:
+    """What to adopt, for whom, and how to go on. With neither `start` nor `interactive` only the brief is written."""
+
+    id: DetectedId
+    target: ProviderName
+    start: Annotated[bool, Meta(description="Begin a session on the target.")] = False
+    interactive: Annotated[bool, Meta(description="Open the target's own program in a terminal.")] = False
+    stop: Annotated[bool, Meta(description="End the agent first, if it still runs.")] = False
+    repository: Annotated[
+        str,
+        Meta(
+            max_length=4096,
+            pattern=r"^(/[^\u0000-\u001f\u007f]*)?$(?!\n)",
+            description="The working tree it works in, absolute, where that is none of this project: its files are then in "
+            "the brief too. A session begins only in the project of its work.",
+        ),
+    ] = ""
+    trust: Trust = ""
+
+
+@attrs.frozen(kw_only=True)
+class Adopted(Done):
+    """The brief, and what was begun with it."""
+
+    id: str
+    target: str
+    brief: Annotated[str, Meta(description="The brief's path; its signed form lies beside it.")]
+    mode: Literal["brief", "start", "interactive"]
+    resumed: Annotated[bool, Meta(description="Whether the agent is told to go on in its own session.")]
+    stopped: Annotated[
+        list[int], Meta(description="The agent's processes, and those below them, that were ended.")
+    ]
+    session_id: Annotated[str, Meta(description="The session that was started; empty for other modes.")]
+    branch: str
+    worktree: str
+    command: Annotated[str, Meta(description="What runs in the terminal; empty for other modes.")]
+    terminal: str

@@ -1,0 +1,33 @@
+"""`GET /api/events`: the event log, polled.
+
+Owns: the shapes of these bodies and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import attrs
+
+from hub.api.meta import EventId, Meta
+from hub.domain.event import Tag
+
+
+@attrs.frozen(kw_only=True)
+class EventsQuery:
+    """Which part of the log."""
+
+    since: EventId = 0
+    limit: Annotated[int, Meta(ge=1, le=10_000)] = 1000
+
+
+@attrs.frozen(kw_only=True)
+class EventRecord:
+    """One record of the event log."""
+
+    id: EventId
+    ts: Annotated[str, Meta(description="Time of day, UTC, `HH:MM:SS.mmm`.")]
+    tag: Tag
+    msg: str
+    meta: dict[str, Any] = attrs.field(factory=dict)

@@ -1,0 +1,154 @@
+"""The knowledge graph: its size, its newest part, a look at a folder, retrieval.
+
+Owns: the shapes of these bodies and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import attrs
+
+from hub.api.meta import AsNamed, EventId, Meta, Timestamp
+from hub.domain.text import NOT_IN_PATHS
+
+_WORD = r"^[a-z_]{0,32}$(?!\n)"
+_ID = r"^[a-z0-9-]{0,64}$(?!\n)"
+
+
+@attrs.frozen(kw_only=True)
+class ScanProgress:
+    """The scan of the code under way, or the last one of this daemon."""
+
+    files: Annotated[int, Meta(description="New or changed files it has taken in.")]
+    bytes: int
+    error: Annotated[str, Meta(description='Why it did not come to its end; "" = it did, or still goes on.')]
+
+
+@attrs.frozen(kw_only=True)
+class Graph:
+    """How much is known, and as of when."""
+
+    nodes: int
+    edges: int
+    files: Annotated[int, Meta(description="Files of code that are indexed.")]
+    chunks: int
+    state: Literal["empty", "scanning", "ready", "failed"]
+    scanned_at: Annotated[Timestamp | None, Meta(description="When the last whole scan of the code began.")]
+    truncated: Annotated[bool, Meta(description="There is more code than is indexed.")]
+    event_id: Annotated[EventId, Meta(description="The last event that is in the graph.")]
+    scan: ScanProgress
+
+
+@attrs.frozen(kw_only=True)
+class Scanning(Graph):
+    """The scan is under way."""
+
+    ok: Literal[True]
+
+
+@attrs.frozen(kw_only=True)
+class DetailQuery:
+    """Which nodes."""
+
+    limit: Annotated[
+        int, Meta(ge=1, le=2000, description="Nodes; there may be four times as many edges.")
+    ] = 200
+    type: Annotated[str, Meta(pattern=_WORD, description='Only nodes of this type; "" = all.')] = ""
+    session_id: Annotated[str, Meta(pattern=_ID, description='Only nodes of this session; "" = all.')] = ""
+
+
+@attrs.frozen(kw_only=True)
+class CodeNode(AsNamed):
+    """A module or symbol."""
+
+    id: str
+    node_type: str
+    payload: dict[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class CodeEdge(AsNamed):
+    """How two nodes belong together."""
+
+    from_id: str
+    to_id: str
+    edge_type: str
+
+
+@attrs.frozen(kw_only=True)
+class GraphNode(CodeNode):
+    """One node of the graph."""
+
+    session_id: Annotated[str, Meta(description='"" = it is of the code.')]
+    weight: float
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+@attrs.frozen(kw_only=True)
+class GraphEdge(CodeEdge):
+    """One edge of the graph."""
+
+    weight: float
+
+
+@attrs.frozen(kw_only=True)
+class Detail:
+    """The nodes that changed last, newest first, and the edges between them."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+
+
+@attrs.frozen(kw_only=True)
+class ProjectQuery:
+    """Which folder."""
+
+    path: Annotated[
+        str,
+        Meta(
+            max_length=4096,
+            description="A folder of the project, absolute or relative to it.",
+            # Said and not checked here: a path with a control character is malformed, not merely invalid.
+            schema={"pattern": f"^[^{NOT_IN_PATHS}]*$"},
+        ),
+    ] = "."
+
+
+@attrs.frozen(kw_only=True)
+class ProjectGraph:
+    """What a look at a folder has found."""
+
+    nodes: list[CodeNode]
+    edges: list[CodeEdge]
+    truncated: Annotated[bool, Meta(description="There is more than is told.")]
+    limit: Annotated[
+        str, Meta(description='Of what there is too much, as in "20,000 nodes"; "" = all is told.')
+    ]
+
+
+@attrs.frozen(kw_only=True)
+class RetrievalQuery:
+    """What is looked for."""
+
+    q: Annotated[str, Meta(min_length=1, max_length=2000, description="Words, or names as code writes them.")]
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+@attrs.frozen(kw_only=True)
+class Chunk:
+    """Some lines of a file of code."""
+
+    id: Annotated[str, Meta(name="ID")]
+    path: Annotated[str, Meta(name="Path")]
+    lang: Annotated[str, Meta(name="Lang")]
+    start_line: Annotated[int, Meta(name="StartLine")]
+    end_line: Annotated[int, Meta(name="EndLine")]
+    body: Annotated[str, Meta(name="Body")]
+    sha: Annotated[str, Meta(name="SHA")]
+    dim: Annotated[int, Meta(name="Dim", description="0: there is no embedding.")]
+    mark: Annotated[str, Meta(name="Mark", description='`generated`, `vendored` or "".')]
+    touches: Annotated[float, Meta(name="Touches", description="How often agents have touched the file.")]
+    stale: Annotated[bool, Meta(name="Stale", description="The file was changed since it was indexed.")]

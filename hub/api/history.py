@@ -1,0 +1,98 @@
+"""The time machine: history, snapshot commits, their diffs, rewind.
+
+Owns: the shapes of these bodies and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import attrs
+
+from hub.api.base import Done
+from hub.api.meta import MAX_SAFE_INTEGER, Meta, Sha, Timestamp
+
+
+@attrs.frozen(kw_only=True)
+class HistoryQuery:
+    """Which part of the history: without any of these the newest 1,000 records, and all handoffs before them."""
+
+    limit: Annotated[int, Meta(ge=1, le=10_000, description="At most so many, the newest; 1,000.")] | None = (
+        None
+    )
+    cursor: (
+        Annotated[
+            int,
+            Meta(
+                ge=0,
+                le=MAX_SAFE_INTEGER,
+                description="Only records older than this `seq`: that of a page's first entry gives the page before it.",
+            ),
+        ]
+        | None
+    ) = None
+    event: Annotated[
+        str,
+        Meta(max_length=64, pattern=r"^[A-Za-z0-9_.]*$(?!\n)", description="Only records of this event."),
+    ] = ""
+
+
+@attrs.frozen(kw_only=True)
+class HistoryEntry:
+    """One record of the audit log."""
+
+    seq: int
+    ts: Timestamp
+    event: str
+    provider: str
+    summary: str
+    session_id: str
+    exit_code: int | None = None
+    """Of an acceptance command; null where none ended."""
+    hfs: int | Literal["pending"] | None = None
+    """The score of the handoff that this record ends; null for any other record, and where it could not be known."""
+
+
+@attrs.frozen(kw_only=True)
+class Commit:
+    """One snapshot."""
+
+    sha: str
+    short: str
+    subject: str
+    when: str
+    session_id: str
+    handoff_id: str
+
+
+@attrs.frozen(kw_only=True)
+class DiffQuery:
+    """Which snapshot."""
+
+    sha: Sha
+
+
+@attrs.frozen(kw_only=True)
+class CommitDiff:
+    """What one snapshot changed."""
+
+    sha: str
+    summary: str
+    diff: str
+    truncated: Annotated[bool, Meta(description="There is more than is told.")]
+
+
+@attrs.frozen(kw_only=True)
+class Rewind:
+    """Where to go back to."""
+
+    sha: Sha
+
+
+@attrs.frozen(kw_only=True)
+class Rewound(Done):
+    """The branch that was made; nothing else moved."""
+
+    branch: str
+    sha: str

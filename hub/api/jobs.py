@@ -1,0 +1,42 @@
+"""Installs and logins: commands of the agents' makers, run where the user sees them.
+
+Owns: the shapes of these bodies and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from hub.api.base import Done
+from hub.api.meta import Meta
+from hub.api.providers import ProviderName
+
+
+@attrs.frozen(kw_only=True)
+class Whom:
+    """One provider."""
+
+    name: ProviderName
+
+
+@attrs.frozen(kw_only=True)
+class InstallOrder(Whom):
+    """What to install."""
+
+    background: Annotated[
+        bool, Meta(description="Without a terminal; what it prints is in the event log alone.")
+    ] = False
+
+
+@attrs.frozen(kw_only=True)
+class Begun(Done):
+    """A job that was begun; its progress and its end are in the event log, under `meta.jobId`."""
+
+    job: str
+    provider: str
+    account: str
+    command: Annotated[str, Meta(description="What runs, as a person would type it.")]
+    terminal: Annotated[str, Meta(description="The program of the terminal; empty = none.")]

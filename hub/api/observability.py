@@ -1,0 +1,39 @@
+"""What the daemon shows of itself: breakers, redactions, contract, audit head, supervision tree.
+
+Owns: the shapes of these bodies and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+from hub.api.meta import Timestamp
+
+
+@attrs.frozen(kw_only=True)
+class Breaker:
+    """One circuit breaker."""
+
+    name: str
+    state: Literal["closed", "open", "half-open"]
+    failures: int
+    opened_at: Timestamp | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Redactions:
+    """How many secrets of each kind were scrubbed this session: `<kind>:<count>` pairs."""
+
+    summary: str
+
+
+@attrs.frozen(kw_only=True)
+class AuditHead:
+    """The newest record of the audit chain."""
+
+    seq: int
+    hash: str
+    bytes: int

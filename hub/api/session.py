@@ -1,0 +1,143 @@
+"""Session control: run, handoff, pause, reply, stop, diff, cost.
+
+Owns: the shapes of these bodies and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import attrs
+
+from hub.api.base import Done
+from hub.api.meta import MAX_SAFE_INTEGER, UNSET, Meta, Name, Unset
+from hub.domain.session import OnLimit
+
+MAX_TASK = 100_000
+MAX_REPLY = 100_000
+MAX_COMMANDS = 64
+MAX_COMMAND = 10_000
+Command = Annotated[str, Meta(min_length=1, max_length=MAX_COMMAND)]
+Threshold = Annotated[
+    float, Meta(gt=0, le=1, description="Fraction of the quota used at which the forecast may hand off.")
+]
+Trust = Annotated[
+    str,
+    Meta(
+        pattern="^([0-9a-f]{64})?$",
+        description="The `digest` of a `trust_needed`: the user agrees for this time to what was named there.",
+    ),
+]
+
+
+@attrs.frozen(kw_only=True)
+class Run:
+    """A session to start. What is left out is as `hub.toml` says, else as built in."""
+
+    task: Annotated[str, Meta(min_length=1, max_length=MAX_TASK)]
+    threshold: Threshold | Unset = UNSET
+    max_handoffs: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | Unset = UNSET
+    provider: Name = ""
+    profile: Name = ""
+    kind: Annotated[
+        str,
+        Meta(max_length=200, description="Where no profile is named: the first one for this kind of task."),
+    ] = ""
+    verify: Annotated[list[Command], Meta(max_length=MAX_COMMANDS)] | None = None
+    on_limit: OnLimit | Unset = UNSET
+    trust: Trust = ""
+
+
+@attrs.frozen(kw_only=True)
+class Started(Done):
+    """The session that was started."""
+
+    session_id: str
+    task_id: str
+    branch: str
+    worktree: str
+    withheld: Annotated[
+        list[str], Meta(description="Of the user's changes: paths that hub takes into no branch.")
+    ]
+
+
+@attrs.frozen(kw_only=True)
+class Pause:
+    """Whether the agent is to stand still."""
+
+    pause: bool
+
+
+@attrs.frozen(kw_only=True)
+class Paused(Done):
+    """Whether the agent stands still."""
+
+    session_id: str
+    paused: bool
+
+
+@attrs.frozen(kw_only=True)
+class HandingOver(Done):
+    """The handoff that has begun; of a session that waits for a quota none has: it tries to begin anew."""
+
+    session_id: str
+    handoff_id: str = ""
+    waiting: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Replied(Done):
+    """Whose agent was answered."""
+
+    session_id: str
+
+
+@attrs.frozen(kw_only=True)
+class Stopped(Done):
+    """The session that has ended, or the pipeline run that it was a node of."""
+
+    state: str
+    session_id: str = ""
+    run_id: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class TextReply:
+    """The user's answer to the agent."""
+
+    reply: Annotated[str, Meta(min_length=1, max_length=MAX_REPLY)]
+
+
+@attrs.frozen(kw_only=True)
+class Diff:
+    """The session branch against the main branch."""
+
+    summary: str
+    diff: str
+    truncated: Annotated[bool, Meta(description="There is more than is told.")]
+
+
+@attrs.frozen(kw_only=True)
+class Cost:
+    """What the session has cost."""
+
+    session_usd: Annotated[
+        float | None,
+        Meta(
+            description="What is known of it. With `priced` false it is more; null: nothing of it has a price."
+        ),
+    ]
+    tokens_in: Annotated[int, Meta(description="All of them, read from and written to a cache included.")]
+    tokens_out: int
+    provider: str
+    cached_in: int
+    cache_write_in: int
+    priced: Annotated[bool, Meta(description="Whether every token has a price.")]
+    sources: Annotated[
+        list[Literal["agent", "prices"]],
+        Meta(description="Where the figure comes from: the agent's own, a list of prices."),
+    ]
+    unpriced_models: Annotated[
+        list[str], Meta(description="Models on no list; empty text: one nobody named.")
+    ]

@@ -1,0 +1,71 @@
+"""`GET /api/status`.
+
+Owns: the shapes of these bodies and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import attrs
+
+from hub.api.base import Failure
+from hub.api.meta import Meta, Timestamp
+from hub.domain.handoff import State
+from hub.domain.session import SessionState
+
+
+@attrs.frozen(kw_only=True)
+class LeftOut:
+    """A provider that is installed and not in the session's chain, and what brings it in."""
+
+    provider: str
+    reason: str
+    hint: str
+    account: str
+
+
+@attrs.frozen(kw_only=True)
+class Status:
+    """The session, or the last one, or the idle daemon."""
+
+    session_id: str
+    task_id: str
+    task_goal: str
+    role: str
+    active_provider: str
+    tokens_used: int
+    graph_nodes: int
+    handoffs_done: int
+    hfs_score: float
+    hfs_history: list[float]
+    hfs_pending: Annotated[bool, Meta(description="Whether the newest handoff's score is still to come.")]
+    fsm_state: State
+    session_state: SessionState
+    account: str
+    needs_input: bool
+    needs_approval: bool
+    paused: bool
+    stopping: bool
+    verified: Annotated[
+        bool | None, Meta(description="What the acceptance commands said; null: they have not been run.")
+    ]
+    run_id: Annotated[str, Meta(description='The pipeline run it is a node of; "" = none.')]
+    left_out: list[LeftOut]
+    branch: str
+    withheld: Annotated[
+        list[str],
+        Meta(
+            description="Folders of hub's own that the agent has put into its work: on no branch, and still in its worktree."
+        ),
+    ]
+    worktree: str
+    wait_until: Annotated[
+        Timestamp | None, Meta(description="When a quota that it waits for is there again.")
+    ]
+    wait_reason: str
+    reason: Annotated[str, Meta(description="Of the handoff under way.")]
+    started_at: Timestamp | None
+    ended_at: Timestamp | None
+    error: Failure | None

@@ -1,0 +1,123 @@
+"""The one converter: what is taken, what is refused and where, and what is sent."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+import attrs
+import pytest
+
+from hub.api.convert import ProblemsError, structure, unstructure
+from hub.api.meta import UNSET, AsNamed, Meta, Unset
+
+
+class Size(StrEnum):
+    SMALL = "small"
+    LARGE = "large"
+
+
+@attrs.frozen(kw_only=True)
+class Part:
+    """A part."""
+
+    part_id: int
+    size: Size = Size.SMALL
+
+
+@attrs.frozen(kw_only=True)
+class Thing:
+    """A thing."""
+
+    sha: Annotated[str, Meta(name="SHA", pattern="^[a-f]+$", description="Letters.")]
+    ratio: Annotated[float, Meta(gt=0, le=1)] | None = None
+    kind: Literal["a", "b"] = "a"
+    number: str | int | Unset = UNSET
+    parts: list[Part] = attrs.field(factory=list)
+    by_name: dict[str, int] = attrs.field(factory=dict)
+    more: Any = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.kind == "b" and not self.parts:
+            raise ValueError("b needs parts")
+
+
+@attrs.frozen(kw_only=True)
+class Row(AsNamed):
+    """As the specification names it."""
+
+    from_id: str
+
+
+def problems(value: Any, kind: type = Thing) -> dict[str, str]:
+    with pytest.raises(ProblemsError) as caught:
+        structure(value, kind)
+    return dict(caught.value.problems)
+
+
+def test_what_is_read_is_what_is_sent():
+    told = {
+        "SHA": "abc", "ratio": 1, "kind": "b", "number": 5, "parts": [{"partId": 1, "size": "large"}],
+        "byName": {"x": 1}, "more": [None],
+    }  # fmt: skip
+    thing = structure(told, Thing)
+    assert thing.parts == [Part(part_id=1, size=Size.LARGE)]
+    assert unstructure(thing) == told
+    assert structure(thing, Thing) is thing
+    assert unstructure(structure({"from_id": "x"}, Row)) == {"from_id": "x"}
+
+
+def test_what_was_left_out_is_not_sent():
+    """Null takes a setting back, and a key that was left out leaves it alone: one is not the other."""
+    assert "number" not in unstructure(Thing(sha="a"))
+    assert unstructure(Thing(sha="a"))["ratio"] is None
+
+
+def test_every_problem_is_told_under_the_name_on_the_wire():
+    found = problems(
+        {
+            "sha": "a", "ratio": 0, "kind": "c", "number": [], "parts": [{"partId": True}, 5, {"size": "huge"}],
+            "byName": {"x": "1"},
+        }
+    )  # fmt: skip
+    assert list(found) == [
+        "$.sha", "$.SHA", "$.ratio", "$.kind", "$.number", "$.parts[0].partId", "$.parts[1]",
+        "$.parts[2].partId", "$.parts[2].size", "$.byName",
+    ]  # fmt: skip
+    assert found["$.sha"] == "unknown; known are SHA, byName, kind, more, number, parts, ratio"
+    assert found["$.SHA"] == "missing"
+    assert found["$.ratio"] == "Expected `int` > 0"
+    assert found["$.kind"] == "Invalid enum value 'c'; allowed are a, b"
+    assert found["$.parts[0].partId"] == "Expected `int`, got `bool`"
+    assert found["$.parts[1]"] == "Expected `object`, got `int`"
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ([], {"$": "Expected `object`, got `array`"}),
+        (None, {"$": "Expected `object`, got `null`"}),
+        ({"SHA": "A"}, {"$.SHA": "Expected `str` matching regex '^[a-f]+$'; Letters."}),
+        ({"SHA": "a", "parts": "ab"}, {"$.parts": "Expected `array`, got `str`"}),
+        ({"SHA": "a", "byName": []}, {"$.byName": "Expected `object`, got `array`"}),
+        ({"SHA": "a", "kind": "b"}, {"$": "b needs parts"}),
+        ({"SHA": "a", "kind": ["a"]}, {"$.kind": "Invalid enum value ['a']; allowed are a, b"}),
+        ({"SHA": "a", "ratio": 1.5}, {"$.ratio": "Expected `float` <= 1"}),
+    ],
+)
+def test_nothing_is_taken_for_what_it_is_not(value: Any, problem: dict[str, str]):
+    assert problems(value) == problem
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value", "problem"),
+    [
+        (Meta(ge=1), 0, "Expected `int` >= 1"),
+        (Meta(le=1), 2, "Expected `int` <= 1"),
+        (Meta(min_length=1), [], "Expected `array` of length >= 1"),
+        (Meta(max_length=1), [1, 2], "Expected `array` of length <= 1"),
+    ],
+)
+def test_bounds(bounds: Meta, value: Any, problem: str):
+    kind = Annotated[list[int] if isinstance(value, list) else int, bounds]
+    assert problems(value, kind) == {"$": problem}  # type: ignore[arg-type]  # a type with something beside it
