@@ -17,14 +17,13 @@ import attrs
 from hub.domain.account import DEFAULT_ACCOUNT, Account
 from hub.domain.config.model import account, provider_name_problem
 from hub.domain.config.schema import Problem, each, named, setting, string, table
-from hub.domain.value import Value
 from hub.errors import Code, HubError
 
 Raw = dict[str, Any]
 
 
-@attrs.frozen(eq=False, repr=False)
-class Page(Value):
+@attrs.frozen
+class Page:
     """What the book says of one provider."""
 
     accounts: tuple[Account, ...] = setting(each(account, "an array of tables"), ())

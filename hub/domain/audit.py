@@ -26,7 +26,6 @@ import attrs
 import msgspec
 
 from hub.domain.canonical import canonical, parse_strict
-from hub.domain.value import Value
 
 GENESIS = "0" * 64
 MAX_LINE = 1 << 20
@@ -42,8 +41,8 @@ _TAIL = re.compile(
 _TAIL_LENGTH = len(f',"hash":"{GENESIS}","prevHash":"{GENESIS}","ts":"2000-01-01T00:00:00.000Z"}}')
 
 
-@attrs.frozen(eq=False, repr=False)
-class Record(Value):
+@attrs.frozen
+class Record:
     """One record of the log."""
 
     ts: str
@@ -76,8 +75,8 @@ class Record(Value):
         }
 
 
-@attrs.frozen(eq=False, repr=False)
-class Head(Value):
+@attrs.frozen
+class Head:
     """Where the log ended when its owner last wrote: {seq, hash, bytes, mac}."""
 
     seq: int
@@ -163,8 +162,8 @@ class State(StrEnum):
     BROKEN = "broken"
 
 
-@attrs.frozen(eq=False, repr=False)
-class Verdict(Value):
+@attrs.frozen
+class Verdict:
     """The judgement on a log."""
 
     state: State

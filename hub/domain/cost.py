@@ -14,16 +14,14 @@ from typing import Any
 
 import attrs
 
-from hub.domain.value import Value
-
 _BUCKET = 100_000
 """Requests whose input is of one such size are priced together: some makers charge more for a long context."""
 _SUM = -1
 MICROS = 1_000_000
 
 
-@attrs.frozen(eq=False, repr=False)
-class Tokens(Value):
+@attrs.frozen
+class Tokens:
     """Counts of tokens."""
 
     tokens_in: int = 0
@@ -35,8 +33,8 @@ class Tokens(Value):
         return Tokens(*(a + b for a, b in zip(attrs.astuple(self), attrs.astuple(other), strict=True)))
 
 
-@attrs.frozen(eq=False, repr=False)
-class Spent(Value):
+@attrs.frozen
+class Spent:
     """Tokens that have to be priced.
 
     Attributes:
@@ -98,8 +96,8 @@ class Meter:
         ]
 
 
-@attrs.frozen(eq=False, repr=False)
-class Bill(Value):
+@attrs.frozen
+class Bill:
     """The session's cost.
 
     Attributes:

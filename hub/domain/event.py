@@ -13,8 +13,6 @@ from typing import Any
 
 import attrs
 
-from hub.domain.value import Value
-
 
 class EventType(StrEnum):
     """The internal event types (`Type`)."""
@@ -60,8 +58,8 @@ TAG_OF: Mapping[EventType, Tag] = {
 }
 
 
-@attrs.frozen(eq=False, repr=False)
-class Event(Value):
+@attrs.frozen
+class Event:
     """One normalised event of an agent.
 
     `meta` holds JSON values only. Well-known keys: `tool` (name), `toolId`, `path` (a file the tool touches,
@@ -117,8 +115,8 @@ def answers(event: Event) -> bool:
             return kind in DOING
 
 
-@attrs.frozen(eq=False, repr=False)
-class Record(Value):
+@attrs.frozen
+class Record:
     """One record of the durable event log: `{id, ts, tag, msg}` plus `meta`."""
 
     id: int

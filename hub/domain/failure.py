@@ -10,8 +10,6 @@ from enum import StrEnum
 
 import attrs
 
-from hub.domain.value import Value
-
 
 class FailureClass(StrEnum):
     """What kind of wall the agent hit."""
@@ -26,8 +24,8 @@ class FailureClass(StrEnum):
     UNKNOWN = "unknown"
 
 
-@attrs.frozen(eq=False, repr=False)
-class Failure(Value):
+@attrs.frozen
+class Failure:
     """A classified failure.
 
     Attributes:

@@ -18,7 +18,6 @@ from enum import StrEnum
 
 import attrs
 
-from hub.domain.value import Value
 from hub.errors import Code, HubError
 
 
@@ -52,8 +51,8 @@ STARTS: frozenset[Trigger] = frozenset({Trigger.QUOTA_BREACH, Trigger.MANUAL_HAN
 """The triggers that begin a handoff."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Transition(Value):
+@attrs.frozen
+class Transition:
     """One row of the table."""
 
     state: State

@@ -25,7 +25,6 @@ import msgspec
 from hub.domain.canonical import NotCanonicalError, StrictJsonError, canonical, parse_strict
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
-from hub.domain.value import Value
 from hub.errors import Code, HubError
 
 VERSION = 1
@@ -69,8 +68,8 @@ class OnLimit(StrEnum):
     STOP = "stop"
 
 
-@attrs.frozen(eq=False, repr=False)
-class Attempt(Value):
+@attrs.frozen
+class Attempt:
     """One provider and account that was tried for this task and left."""
 
     provider: str
@@ -80,8 +79,8 @@ class Attempt(Value):
     at: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class LeftOut(Value):
+@attrs.frozen
+class LeftOut:
     """An account that the start passed by, and what brings it in."""
 
     provider: str
@@ -90,8 +89,8 @@ class LeftOut(Value):
     account: str = ""
 
 
-@attrs.frozen(eq=False, repr=False)
-class ErrorNote(Value):
+@attrs.frozen
+class ErrorNote:
     """The coded error a session ended or waits with."""
 
     code: Code
@@ -99,8 +98,8 @@ class ErrorNote(Value):
     hint: str = ""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Unscored(Value):
+@attrs.frozen
+class Unscored:
     """A handoff that is over and whose score is still to come."""
 
     handoff: str
@@ -112,8 +111,8 @@ class Unscored(Value):
     """Whether the worktree was the contract's tree when the receiver took over."""
 
 
-@attrs.frozen(kw_only=True, eq=False, repr=False)
-class SessionRecord(Value):
+@attrs.frozen(kw_only=True)
+class SessionRecord:
     """Everything hub must know of a session after its own death. Each write is a new value, `seq` one up."""
 
     state: State = State.RUNNING

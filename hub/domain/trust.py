@@ -21,7 +21,6 @@ from typing import Any
 import attrs
 
 from hub.domain.config.schema import Problem
-from hub.domain.value import Value
 
 Raw = Mapping[str, Any]
 Digests = Mapping[str, str]
@@ -119,8 +118,8 @@ _GAP = re.compile(r"[^\S\n]{4,}")
 _SHOWN = 1000
 
 
-@attrs.frozen(eq=False, repr=False)
-class Item(Value):
+@attrs.frozen
+class Item:
     """One thing that needs the user's word."""
 
     does: Does
@@ -132,8 +131,8 @@ class Item(Value):
     """SHA-256 of the whole value."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class _Leaf(Value):
+@attrs.frozen
+class _Leaf:
     place: str
     path: tuple[str | int, ...]
     names: tuple[str, ...]

@@ -23,7 +23,6 @@ import attrs
 
 from hub.domain.agent_files import COPIES, FILES, FOLDERS, VARIABLES, inside, obeyed, reader_of
 from hub.domain.trust import Does, Item, digest
-from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io.git.env import guarded
 from hub.io.git.progress import dismiss, output_of
@@ -38,8 +37,8 @@ _WORKTREE = ".hub/worktrees/s"
 """A place as far below the root as a session's."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class _Entry(Value):
+@attrs.frozen
+class _Entry:
     """A file of a commit."""
 
     mode: str

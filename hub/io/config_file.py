@@ -19,7 +19,6 @@ import attrs
 from hub.domain.accounts import Book, laid_over
 from hub.domain.config.reader import OPT_IN, Config, invalid, parse_config, parse_toml, read_config
 from hub.domain.trust import misplaced
-from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io import userdirs
 from hub.io.atomic import read_bounded
@@ -87,8 +86,8 @@ FLAGS: Mapping[str, tuple[Keys, ...]] = {
 """Command-line options and the settings they set. None is not set."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Settings(Value):
+@attrs.frozen
+class Settings:
     """A configuration and where each of its values comes from."""
 
     config: Config

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io import trees
 from hub.io.atomic import read_bounded
@@ -22,8 +21,8 @@ from hub.io.atomic import read_bounded
 _LIMIT = 8192
 
 
-@attrs.frozen(eq=False, repr=False)
-class Linked(Value):
+@attrs.frozen
+class Linked:
     """A worktree and the directories that belong to it."""
 
     worktree: Path

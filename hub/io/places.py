@@ -15,7 +15,6 @@ from pathlib import Path
 
 import attrs
 
-from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io import userdirs
 from hub.io.atomic import coded_errors, create_atomic, read_bounded, write_atomic
@@ -37,8 +36,8 @@ def state_dir() -> Path:
     return Path(userdirs.state_dir())
 
 
-@attrs.frozen(eq=False, repr=False)
-class Places(Value):
+@attrs.frozen
+class Places:
     """Every path of one project, computed from its root."""
 
     root: Path

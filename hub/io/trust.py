@@ -29,7 +29,6 @@ from hub.domain.trust import (
     keys,
     restricted,
 )
-from hub.domain.value import Value
 from hub.errors import Code, HubError
 from hub.io import userdirs
 from hub.io.atomic import coded_errors, read_bounded, write_atomic
@@ -41,8 +40,8 @@ _LIMIT = 64 << 20
 _NAMED = 5
 
 
-@attrs.frozen(eq=False, repr=False)
-class Standing(Value):
+@attrs.frozen
+class Standing:
     """What a project would do, and what the user has agreed to."""
 
     root: Path

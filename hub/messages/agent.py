@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hub.domain.event import Event
-from hub.domain.value import Value
 from supervisors import Call
 
 if TYPE_CHECKING:
     from hub.providers.base import Assignment, Exit, Outcome
 
 
-@attrs.frozen(eq=False, repr=False)
-class AgentEvent(Value):
+@attrs.frozen
+class AgentEvent:
     """One event of the agent with its place in the spool."""
 
     offset: int
@@ -29,8 +28,8 @@ class AgentEvent(Value):
     event: Event
 
 
-@attrs.frozen(eq=False, repr=False)
-class AgentBatch(Value, Call[None]):
+@attrs.frozen
+class AgentBatch(Call[None]):
     """What the agent said since the last batch, already redacted, and where its stream stands."""
 
     dispatch_id: str
@@ -45,16 +44,16 @@ class AgentBatch(Value, Call[None]):
     """Whether what it says, or how it ended, waits for space on the disk."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class AdapterReply(Value):
+@attrs.frozen
+class AdapterReply:
     """Pass a user's reply on."""
 
     text: str
     key: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class AdapterAnswer(Value):
+@attrs.frozen
+class AdapterAnswer:
     """Answer the agent's request for permission."""
 
     native_id: str
@@ -62,30 +61,30 @@ class AdapterAnswer(Value):
     note: str = attrs.field(repr=False)
 
 
-@attrs.frozen(eq=False, repr=False)
-class AdapterInterrupt(Value):
+@attrs.frozen
+class AdapterInterrupt:
     """Use the agent's own interrupt."""
 
     key: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class AdapterStop(Value):
+@attrs.frozen
+class AdapterStop:
     """Stop the agent in order: close its input, then the ladder."""
 
     reason: str
     hard: bool = False
 
 
-@attrs.frozen(eq=False, repr=False)
-class AdapterPause(Value):
+@attrs.frozen
+class AdapterPause:
     """SIGSTOP or SIGCONT for the agent's process group."""
 
     pause: bool
 
 
-@attrs.frozen(eq=False, repr=False)
-class Dispatch(Value):
+@attrs.frozen
+class Dispatch:
     """What an adapter is started with."""
 
     assignment: Assignment

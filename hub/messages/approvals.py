@@ -10,12 +10,11 @@ import attrs
 
 from hub.domain.approval import Request
 from hub.domain.jsonvalue import JsonArray, JsonObject
-from hub.domain.value import Value
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class AskApproval(Value, Call["Decision"]):
+@attrs.frozen
+class AskApproval(Call["Decision"]):
     """Put a request on record, once however often it is sent, and answer how it stands, as a `Decision`.
 
     Answered when the request is durable and told; with `patient` only when it is decided.
@@ -25,8 +24,8 @@ class AskApproval(Value, Call["Decision"]):
     patient: bool = False
 
 
-@attrs.frozen(eq=False, repr=False)
-class Decision(Value):
+@attrs.frozen
+class Decision:
     """How a request stands."""
 
     pending: bool
@@ -36,8 +35,8 @@ class Decision(Value):
     """For the agent: not redacted."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class WithdrawApprovals(Value, Call[None]):
+@attrs.frozen
+class WithdrawApprovals(Call[None]):
     """Nobody waits any more for the answers to a session's requests; those still pending end without one.
 
     With a `dispatch_id` only those of that run of an agent, with a `native_id` only that one.
@@ -48,13 +47,13 @@ class WithdrawApprovals(Value, Call[None]):
     native_id: str = ""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetApprovals(Value, Call[JsonArray]):
+@attrs.frozen
+class GetApprovals(Call[JsonArray]):
     """Answers what `GET /api/approvals` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class ResolveApproval(Value, Call[JsonObject]):
+@attrs.frozen
+class ResolveApproval(Call[JsonObject]):
     """Answer a pending request. Answers `{id, approved}` once that is durable and on the audit log."""
 
     id: str

@@ -12,12 +12,11 @@ from typing import Any
 import attrs
 
 from hub.domain.jsonvalue import JsonArray, JsonObject
-from hub.domain.value import Value
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class AuditEntry(Value):
+@attrs.frozen
+class AuditEntry:
     """One record to append. A `key` seen before is skipped: the sender may repeat itself after a crash."""
 
     event: str
@@ -25,30 +24,30 @@ class AuditEntry(Value):
     key: str = ""
 
 
-@attrs.frozen(eq=False, repr=False)
-class AuditAppend(Value, Call[JsonObject]):
+@attrs.frozen
+class AuditAppend(Call[JsonObject]):
     """Append in order, durably. Answers the new head as `{seq, hash}`."""
 
     entries: Sequence[AuditEntry]
 
 
-@attrs.frozen(eq=False, repr=False)
-class AuditHead(Value, Call[JsonObject]):
+@attrs.frozen
+class AuditHead(Call[JsonObject]):
     """Answers `{seq, hash, bytes}`."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class AuditIntact(Value, Call[bool]):
+@attrs.frozen
+class AuditIntact(Call[bool]):
     """Answers whether the chain on the disk is whole up to its newest record: what was judged before is not again."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class AuditLastEvent(Value, Call[int]):
+@attrs.frozen
+class AuditLastEvent(Call[int]):
     """Answers the highest event id that is on the audit log; 0 when there is none."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class AuditHistory(Value, Call[JsonArray]):
+@attrs.frozen
+class AuditHistory(Call[JsonArray]):
     """Answers the newest `limit` history entries, oldest first: `[{seq, ts, event, provider, summary}]`."""
 
     limit: int = 1000

@@ -12,12 +12,11 @@ import attrs
 
 from hub.domain.failure import Failure
 from hub.domain.jsonvalue import JsonArray
-from hub.domain.value import Value
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class BreakerFailure(Value, Call[None]):
+@attrs.frozen
+class BreakerFailure(Call[None]):
     """A run on this provider and account failed. The end of a dispatch counts once, however often it is told."""
 
     provider: str
@@ -28,8 +27,8 @@ class BreakerFailure(Value, Call[None]):
     """Whether it did its part before: then this is the first failure of a new row."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class BreakerSuccess(Value, Call[None]):
+@attrs.frozen
+class BreakerSuccess(Call[None]):
     """A run on this provider and account works: it came to its end, or was ended while it did."""
 
     provider: str
@@ -37,8 +36,8 @@ class BreakerSuccess(Value, Call[None]):
     dispatch_id: str = ""
 
 
-@attrs.frozen(eq=False, repr=False)
-class BreakerAttempt(Value, Call[bool]):
+@attrs.frozen
+class BreakerAttempt(Call[bool]):
     """Answers whether this dispatch may be started: of all that ask a half-open breaker, one. May be repeated."""
 
     provider: str
@@ -48,8 +47,8 @@ class BreakerAttempt(Value, Call[bool]):
     """Whether the user wants it tried before its time."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class BreakerWithdrawn(Value, Call[None]):
+@attrs.frozen
+class BreakerWithdrawn(Call[None]):
     """The dispatch was ended before the provider answered: it says nothing, and another one may be let through."""
 
     provider: str
@@ -57,8 +56,8 @@ class BreakerWithdrawn(Value, Call[None]):
     dispatch_id: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class Shut(Value):
+@attrs.frozen
+class Shut:
     """A provider and account that must not be chosen now."""
 
     until: float
@@ -71,11 +70,11 @@ class Shut(Value):
     """Whether the one attempt of a half-open breaker is under way."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class BreakerClosed(Value, Call[Mapping[tuple[str, str], Shut]]):
+@attrs.frozen
+class BreakerClosed(Call[Mapping[tuple[str, str], Shut]]):
     """Answers `{(provider, account): Shut}`: all that must not be chosen now."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class BreakerSnapshots(Value, Call[JsonArray]):
+@attrs.frozen
+class BreakerSnapshots(Call[JsonArray]):
     """Answers what `GET /api/circuit` serves."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 import attrs
 
 from hub.domain.jsonvalue import JsonArray, JsonObject
-from hub.domain.value import Value
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class Adopt(Value, Call[JsonObject]):
+@attrs.frozen
+class Adopt(Call[JsonObject]):
     """Write the brief of a detected agent, and go on with it. Answers what `POST /api/detect/adopt` serves."""
 
     id: str
@@ -27,8 +26,8 @@ class Adopt(Value, Call[JsonObject]):
     """The working tree it works in, named by the user, where that is none of this project; "" = it is."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Detect(Value, Call[JsonArray]):
+@attrs.frozen
+class Detect(Call[JsonArray]):
     """Answers what `GET /api/detect` serves, not redacted."""
 
     since_hours: int

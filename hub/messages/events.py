@@ -13,13 +13,12 @@ import attrs
 import trio
 
 from hub.domain.event import Record
-from hub.domain.value import Value
 from hub.io.sqlite import NewEvent
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class EventAppend(Value, Call[list[int]]):
+@attrs.frozen
+class EventAppend(Call[list[int]]):
     """Append in order, durably, then publish. Answers the ids, in order.
 
     An event of a dispatch with an offset that is in the log already is skipped, so a replay may repeat itself.
@@ -30,16 +29,16 @@ class EventAppend(Value, Call[list[int]]):
     """A durable spool would bring them back after a power cut: they are published without waiting for the disk."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class EventsSince(Value, Call[list[Record]]):
+@attrs.frozen
+class EventsSince(Call[list[Record]]):
     """Answers the records with a greater id, oldest first, at most `limit`."""
 
     since: int
     limit: int = 1000
 
 
-@attrs.frozen(eq=False, repr=False)
-class EventsOfSession(Value, Call[list[Record]]):
+@attrs.frozen
+class EventsOfSession(Call[list[Record]]):
     """Answers the records of one session with a greater id, oldest first, at most `limit`."""
 
     session_id: str
@@ -47,8 +46,8 @@ class EventsOfSession(Value, Call[list[Record]]):
     limit: int = 5000
 
 
-@attrs.frozen(eq=False, repr=False)
-class EventsOfDispatch(Value, Call[list[Record]]):
+@attrs.frozen
+class EventsOfDispatch(Call[list[Record]]):
     """Answers the newest records with this tag that the stream of one dispatch has told, oldest first, at most `limit`."""
 
     dispatch_id: str
@@ -56,32 +55,32 @@ class EventsOfDispatch(Value, Call[list[Record]]):
     limit: int = 1000
 
 
-@attrs.frozen(eq=False, repr=False)
-class EventsHead(Value, Call[int]):
+@attrs.frozen
+class EventsHead(Call[int]):
     """Answers the highest event id; 0 when there is none."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class EventsOnRecord(Value, Call[None]):
+@attrs.frozen
+class EventsOnRecord(Call[None]):
     """Answers None once the audit log has every agent's event of this moment, or soon where it takes none."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Subscribe(Value, Call["Subscription"]):
+@attrs.frozen
+class Subscribe(Call["Subscription"]):
     """Answers a `Subscription` that starts after `since`, or live where it is None."""
 
     since: int | None = None
 
 
-@attrs.frozen(eq=False, repr=False)
-class Unsubscribe(Value):
+@attrs.frozen
+class Unsubscribe:
     """Ends a subscription."""
 
     token: int
 
 
-@attrs.frozen(eq=False, repr=False)
-class Subscription(Value):
+@attrs.frozen
+class Subscription:
     """A live view of the log: lists of records, in order, with no gap and no double.
 
     The channel ends when the reader is too slow (`lagged` is then set by the log) or the log goes down.

@@ -10,22 +10,21 @@ import attrs
 
 from hub.domain.intent.fold import Intent
 from hub.domain.jsonvalue import JsonArray, JsonObject
-from hub.domain.value import Value
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetGraph(Value, Call[JsonObject]):
+@attrs.frozen
+class GetGraph(Call[JsonObject]):
     """Answers what `GET /api/graph` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetGraphNodes(Value, Call[int]):
+@attrs.frozen
+class GetGraphNodes(Call[int]):
     """Answers how many nodes there are."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetGraphDetail(Value, Call[JsonObject]):
+@attrs.frozen
+class GetGraphDetail(Call[JsonObject]):
     """Answers what `GET /api/graph/detail` serves."""
 
     limit: int = 200
@@ -35,21 +34,21 @@ class GetGraphDetail(Value, Call[JsonObject]):
     """Only nodes of this session; "" = of all."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Retrieve(Value, Call[JsonArray]):
+@attrs.frozen
+class Retrieve(Call[JsonArray]):
     """Answers what `GET /api/retrieval` serves."""
 
     question: str
     limit: int = 20
 
 
-@attrs.frozen(eq=False, repr=False)
-class IndexCode(Value, Call[JsonObject]):
+@attrs.frozen
+class IndexCode(Call[JsonObject]):
     """Bring the index of the code up to date, unless that is under way. Answers as `GetGraph`, at once."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class DrawIntent(Value, Call[Intent | None]):
+@attrs.frozen
+class DrawIntent(Call[Intent | None]):
     """Answers the session's `Intent` out of the graph's nodes, as of that event or a later one.
 
     Answers None where the graph has not read the session from its task on, or does not come so far in time.

@@ -9,10 +9,9 @@ from __future__ import annotations
 import attrs
 
 from hub.domain.jsonvalue import JsonArray
-from hub.domain.value import Value
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetOutcomes(Value, Call[JsonArray]):
+@attrs.frozen
+class GetOutcomes(Call[JsonArray]):
     """Answers what `GET /api/outcomes` serves."""

@@ -12,24 +12,23 @@ import attrs
 
 from hub.domain.config.model import Pipeline
 from hub.domain.jsonvalue import JsonArray, JsonObject
-from hub.domain.value import Value
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetPipelines(Value, Call[JsonArray]):
+@attrs.frozen
+class GetPipelines(Call[JsonArray]):
     """Answers what `GET /api/pipelines` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class ReplacePipelines(Value, Call[JsonArray]):
+@attrs.frozen
+class ReplacePipelines(Call[JsonArray]):
     """Store these in place of all that are stored; those of `hub.toml` stay. Answers the list as it then is."""
 
     pipelines: Sequence[Pipeline]
 
 
-@attrs.frozen(eq=False, repr=False)
-class RunPipeline(Value, Call[JsonObject]):
+@attrs.frozen
+class RunPipeline(Call[JsonObject]):
     """Start a run. Answers what `GET /api/pipelines/run` serves, once its first session is accepted."""
 
     name: str
@@ -37,13 +36,13 @@ class RunPipeline(Value, Call[JsonObject]):
     """Take over what the last run of this pipeline completed."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetPipelineRun(Value, Call[JsonObject]):
+@attrs.frozen
+class GetPipelineRun(Call[JsonObject]):
     """Answers the run that goes on, else the last one; {} when there was none."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class StopPipeline(Value, Call[JsonObject]):
+@attrs.frozen
+class StopPipeline(Call[JsonObject]):
     """End the run in order: no further node starts, the session under way is stopped.
 
     Answers the run once it has ended; {} at once when none goes on.

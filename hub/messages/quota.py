@@ -14,17 +14,16 @@ from hub.domain.jsonvalue import JsonArray
 from hub.domain.quota.elsewhere import Growth
 from hub.domain.quota.wallet import Prospect
 from hub.domain.quota.window import QuotaReading, Standing
-from hub.domain.value import Value
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetWallet(Value, Call[JsonArray]):
+@attrs.frozen
+class GetWallet(Call[JsonArray]):
     """Answers what `GET /api/quota/wallet` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetProspects(Value, Call[Mapping[tuple[str, str], list[Prospect]]]):
+@attrs.frozen
+class GetProspects(Call[Mapping[tuple[str, str], list[Prospect]]]):
     """Answers `{(provider, account): [Prospect]}` for every window that is known and has not begun anew.
 
     `readings` are taken into the ledger first: whoever asks has just heard them.
@@ -33,13 +32,13 @@ class GetProspects(Value, Call[Mapping[tuple[str, str], list[Prospect]]]):
     readings: Sequence[QuotaReading] = ()
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetStandings(Value, Call[Mapping[tuple[str, str], Standing]]):
+@attrs.frozen
+class GetStandings(Call[Mapping[tuple[str, str], Standing]]):
     """Answers `{(provider, account): Standing}` of every account of which anything is known, by the wallet's figures."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class SpentElsewhere(Value, Call[Mapping[str, int]]):
+@attrs.frozen
+class SpentElsewhere(Call[Mapping[str, int]]):
     """What sessions have more that hub did not start, or that it did start, then without answers.
 
     Answers `{session: byte}`, up to where each file is counted now. May be repeated: nothing counts twice.
@@ -48,8 +47,8 @@ class SpentElsewhere(Value, Call[Mapping[str, int]]):
     growths: Sequence[Growth] = ()
 
 
-@attrs.frozen(eq=False, repr=False)
-class QuotaSeen(Value):
+@attrs.frozen
+class QuotaSeen:
     """A poll found these windows changed. Repeated with the next change."""
 
     readings: Sequence[QuotaReading]

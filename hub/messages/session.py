@@ -13,12 +13,11 @@ import attrs
 from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionState
-from hub.domain.value import Value
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class StartRun(Value, Call[JsonObject]):
+@attrs.frozen
+class StartRun(Call[JsonObject]):
     """Start a session. None is "as configured". Answers `{sessionId, taskId, branch, worktree}`."""
 
     task: str
@@ -47,8 +46,8 @@ class StartRun(Value, Call[JsonObject]):
     """A session of the first agent's own that goes on instead."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class WhoBegins(Value, Call[Target | None]):
+@attrs.frozen
+class WhoBegins(Call[Target | None]):
     """Who would begin if this order were given now: answers its `Target`, None where the session would wait first.
 
     Refused as the order itself would be, and nothing has begun.
@@ -59,34 +58,34 @@ class WhoBegins(Value, Call[Target | None]):
     """Whether it would work in a terminal: what it may do there its user says, and no rule has to hold it."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class RequestHandoff(Value, Call[JsonObject]):
+@attrs.frozen
+class RequestHandoff(Call[JsonObject]):
     """Hand over now; ends a wait."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class RequestPause(Value, Call[JsonObject]):
+@attrs.frozen
+class RequestPause(Call[JsonObject]):
     """Stop or continue the agent's process group at the next event boundary."""
 
     pause: bool
 
 
-@attrs.frozen(eq=False, repr=False)
-class RequestReply(Value, Call[JsonObject]):
+@attrs.frozen
+class RequestReply(Call[JsonObject]):
     """Give the agent a user's answer."""
 
     text: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class RequestStop(Value, Call[JsonObject]):
+@attrs.frozen
+class RequestStop(Call[JsonObject]):
     """End the session in order, snapshot included. Answers when it has ended."""
 
     reason: str = "user"
 
 
-@attrs.frozen(eq=False, repr=False)
-class SessionEnd(Value, Call["Ended"]):
+@attrs.frozen
+class SessionEnd(Call["Ended"]):
     """Answers once the session of that id has ended and its end is told; see `Ended`.
 
     Answers `not_found` when another session, or none, is on record.
@@ -95,8 +94,8 @@ class SessionEnd(Value, Call["Ended"]):
     session_id: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class Ended(Value):
+@attrs.frozen
+class Ended:
     """How a session ended."""
 
     state: SessionState
@@ -107,43 +106,43 @@ class Ended(Value):
     error: ErrorNote | None
 
 
-@attrs.frozen(eq=False, repr=False)
-class ReleaseRun(Value, Call[None]):
+@attrs.frozen
+class ReleaseRun(Call[None]):
     """The pipeline run is over: other sessions may start."""
 
     run_id: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class Detach(Value):
+@attrs.frozen
+class Detach:
     """The daemon goes down and the agent stays: let go of it without stopping it."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetStatus(Value, Call[JsonObject]):
+@attrs.frozen
+class GetStatus(Call[JsonObject]):
     """Answers what `GET /api/status` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetProviders(Value, Call[JsonArray]):
+@attrs.frozen
+class GetProviders(Call[JsonArray]):
     """Answers what `GET /api/providers` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetCost(Value, Call[JsonObject]):
+@attrs.frozen
+class GetCost(Call[JsonObject]):
     """Answers what `GET /api/session/cost` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetRedactions(Value, Call[JsonObject]):
+@attrs.frozen
+class GetRedactions(Call[JsonObject]):
     """Answers what `GET /api/redactions` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetContract(Value, Call[JsonObject]):
+@attrs.frozen
+class GetContract(Call[JsonObject]):
     """Answers the current contract as JSON, verified; `not_found` where there is none, `contract_invalid` of a false one."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetSessionFacts(Value, Call[JsonObject]):
+@attrs.frozen
+class GetSessionFacts(Call[JsonObject]):
     """Answers `{sessionId, branch, worktree, mainBranch, base, active, accounts}`: what others must know of it."""

@@ -13,62 +13,61 @@ import attrs
 
 from hub.domain.config.reader import Config
 from hub.domain.jsonvalue import JsonArray, JsonObject
-from hub.domain.value import Value
 from supervisors import Call
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetConfig(Value, Call[Config]):
+@attrs.frozen
+class GetConfig(Call[Config]):
     """Answers the `Config` in force."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class ProvidersConfigured(Value, Call[JsonArray]):
+@attrs.frozen
+class ProvidersConfigured(Call[JsonArray]):
     """Answers what `GET /api/config/providers` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetLogins(Value, Call[Mapping[tuple[str, str], bool | None]]):
+@attrs.frozen
+class GetLogins(Call[Mapping[tuple[str, str], bool | None]]):
     """Answers `{(provider, account): login}` of these providers, () = of all; True, False, or None: nobody can know."""
 
     providers: Sequence[str] = ()
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetProfiles(Value, Call[JsonArray]):
+@attrs.frozen
+class GetProfiles(Call[JsonArray]):
     """Answers what `GET /api/profiles` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class PutProfile(Value, Call[JsonObject]):
+@attrs.frozen
+class PutProfile(Call[JsonObject]):
     """Store a profile under its name. Answers it."""
 
     profile: Mapping[str, Any]
     """Its plain values, under the keys of `hub.toml`."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class RemoveProfile(Value, Call[JsonObject]):
+@attrs.frozen
+class RemoveProfile(Call[JsonObject]):
     """Forget a stored profile. Answers `{name}`."""
 
     name: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class GetVision(Value, Call[JsonObject]):
+@attrs.frozen
+class GetVision(Call[JsonObject]):
     """Answers what `GET /api/vision/config` serves."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class PatchVision(Value, Call[JsonObject]):
+@attrs.frozen
+class PatchVision(Call[JsonObject]):
     """Change `[vision]` in `hub.toml`. Answers all of it as it then is."""
 
     changes: Mapping[str, Any]
     """Key of the table -> value; None removes it. What is not here stays."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class PatchProvider(Value, Call[JsonObject]):
+@attrs.frozen
+class PatchProvider(Call[JsonObject]):
     """Change a provider's table in `hub.toml`. Answers `{name, enabled, declaredCap, model, baseUrl}` as they then are."""
 
     name: str
@@ -76,8 +75,8 @@ class PatchProvider(Value, Call[JsonObject]):
     """Key of the table -> value; None removes it. What is not here stays."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class SetKey(Value, Call[JsonObject]):
+@attrs.frozen
+class SetKey(Call[JsonObject]):
     """Put a key into `.hub/.env`, or take it out. Answers `{provider, name, set}`."""
 
     name: str
@@ -87,16 +86,16 @@ class SetKey(Value, Call[JsonObject]):
     """"" takes it out."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class SwitchAccount(Value, Call[JsonObject]):
+@attrs.frozen
+class SwitchAccount(Call[JsonObject]):
     """The next session or handoff of this provider uses this account. Answers it; see `AddAccount`."""
 
     provider: str
     label: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class AddAccount(Value, Call[JsonObject]):
+@attrs.frozen
+class AddAccount(Call[JsonObject]):
     """Register a login. Answers `{provider, label, active, configDir, loggedIn, activeAccount}`."""
 
     provider: str
@@ -105,16 +104,16 @@ class AddAccount(Value, Call[JsonObject]):
     """"" = a directory of hub's making."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class RemoveAccount(Value, Call[JsonObject]):
+@attrs.frozen
+class RemoveAccount(Call[JsonObject]):
     """Forget a login; its directory stays. Answers `{provider, label, configDir, activeAccount}`."""
 
     provider: str
     label: str
 
 
-@attrs.frozen(eq=False, repr=False)
-class Install(Value, Call[JsonObject]):
+@attrs.frozen
+class Install(Call[JsonObject]):
     """Run the agent's documented install. Answers `{job, provider, command, terminal}` once it has begun."""
 
     name: str
@@ -122,8 +121,8 @@ class Install(Value, Call[JsonObject]):
     """Without a terminal: what it prints goes to the event log alone."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class LogIn(Value, Call[JsonObject]):
+@attrs.frozen
+class LogIn(Call[JsonObject]):
     """Run the agent's own login in a terminal. Answers as `Install`, with the `account`."""
 
     provider: str
@@ -131,8 +130,8 @@ class LogIn(Value, Call[JsonObject]):
     """"" = the active account."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class ProviderChanged(Value):
+@attrs.frozen
+class ProviderChanged:
     """It was installed or logged in: what is known of its program is known no longer. Lost, it is known in a minute."""
 
     name: str

@@ -28,7 +28,6 @@ from hub.domain.config.schema import (
     table,
 )
 from hub.domain.text import is_label
-from hub.domain.value import Value
 
 Severity = Literal["info", "warn", "danger"]
 """How grave a request for a person's word is shown to be."""
@@ -109,8 +108,8 @@ def _options(value: Any, path: schema.Path, problems: list[Problem]) -> Any:
     return value
 
 
-@attrs.frozen(eq=False, repr=False)
-class Server(Value):
+@attrs.frozen
+class Server:
     """`[server]`: where the API listens, and whom it lets in."""
 
     port: int | None = setting(integer(0, 65535), None)
@@ -125,8 +124,8 @@ class Server(Value):
     )
 
 
-@attrs.frozen(eq=False, repr=False)
-class Session(Value):
+@attrs.frozen
+class Session:
     """`[session]`: how a task is run."""
 
     chain: tuple[str, ...] = setting(_providers, ())
@@ -150,8 +149,8 @@ class Session(Value):
     """How many overloads or short limits in a row are waited out before the work is handed off."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class _AccountTable(Value):
+@attrs.frozen
+class _AccountTable:
     label: str = setting(_name)
     config_dir: str = setting(_folder, "")
     active: bool = setting(boolean, False)
@@ -164,8 +163,8 @@ def account(value: Any, path: schema.Path, problems: list[Problem]) -> Any:
     return found and Account(found.label, found.config_dir, found.env, found.active)
 
 
-@attrs.frozen(eq=False, repr=False)
-class ProviderSettings(Value):
+@attrs.frozen
+class ProviderSettings:
     """`[providers.<name>]`: one agent.
 
     With `kind` it describes an agent of the user's own (`hub.providers.acp.agent`), which the keys behind `kind`
@@ -207,8 +206,8 @@ OWN_AGENT = ("command", "display_name", "key_names", "home_env", "base_url_env",
 """Settings that only an agent with a `kind` has."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Profile(Value):
+@attrs.frozen
+class Profile:
     """`[[profiles]]`: a named way to work."""
 
     name: str = setting(_name)
@@ -218,8 +217,8 @@ class Profile(Value):
     context_hint: str = setting(_text, "")
 
 
-@attrs.frozen(eq=False, repr=False)
-class PipelineNode(Value):
+@attrs.frozen
+class PipelineNode:
     """One node of a pipeline. Its graph is checked where pipelines are (`hub.domain.pipeline.graph`)."""
 
     id: str = setting(_name)
@@ -230,23 +229,23 @@ class PipelineNode(Value):
     verify: tuple[str, ...] = setting(_commands, ())
 
 
-@attrs.frozen(eq=False, repr=False)
-class Pipeline(Value):
+@attrs.frozen
+class Pipeline:
     """`[[pipelines]]`: a named graph of tasks."""
 
     name: str = setting(_name)
     nodes: tuple[PipelineNode, ...] = setting(each(table(PipelineNode), "an array of tables"), ())
 
 
-@attrs.frozen(eq=False, repr=False)
-class Terminal(Value):
+@attrs.frozen
+class Terminal:
     """`[terminal]`: how a terminal is opened; () = the platform's usual ones."""
 
     command: tuple[str, ...] = setting(_argv, ())
 
 
-@attrs.frozen(eq=False, repr=False)
-class ApprovalRule(Value):
+@attrs.frozen
+class ApprovalRule:
     """`[[approvals]]`: what is asked, allowed or denied; the first rule that matches wins (`hub.domain.approval`)."""
 
     action: Literal["tool", "start", "handoff"] = setting(choice("tool", "start", "handoff"), "tool")
@@ -264,16 +263,16 @@ class ApprovalRule(Value):
     """Seconds after which nobody's answer is a no; None = it waits."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Redaction(Value):
+@attrs.frozen
+class Redaction:
     """`[redaction]`: what is hidden beside the values hub holds and the forms its own rules know."""
 
     detection: bool = setting(boolean, True)
     """Whether a detection engine looks for secrets that nobody told hub: it takes memory and half a second."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Detect(Value):
+@attrs.frozen
+class Detect:
     """`[detect]`: agents that run without hub."""
 
     ambient: bool = setting(boolean, True)
@@ -282,8 +281,8 @@ class Detect(Value):
     """Seconds between two looks."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Vision(Value):
+@attrs.frozen
+class Vision:
     """`[vision]`: the model that looks at screenshots."""
 
     enabled: bool = setting(boolean, False)

@@ -29,7 +29,6 @@ from hub.domain.config.model import (
     provider_name_problem,
 )
 from hub.domain.config.schema import Problem, each, named, setting, table
-from hub.domain.value import Value
 from hub.errors import Code, HubError
 
 AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "demo-first", "demo-second")
@@ -46,8 +45,8 @@ class Silence(Protocol):
         """Seconds without any event after which the agent counts as silent."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class Config(Value):
+@attrs.frozen
+class Config:
     """All settings; every table may be left out."""
 
     server: Server = setting(table(Server), Server)

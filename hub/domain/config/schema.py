@@ -17,8 +17,6 @@ from typing import Any
 
 import attrs
 
-from hub.domain.value import Value
-
 Path = tuple[str | int, ...]
 Reader = Callable[[Any, Path, "list[Problem]"], Any]
 
@@ -42,8 +40,8 @@ _SYNTAX = (
 _AT = re.compile(r"line (\d+), column (\d+)\)")
 
 
-@attrs.frozen(eq=False, repr=False)
-class Problem(Value):
+@attrs.frozen
+class Problem:
     """One thing that is wrong, and where."""
 
     path: Path

@@ -14,7 +14,6 @@ import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
-from hub.domain.value import Value
 
 FULL = 1000
 NEARLY = 900
@@ -28,8 +27,8 @@ _LATEST = 253_402_300_000
 """The last instant a calendar knows, epoch seconds: a later reset is a mistake, or milliseconds."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class QuotaReading(Value):
+@attrs.frozen
+class QuotaReading:
     """What an agent said of one of its quota windows.
 
     Attributes:
@@ -57,8 +56,8 @@ class QuotaReading(Value):
         return self.provider, self.account, self.window
 
 
-@attrs.frozen(eq=False, repr=False)
-class Standing(Value):
+@attrs.frozen
+class Standing:
     """How an account stands by all its windows: the one fact that wallet, breaker and choice share.
 
     Attributes:
