@@ -4,6 +4,7 @@ Owns: which module holds which message; all are imported from here, and each mod
 used: a daemon that has just started needs one in four.
 Must not: hold a message itself. Messages are frozen values without behaviour. Who may send what to whom is in
 `hub.message_map`.
+Tests: tests/hub/test_messages.py
 """
 
 from __future__ import annotations
