@@ -1,7 +1,6 @@
 """Every message an actor's inbox takes.
 
-Owns: which module holds which message; all are imported from here, and each module when one of its messages is first
-used: a daemon that has just started needs one in four.
+Owns: the one place that all of them are imported from.
 Must not: hold a message itself. Messages are frozen values without behaviour. Who may send what to whom is in
 `hub.message_map`.
 Tests: tests/hub/test_messages.py
@@ -9,149 +8,171 @@ Tests: tests/hub/test_messages.py
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from hub.messages.agent import (
+    AdapterAnswer,
+    AdapterInterrupt,
+    AdapterPause,
+    AdapterReply,
+    AdapterStop,
+    AgentBatch,
+    AgentEvent,
+    Dispatch,
+)
+from hub.messages.approvals import AskApproval, Decision, GetApprovals, ResolveApproval, WithdrawApprovals
+from hub.messages.audit import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditIntact, AuditLastEvent
+from hub.messages.breakers import (
+    BreakerAttempt,
+    BreakerClosed,
+    BreakerFailure,
+    BreakerSnapshots,
+    BreakerSuccess,
+    BreakerWithdrawn,
+    Shut,
+)
+from hub.messages.detector import Adopt, Detect
+from hub.messages.events import (
+    EventAppend,
+    EventsHead,
+    EventsOfDispatch,
+    EventsOfSession,
+    EventsOnRecord,
+    EventsSince,
+    Subscribe,
+    Subscription,
+    Unsubscribe,
+)
+from hub.messages.knowledge import DrawIntent, GetGraph, GetGraphDetail, GetGraphNodes, IndexCode, Retrieve
+from hub.messages.models import CancelPull, LaunchModel, ListModels, Look, PullModel
+from hub.messages.outcomes import GetOutcomes
+from hub.messages.pipelines import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline, StopPipeline
+from hub.messages.quota import GetProspects, GetStandings, GetWallet, QuotaSeen, SpentElsewhere
+from hub.messages.session import (
+    Detach,
+    Ended,
+    GetContract,
+    GetCost,
+    GetProviders,
+    GetRedactions,
+    GetSessionFacts,
+    GetStatus,
+    ReleaseRun,
+    RequestHandoff,
+    RequestPause,
+    RequestReply,
+    RequestStop,
+    SessionEnd,
+    StartRun,
+    WhoBegins,
+)
+from hub.messages.settings import (
+    AddAccount,
+    GetConfig,
+    GetLogins,
+    GetProfiles,
+    GetVision,
+    Install,
+    LogIn,
+    PatchProvider,
+    PatchVision,
+    ProviderChanged,
+    ProvidersConfigured,
+    PutProfile,
+    RemoveAccount,
+    RemoveProfile,
+    SetKey,
+    SwitchAccount,
+)
 
-if TYPE_CHECKING:
-    from hub.messages.agent import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.approvals import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.audit import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.breakers import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.detector import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.events import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.knowledge import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.models import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.outcomes import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.pipelines import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.quota import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.session import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-    from hub.messages.settings import *  # noqa: F403  # for type checkers; `_PARTS` has the names
-
-_PARTS: dict[str, tuple[str, ...]] = {
-    "agent": (
-        "AgentEvent",
-        "AgentBatch",
-        "AdapterReply",
-        "AdapterAnswer",
-        "AdapterInterrupt",
-        "AdapterStop",
-        "AdapterPause",
-        "Dispatch",
-    ),
-    "approvals": (
-        "AskApproval",
-        "Decision",
-        "WithdrawApprovals",
-        "GetApprovals",
-        "ResolveApproval",
-    ),
-    "audit": (
-        "AuditEntry",
-        "AuditAppend",
-        "AuditHead",
-        "AuditIntact",
-        "AuditLastEvent",
-        "AuditHistory",
-    ),
-    "breakers": (
-        "BreakerFailure",
-        "BreakerSuccess",
-        "BreakerAttempt",
-        "BreakerWithdrawn",
-        "Shut",
-        "BreakerClosed",
-        "BreakerSnapshots",
-    ),
-    "detector": ("Adopt", "Detect"),
-    "events": (
-        "EventAppend",
-        "EventsSince",
-        "EventsOfDispatch",
-        "EventsOfSession",
-        "EventsHead",
-        "EventsOnRecord",
-        "Subscribe",
-        "Unsubscribe",
-        "Subscription",
-    ),
-    "knowledge": (
-        "GetGraph",
-        "GetGraphNodes",
-        "GetGraphDetail",
-        "Retrieve",
-        "IndexCode",
-        "DrawIntent",
-    ),
-    "models": (
-        "ListModels",
-        "PullModel",
-        "CancelPull",
-        "LaunchModel",
-        "Look",
-    ),
-    "outcomes": ("GetOutcomes",),
-    "pipelines": (
-        "GetPipelines",
-        "ReplacePipelines",
-        "RunPipeline",
-        "GetPipelineRun",
-        "StopPipeline",
-    ),
-    "quota": (
-        "GetWallet",
-        "GetProspects",
-        "GetStandings",
-        "SpentElsewhere",
-        "QuotaSeen",
-    ),
-    "session": (
-        "StartRun",
-        "WhoBegins",
-        "RequestHandoff",
-        "RequestPause",
-        "RequestReply",
-        "RequestStop",
-        "SessionEnd",
-        "Ended",
-        "ReleaseRun",
-        "Detach",
-        "GetStatus",
-        "GetProviders",
-        "GetCost",
-        "GetRedactions",
-        "GetContract",
-        "GetSessionFacts",
-    ),
-    "settings": (
-        "GetConfig",
-        "ProvidersConfigured",
-        "GetLogins",
-        "GetProfiles",
-        "PutProfile",
-        "RemoveProfile",
-        "GetVision",
-        "PatchVision",
-        "PatchProvider",
-        "SetKey",
-        "SwitchAccount",
-        "AddAccount",
-        "RemoveAccount",
-        "Install",
-        "LogIn",
-        "ProviderChanged",
-    ),
-}
-_WHERE = {name: part for part, names in _PARTS.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    """The message of that name, kept from then on."""
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    """The names of all messages."""
-    return sorted(_WHERE)
+__all__ = [
+    "AdapterAnswer",
+    "AdapterInterrupt",
+    "AdapterPause",
+    "AdapterReply",
+    "AdapterStop",
+    "AddAccount",
+    "Adopt",
+    "AgentBatch",
+    "AgentEvent",
+    "AskApproval",
+    "AuditAppend",
+    "AuditEntry",
+    "AuditHead",
+    "AuditHistory",
+    "AuditIntact",
+    "AuditLastEvent",
+    "BreakerAttempt",
+    "BreakerClosed",
+    "BreakerFailure",
+    "BreakerSnapshots",
+    "BreakerSuccess",
+    "BreakerWithdrawn",
+    "CancelPull",
+    "Decision",
+    "Detach",
+    "Detect",
+    "Dispatch",
+    "DrawIntent",
+    "Ended",
+    "EventAppend",
+    "EventsHead",
+    "EventsOfDispatch",
+    "EventsOfSession",
+    "EventsOnRecord",
+    "EventsSince",
+    "GetApprovals",
+    "GetConfig",
+    "GetContract",
+    "GetCost",
+    "GetGraph",
+    "GetGraphDetail",
+    "GetGraphNodes",
+    "GetLogins",
+    "GetOutcomes",
+    "GetPipelineRun",
+    "GetPipelines",
+    "GetProfiles",
+    "GetProspects",
+    "GetProviders",
+    "GetRedactions",
+    "GetSessionFacts",
+    "GetStandings",
+    "GetStatus",
+    "GetVision",
+    "GetWallet",
+    "IndexCode",
+    "Install",
+    "LaunchModel",
+    "ListModels",
+    "LogIn",
+    "Look",
+    "PatchProvider",
+    "PatchVision",
+    "ProviderChanged",
+    "ProvidersConfigured",
+    "PullModel",
+    "PutProfile",
+    "QuotaSeen",
+    "ReleaseRun",
+    "RemoveAccount",
+    "RemoveProfile",
+    "ReplacePipelines",
+    "RequestHandoff",
+    "RequestPause",
+    "RequestReply",
+    "RequestStop",
+    "ResolveApproval",
+    "Retrieve",
+    "RunPipeline",
+    "SessionEnd",
+    "SetKey",
+    "Shut",
+    "SpentElsewhere",
+    "StartRun",
+    "StopPipeline",
+    "Subscribe",
+    "Subscription",
+    "SwitchAccount",
+    "Unsubscribe",
+    "WhoBegins",
+    "WithdrawApprovals",
+]
