@@ -3,6 +3,8 @@
 Owns: where the tests of a module are.
 Must not: know a single module by name; what is no mirror stands at the module's own head.
 
+Tests with real agent programs are left out unless `-m agents` asks for them.
+
 1. A file of its name in the mirrored place: `hub/domain/retry.py` -> `tests/hub/domain/test_retry.py`. An agent's files bear
    its name too: `hub/providers/claude/stream.py` -> `tests/hub/providers/claude/test_claude_stream.py`.
 2. What its head names: `Tests: tests/hub/domain/test_brief.py`, with commas between several; else what its package's does.
@@ -55,4 +57,5 @@ if __name__ == "__main__":
     if not paths:
         sys.exit("Which module? python -m tests.of hub/domain/retry.py [options of pytest]")
     options = [word for word in sys.argv[1:] if not word.endswith(".py")]
+    options += [] if "-m" in options else ["-m", "not agents and not bench"]
     sys.exit(subprocess.run([*PYTEST, *options, *paths], cwd=ROOT, check=False).returncode)
