@@ -4,6 +4,7 @@ Owns: who is made with which reference, the order of start, and the shape of the
 everybody.
 Must not: hold a rule, or handle a message; import at its head what the first answer of a daemon does not need. Such an
 actor is imported where it is made.
+Tests: tests/hub/test_daemon.py, tests/hub/test_start.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: what each of them is given. Part of the composition root, beside `hub.app`.
 Must not: import one of them before it is made: the first answer of a daemon waits for none.
+Tests: tests/hub/test_daemon.py, tests/hub/test_start.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the two folders' places.
 Must not: make them.
+Tests: tests/hub/io/test_places.py
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 Owns: the one place that all of them are imported from.
 Must not: hold a message itself. Messages are frozen values without behaviour. Who may send what to whom is in
 `hub.message_map`.
+Tests: tests/hub/test_messages.py
 """
 
 from __future__ import annotations
