@@ -2,6 +2,7 @@
 
 Owns: nothing but the way in.
 Must not: do anything itself, or let Python look for modules in the folder where it was called, which is somebody's project.
+Tests: tests/test_packaging.py
 """
 
 import os

@@ -3,6 +3,7 @@
 Owns: who is made with which reference, the order of start, and the shape of the tree. The only module that knows
 everybody.
 Must not: hold a rule, or handle a message.
+Tests: tests/hub/test_daemon.py, tests/hub/test_start.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the codes, their HTTP status, their exit status and their default next step.
 Must not: import anything of hub; carry secrets (details are redacted by the sink that shows them).
+Tests: tests/hub/cli/test_ending.py, tests/test_docs.py
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ Rules:
  1. A message reaches an actor only along a row of `EDGES`.
  2. Blocking rows (calls, and casts that may wait for room) form a directed graph without cycles; a test proves it.
  3. A row that runs against that order never blocks, and says what happens when there is no room.
+
+Tests: tests/hub/test_messages.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The documents say what is there: a command, setting, route, variable or status that is missing fails a test."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import attrs
@@ -27,6 +28,7 @@ from hub.web.tools import TOOLS as MOUNTED
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 TABLES = (
     config_model.Server,
     config_model.Session,
@@ -199,15 +201,58 @@ def test_links_lead_somewhere(path):
     assert not [link for link in links if not (page.parent / link).exists()]
 
 
-@pytest.mark.parametrize("page", ["architecture.md", "traps.md"])
-def test_files_that_the_design_names_are_there(page):
+@pytest.mark.parametrize("page", ["design/architecture.md", "design/traps.md", "CONTRIBUTING.md"])
+def test_files_that_the_documents_name_are_there(page):
     """A module or test that moved takes its place in the documents along."""
-    text = (ROOT / "design" / page).read_text()
+    text = (ROOT / page).read_text()
     named = set(re.findall(r"`((?:hub|supervisors|tests|design)/[\w./-]+)`", text))
     assert named
     assert not [name for name in sorted(named) if not (ROOT / name).exists()]
     tests = re.findall(r"`(tests/[\w./]+\.py)::(\w+)`", text)
     assert not [name for name in tests if f"def {name[1]}" not in (ROOT / name[0]).read_text()]
+
+
+def test_every_place_of_a_change_has_its_tests():
+    """A contributor changes one rule and knows what to run."""
+    table = (ROOT / "design/architecture.md").read_text().partition("| To | Change | Its tests |\n")[2]
+    rows = [line.split(" | ") for line in table.partition("\n\n")[0].splitlines()[1:]]
+    assert len(rows) > 8
+    for what, _, tests in rows:
+        named = re.findall(r"`([^`]+)`", tests)
+        assert named, what
+        assert all(name.startswith("tests/") and (ROOT / name).exists() for name in named), what
+
+
+def test_one_command_tests_everything():
+    """README, CONTRIBUTING and CI name the same one, and it is there."""
+    run = (ROOT / ".ci/run").read_text()
+    assert "sh .ci/test" in run
+    for page in (README, CONTRIBUTING):
+        shown = "\n".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
+        assert re.search(r"^sh \.ci/test\b", shown, re.MULTILINE)
+
+
+def test_the_commands_of_contributing_are_there():
+    """Scripts, modules, folders, groups, marks and sessions of nox, each by what it stands for."""
+    code = "\n".join(
+        "".join(found) for found in re.findall(r"```sh\n(.*?)```|`([^`\n]+)`", CONTRIBUTING, re.DOTALL)
+    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    for script in re.findall(r"sh (\.ci/\w+)", code):
+        assert (ROOT / script).exists(), script
+    for module in re.findall(r"python -m ([\w.]+)", code):
+        assert (ROOT / module.replace(".", "/")).with_suffix(".py").exists(), module
+    for path in re.findall(r"\b((?:tests|hub)/[\w/]+(?:\.py)?)", code):
+        assert (ROOT / path).exists(), path
+    assert set(re.findall(r"--group (\w+)", code)) <= set(project["dependency-groups"])
+    marks = {mark.partition(":")[0] for mark in project["tool"]["pytest"]["ini_options"]["markers"]}
+    assert set(re.findall(r'-m "?(?:not )?(\w+)"?', code.replace("python -m", ""))) <= marks
+    sessions = set(
+        re.findall(
+            r"^@nox\.session.*?\ndef (\w+)", (ROOT / "noxfile.py").read_text(), re.MULTILINE | re.DOTALL
+        )
+    )
+    assert set(re.findall(r"nox -s (\w+)", code)) <= sessions
 
 
 @pytest.mark.parametrize(
@@ -224,17 +269,34 @@ def test_every_module_says_what_it_owns_and_must_not(path):
     assert "Must not:" in head or "Must not" in head
 
 
+DECISIONS = sorted((ROOT / "design" / "decisions").glob("[0-9]*.md"))
+
+
 def test_decisions_are_numbered_without_a_gap():
     """Two decisions with one number cannot both be cited, and a gap looks like one that was withdrawn."""
-    paths = sorted((ROOT / "design" / "decisions").glob("*.md"))
-    assert [path.name[:5] for path in paths] == [f"{number:04}-" for number in range(1, len(paths) + 1)]
-    for path in paths:
+    assert [path.name[:5] for path in DECISIONS] == [
+        f"{number:04}-" for number in range(1, len(DECISIONS) + 1)
+    ]
+    for path in DECISIONS:
         assert path.read_text().startswith(f"# {path.name[:4]} "), path.name
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.name[:4])
+def test_a_decision_has_at_most_half_a_page(path):
+    """Sixty of them are read one by one only if each can be read at a glance."""
+    assert len(path.read_text()) <= 2400
+
+
+def test_every_decision_is_in_the_index_once():
+    """By subject, one line each; a link to one that is gone fails with the links of the documents."""
+    index = (ROOT / "design" / "decisions" / "README.md").read_text()
+    told = re.findall(r"^- \[(\d{4})\]\((\1-[a-z0-9-]+\.md)\) .+$", index, re.MULTILINE)
+    assert sorted(name for _, name in told) == [path.name for path in DECISIONS]
 
 
 def test_decisions_that_are_cited_are_there():
     """In the documents, and in the code, which names them by number alone."""
-    there = {path.stem for path in (ROOT / "design" / "decisions").glob("*.md")}
+    there = {path.stem for path in DECISIONS}
     numbers = {name[:4] for name in there}
     for path in [
         ROOT / "README.md",

@@ -3,6 +3,7 @@
 Owns: the connection of the moment; writes until the runner has taken them, replies until the agent can take them, a
 pause and a stop until they are done.
 Must not: read what the agent says, or make a write (the fold does).
+Tests: tests/hub/actors/test_adapter.py
 """
 
 from __future__ import annotations

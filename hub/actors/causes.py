@@ -2,6 +2,7 @@
 
 Owns: the way from a supervisor's refusal to the coded error behind it.
 Must not: judge what follows from it.
+Tests: tests/hub/actors/session/test_desk.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the shape of an errand, and the way to the supervisor of jobs.
 Must not: know any one errand.
+Tests: tests/hub/actors/settings/test_errands.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: one command from its start to its end, and the telling of what it prints.
 Must not: choose the command.
+Tests: tests/hub/actors/detector/test_adopting.py
 """
 
 from __future__ import annotations

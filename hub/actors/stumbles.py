@@ -2,6 +2,7 @@
 
 Owns: the count.
 Must not: decide what is given up then.
+Tests: tests/hub/actors/session/test_driver.py
 """
 
 from __future__ import annotations

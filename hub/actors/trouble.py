@@ -3,6 +3,7 @@
 Owns: which codes go away by themselves or by the user's hand outside hub, and which say that the audit log takes
 nothing more.
 Must not: decide what is done meanwhile.
+Tests: tests/hub/actors/session/test_driver.py
 """
 
 from __future__ import annotations

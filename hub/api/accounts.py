@@ -1,6 +1,6 @@
 """The accounts of the providers: added, chosen, forgotten.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

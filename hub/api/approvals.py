@@ -1,6 +1,6 @@
 """Approvals: what waits for a person's word, and the answer.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

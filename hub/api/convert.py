@@ -28,6 +28,8 @@ Problem = tuple[str, str]
 """Where, as a path from `$`, and what."""
 Hook = Callable[[Any, Any], Any]
 
+_SHOWN = 80
+"""Letters of a wrong value that are repeated."""
 _JSON_NAMES = {dict: "object", list: "array", NoneType: "null"}
 
 
@@ -128,8 +130,6 @@ def _class_hook(kind: type) -> Hook:
     made: Hook = make_dict_structure_fn(kind, _converter, _cattrs_forbid_extra_keys=True, **_renamed(kind))
 
     def hook(value: Any, as_kind: Any) -> Any:
-        if isinstance(value, kind):
-            return value
         if not isinstance(value, dict):
             raise _expected("object", value)
         return made(value, as_kind)
@@ -231,7 +231,7 @@ def _choice_hook(kind: Any) -> Hook:
         plain = value.value if isinstance(value, Enum) else value
         if not isinstance(plain, str | int) or (type(plain), plain) not in by_value:
             allowed = ", ".join(str(key) for _, key in by_value)
-            raise ValueError(f"Invalid enum value {plain!r}; allowed are {allowed}")
+            raise ValueError(f"Invalid enum value {repr(plain)[:_SHOWN]}; allowed are {allowed}")
         return by_value[type(plain), plain]
 
     return hook

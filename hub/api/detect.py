@@ -1,6 +1,6 @@
 """Agents that run already, and going on with their work.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

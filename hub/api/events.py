@@ -1,6 +1,6 @@
-"""`GET /api/events`: the event log, polled.
+"""The event log.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

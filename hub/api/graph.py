@@ -1,7 +1,9 @@
 """The knowledge graph: its size, its newest part, a look at a folder, retrieval.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
+
+Nodes and edges have the names of their columns on the wire, chunks capitalised ones: the specification's.
 """
 
 from __future__ import annotations

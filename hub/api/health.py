@@ -1,6 +1,6 @@
-"""`GET /api/health` and `GET /`: the answers the web layer gives without asking anyone.
+"""Whether the daemon listens, and where to find what.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

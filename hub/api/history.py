@@ -1,6 +1,6 @@
 """The time machine: history, snapshot commits, their diffs, rewind.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

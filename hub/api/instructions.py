@@ -1,6 +1,6 @@
-"""`GET /api/instructions`.
+"""What tells agents how to work here.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

@@ -1,6 +1,6 @@
 """Installs and logins: commands of the agents' makers, run where the user sees them.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

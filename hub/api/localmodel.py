@@ -1,6 +1,6 @@
 """Local models: what an Ollama has, the pull of more, and the start of an agent on one.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

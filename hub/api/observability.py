@@ -1,6 +1,6 @@
 """What the daemon shows of itself: breakers, redactions, contract, audit head, supervision tree.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

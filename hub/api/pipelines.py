@@ -1,6 +1,6 @@
 """Pipelines: their list, and the run that goes on.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

@@ -1,6 +1,6 @@
 """Profiles: named ways to work, and how each has done.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

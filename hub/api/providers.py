@@ -1,6 +1,6 @@
 """Providers: how they are, how they are configured, and their keys.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

@@ -1,6 +1,6 @@
-"""`GET /api/quota/wallet`.
+"""The quota wallet: what each account has left.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

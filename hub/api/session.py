@@ -1,6 +1,6 @@
 """Session control: run, handoff, pause, reply, stop, diff, cost.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

@@ -1,6 +1,6 @@
-"""`GET /api/status`.
+"""What the daemon is doing.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

@@ -1,6 +1,6 @@
 """Vision: the model that looks at screenshots.
 
-Owns: the shapes of these bodies and answers.
+Owns: what these take and answer.
 Must not: know a route.
 """
 

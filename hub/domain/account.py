@@ -2,6 +2,7 @@
 
 Owns: `Account`.
 Must not: check that its directory exists or is safe (`hub.io` does).
+Tests: tests/hub/domain/test_accounts.py
 """
 
 from __future__ import annotations

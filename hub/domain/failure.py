@@ -2,6 +2,7 @@
 
 Owns: the closed list of failure classes and the `Failure` value.
 Must not: read texts (each provider's `failures.py` does) or decide what follows (`hub.domain.retry` does).
+Tests: tests/hub/domain/test_retry.py
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ Must not: know what the parts are about, or leave a line of theirs without its b
 
 Parts get room in the order in which they are given: each what it needs up to its cap, as long as a little is left for those
 after it. What is not shown is counted, and said to stand in the signed form.
+
+Tests: tests/hub/domain/test_brief.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the reading of that file.
 Must not: change it (the breakers' actor does), or hold a rule of theirs.
+Tests: tests/hub/actors/test_breakers.py
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 Owns: reading the pointers between a worktree, its administrative directory and the common directory, and the
 judgement whether a session's worktree is still the one hub made.
 Must not: run git, or follow a pointer that an agent may have changed without checking it against its counterpart.
+Tests: tests/hub/io/git/test_snapshot.py, tests/hub/io/git/test_git.py
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ Must not: delete anything, touch a folder that it refuses, or judge a single rec
 
 Every record hub believes is sealed on its own. But there is more in the folder than records: git directories, run
 folders, briefs. The stamp answers for all of that at once: where it is missing, nothing in the folder is hub's.
+
+Tests: tests/security/test_hub_in_a_branch.py
 """
 
 from __future__ import annotations

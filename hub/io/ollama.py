@@ -2,6 +2,7 @@
 
 Owns: its paths and the shapes of its answers.
 Must not: keep a model, or decide what of a pull is told (`hub.domain.pull` does).
+Tests: tests/hub/actors/models/test_models.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: reading that file and replacing it whole.
 Must not: judge the graphs (`hub.domain.pipeline.graph` does).
+Tests: tests/hub/actors/test_pipelines.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the bounded run of a version command.
 Must not: log in, or run anything but the arguments it is given.
+Tests: tests/hub/actors/settings/test_writer.py
 """
 
 from __future__ import annotations

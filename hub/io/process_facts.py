@@ -2,6 +2,7 @@
 
 Owns: `Process`es made of what `/proc` tells (`hub.io.process_raw` reads it), or psutil where there is none.
 Must not: judge what it reads, or read of another user's process.
+Tests: tests/hub/io/test_census.py
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 Owns: the reading of `/proc/<pid>`.
 Must not: judge what it reads, read of another user's process, or import more than `os`: a look at the machine asks it
 of every process.
+Tests: tests/hub/io/test_census.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: reading that file and replacing it whole.
 Must not: judge a profile (`hub.domain` does).
+Tests: tests/hub/actors/settings/test_profiles.py
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ A question is a tuple, its kind first:
  - `("environment", names)`: a digest of this process's variables of these names, and of all that are hub's or XDG's.
  - `("agents", looks, registered)`: a digest of each process that looks like an agent's or is in a registry, by its pid.
  - `("parent", pid)`: a process's parent.
+
+Tests: tests/hub/io/test_looks.py, tests/hub/io/test_kept_sessions.py
 """
 
 from __future__ import annotations

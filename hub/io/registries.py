@@ -2,6 +2,7 @@
 
 Owns: which of those folders are read, and reading them again only when they have changed.
 Must not: believe a file about a process before its start time was compared (`hub.domain.detection.processes` does that).
+Tests: tests/hub/io/test_census.py
 """
 
 from __future__ import annotations

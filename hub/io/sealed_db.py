@@ -5,6 +5,7 @@ log beside it is.
 Must not: know what else is in a database, or put one aside.
 
 The first look runs nothing that the file brings: no view, no trigger, no function of its schema, for half a second at most.
+Tests: tests/hub/io/test_sqlite.py, tests/hub/io/test_sealed.py
 """
 
 from __future__ import annotations

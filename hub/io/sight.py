@@ -2,6 +2,7 @@
 
 Owns: the request and the reading of its answer.
 Must not: choose the model, or send a key anywhere but to the server it is for.
+Tests: tests/hub/actors/models/test_models.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: which errors say that a database is damaged or not hub's, and which are the disk's.
 Must not: open a database.
+Tests: tests/hub/io/test_sqlite.py
 """
 
 from __future__ import annotations

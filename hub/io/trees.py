@@ -2,6 +2,7 @@
 
 Owns: following the pointers that git itself follows: a `.git` that is a file, and `commondir`.
 Must not: run git, or import more than `os`: a look at the machine asks it of every agent's folder.
+Tests: tests/hub/io/git/test_worktree.py, tests/hub/actors/detector/test_adopting.py
 """
 
 from __future__ import annotations

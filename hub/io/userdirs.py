@@ -2,6 +2,7 @@
 
 Owns: the two folders' places.
 Must not: make them, or import more than `os` where the XDG rules hold: a look at the machine asks before anything else.
+Tests: tests/hub/io/test_places.py
 """
 
 from __future__ import annotations

@@ -1,20 +1,178 @@
-"""Every message an actor's inbox takes; all are imported from here.
+"""Every message an actor's inbox takes.
 
-Owns: which module holds which message.
+Owns: the one place that all of them are imported from.
 Must not: hold a message itself. Messages are frozen values without behaviour. Who may send what to whom is in
 `hub.message_map`.
+Tests: tests/hub/test_messages.py
 """
 
-from hub.messages.agent import *  # noqa: F403  # every message of the module
-from hub.messages.approvals import *  # noqa: F403  # every message of the module
-from hub.messages.audit import *  # noqa: F403  # every message of the module
-from hub.messages.breakers import *  # noqa: F403  # every message of the module
-from hub.messages.detector import *  # noqa: F403  # every message of the module
-from hub.messages.events import *  # noqa: F403  # every message of the module
-from hub.messages.knowledge import *  # noqa: F403  # every message of the module
-from hub.messages.models import *  # noqa: F403  # every message of the module
-from hub.messages.outcomes import *  # noqa: F403  # every message of the module
-from hub.messages.pipelines import *  # noqa: F403  # every message of the module
-from hub.messages.quota import *  # noqa: F403  # every message of the module
-from hub.messages.session import *  # noqa: F403  # every message of the module
-from hub.messages.settings import *  # noqa: F403  # every message of the module
+from __future__ import annotations
+
+from hub.messages.agent import (
+    AdapterAnswer,
+    AdapterInterrupt,
+    AdapterPause,
+    AdapterReply,
+    AdapterStop,
+    AgentBatch,
+    AgentEvent,
+    Dispatch,
+)
+from hub.messages.approvals import AskApproval, Decision, GetApprovals, ResolveApproval, WithdrawApprovals
+from hub.messages.audit import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditIntact, AuditLastEvent
+from hub.messages.breakers import (
+    BreakerAttempt,
+    BreakerClosed,
+    BreakerFailure,
+    BreakerSnapshots,
+    BreakerSuccess,
+    BreakerWithdrawn,
+    Shut,
+)
+from hub.messages.detector import Adopt, Detect
+from hub.messages.events import (
+    EventAppend,
+    EventsHead,
+    EventsOfDispatch,
+    EventsOfSession,
+    EventsOnRecord,
+    EventsSince,
+    Subscribe,
+    Subscription,
+    Unsubscribe,
+)
+from hub.messages.knowledge import DrawIntent, GetGraph, GetGraphDetail, GetGraphNodes, IndexCode, Retrieve
+from hub.messages.models import CancelPull, LaunchModel, ListModels, Look, PullModel
+from hub.messages.outcomes import GetOutcomes
+from hub.messages.pipelines import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline, StopPipeline
+from hub.messages.quota import GetProspects, GetStandings, GetWallet, QuotaSeen, SpentElsewhere
+from hub.messages.session import (
+    Detach,
+    Ended,
+    GetContract,
+    GetCost,
+    GetProviders,
+    GetRedactions,
+    GetSessionFacts,
+    GetStatus,
+    ReleaseRun,
+    RequestHandoff,
+    RequestPause,
+    RequestReply,
+    RequestStop,
+    SessionEnd,
+    StartRun,
+    WhoBegins,
+)
+from hub.messages.settings import (
+    AddAccount,
+    GetConfig,
+    GetLogins,
+    GetProfiles,
+    GetVision,
+    Install,
+    LogIn,
+    PatchProvider,
+    PatchVision,
+    ProviderChanged,
+    ProvidersConfigured,
+    PutProfile,
+    RemoveAccount,
+    RemoveProfile,
+    SetKey,
+    SwitchAccount,
+)
+
+__all__ = [
+    "AdapterAnswer",
+    "AdapterInterrupt",
+    "AdapterPause",
+    "AdapterReply",
+    "AdapterStop",
+    "AddAccount",
+    "Adopt",
+    "AgentBatch",
+    "AgentEvent",
+    "AskApproval",
+    "AuditAppend",
+    "AuditEntry",
+    "AuditHead",
+    "AuditHistory",
+    "AuditIntact",
+    "AuditLastEvent",
+    "BreakerAttempt",
+    "BreakerClosed",
+    "BreakerFailure",
+    "BreakerSnapshots",
+    "BreakerSuccess",
+    "BreakerWithdrawn",
+    "CancelPull",
+    "Decision",
+    "Detach",
+    "Detect",
+    "Dispatch",
+    "DrawIntent",
+    "Ended",
+    "EventAppend",
+    "EventsHead",
+    "EventsOfDispatch",
+    "EventsOfSession",
+    "EventsOnRecord",
+    "EventsSince",
+    "GetApprovals",
+    "GetConfig",
+    "GetContract",
+    "GetCost",
+    "GetGraph",
+    "GetGraphDetail",
+    "GetGraphNodes",
+    "GetLogins",
+    "GetOutcomes",
+    "GetPipelineRun",
+    "GetPipelines",
+    "GetProfiles",
+    "GetProspects",
+    "GetProviders",
+    "GetRedactions",
+    "GetSessionFacts",
+    "GetStandings",
+    "GetStatus",
+    "GetVision",
+    "GetWallet",
+    "IndexCode",
+    "Install",
+    "LaunchModel",
+    "ListModels",
+    "LogIn",
+    "Look",
+    "PatchProvider",
+    "PatchVision",
+    "ProviderChanged",
+    "ProvidersConfigured",
+    "PullModel",
+    "PutProfile",
+    "QuotaSeen",
+    "ReleaseRun",
+    "RemoveAccount",
+    "RemoveProfile",
+    "ReplacePipelines",
+    "RequestHandoff",
+    "RequestPause",
+    "RequestReply",
+    "RequestStop",
+    "ResolveApproval",
+    "Retrieve",
+    "RunPipeline",
+    "SessionEnd",
+    "SetKey",
+    "Shut",
+    "SpentElsewhere",
+    "StartRun",
+    "StopPipeline",
+    "Subscribe",
+    "Subscription",
+    "SwitchAccount",
+    "Unsubscribe",
+    "WhoBegins",
+    "WithdrawApprovals",
+]

@@ -12,6 +12,8 @@ once, by its `key`. So nothing is lost and nothing is done twice. Hence the rule
  1. `feed` and friends use only their arguments and the state they built before. No clock, no random.
  2. A write caused by a line has a key derived from the protocol (`init`, `turn-1`, `answer-<request id>`).
  3. A line that cannot be read becomes one `system` event with `meta.unknown`, is counted, and never raises.
+
+Tests: tests/hub/providers/test_registry.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the taking of such a message, whatever the agent calls its blocks, and of the tokens it used.
 Must not: open a file, or know any one agent.
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ Must not: open a file, or know any one agent.
 A format's module says what kind a record is of, what takes the kinds that tell something, and which kinds tell nothing.
 All others are unknown and counted as that, and so is a record with something in it that nobody knows. A record whose
 id was seen says nothing new.
+
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

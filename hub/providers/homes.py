@@ -2,6 +2,7 @@
 
 Owns: the rule by which an environment variable moves it.
 Must not: know any one agent, or import anything: what counts sessions starts with it.
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

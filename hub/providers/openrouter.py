@@ -5,6 +5,8 @@ Must not: know which agent asks; those that work with such a key have it in thei
 
 Both agents that hub runs with keys of many makers keep no quota of their own, and of the makers this one alone tells a
 key what is left to it. https://openrouter.ai/docs/api-reference/limits
+
+Tests: tests/hub/providers/test_quota_clients.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the usual shapes: folders below one that a variable may move, and a session named by its file or its folder.
 Must not: open a file, or know any one agent.
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 Owns: `QuotaClient`, `Share` and `Request`, and the reading of what all clients meet.
 Must not: open a file or a socket, or keep a login: a token is read at the moment of the call, and only the request
 that is sent holds it.
+Tests: tests/hub/providers/test_quota_clients.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: `Spent`.
 Must not: open a file, or count (`hub.domain.quota.elsewhere` does).
+Tests: tests/hub/actors/detector/test_meter.py
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ that anybody may have written. So a format is a function on bytes, and is tested
  1. A reader never raises on any bytes. What it cannot read is counted and, above a bound, an alarm.
  2. Each record leaves one mark in the account.
  3. Nothing that is found in a store is a path to open, but for the files that the format itself names below its root.
+
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ Must not: open a file.
 `<editor>/User/globalStorage/<extension>/tasks/<task>/ui_messages.json`: what the person saw, one array. What surprises:
 the first `text` is the prompt, whoever's it looks like; a request's tokens and a tool's call are JSON inside of a string;
 the folder is in a file beside it, in the extension's list of tasks, or in the words of the first request.
+
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ Must not: know where in a text such words mean something (`hub.providers.wording
 
 Each phrase is the beginning of a sentence that reports the failure. Where it may also be the subject of a sentence about
 something else ("Invalid API key is rejected by the new test"), it ends with `END`: nothing but punctuation may follow.
+
+Tests: tests/hub/providers/test_wording.py
 """
 
 from __future__ import annotations

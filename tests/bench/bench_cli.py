@@ -19,8 +19,8 @@ from tests.faults.harness import project
 FLOOR = ("-c", "pass")
 COMMANDS = (
     ("hub --version", "<= 60", ("-m", "hub", "--version")),
-    ("hub --help", "<= 80", ("-m", "hub", "--help")),
-    ("hub status --json", "<= 120", ("-m", "hub", "status", "--json")),
+    ("hub --help", "<= 150", ("-m", "hub", "--help")),
+    ("hub status --json", "<= 200", ("-m", "hub", "status", "--json")),
     ("hub logs --json", "", ("-m", "hub", "logs", "--json")),
 )
 

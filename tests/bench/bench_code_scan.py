@@ -5,6 +5,17 @@ the same files, in processor time; reading and stat of the files, the least that
 
 `HUB_BENCH_SOURCES` names folders of source code, with `:` between them; else this Python's own library is read.
 Only what people wrote counts, so a file that says that a tool wrote it is left out.
+
+The kept figures are of the unpacked sources of Go 1.19, OpenJDK 17, Ruby 3.1 and Rails, winapi, tokio, syn and other
+crates, effect, three, react-native, eslint and other packages of npm, and site-packages: 6 MB of each language, 68,000
+definitions. In times of universal-ctags: TypeScript 8.1-10, Ruby 6.0-9.4, Java 4.5-5.0, Python 3.0-4.0, JavaScript 1.5-3.7,
+Go 1.7-1.8, Rust 1.1-1.3. Go's own test programs and winapi's tables have up to 6,000 definitions a megabyte; there the
+definitions take the time, 2-3 us each, and ctags is faster. Missed are 0-0.21 % of the definitions, of Java 0.45 % (1 of
+223).
+
+A find is a plain tuple: a named one took three times as long, `tuple.__new__` makes it. Kinds are known by a group's
+number, a declaration without a comma is not searched for more names, a script's braces are counted in templates only, marks
+of strings and comments from the first one on. A file is searched for a tool's own words only if its head has `generated`.
 """
 
 from __future__ import annotations

@@ -7,6 +7,16 @@ as there are processors, the peer in as many threads.
 
 Peer: ccusage (pinned, offline), of the same corpus: `--since` today for the detection, everything for the totals. The
 totals must be its own, to the token. Where there is no npm to install it there is no peer.
+
+Most bytes of `hub usage` are results of tools. A record longer than 2 kB shows before its first nested object that it is no
+answer; then only its newline is looked for. One process per processor reads the files, the largest first, while the command
+itself looks for accounts and other agents' sessions. An answer may stand in the files of two processes: each sends eight
+bytes per answer, and only those that two send are compared. Merging all of them took 175 ms with one processor idle.
+Decoding the answers is half of what a process does. A process needs 43-48 MB at most, down from 106. Pieces of 256 kB, read
+to their exact size, cost a third of pieces of 1 MB.
+
+Tried and left: not decoding records that repeat a usage to the byte (a tenth of the counting, but a torn record would pass
+unseen), splitting into lines (four times as long as looking for newlines).
 """
 
 from __future__ import annotations

@@ -7,6 +7,14 @@ Peer: `git add -A && git commit` of the same kind of change, with which a handof
 
 Once more where the first agent has said 100,000 texts before: neither the handoffs nor the daemon's memory may grow
 with a session. Peer: the same handoffs without them.
+
+Of 175-201 ms with 50,000 files, PAUSING to SNAPSHOTTED takes 121. The floor is git's look at the files: 50 ms alone, both
+cores. It cannot begin while the agent still ends, because no watch reports bytes written through a mapping. The launcher of
+the next agent begins while the handoff is put on record, when one core is idle; beside the contract, where it began at
+first, it only took time from others. Its interpreter spends 22 ms on `enum`, `re` and `socket`. The whole took 256 ms at
+first, and 231-235 until hub wrote the agent's next index itself. Beside a code scan of 15,000 files the contract takes 24
+ms, down from 32. A contract's intent out of the graph takes 1.2, 1.4 and 4.7 ms in sessions of 50, 1,000 and 5,000 events;
+out of the log 2.3, 50 and 507 ms.
 """
 
 from __future__ import annotations

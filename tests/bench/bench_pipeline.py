@@ -6,6 +6,22 @@ from the runner's socket, so that its own part (parse, redact, log, send) stands
 syncs the line to its spool.
 Peer: the floor: the same lines from a pipe, synced to disk once (as the runner does with its spool), and sent on, with
 nothing else in between.
+
+The agent's lines wait up to one and a half milliseconds to be gathered: 0.66 -> 0.44-0.59 ms of processor time for half a
+millisecond of p50. A line is synced to the spool by the runner before any client sees it; the log's own sync follows
+(decision 0010). While one batch becomes durable the next one grows, and only the commit waits in a thread: a thread that
+wrote the rows too would ask for the interpreter's lock once per row. With a transaction per line only 310 of 1,000 a second
+got through.
+
+What a client is sent goes to the kernel at once, without a lock, a deadline or a wait, unless the kernel does not take all
+of it: p50 with ten clients 4.2 -> 2.1 ms. Clients that are up to date share one subscription and are written to in one pass
+(`hub/web/feed.py`): 22 us per client, down from 43. Threads ask for the interpreter at each system call of the event loop
+and kept it waiting for Python's own 5 ms; the interval is a fifth of a millisecond. Audit records are hashed eight in two
+milliseconds while nobody waits behind them. The graph's reader folds events every 20 ms and writes them every half second;
+with a transaction per line p99 was 24-44 ms. A sentence is tried only on patterns that have one of its words: 14 us per
+event, down from 52. The daemon's share of a core is 0.79, down from 0.93. Of a line's 600 us with ten clients the writes
+are a fifth, its way from the runner to the redacted event another third. What takes longer than 5 ms waits behind the audit
+log's group.
 """
 
 from __future__ import annotations

@@ -72,13 +72,13 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
     if engine is not None:
         whole = Redactor(known, b"key", engine=engine)
         yield Row(
-            "redaction, with the engine", best(lambda: whole.text(text), size), "MB/s", ">= 20", PEER, floor
+            "redaction, with the engine", best(lambda: whole.text(text), size), "MB/s", ">= 8", PEER, floor
         )
         dense = "".join(path.read_text() for path in sorted((ROOT / "tests" / "captures").rglob("*.jsonl")))[
             :size
         ]
         rate = best(lambda: Redactor(known, b"key", engine=engine).text(dense), len(dense))
-        yield Row("redaction, with the engine, agents' lines full of ids", rate, "MB/s", ">= 20")
+        yield Row("redaction, with the engine, agents' lines full of ids", rate, "MB/s", ">= 5")
     event = Event(
         EventType.TOOL_USE, "Bash", {"toolUseId": "toolu_01ABCdefGHIjkl", "input": {"command": "pytest -q"}}
     )
@@ -91,7 +91,7 @@ def rows(folder: Path, scale: float = 1.0) -> Iterator[Row]:
     for noise in ("a", "sk-", "sk-ant-", "eyJ", "4Q~", "token=", "cookie=", "-----BEGIN PRIVATE KEY-----"):
         hostile = noise * (size // 4 // len(noise))
         rate = best(partial(redactor.text, hostile), len(hostile))
-        yield Row(f"redaction, hostile text `{noise[:12]}`...", rate, "MB/s")
+        yield Row(f"redaction, hostile text `{noise[:12]}`...", rate, "MB/s", ">= 1")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,17 @@ def test_each_measurement_has_the_one_shape(name):
     assert f"`{name}`" in (ROOT / "design" / "performance.md").read_text()
 
 
+def test_the_page_is_one_table_and_every_target_is_judged():
+    """The story of a figure stands at the head of its bench; the page says what is measured, and whether it is met."""
+    text = (ROOT / "design" / "performance.md").read_text()
+    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in text.splitlines() if line[:1] == "|"]
+    assert rows[0] == ["What (measured by)", "Peer", "Target", "Figure", "Met"]
+    assert text.count("|---") == len(rows[0])
+    for what, _, target, figure, met in rows[2:]:
+        assert figure, what
+        assert bool(target) == bool(met), what
+
+
 def test_a_row_is_a_line_of_the_page():
     row = Row("start", 1043.2, "ms", "<= 500", "bare stack", 691.0)
     assert row.line() == "| start | <= 500 | 1,043 ms | bare stack: 691 ms | 1.51 |"

@@ -324,7 +324,7 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
             "tests/hub/mcp/test_stdio.py::test_a_frame_of_the_largest_size_is_read",
             "tests/hub/mcp/test_http.py::test_both_transports_take_frames_of_the_same_size",
             "tests/hub/mcp/test_arguments.py::test_what_it_does_not_allow",
-            "tests/hub/actors/session/test_canaries.py::test_no_secret_of_the_task_or_an_agent_reaches_any_sink",
+            "tests/security/test_canaries.py::test_no_secret_of_the_task_or_an_agent_reaches_any_sink",
         ),
     ),
     44: (
@@ -338,8 +338,8 @@ ATTACKS: dict[int, tuple[str, tuple[str, ...]]] = {
     45: (
         "Text that makes a pattern slow",
         (
-            "tests/hub/domain/redaction/test_redactor.py::test_hostile_text_is_read_in_linear_time",
-            "tests/hub/domain/redaction/test_redactor.py::test_heads_without_bodies_are_passed_over",
+            "tests/hub/domain/redaction/test_prefix.py::test_hostile_text_is_read_in_linear_time",
+            "tests/hub/domain/redaction/test_prefix.py::test_heads_without_bodies_are_passed_over",
             "tests/hub/domain/test_resets.py::test_long_noise_is_read_in_bounded_time",
             "tests/hub/domain/intent/test_statements.py::test_no_text_makes_it_slow",
         ),

@@ -1,1 +1,4 @@
-"""The quota actor: what every account has left, and when its wall will come."""
+"""The quota actor: what every account has left, and when its wall will come.
+
+Tests: tests/hub/actors/test_quota.py
+"""

@@ -6,6 +6,8 @@ Must not: keep a login, hold the ledger, or ask a server for an account whose us
 A store is looked at by the stamps of its newest files, and read only where one has grown. A server is asked every
 five minutes, ever more seldom while nothing changes, and after a failure not before its time; one that refuses a
 login is left alone until the login is another one.
+
+Tests: tests/hub/actors/test_quota_poller.py
 """
 
 from __future__ import annotations

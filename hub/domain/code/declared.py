@@ -2,6 +2,7 @@
 
 Owns: that both are found in one look at its strings and comments.
 Must not: know a language (each has a table), read a file, or take more than linear time.
+Tests: tests/hub/domain/code/test_symbol.py, tests/hub/domain/code/test_linear.py
 """
 
 from __future__ import annotations

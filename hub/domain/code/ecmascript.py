@@ -2,6 +2,7 @@
 
 Owns: the tables of both languages.
 Must not: parse. By every style in use a top-level declaration begins its line.
+Tests: tests/hub/domain/code/test_symbol.py, tests/hub/domain/code/test_linear.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the language's table.
 Must not: parse. `gofmt` has laid the text out: what is top-level begins its line.
+Tests: tests/hub/domain/code/test_symbol.py, tests/hub/domain/code/test_linear.py
 """
 
 from __future__ import annotations

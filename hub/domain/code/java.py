@@ -2,6 +2,7 @@
 
 Owns: the language's table.
 Must not: parse. By every style in use a top-level type begins its line.
+Tests: tests/hub/domain/code/test_symbol.py, tests/hub/domain/code/test_linear.py
 """
 
 from __future__ import annotations

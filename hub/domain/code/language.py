@@ -5,6 +5,8 @@ Must not: know a language.
 
 All patterns are over bytes, and begin with the newline before a line, so that most lines cost one comparison. None
 may take more than linear time: what repeats is possessive (`*+`, `++`), and what is never closed ends the file.
+
+Tests: tests/hub/domain/code/test_symbol.py, tests/hub/domain/code/test_linear.py
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ Must not: look at the disk. `Project` says which files there are.
 
 A rule that would have to guess says nothing: search paths, aliases of a bundler and build files are not read, but for
 the name that a `go.mod` gives its folder.
+
+Tests: tests/hub/domain/code/test_imports.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the language's table.
 Must not: parse. Everybody indents what a module holds.
+Tests: tests/hub/domain/code/test_symbol.py, tests/hub/domain/code/test_linear.py
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ Owns: the names that hold a word of secrets but no secret: public keys, ids, pla
 Must not: judge a value, or find a name.
 
 A name is read in the lower-case ASCII view of the text, up to its end: all patterns end there.
+Tests: tests/hub/domain/redaction/test_assigned.py
 """
 
 from __future__ import annotations

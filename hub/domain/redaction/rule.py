@@ -7,6 +7,8 @@ Rules for a rule: it is a sequence of literals and bounded runs of letters, a li
 class that the part behind it does not begin with. So matching never backtracks, and the pattern of its
 *beginnings*, which a stream needs to know what to hold back, follows from the same sequence. So does what RE2 looks for
 first (`likely`): no run of it that has no end may hold the literal, or each place would be read to the end of the text.
+
+Tests: tests/hub/domain/redaction/test_rules.py, tests/hub/domain/redaction/test_prefix.py
 """
 
 from __future__ import annotations

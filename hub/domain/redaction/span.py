@@ -7,6 +7,8 @@ Searching for a hundred literals one by one costs a hundred passes; as alternati
 branch at nearly every letter of the text. So from each literal only a few letters are searched, the *anchor*,
 found by its rarest letter. Ordinary text hardly ever holds one, and nearly all time is spent in the
 skip loop of `re`. At a hit the literals with that anchor are compared in place.
+
+Tests: tests/hub/domain/redaction/test_redactor.py
 """
 
 from __future__ import annotations

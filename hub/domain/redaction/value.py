@@ -5,6 +5,8 @@ Must not: know where the value stands, or any provider's form.
 
 What counts is the *random mass*: the letters and digits in those segments of the value that mix both. Names, paths
 and sentences have next to none of it; a generated key is hardly anything else.
+
+Tests: tests/hub/domain/redaction/test_assigned.py
 """
 
 from __future__ import annotations

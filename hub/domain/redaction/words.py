@@ -4,6 +4,7 @@ Owns: which these are, those that announce a password, and the options of progra
 Must not: judge what follows (`assigned` does), or know which names with such a word are of no secret (`names` does).
 
 All stand in lower-case ASCII; three letters at least, by which they are looked up.
+Tests: tests/hub/domain/redaction/test_assigned.py
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ Must not: write, lock, follow a link, wait for anybody, or know a format.
 
 Whoever may write into an agent's folder (the agent, on a prompt's word) chooses what lies there: how a file is opened
 (`hub.io.below`) is made for that, and each search and each session has its time.
+
+Tests: tests/hub/providers/test_detected_stores.py, tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

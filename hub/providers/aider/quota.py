@@ -5,6 +5,8 @@ Must not: look for a key elsewhere than where Aider reads one: the `.env` of the
 
 A usage limit that Aider meets is in its stream; the history it keeps tells neither when that was nor for how long. For
 any other maker's key a cap declared in `hub.toml` is all there is.
+
+Tests: tests/hub/providers/test_quota_clients.py
 """
 
 from __future__ import annotations

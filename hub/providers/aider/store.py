@@ -7,6 +7,8 @@ Must not: open a file.
 after the other, so the newest is what stands after the last `# aider chat started at`. Lines of the user begin with
 `#### `, those of the program with `> `; the rest is the model's. A file of this name is no session's only record: what
 a model wrote may look like any of these lines.
+
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

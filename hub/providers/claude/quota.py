@@ -4,6 +4,7 @@ Owns: `CLIENT`, and `SPENT`: the usage of a transcript's answers included.
 Must not: refresh a login; an expired one is the program's to renew.
 
 The endpoint tells percents (0..100) where stream and headers tell shares (0..1), and is documented nowhere.
+Tests: tests/hub/providers/test_quota_clients.py
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ Owns: `CLIENT`, and `SPENT`: the usage of a rollout's answers included.
 Must not: refresh a login; an expired one is the program's to renew.
 
 `codex exec` tells no quota in its stream, but writes it into its rollout with every answer.
+Tests: tests/hub/providers/test_quota_clients.py
 """
 
 from __future__ import annotations

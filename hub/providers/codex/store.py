@@ -8,6 +8,8 @@ twice, as an event (`event_msg`) and as the item sent to the model (`response_it
 between versions (`user_message` and `agent_message`, then `item_completed`), so both are read and what says the same
 counts once. Messages of the role `user` are also what Codex itself puts before the prompt. The newest `token_count` has the
 sum of the session.
+
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

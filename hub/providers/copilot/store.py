@@ -7,6 +7,8 @@ Must not: open a file.
 `history-session-state/`. What surprises: what the user typed is `content`, what the model got `transformedContent`; usage
 comes as one `session.usage_record` a request, in older versions only in `session.shutdown`, as a sum. The families of
 events are known from the schema that the program ships; a new event of a known family tells nothing and is ignored.
+
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""The cursor agent."""
+"""The cursor agent.
+
+Tests: tests/hub/providers/test_detected_stores.py, tests/hub/providers/test_stores.py
+"""

@@ -4,6 +4,7 @@ Owns: `CLIENT`, and `SPENT`: the usage of a session's answers.
 Must not: refresh a login; an expired one is the program's to renew.
 
 The quota is one for each model, and begins anew each day: the models are windows here.
+Tests: tests/hub/providers/test_quota_clients.py
 """
 
 from __future__ import annotations

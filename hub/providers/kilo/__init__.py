@@ -1,1 +1,4 @@
-"""The kilo agent."""
+"""The kilo agent.
+
+Tests: tests/hub/providers/test_detected_stores.py, tests/hub/providers/test_stores.py
+"""

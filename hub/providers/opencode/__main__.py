@@ -2,6 +2,7 @@
 
 Owns: finding the package from here, since an isolated Python without site-packages does not.
 Must not: do more; this file is compiled at every start, what it imports is not.
+Tests: tests/hub/providers/opencode/test_opencode_bridge.py
 """
 
 import os

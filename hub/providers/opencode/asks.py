@@ -2,6 +2,7 @@
 
 Owns: the requests that wait, and which write answers each.
 Must not: decide anything but what the settings decided: where everything is allowed, a request is allowed too.
+Tests: tests/hub/providers/opencode/test_opencode_stream.py
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ stands for several things; then the HTTP status.
 
 A retry is told at once, with the instant of the next attempt. That instant is the vendor's own `retry-after` where
 there was one, else a back-off of 2 s, doubling to about 30 s; so only a longer wait tells a reset.
+
+Tests: tests/hub/providers/opencode/test_opencode_stream.py
 """
 
 from __future__ import annotations

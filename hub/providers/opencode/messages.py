@@ -2,6 +2,7 @@
 
 Owns: their reading into a draft.
 Must not: open a file, or know where they came from.
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

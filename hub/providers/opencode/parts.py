@@ -6,6 +6,8 @@ Must not: know sessions' states, failures, or how a run ends.
 Traps: a part comes again with each change of it, so only what is new is told; the user's own messages and the
 program's notes to itself (a compaction's summary and its "go on") have parts like the model's; a subagent's messages
 come on the same stream under the session of its own.
+
+Tests: tests/hub/providers/opencode/test_opencode_stream.py
 """
 
 from __future__ import annotations

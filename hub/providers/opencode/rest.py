@@ -2,6 +2,7 @@
 
 Owns: method, path and body of each request hub makes, each a `Write` whose key is the request's id.
 Must not: keep state, or know what follows.
+Tests: tests/hub/providers/opencode/test_opencode_stream.py
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ The password is made here for this one run: it is in no file, in no argument and
 when it is chosen, for `--port 0` would take 4096 first, where a user's own client looks for the user's own server.
 The server stays in the bridge's process group, so that a signal to the group reaches both; on Linux the kernel
 also ends it when the bridge is killed alone, elsewhere hub's runner does.
+
+Tests: tests/hub/providers/opencode/test_opencode_bridge.py
 """
 
 from __future__ import annotations

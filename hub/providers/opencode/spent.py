@@ -5,6 +5,8 @@ Must not: open the database.
 
 Each answer of a model is a part `step-finish`, a row that is made once and never changed; a session's row is written
 after it. Sessions of subagents are sessions like any other.
+
+Tests: tests/hub/actors/detector/test_meter.py
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ One SQLite database for all sessions, `<data>/opencode/opencode.db`; before that
 surprises: the file's own time stands still while the program writes, for what is new is in the log beside it, so the
 sessions' own times tell; `run` puts quotes around a prompt; a message's usage is a step's, and the session's row has
 the sum.
+
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ Must not: open a file.
 
 The session's file names its folder; each message is a file in a folder of the session's name, each of its parts one in a
 folder of the message's name. Names sort by the time they were made.
+
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""The pi agent."""
+"""The pi agent.
+
+Tests: tests/hub/providers/test_detected_stores.py, tests/hub/providers/test_stores.py
+"""

@@ -2,6 +2,7 @@
 
 Owns: `SPENT`.
 Must not: open a file.
+Tests: tests/hub/actors/detector/test_meter.py
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ Must not: open a file.
 
 `<home>/projects/<slug>/chats/<session>.jsonl`, and `chats/archive/`. What surprises: a message is in Gemini's form
 (`parts`), thoughts are parts too; `candidatesTokenCount` has the thoughts in it; two records may stand on one line.
+
+Tests: tests/hub/providers/test_stores.py
 """
 
 from __future__ import annotations

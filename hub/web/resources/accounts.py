@@ -1,6 +1,6 @@
 """The accounts of the providers: added, chosen, forgotten.
 
-Owns: the bodies these take and the shapes they answer.
+Owns: the routes, and what is done besides one call.
 Must not: decide what a label or a directory may be.
 """
 

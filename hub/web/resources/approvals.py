@@ -1,6 +1,6 @@
 """Approvals: what waits for a person's word, and the answer.
 
-Owns: the body these take and the shapes they answer.
+Owns: the routes, and what is done besides one call.
 Must not: decide whether a request may still be answered.
 """
 

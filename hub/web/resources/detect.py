@@ -1,6 +1,6 @@
 """Agents that run already, and going on with their work.
 
-Owns: the shape of a detected agent, and of an adoption.
+Owns: the routes, and what is done besides one call.
 Must not: look for agents, or decide what may be adopted.
 """
 

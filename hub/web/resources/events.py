@@ -1,6 +1,6 @@
 """`GET /api/events`: the event log, polled.
 
-Owns: its query and the shape of a record.
+Owns: the routes, and what is done besides one call.
 Must not: follow the log live; `stream` does.
 """
 

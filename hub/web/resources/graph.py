@@ -1,9 +1,7 @@
 """The knowledge graph: its size, its newest part, a look at a folder, retrieval.
 
-Owns: the shapes of those resources.
+Owns: the routes, and what is done besides one call.
 Must not: look for anything itself.
-
-Nodes and edges are served under the names of their columns, chunks under capitalised ones: the specification's.
 """
 
 from __future__ import annotations

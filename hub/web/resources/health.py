@@ -1,6 +1,6 @@
 """`GET /api/health` and `GET /`: the answers the web layer gives without asking anyone.
 
-Owns: their shapes.
+Owns: the routes, and what is done besides one call.
 Must not: call an actor; health tells that the daemon listens, `/api/status` tells how it is.
 """
 

@@ -1,7 +1,7 @@
 """The time machine: history, snapshot commits, their diffs, rewind.
 
-Owns: the shapes of those resources, and the only form of a commit name that is let through.
-Must not: run git.
+Owns: the routes, and what is done besides one call.
+Must not: describe a body or an answer; `hub.api` does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`GET /api/instructions`.
 
-Owns: the shape of an instruction.
+Owns: the routes, and what is done besides one call.
 Must not: look for one.
 """
 

@@ -1,6 +1,6 @@
 """Installs and logins: commands of the agents' makers, run where the user sees them.
 
-Owns: the bodies these take and the shape of a job.
+Owns: the routes, and what is done besides one call.
 Must not: take a command from a request.
 """
 

@@ -1,6 +1,6 @@
 """Local models: what an Ollama has, the pull of more, and the start of an agent on one.
 
-Owns: the bodies these take and the shapes they answer.
+Owns: the routes, and what is done besides one call.
 Must not: take a command from a request.
 """
 

@@ -1,6 +1,6 @@
 """What the daemon shows of itself: breakers, redactions, contract, audit head, supervision tree.
 
-Owns: the shapes of those resources.
+Owns: the routes, and what is done besides one call.
 Must not: change anything.
 """
 

@@ -1,6 +1,6 @@
 """Pipelines: their list, and the run that goes on.
 
-Owns: the bodies these take and the shapes they answer.
+Owns: the routes, and what is done besides one call.
 Must not: judge a graph, or know what a run does next.
 """
 

@@ -1,6 +1,6 @@
 """Profiles: named ways to work, and how each has done.
 
-Owns: the shapes of both.
+Owns: the routes, and what is done besides one call.
 Must not: decide what a profile may be.
 """
 

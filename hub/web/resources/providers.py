@@ -1,6 +1,6 @@
 """Providers: how they are, how they are configured, and their keys.
 
-Owns: the shapes of a provider's runtime status and of its configuration, and what changes it.
+Owns: the routes, and what is done besides one call.
 Must not: know any one provider, or answer with the value of a key.
 """
 

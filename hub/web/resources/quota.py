@@ -1,6 +1,6 @@
 """`GET /api/quota/wallet`.
 
-Owns: the shape of a wallet entry.
+Owns: the routes, and what is done besides one call.
 Must not: compute any of it.
 """
 

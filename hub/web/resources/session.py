@@ -1,6 +1,6 @@
 """Session control: run, handoff, pause, reply, stop, diff, cost.
 
-Owns: the bodies these take and the shapes they answer.
+Owns: the routes, and what is done besides one call.
 Must not: decide whether a session may start, or anything else about one.
 """
 

@@ -1,6 +1,6 @@
 """`GET /api/status`.
 
-Owns: the shape of the Status resource.
+Owns: the routes, and what is done besides one call.
 Must not: compute any of it.
 """
 

@@ -1,6 +1,6 @@
 """Vision: the model that looks at screenshots.
 
-Owns: the shapes of its configuration and of a look.
+Owns: the routes, and what is done besides one call.
 Must not: take a screenshot, or call a model.
 """
 

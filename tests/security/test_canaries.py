@@ -26,8 +26,8 @@ from hub.messages import GetStatus, RequestHandoff, RequestReply, StartRun
 from hub.web.routes import table
 from tests.faults.harness import git, project
 from tests.hub.actors.kit import daemon_of
-from tests.hub.actors.session.wiretap import listening, over_http, over_stdio
 from tests.redaction.made import BROKERED, COMMON, NAMED
+from tests.security.wiretap import listening, over_http, over_stdio
 from tests.waiting import answered
 
 RNG = random.Random("canaries")

@@ -1,0 +1,126 @@
+"""A word that announces a secret, and what stands behind it: hidden where people and programs write it, else left alone."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.domain.redaction.assigned import Assignments
+from hub.domain.redaction.value import hidden_password, machine_made, placeholder
+from hub.domain.redaction.words import WORDS
+from tests.hub.domain.redaction.kit import (
+    leaks,
+    redactor,
+    streamed,
+)
+
+
+@given(st.text("aB3-_/.=", min_size=128, max_size=160), st.text(max_size=20), st.text(max_size=20))
+def test_no_more_of_a_value_is_judged_than_tells_what_it_is(value, one, other):
+    """A text full of words of secrets has a value behind each, which goes on to its end."""
+    assert machine_made(value + one) == machine_made(value + other)
+    assert placeholder(value + one) == placeholder(value + other)
+
+
+@given(st.text("abcdefxyz-_./=:;,+~? ", max_size=160))
+def test_no_named_secret_is_without_digits_capitals_and_signs(value):
+    """What the layer of names passes over unseen is none: all of these ask for one of those letters."""
+    assert not machine_made(value)
+    assert not machine_made(value, 10)
+    assert not hidden_password(value)
+
+
+@pytest.mark.parametrize(
+    "word", [*(word.decode() for word in WORDS), "token=", "cookie: a=b; ", "curl -u a:"]
+)
+@pytest.mark.parametrize("final", [True, False])
+def test_repeated_words_that_no_secret_follows_are_passed_over(word, final):
+    """No text is slow because it is full of words that announce secrets (security row 45), at its end or not."""
+    layer, text = Assignments(), f"{word} " * (80_000 // len(word))
+    view = text.encode()
+    words = list(layer._worthwhile(text, view, 0, final=final))
+    reach = 0 if final else 2_000
+    near = [at for at, _, found in words if at < len(text) - reach and found not in (b"cookie", b" -u")]
+    assert near == []
+
+
+def test_a_word_far_from_the_next_digit_is_passed_over_and_one_near_it_is_not():
+    text = (
+        "token " * 2000
+        + 'token="a1B2c3D4e5F6g7H8"'
+        + " token" * 2000
+        + " curl"
+        + "x" * 3000
+        + " -u a:b Cookie "
+    )
+    spans, _ = Assignments().scan(text, 0, final=True)
+    assert {text[span.start : span.end] for span in spans} == {"a1B2c3D4e5F6g7H8"}
+    header = "token " * 2000 + "cookie: a=" + "w" * 3000 + "; session=a1B2c3D4e5F6g7H8i9J0"
+    spans, _ = Assignments().scan(header, 0, final=True)
+    assert {header[span.end - 4 : span.end] for span in spans} == {"i9J0"}
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("the password is x1DvsNttEU7Inx7YUpuW.", "x1DvsNttEU7Inx7YUpuW"),
+        ("connecting with password 'SYeJc3TrJd.9Qg' to db", "SYeJc3TrJd.9Qg"),
+        ("CREATE USER app WITH PASSWORD 'im3!yh+P76AlGM';", "im3!yh+P76AlGM"),
+        ('GRANT ALL ON x TO a IDENTIFIED BY "BEWB_HfXEsRIg"', "BEWB_HfXEsRIg"),
+        ('client.setApiKey("9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c")', "9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c"),
+        ('ConvertTo-SecureString "MiIZI2N8ltczo" -Force', "MiIZI2N8ltczo"),
+        ('auth=("bob", "kY8BE+YUFT1QW")', "kY8BE+YUFT1QW"),
+        ('db:\n  pass: "biJ6AR#E*zhXY"', "biJ6AR#E*zhXY"),
+        ("$dbpass = 'mYOqqbY#X_H5?';", "mYOqqbY#X_H5?"),
+        ('contraseña = "2uWGgNQbxXi*7"', "2uWGgNQbxXi*7"),
+        ('variable "db_password" {\n  default = "0NcuWVu9aVF7eOBi"\n}', "0NcuWVu9aVF7eOBi"),
+        ("set -gx BITTREX_KEY nz6gxtxlpy78uwdh2jit4eomeytzec6x", "nz6gxtxlpy78uwdh2jit4eomeytzec6x"),
+        ("sshpass -p '#n!h2+vAaDd0_' ssh me@host", "#n!h2+vAaDd0_"),
+        ("mysql -u root -pcT1wx05cLwi8i8 app", "cT1wx05cLwi8i8"),
+        ("docker login -u bot -p i9qOYi99e6V40ODvU3heL6jK host", "i9qOYi99e6V40ODvU3heL6jK"),
+        ('curl -b "session=3e4339bb3a52761929ff713f63ac62aa" https://host', "3e4339bb3a52761929ff713f63ac62aa"),
+        ("https://d3e7bf22079904f25b10501b68e0c4f9:x-oauth-basic@git.example/a", "d3e7bf22079904f25b10501b68e0c4f9"),
+        ("curl -u 'f0dab83kXq2:' https://host", "f0dab83kXq2"),
+        ("curl --user me:k9#Lm2pQ https://host", "k9#Lm2pQ"),
+        ("client_id: 482915036717245801", "482915036717245801"),
+        ("ldap://cn=admin:yVWENlmdA9RRyZKy@ldap.example", "yVWENlmdA9RRyZKy"),
+        ("?Expires=17&Signature=PVf68vqdqcohGPkIcHHvAQXelza%3D", "PVf68vqdqcohGPkIcHHvAQXelza"),
+        ("GET /callback?state=1&code=FVPLND9FZVOCwIN2Fh8IJUIx HTTP", "FVPLND9FZVOCwIN2Fh8IJUIx"),
+        ("key: " + base64.b64encode(b"-----BEGIN PRIVATE KEY-----\nMIIEvq8W2k7Lr9Tz4Xc7Vb1Nm5").decode(), "TUlJRXZxOFcyazdMcjlUejRYYzdW"),
+        ("Private-Lines: 1\ndr3qhhbcOtehQmreQCcpavriwdlWjmiTl2ecz\nPrivate-MAC: 1", "dr3qhhbcOtehQmreQCcpavriwdlWjmiTl2ecz"),
+    ],
+)  # fmt: skip
+def test_a_secret_is_hidden_where_people_and_programs_write_it_at_every_cut_alike(text, secret):
+    whole = redactor().text(text)
+    assert not leaks(whole, secret)
+    assert redactor().text(whole) == whole
+    for cut in range(len(text) + 1):
+        assert streamed(text, [cut]) == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password is required; password is not valid: needs 1 Upper",
+        'setPassword("newPassword2")',
+        "a password (see Rules2Follow)",
+        'auth("google", "Sign in with Google2")',
+        'auth=("user", "pass")',
+        'auth=("user", k9Qx4Lm2Vt7Rz)',
+        "pass: 12, fail: 3; bypass: a1B2c3D4e5F6g7H8; passed: a1B2!c3D4e5F6g7H8",
+        "render pass: ShadowPass2",
+        "docker run -p 8080:80 image && mysql -p app",
+        "tar -p k9Qx4Lm2Vt7Rz!; sort -b session=3e4339bb3a52761929ff713f63ac62aa",
+        "curl https://host\ntool -b session=3e4339bb3a52761929ff713f63ac62aa",
+        "errorcode=FVPLND9FZVOCwIN2Fh8IJUIx; Signature=RSA-SHA256",
+        "ftp://anonymous:anonymous@ftp.example mongodb://<username>:<password>@cluster0.example",
+        'validate_password("min")',
+        "token=52908400098527886E0F7030069857D2e4169ee7",
+        "cat curls -u me:k9#Lm2pQ; curl -u me https://host",
+    ],
+)
+def test_what_only_looks_like_such_a_place_is_left_alone(text):
+    assert redactor().text(text) == text
