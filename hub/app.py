@@ -2,8 +2,7 @@
 
 Owns: who is made with which reference, the order of start, and the shape of the tree. The only module that knows
 everybody.
-Must not: hold a rule, or handle a message; import at its head what the first answer of a daemon does not need. Such an
-actor is imported where it is made.
+Must not: hold a rule, or handle a message.
 Tests: tests/hub/test_daemon.py, tests/hub/test_start.py
 """
 
@@ -14,41 +13,58 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import trio
 
-from hub import messages
+from hub.actors.adapter import Adapter
+from hub.actors.approvals.actor import Approvals
+from hub.actors.approvals.shelf import Shelf
+from hub.actors.approvals.teller import Teller
 from hub.actors.audit import AuditWriter
+from hub.actors.breakers import Breakers
+from hub.actors.detector.actor import Detector
+from hub.actors.detector.parts import assembled
+from hub.actors.detector.scout import Scout
 from hub.actors.errand import Errand, Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
-from hub.actors.late import Late, imported
+from hub.actors.jobs import Job
+from hub.actors.knowledge.actor import Knowledge
+from hub.actors.launch import agent_launch
+from hub.actors.models.actor import Models
+from hub.actors.outcomes import Outcomes
+from hub.actors.pipelines.actor import Pipelines
+from hub.actors.pipelines.book import Book
+from hub.actors.pipelines.conductor import Conductor
+from hub.actors.quota.actor import Quota
 from hub.actors.session.actor import Session
 from hub.actors.session.board import Board
+from hub.actors.session.driver import Driver, hire
 from hub.actors.session.held import own_keys
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import Ledger
 from hub.actors.session.tally import Tallies
+from hub.actors.settings.actor import Settings
 from hub.actors.stumbles import Stumbles
 from hub.domain.config.reader import Config
+from hub.domain.redaction.redactor import KnownSecrets, Redactor
+from hub.domain.rules import Where
 from hub.domain.text import clean
 from hub.errors import Code, HubError
-from hub.io import garbage
 from hub.io.kingfisher import Detection
 from hub.io.places import Places, load_or_create_key
 from hub.io.trust import Gate
-from hub.makers import Makers
 from hub.mcp.http import ToolsApp
-from hub.providers.registry import load_all
+from hub.messages import Dispatch
+from hub.providers.base import Provider
+from hub.providers.registry import load_all, quota_client
 from hub.scrubbing import Scrubbing
 from hub.web.context import Context
 from hub.web.server import Bound, serve
 from supervisors import (
-    Actor,
     Backoff,
     ChildSpec,
     DynamicHandle,
@@ -63,13 +79,6 @@ from supervisors import (
     supervisor_spec,
 )
 
-if TYPE_CHECKING:
-    from hub.actors.adapter import Adapter
-    from hub.actors.jobs import Job
-    from hub.actors.session.driver import Driver
-    from hub.messages import Dispatch
-    from hub.providers.base import Provider
-
 _NAMED = (
     *("audit", "events", "settings", "knowledge", "breakers", "quota", "outcomes", "models", "approvals"),
     *("session", "pipelines", "front", "detector"),
@@ -77,8 +86,6 @@ _NAMED = (
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
-_DISPATCH = ("hub.actors.adapter", "hub.actors.launch", "hub.actors.session.crew")
-"""What a dispatch takes besides the providers."""
 _GRAPH_BACKOFF = Backoff(first=0.5, factor=4.0)
 """Nobody needs the graph to run agents: should it die again and again, it alone stays away, not the daemon."""
 
@@ -111,14 +118,11 @@ class App:
     _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
     _jobs: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("jobs"))
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
-    _one_import: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(1))
-    """One thread at a time imports: the event loop waits for its turn with each that does."""
     _stumbles: Stumbles = attrs.field(factory=Stumbles)
+    _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
     _detection: Detection = attrs.field(factory=Detection)
     scrubbing: Scrubbing = attrs.field(factory=Scrubbing)
     listening: trio.Event = attrs.field(factory=trio.Event)
-    settled: trio.Event = attrs.field(factory=trio.Event)
-    """Set when the start is over: actors that nobody has asked yet begin."""
     failure: HubError | None = None
     """Why the daemon cannot go on, or did not end in order."""
     failed: trio.Event = attrs.field(factory=trio.Event)
@@ -133,28 +137,15 @@ class App:
 
     def tree(self) -> SupervisorSpec:
         """The root's children in start order; they stop in reverse."""
-        make = Makers(
-            self.places,
-            self.ref,
-            self.providers,
-            load_config=self._read_config,
-            config=lambda: self.config,
-            gate=self.gate,
-            jobs=Jobs(self._jobs, self._job_spec, new_id),
-            new_id=new_id,
-            arm=self.scrubbing.arm,
-            scrub=self.scrubbing.value,
-            hiding=self.scrubbing.hiding,
-        )
         watch = SupervisorSpec(
             strategy=Strategy.ONE_FOR_ONE,
             intensity=_INTENSITY,
             period=_PERIOD,
             children=[
-                self._late("breakers", make.breakers),
-                self._late("quota", make.quota),
-                self._late("outcomes", make.outcomes),
-                self._late("detector", make.detector),
+                self._actor("breakers", self._breakers),
+                self._actor("quota", self._quota),
+                self._actor("outcomes", self._outcomes),
+                self._actor("detector", self._detector),
             ],
         )
         work = SupervisorSpec(
@@ -164,7 +155,7 @@ class App:
             children=[
                 dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
                 self._actor("session", self._session),
-                self._late("pipelines", make.pipelines),
+                self._actor("pipelines", self._pipelines),
             ],
         )
         return SupervisorSpec(
@@ -174,15 +165,15 @@ class App:
             children=[
                 self._actor("audit", self._audit),
                 self._actor("events", self._events),
-                self._late("settings", make.settings),
-                self._late("knowledge", make.knowledge, {messages.GetGraphNodes: 0}, backoff=_GRAPH_BACKOFF),
+                self._actor("settings", self._settings),
+                self._actor("knowledge", self._knowledge, backoff=_GRAPH_BACKOFF),
                 supervisor_spec("watch", watch),
-                self._late("approvals", make.approvals),
+                self._actor("approvals", self._approvals),
                 supervisor_spec("work", work),
                 dynamic_spec(
                     "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
                 ),
-                self._late("models", make.models),
+                self._actor("models", self._models),
                 self._actor("front", self._front),
             ],
         )
@@ -190,28 +181,76 @@ class App:
     def _actor(self, name: str, factory: Callable[[], Any], backoff: Backoff | None = None) -> ChildSpec:
         return actor_spec(name, factory, self._slots[name], backoff=backoff)
 
-    def _late(
-        self,
-        name: str,
-        make: Callable[[], Actor[Any]],
-        meanwhile: Mapping[type, Any] | None = None,
-        backoff: Backoff | None = None,
-    ) -> ChildSpec:
-        """An actor without which a daemon can answer."""
-        late = partial(Late, make, self.settled, self._one_import, meanwhile or {})
-        return self._actor(name, late, backoff)
-
     def _audit(self) -> AuditWriter:
         return AuditWriter(self.places, load_or_create_key("audit"), self.fails)
 
     def _events(self) -> EventLog:
         return EventLog(self.places, self.ref("audit"), time.time)
 
+    def _settings(self) -> Settings:
+        return Settings(
+            self.places,
+            self._read_config,
+            self.providers,
+            audit=self.ref("audit"),
+            events=self.ref("events"),
+            clock=time.time,
+            jobs=self._errands(),
+            gate=self.gate,
+        )
+
+    def _knowledge(self) -> Knowledge:
+        return Knowledge(self.places, self.ref("events"), time.time, self.scrubbing.hiding())
+
+    def _breakers(self) -> Breakers:
+        return Breakers(self.places, self.ref("events"), time.time, self.ref("quota"), self.ref("audit"))
+
+    def _quota(self) -> Quota:
+        return Quota(
+            self.places,
+            events=self.ref("events"),
+            settings=self.ref("settings"),
+            session=self.ref("session"),
+            providers=self.providers,
+            clients=quota_client,
+            clock=time.time,
+        )
+
+    def _outcomes(self) -> Outcomes:
+        return Outcomes(self.places, self.ref("events"))
+
+    def _detector(self) -> Detector:
+        return assembled(
+            Scout(self.places.root, self.providers, self.config),
+            self.places,
+            self.ref,
+            self._errands(),
+            arm=self.scrubbing.arm,
+            scrub=self.scrubbing.value,
+            new_id=new_id,
+        )
+
+    def _approvals(self) -> Approvals:
+        teller = Teller(self.ref("audit"), self.ref("events"), time.time, self.scrubbing.value)
+        where = Where(str(self.places.root), str(Path.home()))
+        shelf, known = Shelf(self.places, time.time), self.config.approvals
+        return Approvals(shelf, teller, self.ref("settings"), time.time, known=known, where=where)
+
+    def _models(self) -> Models:
+        return Models(self.places, self.ref("settings"), self.providers, self._errands(), time.time)
+
+    def _pipelines(self) -> Pipelines:
+        return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
+
+    def _conductor(self) -> Conductor:
+        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, self.scrubbing.value)
+        return Conductor(book, self.places.root, self.ref("session"), new_id, self._pipeline_stumbles)
+
+    def _errands(self) -> Jobs:
+        return Jobs(self._jobs, self._job_spec, new_id)
+
     def _job_spec(self, job: str, errand: Errand) -> ChildSpec:
         """One temporary child a job: who wants it done once more asks once more."""
-        from hub.actors.jobs import Job
-        from hub.domain.redaction.redactor import KnownSecrets, Redactor
-
         redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
 
         def make() -> Job:
@@ -232,7 +271,7 @@ class App:
 
     def _session(self) -> Session:
         kit = self._session_kit()
-        return Session(kit, partial(self._hire, kit))
+        return Session(kit, self._hire(kit))
 
     def _session_kit(self) -> Kit:
         """Fresh for each incarnation: all that lasts is in the ledger's file."""
@@ -260,18 +299,10 @@ class App:
         return self.scrubbing.kit
 
     def _hire(self, kit: Kit) -> Driver:
-        """In a worker thread, and with it all that a dispatch takes: the first one follows at once."""
-        for module in _DISPATCH:
-            import_module(module)
-        from hub.actors.session.crew import hire
-
         return hire(kit, self._adapters, partial(self._adapter_spec, kit))
 
     def _adapter_spec(self, kit: Kit, dispatch: Dispatch) -> tuple[ChildSpec, Ref[Any]]:
         """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
-        from hub.actors.adapter import Adapter
-        from hub.actors.launch import agent_launch
-
         slot: Slot[Any] = Slot(f"adapter {dispatch.assignment.dispatch_id}")
         provider = self.providers[dispatch.provider]
 
@@ -291,17 +322,6 @@ class App:
 
         spec = actor_spec(dispatch.assignment.dispatch_id, make, slot, restart=Restart.TEMPORARY)
         return spec, slot.ref
-
-    async def settle(self) -> None:
-        """Import what the start did without, and let the actors begin that nobody has asked yet."""
-        self.settled.set()
-        await imported(self._warm, self._one_import)
-        garbage.keep()
-
-    def _warm(self) -> None:
-        for module in _DISPATCH:
-            import_module(module)
-        list(self.providers.values())
 
     def context(self) -> Context:
         """What serves the API's routes."""

@@ -8,6 +8,7 @@ Must not: print, or know how the tree is made.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import secrets
@@ -15,6 +16,7 @@ import signal
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import attrs
 import trio
@@ -26,7 +28,7 @@ from hub.app import App
 from hub.domain.config.reader import Config
 from hub.domain.event import Tag
 from hub.errors import Code, HubError, install_broken
-from hub.io import failpoints, hub_dir
+from hub.io import failpoints, garbage, hub_dir
 from hub.io.atomic import sweep_temps, write_atomic
 from hub.io.lock import project_lock
 from hub.io.log import scrubbed_log
@@ -40,10 +42,13 @@ from hub.owners import Owners
 from hub.web.server import Bound
 from supervisors import Call, Root, SupEvent, run_root
 
-_SETTLED = 0.5
+_OUT_OF_FILES = (errno.EMFILE, errno.ENFILE)
+_BREATH = 0.2
+"""Seconds until the next try to import, where no file could be opened."""
 _WATCHDOG = 120.0
 _STOP_TIMEOUT = 60.0
 _CALL_TIMEOUT = 10.0
+T = TypeVar("T")
 
 
 @attrs.define
@@ -153,7 +158,7 @@ async def run_daemon(
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
             nursery.start_soon(_end_on_failure, app, root)
-            nursery.start_soon(_settle, app)
+            nursery.start_soon(_load_agents, app)
             await root.wait()
             daemon.over.set()
             nursery.cancel_scope.cancel(reason="the tree has ended")
@@ -163,13 +168,24 @@ async def run_daemon(
             raise app.failure
 
 
-async def _settle(app: App) -> None:
-    """The rest of the daemon is imported when nobody waits for it: not a start, and not its first request."""
-    await trio.sleep(_SETTLED)
+async def _load_agents(app: App) -> None:
+    """In a worker thread, while nobody waits for it: their code is a tenth of the daemon's."""
     try:
-        await app.settle()
+        await imported(lambda: list(app.providers.values()))
     except ImportError as error:
         app.fails(install_broken(error))
+    garbage.keep()
+
+
+async def imported(load: Callable[[], T]) -> T:
+    """What `load` imports, in a worker thread. While no file can be opened it waits: files come free."""
+    while True:
+        try:
+            return await trio.to_thread.run_sync(load)
+        except OSError as error:
+            if error.errno not in _OUT_OF_FILES:
+                raise
+        await trio.sleep(_BREATH)
 
 
 async def _start(nursery: trio.Nursery, app: App, order: Order) -> Root:

@@ -95,12 +95,20 @@ class Actor(Generic[M]):
     async def started(self) -> None:
         """Init: the child is ready when this returns. May raise Ignore. Messages sent meanwhile wait."""
 
+    async def continue_(self) -> None:
+        """The rest of a start that takes its time (OTP's `handle_continue`): the first thing after `started`.
+
+        The child is ready by then, so its supervisor goes on to the next one. Messages wait, in order. Only a stop
+        limits its time: like a handler, it is cancelled when the child's `shutdown` time is over. An error is the
+        actor's error.
+        """
+
     async def handle(self, message: M) -> Any:
         """Handle one message. The value answers a call and is ignored for a cast; DEFER answers later."""
         raise NotImplementedError
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the vocabulary of the field
-        """Cleanup, if `started` succeeded: shielded from cancellation, at most `cleanup_timeout`.
+        """Cleanup, if `started` succeeded (`continue_` need not have): shielded, at most `cleanup_timeout`.
 
         In an orderly stop the tasks of `ctx.nursery` still run, so they can be ended politely; after an error
         or a kill they
@@ -135,6 +143,7 @@ class _Runner:
             async with trio.open_nursery() as nursery:
                 self.actor.ctx = self.ctx = Context(self.slot, self.box, self.life, nursery)
                 await self._started()
+                await self._continue()
                 await self._serve()
                 if not self.life.killed:
                     await self._stopped(exits.SHUTDOWN)
@@ -171,6 +180,12 @@ class _Runner:
         self.life.on_kill = self._kill
         self.life.ready()
         self.slot.came()
+
+    async def _continue(self) -> None:
+        faults = self.life.system.faults
+        if faults is not None:
+            await faults.meet(self.life.path, At.CONTINUE)
+        await self.actor.continue_()
 
     def _ask(self) -> bool:
         self.box.stopping = True

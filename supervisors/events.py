@@ -72,6 +72,8 @@ class At(Enum):
     """The next message, before its handler."""
     INIT = "init"
     """The next start, before `started`."""
+    CONTINUE = "continue"
+    """The next start, before `continue_`."""
     STOPPED = "stopped"
     """The next end, before `stopped`."""
 

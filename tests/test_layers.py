@@ -47,7 +47,6 @@ ARROWS: dict[str, set[str]] = {
 """The layers. `hub.errors` and the version in `hub` may be imported by all of hub."""
 COMPOSERS = {
     "hub.app",
-    "hub.makers",
     "hub.scrubbing",
     "hub.daemon",
     "hub.__main__",

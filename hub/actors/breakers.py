@@ -71,7 +71,7 @@ class Breakers(Actor[Any]):
         self._audit = audit
         self._breakers: dict[tuple[str, str], Breaker] = {}
 
-    async def started(self) -> None:
+    async def continue_(self) -> None:
         """Read the breakers back; a file that cannot be read is no reason not to work."""
         self._breakers = {(found.provider, found.account): found for found in breakers(self._places)}
 

@@ -53,7 +53,7 @@ class Outcomes(Actor[Any]):
         """By session and dispatch, for sessions that have not ended."""
         self._token: int | None = None
 
-    async def started(self) -> None:
+    async def continue_(self) -> None:
         """Read back what is counted, and follow the log from there."""
         # A file that cannot be read is no loss: the log tells it all again.
         with contextlib.suppress(OSError, HubError, msgspec.MsgspecError):

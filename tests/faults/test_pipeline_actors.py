@@ -6,12 +6,10 @@ an actor at each of its steps, each time another one; over all runs that is each
 
 import pytest
 
-import hub.app
 import hub.daemon
 from hub.actors.insist import insist
 from hub.actors.pipelines.book import Book
 from hub.app import App
-from hub.makers import Makers
 from hub.messages import GetPipelineRun, RunPipeline
 from supervisors import ActorDied, faults
 from tests.faults.test_pipeline_killed import check_run, work
@@ -51,7 +49,6 @@ def killing(monkeypatch):
                 apps.append(self)
                 return super().tree()
 
-        class Making(Makers):
             def _conductor(self):
                 made = super()._conductor()
                 plain = made.book
@@ -64,7 +61,6 @@ def killing(monkeypatch):
                 done.append(point)
                 faults.kill(apps[-1].picture.__self__, victims[point])
 
-        monkeypatch.setattr(hub.app, "Makers", Making)
         monkeypatch.setattr(hub.daemon, "App", Trap)
         return done
 

@@ -1,47 +1,14 @@
-"""What a daemon imports before it answers. A structure and no clock: `tests/bench/bench_start.py` measures."""
+"""What a daemon imports after it answers: the agents, in a thread, whatever else is the matter."""
 
-import subprocess
-import sys
+import errno
+import threading
 
 import pytest
+import trio
 
+from hub.daemon import imported
 from tests.faults.harness import project
-
-LOADED = subprocess.run(
-    [sys.executable, "-c", "import sys, hub.cli.daemon, hub.cli.serve, hub.daemon; print(*sys.modules)"],
-    capture_output=True,
-    text=True,
-    check=True,
-).stdout.split()
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        "hub.actors.adapter",
-        "hub.actors.approvals.actor",
-        "hub.actors.models.actor",
-        "hub.actors.pipelines.actor",
-        "hub.actors.quota.actor",
-        "hub.actors.session.crew",
-        "hub.actors.settings.actor",
-        "hub.io.child",
-        "hub.providers.base",
-        "httpx2",
-        "mcp",
-        "psutil",
-        "tomlkit",
-        "zoneinfo",
-    ],
-)
-def test_the_first_answer_waits_for_no_import_it_does_not_need(module):
-    assert module not in LOADED
-
-
-def test_what_is_looked_for_could_be_found():
-    """Were the list of the modules empty, the test above would pass for nothing."""
-    assert {"hub.daemon", "hub.actors.session.actor", "hypercorn", "hub.messages.session"} <= set(LOADED)
-
+from tests.waiting import eventually
 
 IMPORTING = """
 import sys, threading, attrs, trio
@@ -51,7 +18,10 @@ import hub.daemon
 from hub.cli.serve import order_for
 from hub.client.quick import Api
 
-hub.daemon._SETTLED = 3600.0  # whoever starts a session may be quicker than the thread that imports the rest
+async def never(app):  # whoever starts a session may be quicker than the thread that imports the agents
+    pass
+
+hub.daemon._load_agents = never
 kept_waiting = []
 
 class Finder:
@@ -83,10 +53,38 @@ def test_the_first_session_is_not_imported_on_the_event_loop(tmp_path):
         made.configure()
         done = made.python(IMPORTING)
     assert done.returncode == 0, done.stderr
-    heavy = (
-        "hub.providers.",
-        "hub.domain.redaction",
-        "hub.actors.adapter",
-        "hub.actors.session.crew",
-    )
+    heavy = ("hub.providers.", "hub.domain.redaction", "hub.actors.")
     assert [name for name in done.stdout.split() if name.startswith(heavy)] == []
+
+
+async def test_code_for_which_no_file_can_be_opened_is_waited_for(monkeypatch):
+    """The import failed with EMFILE, was made again without a pause, and the daemon ended within a millisecond."""
+    monkeypatch.setattr("hub.daemon._BREATH", 0.001)
+    threads, full = [], True
+
+    def load():
+        threads.append(threading.current_thread())
+        if full:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return "loaded"
+
+    found = []
+
+    async def keep():
+        found.append(await imported(load))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keep)
+        await eventually(lambda: len(threads) > 10)
+        assert found == []
+        full = False
+    assert found == ["loaded"]
+    assert threading.main_thread() not in threads
+
+
+async def test_another_error_of_an_import_is_not_waited_for():
+    def load():
+        raise OSError(errno.EACCES, "Permission denied")
+
+    with pytest.raises(PermissionError):
+        await imported(load)

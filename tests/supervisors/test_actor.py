@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import trio
@@ -18,6 +18,7 @@ from supervisors import (
     Exit,
     ExitKind,
     Ignore,
+    IntensityReached,
     MailboxSpec,
     Ref,
     Restart,
@@ -791,3 +792,130 @@ async def test_an_actor_may_wait_for_room_in_another(log) -> None:
 def test_slots_and_refs_say_their_names() -> None:
     slot: Slot[Any] = Slot("x")
     assert (repr(slot), repr(slot.ref)) == ("Slot('x')", "Ref('x')")
+
+
+class Continuing(Probe):
+    """Its start goes on in `continue_` until the gate of its tree is open."""
+
+    gate_of_all = trio.Event()
+    failures: ClassVar[list[Exception]] = []
+
+    async def continue_(self) -> None:
+        self.log.append(("continues", self.ctx.generation))
+        await self.gate_of_all.wait()
+        if self.failures:
+            raise self.failures.pop()
+        self.log.append("continued")
+
+
+@pytest.fixture
+def gate(monkeypatch) -> trio.Event:
+    opened = trio.Event()
+    monkeypatch.setattr(Continuing, "gate_of_all", opened)
+    monkeypatch.setattr(Continuing, "failures", [])
+    return opened
+
+
+async def test_the_tree_goes_on_starting_while_an_actor_continues(log, gate) -> None:
+    """Row 3, OTP's `handle_continue`: ready after `started`; what is sent meanwhile waits, in order."""
+    spec, slot = tree(log, Continuing)
+    after: Slot[Any] = Slot("after")
+    spec = SupervisorSpec(children=[*spec.children, actor_spec("after", lambda: Probe([]), after)])
+    async with running(spec):
+        assert slot.ref.alive
+        assert await after.ref.call("hello", 5) == "hello"
+        assert slot.ref.try_cast("first")
+        await wait_all_tasks_blocked()
+        assert log == [("started", 1), ("continues", 1)]
+        gate.set()
+        assert await slot.ref.call("second", 5) == "second"
+    assert log[2:] == ["continued", "first", "second", ("stopped", ExitKind.SHUTDOWN)]
+
+
+async def test_continuing_has_no_time_limit_and_who_waits_has_his_own(log, gate, autojump_clock) -> None:
+    """`start_timeout` is that of `started`; a call that waits ends by its own deadline (row 26)."""
+    spec, slot = tree(log, Continuing, start_timeout=1)
+    async with running(spec):
+        with pytest.raises(trio.TooSlowError):
+            await slot.ref.call("too late", 100)
+        assert slot.life.generation == 1
+        gate.set()
+        assert await slot.ref.call("in time", 5) == "in time"
+    assert log[2:5] == ["continued", "too late", "in time"]
+
+
+async def test_an_actor_that_fails_as_it_continues_is_restarted_and_counted(log, gate) -> None:
+    """Like any other error: who waits gets ActorDied, the cleanup runs, the next incarnation continues anew."""
+    spec, slot = tree(log, Continuing)
+    told: list[BaseException] = []
+    recorder = Recorder()
+    Continuing.failures.append(ValueError("no"))
+    async with running(spec, on_event=recorder), trio.open_nursery() as nursery:
+        nursery.start_soon(fails, slot.ref, "waits", told)
+        await wait_all_tasks_blocked()
+        gate.set()
+        await recorder.wait(EventKind.RESTARTING, "probe")
+        await slot.ref.wait_alive(5)
+        assert await slot.ref.call("again", 5) == "again"
+    assert [type(error) for error in told] == [ActorDied]
+    assert "no" in str(told[0])
+    assert log[:5] == [
+        ("started", 1),
+        ("continues", 1),
+        ("stopped", ExitKind.ERROR),
+        ("started", 2),
+        ("continues", 2),
+    ]
+    assert "waits" not in log
+
+
+async def test_of_one_that_never_continues_its_supervisor_gives_up(log, gate) -> None:
+    """Row 11: each such incarnation was ready, and counts."""
+    spec, _ = tree(log, Continuing)
+    spec = SupervisorSpec(intensity=3, children=spec.children)
+    Continuing.failures.extend(ValueError("no") for _ in range(9))
+    with pytest.RaisesGroup(IntensityReached, flatten_subgroups=True):
+        async with running(spec):
+            gate.set()
+            await trio.sleep_forever()
+    assert log.count(("stopped", ExitKind.ERROR)) == 4
+
+
+async def test_a_stop_lets_an_actor_continue_within_its_time(log, gate) -> None:
+    """Row 14: like a message at hand. Nothing that waits is handled after it."""
+    spec, slot = tree(log, Continuing)
+    async with running(spec) as root:
+        slot.ref.try_cast("lost")
+        await wait_all_tasks_blocked()
+        root.request_stop()
+        await wait_all_tasks_blocked()
+        assert log == [("started", 1), ("continues", 1)]
+        gate.set()
+    assert log[2:] == ["continued", ("stopped", ExitKind.SHUTDOWN)]
+
+
+async def test_past_its_shutdown_time_an_actor_that_continues_is_killed(log, gate, autojump_clock) -> None:
+    """Row 14."""
+    spec, _ = tree(log, Continuing, shutdown=3)
+    async with running(spec):
+        await wait_all_tasks_blocked()
+        before = trio.current_time()
+    assert trio.current_time() - before == pytest.approx(3)
+    assert log[-1] == ("stopped", ExitKind.KILLED)
+
+
+async def test_a_kill_interrupts_an_actor_that_continues(log, gate) -> None:
+    """Row 25: as it interrupts a handler; the next incarnation continues from the start."""
+    spec, slot = tree(log, Continuing)
+    async with running(spec):
+        await wait_all_tasks_blocked()
+        await restarted(slot.ref, slot.life.kill)
+        await wait_all_tasks_blocked()
+        gate.set()
+        assert await slot.ref.call("a", 5) == "a"
+    assert log[1:5] == [
+        ("continues", 1),
+        ("stopped", ExitKind.KILLED),
+        ("started", 2),
+        ("continues", 2),
+    ]

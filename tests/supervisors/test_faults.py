@@ -72,6 +72,20 @@ async def test_crash_at_init_several_times() -> None:
         assert [event.exit.reason for event in recorder.of(EventKind.START_FAILED)] == ["planted"] * 2
 
 
+async def test_crash_as_it_continues() -> None:
+    """It had been ready: an end, not a failed start."""
+    spec, slot = echo()
+    recorder = Recorder()
+    async with running(spec, on_event=recorder) as root:
+        faults.crash(root, "echo", BoomError("planted"), at=At.CONTINUE)
+        faults.kill(root, "echo")
+        await recorder.wait(EventKind.EXITED, "echo", count=2)
+        await slot.ref.wait_alive(5)
+        assert await slot.ref.call(2, 5) == 2
+        assert slot.life.generation == 3
+        assert not recorder.of(EventKind.START_FAILED)
+
+
 @pytest.mark.parametrize("actor", [Echo, type("Plain", (Actor,), {"handle": Echo.handle})])
 async def test_crash_at_stopped(actor: type[Actor[Any]]) -> None:
     """With and without a cleanup of its own."""

@@ -81,7 +81,7 @@ class Approvals(Actor[Any]):
         """Ids of what is to be told, in order."""
         self._news = trio.Event()
 
-    async def started(self) -> None:
+    async def continue_(self) -> None:
         """Read the record back; what it is not sure to have told it tells again."""
         damage = self._shelf.load()
         if damage is not None:

@@ -51,7 +51,7 @@ class Pipelines(Actor[Any]):
         self._beginning = self._unwanted = False
         self._stop_replies: list[Reply] = []
 
-    async def started(self) -> None:
+    async def continue_(self) -> None:
         """Read the record back and go on where it says."""
         damage = self._book.load()
         failpoints.hit("recover.pipeline")

@@ -93,7 +93,7 @@ class Quota(Actor[Any]):
         self._moved = trio.Event()
         self._token: int | None = None
 
-    async def started(self) -> None:
+    async def continue_(self) -> None:
         """Read the ledger back and follow the log from where it stood."""
         self._book = load(self._path)
         self._saved = self._book.cursor

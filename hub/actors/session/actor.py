@@ -7,16 +7,19 @@ Must not: carry the session on (the driver does), or write to the worktree.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import trio
 
 from hub.actors.session import views
 from hub.actors.session.board import LiveAgent, Wish
+from hub.actors.session.driver import Driver
 from hub.actors.session.ends import Ends, withdraw_all
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner, unknown_agent
+from hub.actors.session.signed import Signed
+from hub.actors.session.standings import statuses
 from hub.actors.trouble import PASSING
 from hub.domain.event import Event, EventType, Tag, answers
 from hub.domain.failure import FailureClass
@@ -49,9 +52,6 @@ from hub.messages import (
 )
 from supervisors import DEFER, Actor, Reply
 
-if TYPE_CHECKING:
-    from hub.actors.session.driver import Driver
-
 _EVENT_PAUSE_PATIENCE = 2.0
 _CHANGING = "The agent is being changed; try again in a moment."
 T = TypeVar("T")
@@ -62,11 +62,9 @@ class Session(Actor[Any]):
 
     answers = (HubError,)
 
-    def __init__(self, kit: Kit, hire: Callable[[], Driver]) -> None:
+    def __init__(self, kit: Kit, driver: Driver) -> None:
         self._kit = kit
-        self._hire = hire
-        self._hiring = trio.Lock()
-        self._crew: Driver | None = None
+        self._driver = driver
         self._ends = Ends(self._kit)
         self._handoff_replies: list[Reply] = []
         self._beginning = trio.Lock()
@@ -81,11 +79,10 @@ class Session(Actor[Any]):
                 await self._kit.ledger.say(Tag.ERROR, damage.detail, code=str(damage.code), hint=damage.hint)
         record = self._kit.ledger.record
         if self.ctx.generation > 1:
-            await (await self._hired()).desk.sweep_adapters()  # those of an earlier incarnation
+            await self._driver.desk.sweep_adapters()  # those of an earlier incarnation
         if record is not None and record.session_state.active:
             if record.stopping:  # it was asked of an earlier incarnation, or of an earlier daemon
                 self._kit.board.ask(Wish.STOP)
-            await self._hired()  # whoever asks something of the agent finds it attached to, or nearly so
             await self._kit.arm()
         elif record is not None:
             self.ctx.nursery.start_soon(withdraw_all, self._kit, record.session_id)
@@ -94,30 +91,12 @@ class Session(Actor[Any]):
         self.ctx.nursery.start_soon(self._ends.run)
         self.ctx.nursery.start_soon(self._answer_handoffs)
 
-    @property
-    def _driver(self) -> Driver:
-        """Who carries the session on; hired before a record is active, so there for whoever has to do with one.
-
-        Raises:
-            HubError: `unavailable`; it is just being hired. There is never a second one.
-        """
-        if self._crew is None:
-            raise HubError(Code.UNAVAILABLE, "The session is just starting.")
-        return self._crew
-
-    async def _hired(self) -> Driver:
-        """The same, made in a worker thread by the one who comes first: that imports half of hub."""
-        async with self._hiring:
-            if self._crew is None:
-                self._crew = await trio.to_thread.run_sync(self._hire)
-        return self._crew
-
     async def _carry_on(self) -> None:
         """A daemon without a session waits for one, and needs nobody to carry it on."""
         board, ledger = self._kit.board, self._kit.ledger
         await board.until(lambda: board.detached or ledger.owes or ledger.active)
         if not board.detached:
-            await (await self._hired()).run()
+            await self._driver.run()
 
     async def _recount(self) -> None:
         """Count again what the session's events tell; a log that cannot be read costs the counts, nothing else."""
@@ -169,14 +148,9 @@ class Session(Actor[Any]):
                 raise TypeError(f"{type(message).__name__} is not for the session")
 
     async def _statuses(self) -> Any:
-        routing = (await self._hired()).work.routing
-        from hub.actors.session.standings import statuses  # noqa: PLC0415  # it comes with those who are hired
-
-        return await statuses(routing)
+        return await statuses(self._driver.work.routing)
 
     async def _contract(self) -> dict[str, Any]:
-        from hub.actors.session.signed import Signed  # noqa: PLC0415  # an idle daemon has none
-
         return await Signed(self._kit).current()
 
     # --- orders ---------------------------------------------------------------------------------------
@@ -184,10 +158,10 @@ class Session(Actor[Any]):
     async def _begin(self, order: StartRun) -> Any:
         """Beside the inbox, one at a time: the detection engine is made ready first, some seconds on a new machine."""
         async with self._beginning:
-            return await (await self._hired()).starting.accept(order)
+            return await self._driver.starting.accept(order)
 
     async def _who_begins(self, asked: WhoBegins) -> Target | None:
-        routing = (await self._hired()).work.routing
+        routing = self._driver.work.routing
         if not self._kit.ledger.active:  # a session keeps the configuration that it has
             await routing.refresh_config()
         return (await routing.begin(asked.order, by_hand=asked.by_hand)).choice.first

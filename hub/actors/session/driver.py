@@ -1,6 +1,6 @@
 """The loop that carries a session from state to state: look at the record, do what its state asks, look again.
 
-Owns: the order of steps, and what an error in a step leads to.
+Owns: the order of steps, what an error in a step leads to, and which helper knows which other.
 Must not: remember anything between two steps; a restart enters the loop at the same place.
 """
 
@@ -8,31 +8,43 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Callable
+from typing import Any
 
 import attrs
 import trio
 
-from hub.actors.session.allotting import start_handoff
+from hub.actors.session.allotting import Allotting, start_handoff
+from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
 from hub.actors.session.board import Wish
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.desk import Desk
+from hub.actors.session.drafting import Drafting
 from hub.actors.session.ending import Ending
+from hub.actors.session.evidence import Evidence
 from hub.actors.session.kit import Kit
+from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
+from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
+from hub.actors.session.signed import Signed
 from hub.actors.session.starting import Starting
+from hub.actors.session.stillness import Stillness
 from hub.actors.session.work import Work
 from hub.actors.trouble import passes, shortage
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
+from hub.messages import Dispatch
+from supervisors import ChildSpec, DynamicHandle, Ref
 
 _NEEDS_DECISION = frozenset({Code.DISPATCH_AMBIGUOUS})
 """Errors only the user can resolve: nothing is done until they hand over or stop."""
 _TROUBLE_PAUSE = 2.0
 _LOG = logging.getLogger(__name__)
+AdapterSpec = Callable[[Dispatch], tuple[ChildSpec, Ref[Any]]]
 
 
 @attrs.define
@@ -180,3 +192,27 @@ class Driver:
                 self._told = error.code
         before = self.kit.board.wish
         await self.kit.board.until(lambda: self.kit.board.wish not in (before, None), _TROUBLE_PAUSE)
+
+
+def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver:
+    """A fresh driver and its helpers, for one incarnation of the session.
+
+    Args:
+        kit: What they share.
+        adapters: Where the agents' adapters run.
+        adapter_spec: The child that carries a dispatch, and how it is spoken to.
+    """
+    desk = Desk(kit, adapters, adapter_spec)
+    chronicler = Chronicler(kit)
+    routing, orders, asks = Routing(kit), Orders(kit), Asks(kit, desk)
+    evidence, scores = Evidence(kit, chronicler), Scores(kit, chronicler)
+    stillness, signed = Stillness(kit.places.root), Signed(kit)
+    amending = Amending(kit, desk)
+    drafting = Drafting(kit, evidence, chronicler)
+    passing = Passing(
+        kit, desk, routing, orders, evidence, asks, stillness, signed, amending, drafting, scores
+    )
+    ending = Ending(kit, desk, routing, evidence, passing, scores)
+    allotting = Allotting(kit, routing, asks)
+    work = Work(kit, desk, routing, orders, ending, allotting, amending)
+    return Driver(kit, desk, work, passing, ending, asks, Starting(kit, routing), chronicler, scores)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import trio
 
-from hub.actors.session.actor import Session
 from hub.actors.session.desk import Desk
 from hub.errors import Code, HubError
 from hub.messages import (
@@ -195,15 +194,3 @@ async def test_a_stop_is_on_record_with_who_asked(made, monkeypatch):
         monkeypatch.setattr(Desk, "safe_point", watched)
         await live.ask("session", RequestStop("daemon"))
     assert seen == [("daemon", True)]
-
-
-async def test_an_order_that_comes_before_the_crew_is_told_so_and_hires_none(made, monkeypatch):
-    """The crew is hired in a thread: an order that hired its own beside it would leave two drivers to one session."""
-    hired = []
-    async with parts_of(made, monkeypatch) as parts:
-        await parts.begin(dispatch_id="")
-        session = Session(parts.kit, lambda: hired.append("crew"))
-        with pytest.raises(HubError) as caught:
-            await session.handle(RequestHandoff())
-    assert caught.value.code is Code.UNAVAILABLE
-    assert hired == []
