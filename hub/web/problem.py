@@ -17,7 +17,7 @@ import trio
 
 from hub.domain.text import clean
 from hub.errors import Code, HubError, install_broken
-from supervisors import ActorDied
+from supervisors import ActorDied, Exit
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
@@ -32,8 +32,10 @@ _log = logging.getLogger("hub.web")
 def as_hub_error(error: Exception) -> HubError:
     """The coded error a client is told for `error`; what is not foreseen becomes `internal` and is logged."""
     match error:
-        case HubError():
-            return error
+        case (HubError() as why) | ActorDied(
+            exit=Exit(error=HubError() as why)
+        ):  # as of a record it cannot read
+            return why
         case ActorDied():
             return HubError(Code.UNAVAILABLE)
         case trio.TooSlowError():

@@ -17,7 +17,7 @@ from hub.web.problem import problem
 from hub.web.route import Route
 from hub.web.routes import table
 from hub.web.stream import SOCKET, SSE
-from supervisors import ActorDied
+from supervisors import ActorDied, Exit, ExitKind
 from tests.hub.web.fake import PIPELINE, Fake, Server, commit, record, running
 from tests.hub.web.wire import ask
 
@@ -83,6 +83,7 @@ async def test_a_good_request_is_answered_as_described(server: Server, route: Ro
     [
         (HubError(Code.NO_SPACE), Code.NO_SPACE),
         (ActorDied("session"), Code.UNAVAILABLE),
+        (ActorDied("quota", Exit(ExitKind.ERROR, error=HubError(Code.STATE_CORRUPT))), Code.STATE_CORRUPT),
         (trio.TooSlowError(), Code.TIMEOUT),
         (KeyError("secret-in-a-key"), Code.INTERNAL),
         (ImportError("cannot import name 'x' from 'y'"), Code.INSTALL_BROKEN),
