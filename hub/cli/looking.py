@@ -19,6 +19,7 @@ from hub.errors import Code, HubError
 from hub.io.accounts import read_book
 from hub.io.config_file import load
 from hub.io.places import Places, find_project, load_or_create_key
+from hub.io.trust import Gate
 from hub.providers.registry import load_all
 
 
@@ -45,4 +46,6 @@ def _project(folder: Path) -> tuple[Path, Config]:
         if error.code is not Code.NOT_A_REPOSITORY:
             raise
         return folder, Config()
-    return places.root, load(places.config, environ=os.environ, book=read_book(places.accounts))
+    gate = Gate.of(places.root, os.environ)
+    config = load(places.config, environ=os.environ, book=read_book(places.accounts), gate=gate)
+    return places.root, config
