@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import attrs
 
-from hub.api.meta import Meta
+from hub.api.meta import Meta, Open
 from hub.errors import Code
 
 
@@ -44,7 +44,7 @@ class FieldProblem:
 
 
 @attrs.frozen(kw_only=True)
-class Problem:
+class Problem(Open):
     """RFC 9457 problem document; `code` is from a closed list."""
 
     type: str

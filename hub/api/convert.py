@@ -21,7 +21,7 @@ import cattrs
 from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from hub.api.meta import UNSET, AsNamed, Meta, Unset
+from hub.api.meta import UNSET, AsNamed, Meta, Open, Unset
 
 T = TypeVar("T")
 Problem = tuple[str, str]
@@ -127,7 +127,8 @@ def _renamed(kind: type) -> dict[str, Any]:
 
 
 def _class_hook(kind: type) -> Hook:
-    made: Hook = make_dict_structure_fn(kind, _converter, _cattrs_forbid_extra_keys=True, **_renamed(kind))
+    closed = not issubclass(kind, Open)
+    made: Hook = make_dict_structure_fn(kind, _converter, _cattrs_forbid_extra_keys=closed, **_renamed(kind))
 
     def hook(value: Any, as_kind: Any) -> Any:
         if not isinstance(value, dict):

@@ -39,6 +39,10 @@ class AsNamed:
     """A class whose fields have the same names on the wire: the specification's, with underscores."""
 
 
+class Open:
+    """A class that is more than its fields on the wire: other members may stand beside them."""
+
+
 class Unset(Enum):
     """The type of `UNSET`."""
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import attrs
 
 from hub.api.convert import fields_of, is_required, metas, unstructure
-from hub.api.meta import Meta, Unset
+from hub.api.meta import Meta, Open, Unset
 from hub.domain.jsonvalue import JsonObject
 
 REF = "#/components/schemas/{name}"
@@ -48,12 +48,8 @@ class Schemas:
         fields = {name: field for name, field in fields_of(kind).items() if names is None or name in names}
         properties = {name: self._field(field) for name, field in fields.items()}
         required = [name for name, field in fields.items() if is_required(field)]
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": False,
-        }
+        schema: JsonObject = {"type": "object", "properties": properties, "required": required}
+        return schema if issubclass(kind, Open) else {**schema, "additionalProperties": False}
 
     def _field(self, field: attrs.Attribute[Any]) -> JsonObject:
         schema = self.of(field.type)

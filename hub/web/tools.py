@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import attrs
 
-from hub.api.meta import UNSET, Unset
+from hub.api.meta import UNSET, Open, Unset
 from hub.errors import Code, HubError
 from hub.web.guard import App, Receive, Scope, Send, respond
 from hub.web.problem import as_hub_error, problem
@@ -18,7 +18,7 @@ from hub.web.route import Operation
 
 
 @attrs.frozen(kw_only=True)
-class RpcMessage:
+class RpcMessage(Open):
     """A message of the Model Context Protocol."""
 
     jsonrpc: Literal["2.0"]

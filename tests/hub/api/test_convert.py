@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from hub.api.convert import ProblemsError, structure, unstructure
-from hub.api.meta import UNSET, AsNamed, Meta, Unset
+from hub.api.meta import UNSET, AsNamed, Meta, Open, Unset
 
 
 class Size(StrEnum):
@@ -49,6 +49,13 @@ class Row(AsNamed):
     from_id: str
 
 
+@attrs.frozen(kw_only=True)
+class Document(Open):
+    """With members of its own."""
+
+    code: str
+
+
 def problems(value: Any, kind: type = Thing) -> dict[str, str]:
     with pytest.raises(ProblemsError) as caught:
         structure(value, kind)
@@ -64,6 +71,11 @@ def test_what_is_read_is_what_is_sent():
     assert thing.parts == [Part(part_id=1, size=Size.LARGE)]
     assert unstructure(thing) == told
     assert unstructure(structure({"from_id": "x"}, Row)) == {"from_id": "x"}
+
+
+def test_an_open_class_takes_what_it_does_not_name():
+    """RFC 9457: a problem has members besides; a refused body told its line, which the description forbade."""
+    assert structure({"code": "x", "line": 1}, Document) == Document(code="x")
 
 
 def test_what_was_left_out_is_not_sent():

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import attrs
 
-from hub.api.meta import UNSET, Meta, Unset
+from hub.api.meta import UNSET, Meta, Open, Unset
 from hub.api.schema import Schemas
 from hub.errors import Code
 
@@ -66,6 +66,15 @@ def test_a_class_is_described_once_and_referred_to():
         "counts": {"type": "object", "additionalProperties": {"type": "integer"}, "default": {}},
         "path": {"type": "string", "format": "path", "default": "."},
     }
+
+
+@attrs.frozen(kw_only=True)
+class Document(Open):
+    """With members of its own."""
+
+
+def test_an_open_class_forbids_nothing():
+    assert "additionalProperties" not in Schemas().of_fields(Document)
 
 
 def test_some_fields_alone():

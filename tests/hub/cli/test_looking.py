@@ -82,18 +82,6 @@ def test_whatever_is_new_is_seen(root, monkeypatch, change):
     assert found(root) != before
 
 
-def test_a_folder_that_the_project_names_is_not_opened(root, monkeypatch):
-    """What a clone says is left out until its user trusts it, here too; and a login's folder is nobody's but the user's."""
-    transcript(root.parent / "theirs", OTHER, root, "Write d.py")
-    (root / "hub.toml").write_text(
-        f'[[providers.claude.accounts]]\nlabel = "x"\nconfigDir = "{root.parent}/theirs"\n'
-    )
-    assert {one["id"] for one in found(root)} == {f"claude:{SESSION}"}
-    monkeypatch.setenv("HUB_TRUST", "1")
-    with pytest.raises(HubError, match="read from your own configuration alone"):
-        found(root)
-
-
 def test_an_agent_that_starts_and_one_that_ends_are_seen(root, tmp_path):
     before = found(root)
     with running(tmp_path, cwd=root) as pid:
