@@ -65,23 +65,22 @@ class Context:
             with found.channel:
                 yield found
         finally:
-            leaving = Unsubscribe(found.token)
-            self.ref(_INBOXES[Unsubscribe]).try_cast(leaving)
+            self.ref(_INBOXES[Unsubscribe]).try_cast(Unsubscribe(found.token))
 
 
 Handler = Callable[[Context, Any], Awaitable[Any]]
 
 
-def call(make: type[Call[Any]] | Callable[[Any], Call[Any]], timeout: float | None = None) -> Handler:
+def call(make: type[Call[Any]] | Callable[[Any], Call[Any]], timeout: float = READ) -> Handler:
     """A handler that is one call.
 
     Args:
         make: The message of a request: its class where nothing is given, else what makes it of what is.
-        timeout: Seconds for the answer; None = `READ`.
+        timeout: Seconds for the answer.
     """
 
     async def handle(context: Context, given: Any) -> Any:
         message = make() if isinstance(make, type) else make(given)
-        return await context.call(message, timeout=READ if timeout is None else timeout)
+        return await context.call(message, timeout=timeout)
 
     return handle

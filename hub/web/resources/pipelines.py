@@ -9,6 +9,7 @@ from __future__ import annotations
 import trio
 
 from hub.api.base import Nothing
+from hub.api.convert import unstructure
 from hub.api.pipelines import Pipeline, Pipelines, RunOrder, RunStarted, RunStatus, Stored
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.pipeline.graph import read
@@ -20,26 +21,10 @@ from hub.web.route import get, post
 
 async def replace(context: Context, body: list[Pipeline]) -> JsonObject:
     """The graphs are read in a thread: there may be thousands of nodes."""
-    order = ReplacePipelines(await trio.to_thread.run_sync(read, [plain(pipeline) for pipeline in body]))
+    order = ReplacePipelines(
+        await trio.to_thread.run_sync(read, [unstructure(pipeline) for pipeline in body])
+    )
     return {"pipelines": await context.call(order)}
-
-
-def plain(pipeline: Pipeline) -> JsonObject:
-    """A pipeline as plain JSON values."""
-    return {
-        "name": pipeline.name,
-        "nodes": [
-            {
-                "id": node.id,
-                "provider": node.provider,
-                "task": node.task,
-                "dependsOn": node.depends_on,
-                "fallback": node.fallback,
-                "verify": node.verify,
-            }
-            for node in pipeline.nodes
-        ],
-    }
 
 
 async def run(context: Context, body: RunOrder) -> JsonObject:
