@@ -14,25 +14,28 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import attrs
 import trio
 
 from hub.actors.adapter import Adapter
 from hub.actors.approvals.actor import Approvals
-from hub.actors.approvals.shelf import Shelf
-from hub.actors.approvals.teller import Teller
+from hub.actors.approvals.shelf import Shelf, approval_store
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
+from hub.actors.claims import Claims
+from hub.actors.common.crash_loop import CrashLoopGuard
+from hub.actors.common.outbox import Outbox
 from hub.actors.detector.actor import Detector
 from hub.actors.detector.parts import assembled
 from hub.actors.detector.scout import Scout
-from hub.actors.errand import Errand, Jobs
+from hub.actors.errand import Jobs
 from hub.actors.events import EventLog
 from hub.actors.front import FrontEnd
-from hub.actors.jobs import Job
+from hub.actors.jobs import job_spec
 from hub.actors.knowledge.actor import Knowledge
+from hub.actors.knowledge.indexer import Hiding
 from hub.actors.launch import agent_launch
 from hub.actors.models.actor import Models
 from hub.actors.outcomes import Outcomes
@@ -40,31 +43,38 @@ from hub.actors.pipelines.actor import Pipelines
 from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
 from hub.actors.quota.actor import Quota
+from hub.actors.secrets import Secrets, own_keys
 from hub.actors.session.actor import Session
+from hub.actors.session.beginning import Beginnings
 from hub.actors.session.board import Board
+from hub.actors.session.desk import adapter_id
 from hub.actors.session.driver import Driver, hire
-from hub.actors.session.held import own_keys
+from hub.actors.session.homes import Homes
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import Ledger
+from hub.actors.session.queue import Queue
+from hub.actors.session.register import Register
+from hub.actors.session.roster import Roster
+from hub.actors.session.routing import Routing
 from hub.actors.session.tally import Tallies
 from hub.actors.settings.actor import Settings
-from hub.actors.stumbles import Stumbles
 from hub.domain.config.reader import Config
-from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.rules import Where
 from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.io.kingfisher import Detection
+from hub.io.pipelines import run_store
 from hub.io.places import Places, load_or_create_key
 from hub.io.trust import Gate
 from hub.mcp.http import ToolsApp
-from hub.messages import Dispatch
+from hub.message_map import Slots
+from hub.messages import AdapterInbox, AgentBatch, Dispatch, SessionInbox
 from hub.providers.base import Provider
 from hub.providers.registry import load_all, quota_client
-from hub.scrubbing import Scrubbing
 from hub.web.context import Context
 from hub.web.server import Bound, serve
 from supervisors import (
+    Actor,
     Backoff,
     ChildSpec,
     DynamicHandle,
@@ -79,10 +89,7 @@ from supervisors import (
     supervisor_spec,
 )
 
-_NAMED = (
-    *("audit", "events", "settings", "knowledge", "breakers", "quota", "outcomes", "models", "approvals"),
-    *("session", "pipelines", "front", "detector"),
-)
+M = TypeVar("M")
 _INTENSITY = 10
 _PERIOD = 30.0
 _MAX_JOBS = 16
@@ -109,31 +116,30 @@ class App:
         default=attrs.Factory(lambda self: load_all(lambda: self.config), takes_self=True)
     )
     gate: Gate | None = None
-    insist_on_trust: Callable[[str], None] = lambda _: None
-    """As in the daemon's order."""
+    insist_on_trust: Callable[[str], None] = lambda _: None  # as in the daemon's order
     bound: Bound | None = None
     """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None
     """The tree's snapshot function, once the tree runs."""
-    _slots: dict[str, Slot[Any]] = attrs.field(factory=dict)
+    slots: Slots = attrs.field(factory=Slots)
     _jobs: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("jobs"))
     _adapters: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("adapters"))
-    _stumbles: Stumbles = attrs.field(factory=Stumbles)
-    _pipeline_stumbles: Stumbles = attrs.field(factory=Stumbles)
+    _running: DynamicHandle = attrs.field(factory=lambda: DynamicHandle("running"))
+    _sessions: dict[str, tuple[ChildSpec, Ref[SessionInbox]]] = attrs.field(factory=dict)  # by id
+    _homes: dict[str, Places] = attrs.field(factory=dict)
+    _pipeline_crash_loop: CrashLoopGuard = attrs.field(factory=CrashLoopGuard)
     _detection: Detection = attrs.field(factory=Detection)
-    scrubbing: Scrubbing = attrs.field(factory=Scrubbing)
+    secrets: Secrets = attrs.field(init=False)
+    """What is hidden in whatever leaves the daemon, by the settings that were read last."""
     listening: trio.Event = attrs.field(factory=trio.Event)
     failure: HubError | None = None
     """Why the daemon cannot go on, or did not end in order."""
     failed: trio.Event = attrs.field(factory=trio.Event)
 
     def __attrs_post_init__(self) -> None:
-        for name in _NAMED:
-            self._slots[name] = Slot(name)
-
-    def ref(self, name: str) -> Ref[Any]:
-        """The reference of one of the named actors."""
-        return self._slots[name].ref
+        self.secrets = Secrets(
+            own_keys(), self.providers, self.places.dotenv, self._detection, lambda: self.config
+        )
 
     def tree(self) -> SupervisorSpec:
         """The root's children in start order; they stop in reverse."""
@@ -142,10 +148,11 @@ class App:
             intensity=_INTENSITY,
             period=_PERIOD,
             children=[
-                self._actor("breakers", self._breakers),
-                self._actor("quota", self._quota),
-                self._actor("outcomes", self._outcomes),
-                self._actor("detector", self._detector),
+                self._actor(self.slots.breakers, self._breakers),
+                self._actor(self.slots.claims, lambda: Claims(self.places, self.slots.sessions.ref)),
+                self._actor(self.slots.quota, self._quota),
+                self._actor(self.slots.outcomes, lambda: Outcomes(self.places, self.slots.events.ref)),
+                self._actor(self.slots.detector, self._detector),
             ],
         )
         work = SupervisorSpec(
@@ -154,8 +161,9 @@ class App:
             period=_PERIOD,
             children=[
                 dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
-                self._actor("session", self._session),
-                self._actor("pipelines", self._pipelines),
+                dynamic_spec("running", self._running, intensity=_INTENSITY, period=_PERIOD),
+                self._actor(self.slots.sessions, self._register),
+                self._actor(self.slots.pipelines, self._pipelines),
             ],
         )
         return SupervisorSpec(
@@ -163,169 +171,200 @@ class App:
             intensity=_INTENSITY,
             period=_PERIOD,
             children=[
-                self._actor("audit", self._audit),
-                self._actor("events", self._events),
-                self._actor("settings", self._settings),
-                self._actor("knowledge", self._knowledge, backoff=_GRAPH_BACKOFF),
+                self._actor(self.slots.audit, self._audit),
+                self._actor(self.slots.events, self._events),
+                self._actor(self.slots.settings, self._settings),
+                self._actor(self.slots.knowledge, self._knowledge, backoff=_GRAPH_BACKOFF),
                 supervisor_spec("watch", watch),
-                self._actor("approvals", self._approvals),
+                self._actor(self.slots.approvals, self._approvals),
                 supervisor_spec("work", work),
                 dynamic_spec(
                     "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
                 ),
-                self._actor("models", self._models),
-                self._actor("front", self._front),
+                self._actor(self.slots.models, self._models),
+                self._actor(self.slots.front, self._front),
             ],
         )
 
-    def _actor(self, name: str, factory: Callable[[], Any], backoff: Backoff | None = None) -> ChildSpec:
-        return actor_spec(name, factory, self._slots[name], backoff=backoff)
+    def _actor(
+        self, slot: Slot[M], factory: Callable[[], Actor[M]], backoff: Backoff | None = None
+    ) -> ChildSpec:
+        return actor_spec(slot.name, factory, slot, backoff=backoff)
 
     def _audit(self) -> AuditWriter:
         return AuditWriter(self.places, load_or_create_key("audit"), self.fails)
 
     def _events(self) -> EventLog:
-        return EventLog(self.places, self.ref("audit"), time.time)
+        return EventLog(self.places, self.slots.audit.ref, time.time)
 
     def _settings(self) -> Settings:
         return Settings(
             self.places,
             self._read_config,
             self.providers,
-            audit=self.ref("audit"),
-            events=self.ref("events"),
+            audit=self.slots.audit.ref,
+            events=self.slots.events.ref,
             clock=time.time,
             jobs=self._errands(),
             gate=self.gate,
         )
 
     def _knowledge(self) -> Knowledge:
-        return Knowledge(self.places, self.ref("events"), time.time, self.scrubbing.hiding())
+        return Knowledge(
+            self.places,
+            self.slots.events.ref,
+            time.time,
+            Hiding(self.secrets.file, self.secrets.known_in, self.secrets.rules),
+        )
 
     def _breakers(self) -> Breakers:
-        return Breakers(self.places, self.ref("events"), time.time, self.ref("quota"), self.ref("audit"))
+        return Breakers(
+            self.places, self.slots.events.ref, time.time, self.slots.quota.ref, self.slots.audit.ref
+        )
 
     def _quota(self) -> Quota:
         return Quota(
             self.places,
-            events=self.ref("events"),
-            settings=self.ref("settings"),
-            session=self.ref("session"),
+            events=self.slots.events.ref,
+            settings=self.slots.settings.ref,
+            session=self.slots.sessions.ref,
             providers=self.providers,
             clients=quota_client,
             clock=time.time,
         )
 
-    def _outcomes(self) -> Outcomes:
-        return Outcomes(self.places, self.ref("events"))
-
     def _detector(self) -> Detector:
         return assembled(
             Scout(self.places.root, self.providers, self.config),
             self.places,
-            self.ref,
             self._errands(),
-            arm=self.scrubbing.arm,
-            scrub=self.scrubbing.value,
+            audit=self.slots.audit.ref,
+            events=self.slots.events.ref,
+            sessions=self.slots.sessions.ref,
+            quota=self.slots.quota.ref,
+            settings=self.slots.settings.ref,
+            arm=self.secrets.arm,
+            scrub=self.secrets.value,
             new_id=new_id,
         )
 
     def _approvals(self) -> Approvals:
-        teller = Teller(self.ref("audit"), self.ref("events"), time.time, self.scrubbing.value)
         where = Where(str(self.places.root), str(Path.home()))
-        shelf, known = Shelf(self.places, time.time), self.config.approvals
-        return Approvals(shelf, teller, self.ref("settings"), time.time, known=known, where=where)
+        shelf, known = Shelf(approval_store(self.places)), self.config.approvals
+        return Approvals(shelf, self._outbox(), self.slots.settings.ref, known=known, where=where)
 
     def _models(self) -> Models:
-        return Models(self.places, self.ref("settings"), self.providers, self._errands(), time.time)
+        return Models(self.places, self.slots.settings.ref, self.providers, self._errands(), time.time)
 
     def _pipelines(self) -> Pipelines:
-        return Pipelines(self.places, self.ref("settings"), self.providers, self._conductor)
+        return Pipelines(self.places, self.slots.settings.ref, self.providers, self._conductor)
 
     def _conductor(self) -> Conductor:
-        book = Book(self.places, self.ref("audit"), self.ref("events"), time.time, self.scrubbing.value)
-        return Conductor(book, self.places.root, self.ref("session"), new_id, self._pipeline_stumbles)
+        book = Book(run_store(self.places), self._outbox())
+        sessions, settings = self.slots.sessions.ref, self.slots.settings.ref
+        return Conductor(book, self.places.root, sessions, settings, new_id, self._pipeline_crash_loop)
+
+    def _outbox(self) -> Outbox:
+        return Outbox(self.slots.events.ref, time.time, self.slots.audit.ref, self.secrets.value)
 
     def _errands(self) -> Jobs:
-        return Jobs(self._jobs, self._job_spec, new_id)
-
-    def _job_spec(self, job: str, errand: Errand) -> ChildSpec:
-        """One temporary child a job: who wants it done once more asks once more."""
-        redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
-
-        def make() -> Job:
-            return Job(
-                job,
-                errand,
-                events=self.ref("events"),
-                settings=self.ref("settings"),
-                scrub=redactor.text,
-                clock=time.time,
-            )
-
-        return actor_spec(job, make, Slot(f"job {job}"), restart=Restart.TEMPORARY)
+        spec = partial(job_spec, self.slots.events.ref, self.slots.settings.ref, time.time)
+        return Jobs(self._jobs, spec, new_id)
 
     def _read_config(self) -> Config:
         self.config = self.load_config()
         return self.config
 
-    def _session(self) -> Session:
-        kit = self._session_kit()
-        return Session(kit, self._hire(kit))
+    def _register(self) -> Register:
+        kit = self._session_kit(self.places)
+        return Register(
+            kit,
+            Roster(Homes(self.places, self._ledger), self._running, self._session_spec),
+            Queue(self.places),
+            Beginnings(kit, Routing(kit)),
+        )
 
-    def _session_kit(self) -> Kit:
+    def _session_spec(self, places: Places, session_id: str) -> tuple[ChildSpec, Ref[SessionInbox]]:
+        """One child a session; it is started again where it falls, and let go of when it has ended."""
+        found = self._sessions.get(session_id)
+        if found is None:
+            slot: Slot[SessionInbox] = Slot(f"session {session_id}")
+            crash_loop = CrashLoopGuard()
+
+            def make() -> Session:
+                kit = self._session_kit(self._homes[session_id], crash_loop)
+                return Session(kit, self._hire(kit, slot.ref))
+
+            spec = actor_spec(session_id, make, slot, restart=Restart.TRANSIENT)
+            found = self._sessions[session_id] = spec, slot.ref
+        self._homes[session_id] = places
+        return found
+
+    def _hire(self, kit: Kit, session: Ref[AgentBatch]) -> Driver:
+        return hire(kit, self._adapters, partial(self._adapter_spec, kit, session))
+
+    def _ledger(self, places: Places) -> Ledger:
+        return Ledger(places, self.slots.audit.ref, self.slots.events.ref, time.time)
+
+    def _session_kit(self, places: Places, crash_loop: CrashLoopGuard | None = None) -> Kit:
         """Fresh for each incarnation: all that lasts is in the ledger's file."""
-        self.scrubbing.kit = Kit(
-            places=self.places,
-            ledger=Ledger(self.places, self.ref("audit"), self.ref("events"), time.time),
+        return Kit(
+            places=places,
+            ledger=self._ledger(places),
             board=Board(),
-            audit=self.ref("audit"),
-            events=self.ref("events"),
-            breakers=self.ref("breakers"),
-            quota=self.ref("quota"),
-            settings=self.ref("settings"),
-            approvals=self.ref("approvals"),
-            knowledge=self.ref("knowledge"),
+            audit=self.slots.audit.ref,
+            events=self.slots.events.ref,
+            breakers=self.slots.breakers.ref,
+            quota=self.slots.quota.ref,
+            settings=self.slots.settings.ref,
+            approvals=self.slots.approvals.ref,
+            knowledge=self.slots.knowledge.ref,
+            claims=self.slots.claims.ref,
             providers=self.providers,
-            keys=own_keys(),
+            keys=self.secrets.keys,
             config=self.config,
             tallies=Tallies(),
             new_id=new_id,
             clock=time.time,
             chance=random.random,
-            stumbles=self._stumbles,
+            crash_loop=crash_loop or CrashLoopGuard(),
             detection=self._detection,
         )
-        return self.scrubbing.kit
 
-    def _hire(self, kit: Kit) -> Driver:
-        return hire(kit, self._adapters, partial(self._adapter_spec, kit))
-
-    def _adapter_spec(self, kit: Kit, dispatch: Dispatch) -> tuple[ChildSpec, Ref[Any]]:
+    def _adapter_spec(
+        self, kit: Kit, session: Ref[AgentBatch], dispatch: Dispatch
+    ) -> tuple[ChildSpec, Ref[AdapterInbox]]:
         """One temporary child a dispatch: an agent's end is news for the session, never a restart."""
-        slot: Slot[Any] = Slot(f"adapter {dispatch.assignment.dispatch_id}")
+        slot: Slot[AdapterInbox] = Slot(f"adapter {dispatch.assignment.dispatch_id}")
         provider = self.providers[dispatch.provider]
 
         def make() -> Adapter:
             return Adapter(
                 dispatch,
                 provider,
-                self.ref("session"),
-                kit.redactor(),
+                session,
+                kit.secrets.events(),
                 lambda: agent_launch(
                     provider,
                     dispatch.assignment,
                     kit.config,
-                    kit.env_of(provider.name, dispatch.assignment.account.label),
+                    kit.secrets.env_of(provider.name, dispatch.assignment.account.label),
                 ),
             )
 
-        spec = actor_spec(dispatch.assignment.dispatch_id, make, slot, restart=Restart.TEMPORARY)
+        spec = actor_spec(
+            adapter_id(dispatch.assignment.session_id, dispatch.assignment.dispatch_id),
+            make,
+            slot,
+            restart=Restart.TEMPORARY,
+        )
         return spec, slot.ref
 
     def context(self) -> Context:
         """What serves the API's routes."""
-        return Context(self.places, self.ref, self._snapshot, self.scrubbing.file, self.insist_on_trust)
+        return Context(
+            self.places, self.slots.of_front, self._snapshot, self.secrets.file, self.insist_on_trust
+        )
 
     def _front(self) -> FrontEnd:
         port = self.bound.port if self.bound is not None else self.port
@@ -335,7 +374,7 @@ class App:
             self.context(),
             host=self.host,
             port=port,
-            redact=self.scrubbing.value,
+            redact=self.secrets.value,
             origins=server.allowed_origins,
             token=server.token,
             project=str(self.places.root),

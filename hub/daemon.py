@@ -23,10 +23,10 @@ import trio
 
 from hub import __version__
 from hub.actors.clock import iso
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
+from hub.actors.common.outbox import Outbox
 from hub.app import App
 from hub.domain.config.reader import Config
-from hub.domain.event import Tag
 from hub.errors import Code, HubError, install_broken
 from hub.io import failpoints, garbage, hub_dir
 from hub.io.atomic import sweep_temps, write_atomic
@@ -35,12 +35,12 @@ from hub.io.log import scrubbed_log
 from hub.io.places import Places, make_private_dir
 from hub.io.run_sweep import sweep_runs
 from hub.io.sealed import NotSealed
-from hub.io.sqlite import NewEvent
 from hub.io.trust import Gate
-from hub.messages import AuditAppend, AuditEntry, Detach, EventAppend, RequestStop, StopPipeline
+from hub.messages import AuditAppend, AuditEntry, Detach, StopAll, StopPipeline
 from hub.owners import Owners
+from hub.providers.registry import signatures
 from hub.web.server import Bound
-from supervisors import Call, Root, SupEvent, run_root
+from supervisors import Ref, Root, Sent, SupEvent, run_root
 
 _OUT_OF_FILES = (errno.EMFILE, errno.ENFILE)
 _BREATH = 0.2
@@ -48,6 +48,7 @@ _BREATH = 0.2
 _WATCHDOG = 120.0
 _STOP_TIMEOUT = 60.0
 _CALL_TIMEOUT = 10.0
+M = TypeVar("M")
 T = TypeVar("T")
 
 
@@ -142,7 +143,7 @@ async def run_daemon(
             gate=order.gate,
             insist_on_trust=order.insist_on_trust,
         )
-        log.enter_context(scrubbed_log(app.scrubbing.value))
+        log.enter_context(scrubbed_log(app.secrets.value))
         async with trio.open_nursery() as nursery:
             daemon = Daemon(app, detach=order.detach)
             if order.signals:
@@ -171,7 +172,7 @@ async def run_daemon(
 async def _load_agents(app: App) -> None:
     """In a worker thread, while nobody waits for it: their code is a tenth of the daemon's."""
     try:
-        await imported(lambda: list(app.providers.values()))
+        await imported(lambda: [*app.providers.values(), signatures()])
     except ImportError as error:
         app.fails(install_broken(error))
     garbage.keep()
@@ -228,7 +229,9 @@ async def _announced(app: App) -> HubError | None:
     """
     data = {"version": __version__, "pid": os.getpid(), "port": app.bound.port if app.bound else 0}
     try:
-        await app.ref("audit").call(AuditAppend([AuditEntry("daemon_started", data)]), timeout=_CALL_TIMEOUT)
+        await app.slots.audit.ref.call(
+            AuditAppend([AuditEntry("daemon_started", data)]), timeout=_CALL_TIMEOUT
+        )
     except trio.TooSlowError:
         raise HubError(
             Code.TIMEOUT,
@@ -242,18 +245,9 @@ async def _announced(app: App) -> HubError | None:
 
 async def _warned(app: App, order: Order, warnings: list[HubError]) -> None:
     """On the event log too: whoever comes later finds it there."""
-    events = [
-        NewEvent(
-            str(Tag.ERROR),
-            error.detail,
-            {"code": str(error.code), "hint": error.hint},
-            int(order.clock() * 1000),
-        )
-        for error in warnings
-    ]
-    if events:
-        with contextlib.suppress(HubError, trio.TooSlowError):
-            await app.ref("events").call(EventAppend(events), timeout=_CALL_TIMEOUT)
+    outbox = Outbox(app.slots.events.ref, order.clock, patience=_CALL_TIMEOUT)
+    for error in warnings:
+        await outbox.trouble(error)
 
 
 def _guarded(order: Order) -> tuple[Order, str]:
@@ -292,24 +286,24 @@ async def _end_on_request(daemon: Daemon, root: Root) -> None:
     await daemon.stop_requested()
     app = daemon.app
     if daemon.detach:
-        app.ref("session").try_cast(Detach())
+        app.slots.sessions.ref.try_cast(Detach())
         root.request_stop()
         return
     try:
         with trio.fail_after(_STOP_TIMEOUT):
-            # First the run, so that no further node starts; then the session, its own or another.
-            await _ended(app, "pipelines", StopPipeline())
-            # Asked again of a session that is just restarting: its agent must not outlive an ordered stop.
-            await _ended(app, "session", RequestStop("daemon"))
+            # First the run, so that no further node starts; then the sessions, its own and others.
+            await _ended(app, app.slots.pipelines.ref, StopPipeline())
+            # Asked again of what is just restarting: no agent must outlive an ordered stop.
+            await _ended(app, app.slots.sessions.ref, StopAll("daemon"))
     except trio.TooSlowError:
-        app.fails(HubError(Code.TIMEOUT, f"The session did not end within {_STOP_TIMEOUT:g} s."))
+        app.fails(HubError(Code.TIMEOUT, f"The sessions did not end within {_STOP_TIMEOUT:g} s."))
     root.request_stop()
 
 
-async def _ended(app: App, name: str, order: Call[object]) -> None:
+async def _ended(app: App, ref: Ref[M], order: Sent[M, object]) -> None:
     """What keeps a session from ending, such as a full disk, is told at the end; it does not keep the daemon."""
     try:
-        await insist(app.ref(name), order)
+        await call_until_answered(ref, order)
     except HubError as error:
         if error.code is not Code.NO_ACTIVE_SESSION:
             app.fails(error)
@@ -321,7 +315,7 @@ async def _end_on_failure(app: App, root: Root) -> None:
     An fsync that failed is not tried again: the next daemon reads what the disk really holds, and goes on from there.
     """
     await app.failed.wait()
-    app.ref("session").try_cast(Detach())
+    app.slots.sessions.ref.try_cast(Detach())
     root.request_stop()
 
 

@@ -31,6 +31,7 @@ class Code(StrEnum):
     INVALID = "invalid"
     SESSION_ALREADY_RUNNING = "session_already_running"
     NO_ACTIVE_SESSION = "no_active_session"
+    WHICH_SESSION = "which_session"
     HANDOFF_IN_PROGRESS = "handoff_in_progress"
     REPLY_UNSUPPORTED = "reply_unsupported"
     APPROVAL_RESOLVED = "approval_resolved"
@@ -137,7 +138,13 @@ RULES: dict[Code, Rule] = {
     Code.HEADERS_TOO_LARGE: Rule(431, 2, "The header block is too large", "Keep headers under 16 KiB."),
     Code.INVALID: Rule(422, 2, "A field does not validate", "Correct what is named, then try again."),
     Code.SESSION_ALREADY_RUNNING: Rule(
-        409, 1, "A session is already running", "Wait for it, or stop it: hub stop"
+        409,
+        1,
+        "A session is already running",
+        "Wait for it, stop it: hub stop, or let yours wait for its turn: hub run --queue",
+    ),
+    Code.WHICH_SESSION: Rule(
+        409, 1, "More than one session is meant", "Say which: add its id, or the beginning of it"
     ),
     Code.NO_ACTIVE_SESSION: Rule(409, 1, "No session is active", 'Start one: hub run "task"'),
     Code.HANDOFF_IN_PROGRESS: Rule(409, 1, "A handoff is under way", "Watch it: hub logs -f"),

@@ -13,94 +13,14 @@ Tests: tests/hub/test_messages.py
 
 from __future__ import annotations
 
+from typing import Never, TypeVar, get_args
+
 import attrs
 
-from hub.messages import (
-    AdapterAnswer,
-    AdapterInterrupt,
-    AdapterPause,
-    AdapterReply,
-    AdapterStop,
-    AddAccount,
-    Adopt,
-    AgentBatch,
-    AskApproval,
-    AuditAppend,
-    AuditHead,
-    AuditHistory,
-    AuditIntact,
-    AuditLastEvent,
-    BreakerAttempt,
-    BreakerClosed,
-    BreakerFailure,
-    BreakerSnapshots,
-    BreakerSuccess,
-    BreakerWithdrawn,
-    CancelPull,
-    Detach,
-    Detect,
-    DrawIntent,
-    EventAppend,
-    EventsHead,
-    EventsOfDispatch,
-    EventsOfSession,
-    EventsOnRecord,
-    EventsSince,
-    GetApprovals,
-    GetConfig,
-    GetContract,
-    GetCost,
-    GetGraph,
-    GetGraphDetail,
-    GetGraphNodes,
-    GetLogins,
-    GetOutcomes,
-    GetPipelineRun,
-    GetPipelines,
-    GetProfiles,
-    GetProspects,
-    GetProviders,
-    GetRedactions,
-    GetSessionFacts,
-    GetStandings,
-    GetStatus,
-    GetVision,
-    GetWallet,
-    IndexCode,
-    Install,
-    LaunchModel,
-    ListModels,
-    LogIn,
-    Look,
-    PatchProvider,
-    PatchVision,
-    ProviderChanged,
-    ProvidersConfigured,
-    PullModel,
-    PutProfile,
-    QuotaSeen,
-    ReleaseRun,
-    RemoveAccount,
-    RemoveProfile,
-    ReplacePipelines,
-    RequestHandoff,
-    RequestPause,
-    RequestReply,
-    RequestStop,
-    ResolveApproval,
-    Retrieve,
-    RunPipeline,
-    SessionEnd,
-    SetKey,
-    SpentElsewhere,
-    StartRun,
-    StopPipeline,
-    Subscribe,
-    SwitchAccount,
-    Unsubscribe,
-    WhoBegins,
-    WithdrawApprovals,
-)
+from hub import messages as m
+from supervisors import Ref, Slot
+
+M = TypeVar("M")
 
 
 @attrs.frozen
@@ -115,88 +35,124 @@ class Edge:
     """What happens when the inbox is full: `wait`, `refuse` (the sender is told) or `drop` (it is repeated later)."""
 
 
-_SESSION_VIEWS = (GetStatus, GetProviders, GetCost, GetRedactions, GetContract, GetSessionFacts)
-_SESSION_ORDERS = (StartRun, RequestHandoff, RequestPause, RequestReply, RequestStop)
-_BREAKERS = (BreakerAttempt, BreakerClosed, BreakerFailure, BreakerSuccess, BreakerWithdrawn)
-_AGENT_ORDERS = (AdapterReply, AdapterAnswer, AdapterInterrupt, AdapterStop, AdapterPause)
-
-_WATCHERS: tuple[tuple[str, tuple[type, ...]], ...] = (
-    ("models", (ListModels, PullModel, CancelPull, LaunchModel, Look)),
-    ("detector", (Detect, Adopt)),
-    ("outcomes", (GetOutcomes,)),
-    ("knowledge", (GetGraph, GetGraphNodes, GetGraphDetail, Retrieve, IndexCode)),
-)
-_DETECTOR: tuple[tuple[str, tuple[type, ...]], ...] = (
-    ("settings", (GetConfig,)),
-    ("events", (EventAppend, EventsSince)),
-    ("audit", (AuditAppend,)),
-    ("session", (StartRun, WhoBegins, GetSessionFacts)),
-    ("quota", (SpentElsewhere,)),
-)
-
-
-def _edges() -> tuple[Edge, ...]:
+def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
     rows: list[Edge] = []
 
     def blocking(sender: str, receiver: str, *messages: type) -> None:
-        rows.extend(Edge(sender, receiver, m, blocking=True, overflow="wait") for m in messages)
+        rows.extend(Edge(sender, receiver, one, blocking=True, overflow="wait") for one in messages)
 
     def posting(sender: str, receiver: str, overflow: str, *messages: type) -> None:
-        rows.extend(Edge(sender, receiver, m, blocking=False, overflow=overflow) for m in messages)
+        rows.extend(Edge(sender, receiver, one, blocking=False, overflow=overflow) for one in messages)
 
-    blocking("front", "pipelines", GetPipelines, ReplacePipelines, RunPipeline, GetPipelineRun, StopPipeline)
-    blocking("root", "pipelines", StopPipeline)
-    blocking("pipelines", "session", StartRun, SessionEnd, ReleaseRun, RequestStop, GetSessionFacts)
-    blocking("pipelines", "events", EventAppend)
-    blocking("pipelines", "audit", AuditAppend)
-    blocking("pipelines", "settings", GetConfig)
-    blocking("front", "session", *_SESSION_ORDERS, *_SESSION_VIEWS)
-    blocking("front", "events", EventsSince, Subscribe)
-    posting("front", "events", "drop", Unsubscribe)
-    blocking("front", "settings", GetConfig, ProvidersConfigured, PatchProvider, SetKey)
-    blocking("front", "settings", AddAccount, SwitchAccount, RemoveAccount, Install, LogIn)
-    blocking("front", "settings", GetProfiles, PutProfile, RemoveProfile, GetVision, PatchVision)
-    for receiver, messages in _WATCHERS:
-        blocking("front", receiver, *messages)
-    blocking("models", "settings", GetConfig)
-    for receiver, messages in _DETECTOR:
-        blocking("detector", receiver, *messages)
+    blocking("root", "pipelines", m.StopPipeline)
+    blocking("root", "sessions", m.StopAll)
+    blocking("pipelines", "sessions", m.StartRun, m.SessionEnd, m.ReleaseRun, m.RequestStop)
+    blocking("pipelines", "sessions", m.GetSessionFacts, m.GetInUse)
+    blocking("pipelines", "events", m.EventAppend)
+    blocking("pipelines", "audit", m.AuditAppend)
+    blocking("pipelines", "settings", m.GetConfig)
+    blocking("front", "sessions", m.StartRun, *get_args(m.SessionOrder), *get_args(m.SessionQuestion))
+    blocking("front", "sessions", m.GetProviders, m.GetSessions, m.GetInUse)
+    blocking("sessions", "session", *get_args(m.SessionQuestion), *get_args(m.SessionOrder))
+    blocking("sessions", "session", m.SessionEnd, m.ReleaseRun)
+    posting("sessions", "session", "drop", *get_args(m.SessionNews))
+    posting("claims", "sessions", "drop", m.AccountFreed)
+    blocking("session", "claims", m.ClaimAccount, m.ReleaseAccount, m.GetClaims)
+    blocking("sessions", "events", m.EventAppend)
+    blocking("sessions", "audit", m.AuditAppend)
+    blocking("sessions", "breakers", m.BreakerClosed)
+    blocking("sessions", "settings", m.GetConfig, m.GetLogins)
+    blocking("sessions", "quota", m.GetProspects, m.GetStandings)
+    blocking("sessions", "claims", m.GetClaims, m.RetainClaims)
+    blocking("front", "events", m.EventsSince, m.Subscribe)
+    posting("front", "events", "drop", m.Unsubscribe)
+    blocking("front", "settings", m.GetConfig, m.ProvidersConfigured, m.PatchProvider, m.SetKey)
+    blocking("front", "settings", m.AddAccount, m.SwitchAccount, m.RemoveAccount, m.Install, m.LogIn)
+    blocking("front", "settings", m.GetProfiles, m.PutProfile, m.RemoveProfile, m.GetVision, m.PatchVision)
+    blocking("front", "pipelines", *get_args(m.PipelinesInbox))
+    blocking("front", "models", *get_args(m.ModelsInbox))
+    blocking("front", "detector", *get_args(m.DetectorInbox))
+    blocking("front", "outcomes", m.GetOutcomes)
+    blocking("front", "knowledge", m.GetGraph, m.GetGraphNodes, m.GetGraphDetail, m.Retrieve, m.IndexCode)
+    blocking("models", "settings", m.GetConfig)
+    blocking("detector", "settings", m.GetConfig)
+    blocking("detector", "events", m.EventAppend, m.EventsSince)
+    blocking("detector", "audit", m.AuditAppend)
+    blocking("detector", "sessions", m.StartRun, m.WhoBegins, m.GetInUse)
+    blocking("detector", "quota", m.SpentElsewhere)
     for reader in ("outcomes", "knowledge"):
-        blocking(reader, "events", EventsHead, Subscribe)
-        posting(reader, "events", "drop", Unsubscribe)
-    blocking("knowledge", "events", EventAppend)
-    blocking("job", "events", EventAppend)
-    posting("job", "settings", "drop", ProviderChanged)
-    blocking("settings", "events", EventAppend)
-    blocking("settings", "audit", AuditAppend)
-    blocking("front", "breakers", BreakerSnapshots)
-    blocking("front", "quota", GetWallet)
-    blocking("front", "audit", AuditHead, AuditHistory, AuditAppend)
-    blocking("adapter", "session", AgentBatch)
-    blocking("session", "events", EventAppend, EventsHead, EventsOfDispatch, EventsOfSession, EventsOnRecord)
-    blocking("session", "knowledge", DrawIntent)
-    blocking("session", "audit", AuditAppend, AuditHead, AuditIntact)
-    blocking("session", "settings", GetConfig, GetLogins)
-    blocking("session", "breakers", *_BREAKERS)
-    blocking("session", "quota", GetProspects, GetStandings)
-    for receiver, message in (("events", EventAppend), ("quota", GetStandings), ("audit", AuditAppend)):
+        blocking(reader, "events", m.EventsHead, m.Subscribe)
+        posting(reader, "events", "drop", m.Unsubscribe)
+    blocking("knowledge", "events", m.EventAppend)
+    blocking("job", "events", m.EventAppend)
+    posting("job", "settings", "drop", m.ProviderChanged)
+    blocking("settings", "events", m.EventAppend)
+    blocking("settings", "audit", m.AuditAppend)
+    blocking("front", "breakers", m.BreakerSnapshots)
+    blocking("front", "quota", m.GetWallet)
+    blocking("front", "audit", m.AuditHead, m.AuditHistory, m.AuditAppend)
+    blocking("adapter", "session", m.AgentBatch)
+    blocking(
+        "session",
+        "events",
+        m.EventAppend,
+        m.EventsHead,
+        m.EventsOfDispatch,
+        m.EventsOfSession,
+        m.EventsOnRecord,
+    )
+    blocking("session", "knowledge", m.DrawIntent)
+    blocking("session", "audit", m.AuditAppend, m.AuditHead, m.AuditIntact)
+    blocking("session", "settings", m.GetConfig, m.GetLogins)
+    blocking("session", "breakers", m.BreakerAttempt, m.BreakerClosed, m.BreakerFailure)
+    blocking("session", "breakers", m.BreakerSuccess, m.BreakerWithdrawn)
+    blocking("session", "quota", m.GetProspects, m.GetStandings)
+    for receiver, message in (("events", m.EventAppend), ("quota", m.GetStandings), ("audit", m.AuditAppend)):
         blocking("breakers", receiver, message)
-    blocking("quota", "events", EventAppend, EventsHead, Subscribe)
-    posting("quota", "events", "drop", Unsubscribe)
-    blocking("quota", "settings", GetConfig)
-    posting("quota", "session", "drop", QuotaSeen)
-    blocking("events", "audit", AuditAppend, AuditLastEvent)
-    blocking("front", "approvals", GetApprovals, ResolveApproval)
-    blocking("session", "approvals", AskApproval, WithdrawApprovals)
-    blocking("approvals", "settings", GetConfig)
-    blocking("approvals", "events", EventAppend)
-    blocking("approvals", "audit", AuditAppend)
-    posting("session", "adapter", "refuse", *_AGENT_ORDERS)
-    posting("root", "session", "refuse", Detach)
+    blocking("quota", "events", m.EventAppend, m.EventsHead, m.Subscribe)
+    posting("quota", "events", "drop", m.Unsubscribe)
+    blocking("quota", "settings", m.GetConfig)
+    posting("quota", "sessions", "drop", m.QuotaSeen)
+    blocking("events", "audit", m.AuditAppend, m.AuditLastEvent)
+    blocking("front", "approvals", m.GetApprovals, m.ResolveApproval)
+    blocking("session", "approvals", m.AskApproval, m.WithdrawApprovals)
+    blocking("approvals", "settings", m.GetConfig)
+    blocking("approvals", "events", m.EventAppend)
+    blocking("approvals", "audit", m.AuditAppend)
+    posting("session", "adapter", "refuse", *get_args(m.AdapterInbox))
+    posting("root", "sessions", "refuse", m.Detach)
     return tuple(rows)
 
 
 EDGES: tuple[Edge, ...] = _edges()
+
+
+@attrs.frozen
+class Slots:
+    """The actors that have a name, each with its inbox. Those of a session, an agent or a job are made with it."""
+
+    audit: Slot[m.AuditInbox] = attrs.Factory(lambda: Slot("audit"))
+    events: Slot[m.EventsInbox] = attrs.Factory(lambda: Slot("events"))
+    settings: Slot[m.SettingsInbox] = attrs.Factory(lambda: Slot("settings"))
+    knowledge: Slot[m.KnowledgeInbox] = attrs.Factory(lambda: Slot("knowledge"))
+    breakers: Slot[m.BreakersInbox] = attrs.Factory(lambda: Slot("breakers"))
+    claims: Slot[m.ClaimsInbox] = attrs.Factory(lambda: Slot("claims"))
+    quota: Slot[m.QuotaInbox] = attrs.Factory(lambda: Slot("quota"))
+    outcomes: Slot[m.OutcomesInbox] = attrs.Factory(lambda: Slot("outcomes"))
+    detector: Slot[m.DetectorInbox] = attrs.Factory(lambda: Slot("detector"))
+    approvals: Slot[m.ApprovalsInbox] = attrs.Factory(lambda: Slot("approvals"))
+    sessions: Slot[m.SessionsInbox] = attrs.Factory(lambda: Slot("sessions"))
+    pipelines: Slot[m.PipelinesInbox] = attrs.Factory(lambda: Slot("pipelines"))
+    models: Slot[m.ModelsInbox] = attrs.Factory(lambda: Slot("models"))
+    front: Slot[Never] = attrs.Factory(lambda: Slot("front"))
+
+    def of_front(self, message: type[M]) -> Ref[M]:
+        """Whose inbox a message of the front end goes to. Raises KeyError where it has no row."""
+        slot: Slot[M] = getattr(self, _OF_FRONT[message])
+        return slot.ref
+
+
+_OF_FRONT = {edge.message: edge.receiver for edge in EDGES if edge.sender == "front"}
 
 
 def document() -> str:

@@ -7,7 +7,7 @@ starts its children in order, stops them in reverse, and restarts the ones that 
 
     import attrs
     import trio
-    from supervisors import Actor, ActorDied, Call, Slot, SupervisorSpec, actor_spec, run_root
+    from supervisors import Actor, ActorDied, Answer, Call, Slot, SupervisorSpec, actor_spec, run_root
 
     @attrs.frozen
     class Add(Call[int]):  # answered with the total
@@ -22,13 +22,13 @@ starts its children in order, stops them in reverse, and restarts the ones that 
         async def started(self) -> None:
             self.total = 0
 
-        async def handle(self, message: Add | Fail) -> int:
+        async def handle(self, message: Add | Fail) -> Answer | None:
             match message:
                 case Add(number=number) if number < 0:
                     raise ValueError(number)
                 case Add(number=number):
                     self.total += number
-                    return self.total
+                    return message.answer(self.total)
                 case Fail():
                     raise RuntimeError("a bug")
 
@@ -70,7 +70,7 @@ failure should end the program.
 
 from supervisors.actor import Actor, Context, actor_spec
 from supervisors.backoff import Backoff
-from supervisors.call import Call
+from supervisors.call import Answer, Call, Sent
 from supervisors.child import ChildState, Life
 from supervisors.dynamic import DynamicSupervisor, dynamic_spec
 from supervisors.events import At, EventKind, SupEvent, System
@@ -80,7 +80,6 @@ from supervisors.mailbox import MailboxFull, MailboxSpec, Overflow
 from supervisors.monitor import Down, Monitor
 from supervisors.ref import ActorDied, CallCycle, Ref, Slot, SlotInUse
 from supervisors.registry import NameTaken, Registry
-from supervisors.reply import DEFER, Reply
 from supervisors.root import Root, run_root
 from supervisors.spec import (
     BRUTAL_KILL,
@@ -97,11 +96,11 @@ from supervisors.tree import NodeInfo
 
 __all__ = [
     "BRUTAL_KILL",
-    "DEFER",
     "Actor",
     "ActorDied",
     "AdminCode",
     "AdminError",
+    "Answer",
     "At",
     "AutoShutdown",
     "Backoff",
@@ -130,9 +129,9 @@ __all__ = [
     "Overflow",
     "Ref",
     "Registry",
-    "Reply",
     "Restart",
     "Root",
+    "Sent",
     "Shutdown",
     "Slot",
     "SlotInUse",

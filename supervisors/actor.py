@@ -13,14 +13,16 @@ import trio
 
 from supervisors import exits
 from supervisors.backoff import Backoff
+from supervisors.call import Answer, Call
 from supervisors.child import Life
 from supervisors.events import At, EventKind
 from supervisors.exits import Exit
 from supervisors.mailbox import Envelope, Mailbox
 from supervisors.ref import Ref, Slot
-from supervisors.reply import DEFER, Deferred, Reply
+from supervisors.reply import DEFER, Reply
 from supervisors.spec import Brutal, ChildSpec, Restart
 
+A = TypeVar("A")
 M = TypeVar("M")
 
 
@@ -103,9 +105,12 @@ class Actor(Generic[M]):
         actor's error.
         """
 
-    async def handle(self, message: M) -> Any:
-        """Handle one message. The value answers a call and is ignored for a cast; DEFER answers later."""
-        raise NotImplementedError
+    async def handle(self, message: M) -> Answer | None:
+        """Handle one message: a call is answered by `message.answer` or `answer_later`, a cast and a `Call[None]` by None.
+
+        An `Actor[Never]` takes none, and leaves this.
+        """
+        raise TypeError(f"{type(message).__name__} is not for {self.ctx.name}")
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002 - the vocabulary of the field
         """Cleanup, if `started` succeeded (`continue_` need not have): shielded, at most `cleanup_timeout`.
@@ -115,21 +120,21 @@ class Actor(Generic[M]):
         are gone. The mailbox is closed: callers already have ActorDied.
         """
 
-    def answer_later(self, work: Awaitable[Any]) -> Deferred:
+    def answer_later(self, message: Call[A], work: Awaitable[A]) -> Answer:  # noqa: ARG002 - says what the work must come to
         """Answer the message at hand with what `work` comes to, and go on with the next one meanwhile.
 
-        `return self.answer_later(self._look(message))` in `handle`. Its errors count as if `handle` had raised them.
+        `return self.answer_later(message, self._look())` in `handle`. Its errors count as if `handle` had raised them.
         """
         self.ctx.nursery.start_soon(_answer, work, self.ctx.current_reply, self.answers)
-        return DEFER
+        return Answer(DEFER)
 
 
-class _Runner:
+class _Runner(Generic[M]):
     """One incarnation of one actor."""
 
     __slots__ = ("actor", "box", "cleaned", "ctx", "life", "served", "slot")
 
-    def __init__(self, life: Life, actor: Actor[Any], slot: Slot[Any]) -> None:
+    def __init__(self, life: Life, actor: Actor[M], slot: Slot[M]) -> None:
         self.life = life
         self.actor = actor
         self.slot = slot

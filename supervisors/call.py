@@ -5,12 +5,31 @@ Owns: the type of the answer. Must not: hold a message, or send one.
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NewType, Protocol, Self, TypeVar
 
+A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
+M_co = TypeVar("M_co", covariant=True)
+
+Answer = NewType("Answer", object)
+"""What `Actor.handle` returns for a call: made by the message itself, so that it is what was promised."""
 
 
-class Call(Generic[A_co]):
-    """A message that is answered with an `A_co`: whoever sends it by `Ref.call` gets one, and the type checker knows."""
+class Call(Generic[A]):
+    """A message that is answered with an `A`: whoever sends it by `Ref.call` gets one, and the type checker knows."""
 
     __slots__ = ()
+
+    def answer(self, value: A) -> Answer:
+        """The value, as what answers this message and no other."""
+        return Answer(value)
+
+    if TYPE_CHECKING:
+
+        def _sent(self) -> tuple[Self, A]: ...
+
+
+class Sent(Protocol[M_co, A_co]):
+    """A call out of the inbox `M_co`, answered with an `A_co`: what a `Ref` of that inbox takes."""
+
+    def _sent(self) -> tuple[M_co, A_co]: ...

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 import trio
 
-from supervisors.call import Call
+from supervisors.call import Sent
 from supervisors.child import Life
 from supervisors.events import EventKind
 from supervisors.exits import Exit
@@ -25,6 +25,7 @@ from supervisors.tree import Gauge
 
 A = TypeVar("A")
 M = TypeVar("M")
+M_contra = TypeVar("M_contra", contravariant=True)
 
 
 class ActorDied(Exception):  # noqa: N818 - the vocabulary of the field
@@ -192,12 +193,15 @@ CURRENT: ContextVar[Slot[Any] | None] = ContextVar("supervisors_current_actor", 
 """The actor on whose behalf the current task runs (its own task, or one of its nursery)."""
 
 
-class Ref(Generic[M]):
-    """How others speak to an actor. Survives its restarts: it points to a slot, never to an incarnation."""
+class Ref(Generic[M_contra]):
+    """How others speak to an actor. Survives its restarts: it points to a slot, never to an incarnation.
+
+    A ref of a whole inbox serves where one of a few of its messages is wanted, never the other way round.
+    """
 
     __slots__ = ("_slot",)
 
-    def __init__(self, slot: Slot[M]) -> None:
+    def __init__(self, slot: Slot[M_contra]) -> None:
         self._slot = slot
 
     def __repr__(self) -> str:
@@ -226,7 +230,7 @@ class Ref(Generic[M]):
         """Call `callback(Down)` once, when the incarnation of the moment ends; at once if there is none."""
         return self._slot.watch(callback)
 
-    async def call(self, message: Call[A], timeout: float = 5.0) -> A:  # noqa: ASYNC109 - part of the API
+    async def call(self, message: Sent[M_contra, A], timeout: float = 5.0) -> A:  # noqa: ASYNC109 - part of the API
         """Send a message and wait for its answer. `timeout` covers both.
 
         At most once: after ActorDied or TooSlowError the message may or may not have been handled.
@@ -262,7 +266,7 @@ class Ref(Generic[M]):
             if caller is not None:
                 caller.blocked_in = None
 
-    async def cast(self, message: M) -> None:
+    async def cast(self, message: M_contra) -> None:
         """Send a message and return as soon as it is accepted. Waits for room when the overflow rule says so.
 
         Raises:
@@ -290,7 +294,7 @@ class Ref(Generic[M]):
         if envelope.lost:
             raise ActorDied(slot.name, slot.last_exit)
 
-    def try_cast(self, message: M) -> bool:
+    def try_cast(self, message: M_contra) -> bool:
         """Send a message if it is accepted at once. Never blocks, never raises; False means lost."""
         slot = self._slot
         box = slot.box

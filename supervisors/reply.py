@@ -5,21 +5,15 @@ Owns: the first outcome. Must not: block or fail the one who answers, whatever b
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Any, Final, cast
 
 import outcome
 import trio
 
+from supervisors.call import Answer
 
-class Deferred(Enum):
-    """The type of `DEFER`."""
-
-    DEFER = "defer"
-
-
-DEFER: Final = Deferred.DEFER
-"""Returned by a handler that answers its call later, through the `Reply` it took from its context."""
+DEFER: Final = Answer(object())
+"""What `Actor.answer_later` returns: the call is answered later, through the `Reply` of its context."""
 
 
 class Reply:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Never
 
 import trio
 
@@ -144,7 +144,7 @@ async def running(
             root.request_stop()
 
 
-async def restarted(ref: Ref[Any], crash: Callable[[], object], *, timeout: float = 5.0) -> None:  # noqa: ASYNC109
+async def restarted(ref: Ref[Never], crash: Callable[[], object], *, timeout: float = 5.0) -> None:  # noqa: ASYNC109
     """Call `crash`, and wait until the actor's incarnation of the moment is gone and another one is ready.
 
     Raises:

@@ -8,17 +8,20 @@ import attrs
 import click
 import pytest
 
-from hub.app import _NAMED, App
+from hub.api.convert import fields_of
+from hub.api.tables import parse_config
+from hub.app import App
 from hub.cli.group import cli
 from hub.domain.approval import Action, Request
 from hub.domain.config import model as config_model
-from hub.domain.config.reader import Config, parse_config
-from hub.domain.config.schema import key_of
+from hub.domain.config.reader import Config
+from hub.domain.config.schema import camel
 from hub.domain.handoff import document as handoff_document
 from hub.domain.rules import judge
 from hub.errors import RULES
 from hub.io.places import Places
 from hub.mcp.tools import TOOLS
+from hub.message_map import Slots
 from hub.message_map import document as message_document
 from hub.providers.registry import load_all
 from hub.web import openapi
@@ -97,7 +100,7 @@ def test_every_route_is_in_the_readme_and_no_other():
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
 def test_every_setting_is_in_the_readme(table):
     """Each key of each table of hub.toml, as it is written there."""
-    missing = [key_of(field) for field in attrs.fields(table) if f"`{key_of(field)}`" not in README]
+    missing = [key for key in fields_of(table) if f"`{key}`" not in README]
     assert not missing
 
 
@@ -124,7 +127,7 @@ def test_every_table_of_the_configuration_is_checked_here():
 @pytest.mark.parametrize("field", attrs.fields(config_model.Session), ids=lambda field: field.name)
 def test_the_defaults_of_a_session_are_told_right(field):
     """A default in the README is the default in the code."""
-    told = row(key_of(field)).split("|")[2].strip().strip("`")
+    told = row(camel(field.name)).split("|")[2].strip().strip("`")
     default = field.default
     if default not in (None, ()):
         assert told == (f'"{default}"' if isinstance(default, str) else f"{default:g}")
@@ -142,7 +145,9 @@ def test_the_tree_in_the_architecture_is_the_one_that_runs(tmp_path):
     told = re.findall(r"^ {2,}([a-z]+) ", drawn, re.MULTILINE)
     told += re.findall(r"^ {2,}(watch|work)$", drawn, re.MULTILINE)
     app = App(Places(tmp_path), Config(), Config, "127.0.0.1", 0)
-    assert sorted(told) == sorted({*_NAMED, "watch", "work", "adapters", "jobs"})
+    assert sorted(told) == sorted(
+        {*(field.name for field in attrs.fields(Slots)), "watch", "work", "adapters", "running", "jobs"}
+    )
     assert {child.id for child in app.tree().children} <= set(told)
 
 

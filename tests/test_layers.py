@@ -21,13 +21,21 @@ ARROWS: dict[str, set[str]] = {
     "hub": set(),
     "hub.errors": set(),
     "hub.domain": set(),
-    "hub.io": {"hub.domain"},
     "hub.api": {"hub.domain"},
+    "hub.io": {"hub.domain", "hub.api"},
     "hub.providers": {"hub.domain"},
     "hub.settings": {"hub.domain", "hub.io"},
-    "hub.messages": {"hub.domain", "hub.io", "hub.providers", "supervisors"},
-    "hub.message_map": {"hub.messages"},
-    "hub.actors": {"hub.domain", "hub.io", "hub.providers", "hub.settings", "hub.messages", "supervisors"},
+    "hub.messages": {"hub.api", "hub.domain", "hub.io", "hub.providers", "supervisors"},
+    "hub.message_map": {"hub.messages", "supervisors"},
+    "hub.actors": {
+        "hub.api",
+        "hub.domain",
+        "hub.io",
+        "hub.providers",
+        "hub.settings",
+        "hub.messages",
+        "supervisors",
+    },
     "hub.owners": set(),
     "hub.web": {
         "hub.api",
@@ -47,7 +55,6 @@ ARROWS: dict[str, set[str]] = {
 """The layers. `hub.errors` and the version in `hub` may be imported by all of hub."""
 COMPOSERS = {
     "hub.app",
-    "hub.scrubbing",
     "hub.daemon",
     "hub.__main__",
     "hub.cli",

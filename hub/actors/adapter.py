@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import assert_never
 
 import attrs
 import trio
@@ -47,6 +47,7 @@ from hub.io.framing import Line, LineFramer
 from hub.io.replies import untaken
 from hub.messages import (
     AdapterAnswer,
+    AdapterInbox,
     AdapterInterrupt,
     AdapterPause,
     AdapterReply,
@@ -86,14 +87,14 @@ _CUT_SHORT = {
 """Ends of a run that are neither the agent's doing nor anybody's wish."""
 
 
-class Adapter(Actor[Any]):
+class Adapter(Actor[AdapterInbox]):
     """One dispatch."""
 
     def __init__(
         self,
         dispatch: Dispatch,
         provider: Provider,
-        session: Ref[Any],
+        session: Ref[AgentBatch],
         redactor: EventRedactor,
         launch: Callable[[], AgentLaunch],
     ) -> None:
@@ -131,7 +132,7 @@ class Adapter(Actor[Any]):
         self.ctx.nursery.start_soon(self._follow)
         self.ctx.nursery.start_soon(self._deliver)
 
-    async def handle(self, message: Any) -> None:
+    async def handle(self, message: AdapterInbox) -> None:
         """Pass an order on to the agent. One that has ended needs none; what is answered, the fold has read."""
         with contextlib.suppress(RunnerLost):
             match message:
@@ -146,7 +147,7 @@ class Adapter(Actor[Any]):
                 case AdapterPause(pause=pause):
                     await self._input.pause(on=pause)
                 case _:
-                    raise TypeError(f"{type(message).__name__} is not for an adapter")
+                    assert_never(message)
 
     # --- reading --------------------------------------------------------------------------------------
 

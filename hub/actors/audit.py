@@ -9,16 +9,25 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, assert_never
 
 import trio
 
+from hub.api import observability as api
 from hub.errors import Code, HubError
 from hub.io.journal import MAX_GROUP, AuditJournal, Draft
 from hub.io.places import Places
 from hub.io.timeline import Timeline
-from hub.messages import AuditAppend, AuditEntry, AuditHead, AuditHistory, AuditIntact, AuditLastEvent
-from supervisors import Actor, Exit
+from hub.messages import (
+    AuditAppend,
+    AuditEntry,
+    AuditHead,
+    AuditHistory,
+    AuditInbox,
+    AuditIntact,
+    AuditLastEvent,
+)
+from supervisors import Actor, Answer, Exit
 
 _REMEMBERED = 10_000
 """How many keys are kept: far more than any sender repeats. An agent's events need none: their ids rise."""
@@ -34,7 +43,7 @@ _SPREAD = 0.03
 """Seconds that these may be in all."""
 
 
-class AuditWriter(Actor[Any]):
+class AuditWriter(Actor[AuditInbox]):
     """Appends records to the chain, each key once."""
 
     answers = (HubError,)
@@ -61,25 +70,26 @@ class AuditWriter(Actor[Any]):
         if hasattr(self, "_journal"):
             self._journal.close()
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: AuditInbox) -> Answer | None:
         """Append, or tell."""
         match message:
             case AuditAppend(entries=entries):
-                return await self._append([e for e in entries if self._is_new(e)])
+                return message.answer(await self._append([e for e in entries if self._is_new(e)]))
             case AuditIntact():
-                return self._journal.broken is None and await trio.to_thread.run_sync(self._journal.intact)
+                whole = self._journal.broken is None and await trio.to_thread.run_sync(self._journal.intact)
+                return message.answer(whole)
             case AuditLastEvent():
-                return self._last_event
+                return message.answer(self._last_event)
             case AuditHistory(limit=limit, before=before, event=event, handoffs=handoffs):
                 page = partial(self._timeline.page, limit, before, event, handoffs=handoffs)
                 # In a thread: a long log takes its time to be searched, and to be judged anew.
                 await trio.to_thread.run_sync(self._journal.recheck)
-                return await trio.to_thread.run_sync(page)
+                return message.answer(await trio.to_thread.run_sync(page))
             case AuditHead():
                 await trio.to_thread.run_sync(self._journal.recheck)
-                return self._head()
+                return message.answer(self._head())
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the audit log")
+                assert_never(message)
 
     def _is_new(self, entry: AuditEntry) -> bool:
         event_id = entry.data.get("eventId")
@@ -87,7 +97,7 @@ class AuditWriter(Actor[Any]):
             return event_id > self._last_event
         return not entry.key or entry.key not in self._keys
 
-    async def _append(self, entries: list[AuditEntry]) -> dict[str, Any]:
+    async def _append(self, entries: list[AuditEntry]) -> api.AuditHead:
         """Durable when it returns; the inbox waits, so one at a time."""
         for start in range(0, len(entries), MAX_GROUP):
             group = entries[start : start + MAX_GROUP]
@@ -117,11 +127,11 @@ class AuditWriter(Actor[Any]):
                 await trio.sleep(0 if self.ctx.waiting else breath)
         return draft
 
-    def _head(self) -> dict[str, Any]:
+    def _head(self) -> api.AuditHead:
         if self._journal.broken is not None:
             raise self._journal.broken
         head = self._journal.head()
-        return {"seq": head.seq, "hash": head.hash, "bytes": head.size}
+        return api.AuditHead(seq=head.seq, hash=head.hash, bytes=head.size)
 
     def _remember(self, data: Any) -> None:
         event_id = data.get("eventId")

@@ -10,28 +10,27 @@ breakers and the choice of who is next tell the same.
 from __future__ import annotations
 
 import contextlib
-import json
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import assert_never
 
 import trio
 
 from hub.actors.clock import iso
+from hub.actors.common.outbox import Outbox
+from hub.api import observability as api
+from hub.api.meta import UNSET
 from hub.domain import breaker
-from hub.domain.breaker import Breaker, State
+from hub.domain.breaker import Breaker, BreakerState
 from hub.domain.event import Tag
-from hub.domain.quota.window import Standing
 from hub.errors import HubError
-from hub.io.breakers import breakers
+from hub.io.breakers import KeptBreakers, breaker_store
 from hub.io.places import Places
-from hub.io.sealed import write_sealed
-from hub.io.sqlite import NewEvent
 from hub.messages import (
     AuditAppend,
-    AuditEntry,
     BreakerAttempt,
     BreakerClosed,
     BreakerFailure,
+    BreakersInbox,
     BreakerSnapshots,
     BreakerSuccess,
     BreakerWithdrawn,
@@ -39,7 +38,7 @@ from hub.messages import (
     GetStandings,
     Shut,
 )
-from supervisors import Actor, ActorDied, Ref
+from supervisors import Actor, ActorDied, Answer, Ref
 
 _SAY_TIMEOUT = 10.0
 _QUOTA_TIMEOUT = 10.0
@@ -50,7 +49,7 @@ _WHY = {
 }
 
 
-class Breakers(Actor[Any]):
+class Breakers(Actor[BreakersInbox]):
     """Counts failures and says who must be left alone."""
 
     answers = (HubError,)
@@ -58,24 +57,27 @@ class Breakers(Actor[Any]):
     def __init__(
         self,
         places: Places,
-        events: Ref[Any],
+        events: Ref[EventAppend],
         clock: Callable[[], float],
-        quota: Ref[Any] | None = None,
-        audit: Ref[Any] | None = None,
+        quota: Ref[GetStandings] | None = None,
+        audit: Ref[AuditAppend] | None = None,
     ) -> None:
-        self._places = places
-        self._path = places.hub_dir / "breakers.json"
-        self._events = events
+        self._store = breaker_store(places)
+        # The state itself is durable; a log that is restarting costs the line about it, nothing else.
+        self._outbox = Outbox(events, clock, audit, patience=_SAY_TIMEOUT)
         self._clock = clock
         self._quota = quota
-        self._audit = audit
         self._breakers: dict[tuple[str, str], Breaker] = {}
 
     async def continue_(self) -> None:
-        """Read the breakers back; a file that cannot be read is no reason not to work."""
-        self._breakers = {(found.provider, found.account): found for found in breakers(self._places)}
+        """Read the breakers back; a file that cannot be read is said, and no reason not to work."""
+        with contextlib.suppress(HubError):
+            kept, damage = self._store.load()
+            self._breakers = {(b.provider, b.account): b for b in (kept or KeptBreakers()).breakers}
+            if damage is not None:
+                self.ctx.nursery.start_soon(self._outbox.trouble, damage)
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: BreakersInbox) -> Answer | None:
         """Count, or tell."""
         await self._look_at_quotas()
         now = self._clock()
@@ -92,16 +94,16 @@ class Breakers(Actor[Any]):
                 known = self._of(provider, account)
                 new, allowed = breaker.allow(known, now, dispatch, insisted=message.insisted)
                 await self._keep(new)
-                return allowed
+                return message.answer(allowed)
             case BreakerWithdrawn(provider=provider, account=account, dispatch_id=dispatch):
                 await self._keep(breaker.on_withdrawal(self._of(provider, account), dispatch))
             case BreakerClosed():
                 waits = {key: _shut(b, now) for key, b in self._breakers.items()}
-                return {key: shut for key, shut in waits.items() if shut.until > now}
+                return message.answer({key: shut for key, shut in waits.items() if shut.until > now})
             case BreakerSnapshots():
-                return [breaker.snapshot(breaker.at(b, now)) for _, b in sorted(self._breakers.items())]
+                return message.answer([_shown(breaker.at(b, now)) for _, b in sorted(self._breakers.items())])
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the breakers")
+                assert_never(message)
         return None
 
     async def _look_at_quotas(self) -> None:
@@ -109,9 +111,7 @@ class Breakers(Actor[Any]):
         if self._quota is None:
             return
         try:
-            known: Mapping[tuple[str, str], Standing] = await self._quota.call(
-                GetStandings(), timeout=_QUOTA_TIMEOUT
-            )
+            known = await self._quota.call(GetStandings(), timeout=_QUOTA_TIMEOUT)
         except (ActorDied, trio.TooSlowError, HubError):
             return
         now = self._clock()
@@ -128,28 +128,27 @@ class Breakers(Actor[Any]):
         if new == old:
             return
         known = {**self._breakers, key: new}
-        body = [breaker.to_json(b) for _, b in sorted(known.items())]
-        # Durable first: a sender whose message met a full disk sends it again, and it must not count twice.
-        write_sealed(self._path, json.dumps(body).encode())
+        if (
+            self._store.refused is None
+        ):  # beside a newer hub's record they are remembered as long as this one lives
+            # Durable first: a sender whose message met a full disk sends it again, and it must not count twice.
+            self._store.save(KeptBreakers(tuple(b for _, b in sorted(known.items()))))
         self._breakers = known
         if (new.state, new.until) != (old.state, old.until):
             await self._say(new)
 
     async def _say(self, new: Breaker) -> None:
-        until = f" until {iso(new.until)}" if new.until is not None and new.state is State.OPEN else ""
-        why = f" ({_WHY[new.limited, new.cap]})" if new.state is State.OPEN else ""
+        until = f" until {iso(new.until)}" if new.until is not None and new.state is BreakerState.OPEN else ""
+        why = f" ({_WHY[new.limited, new.cap]})" if new.state is BreakerState.OPEN else ""
         meta = {"provider": new.provider, "account": new.account, "breaker": str(new.state)}
         msg = f"breaker {new.name}: {new.state}{until}{why}"
-        event = NewEvent(str(Tag.QUOTA), msg, meta, int(self._clock() * 1000))
-        # The state itself is durable already; a log that is restarting costs the line about it, nothing else.
-        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
-            await self._events.call(EventAppend([event]), timeout=_SAY_TIMEOUT)
-        if self._audit is None:
-            return
-        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
-            await self._audit.call(
-                AuditAppend([AuditEntry("breaker", {**meta, "summary": msg})]), timeout=_SAY_TIMEOUT
-            )
+        await self._outbox.publish(Tag.QUOTA, msg, meta)
+        await self._outbox.record("breaker", {**meta, "summary": msg})
+
+
+def _shown(b: Breaker) -> api.Breaker:
+    opened_at = iso(b.opened_at) if b.opened_at is not None else UNSET
+    return api.Breaker(name=b.name, state=b.state, failures=b.failures, opened_at=opened_at)
 
 
 def _shut(b: Breaker, now: float) -> Shut:

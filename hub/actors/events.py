@@ -10,11 +10,12 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import assert_never
 
 import attrs
 import trio
 
+from hub.actors.common.condition import Condition
 from hub.domain.event import EventType, Record
 from hub.domain.text import clip
 from hub.errors import HubError
@@ -26,6 +27,7 @@ from hub.messages import (
     AuditLastEvent,
     EventAppend,
     EventsHead,
+    EventsInbox,
     EventsOfDispatch,
     EventsOfSession,
     EventsOnRecord,
@@ -34,7 +36,7 @@ from hub.messages import (
     Subscription,
     Unsubscribe,
 )
-from supervisors import DEFER, Actor, ActorDied, Exit, Ref, Reply
+from supervisors import Actor, ActorDied, Answer, Exit, Ref
 
 _QUEUE = 1024
 """Lists of records a subscriber may be behind before it counts as too slow."""
@@ -57,12 +59,14 @@ class _Reader:
     lagged: trio.Event
 
 
-class EventLog(Actor[Any]):
+class EventLog(Actor[EventsInbox]):
     """Appends, publishes and replays."""
 
     answers = (HubError,)
 
-    def __init__(self, places: Places, audit: Ref[Any], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, places: Places, audit: Ref[AuditAppend | AuditLastEvent], clock: Callable[[], float]
+    ) -> None:
         self._places = places
         self._clock = clock
         self._audit = audit
@@ -74,7 +78,7 @@ class EventLog(Actor[Any]):
         self._syncing = trio.Lock()
         self._audited = -1
         """The last event that the audit log has been offered."""
-        self._moved = trio.Event()
+        self._moved = Condition()
         self._hurry = trio.Event()
         self._unaudited: deque[Record] = deque(maxlen=_AUDIT_PAGE)
         """The newest events, until the audit log has them."""
@@ -93,32 +97,31 @@ class EventLog(Actor[Any]):
         if hasattr(self, "_store"):
             self._store.close()
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: EventsInbox) -> Answer | None:
         """Append, replay, subscribe."""
         match message:
             case EventAppend(events=events, spooled=spooled):
-                return await self._append(events, spooled=spooled)
+                return message.answer(await self._append(events, spooled=spooled))
             case EventsSince(since=since, limit=limit):
                 async with self._using:
-                    return self._store.since(since, limit)
+                    return message.answer(self._store.since(since, limit))
             case EventsOfSession(session_id=session_id, after=after, limit=limit):
                 async with self._using:
-                    return self._store.for_session(session_id, after, limit)
+                    return message.answer(self._store.for_session(session_id, after, limit))
             case EventsOfDispatch(dispatch_id=dispatch_id, tag=tag, limit=limit):
                 async with self._using:
-                    return self._store.for_dispatch(dispatch_id, tag, limit)
+                    return message.answer(self._store.for_dispatch(dispatch_id, tag, limit))
             case EventsHead():
-                return self._store.last_id
+                return message.answer(self._store.last_id)
             case EventsOnRecord():
-                self.ctx.nursery.start_soon(self._on_record, self._store.last_id, self.ctx.current_reply)
-                return DEFER
+                return self.answer_later(message, self._on_record(self._store.last_id))
             case Subscribe(since=since):
-                return self._subscribe(since)
+                return message.answer(self._subscribe(since))
             case Unsubscribe(token=token):
                 self._drop(token)
                 return None
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the event log")
+                assert_never(message)
 
     async def _append(self, events: Sequence[NewEvent], *, spooled: bool) -> list[int]:
         """Kept, then published.
@@ -199,19 +202,16 @@ class EventLog(Actor[Any]):
         async with self._using:
             return self._store.since(after, _AUDIT_PAGE)
 
-    async def _on_record(self, head: int, reply: Reply | None) -> None:
-        """Answer when the audit log has been offered all up to `head`; the next group does not linger."""
+    async def _on_record(self, head: int) -> None:
+        """Returns when the audit log has been offered all up to `head`; the next group does not linger."""
         with trio.move_on_after(_AUDIT_PATIENCE):
             while self._audited < head:
                 self._hurry.set()
                 await self._moved.wait()
-        if reply is not None:
-            reply.answer(None)
 
     def _offered(self, event_id: int) -> int:
         self._audited = event_id
-        self._moved.set()
-        self._moved = trio.Event()
+        self._moved.notify_all()
         return event_id
 
     async def _keep_audited(self) -> None:

@@ -7,7 +7,7 @@ Must not: know a route, or hold any state a client could miss after a restart.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any, Never, Protocol
 
 import trio
 
@@ -21,7 +21,7 @@ class Serve(Protocol):
         """Serve."""
 
 
-class FrontEnd(Actor[Any]):
+class FrontEnd(Actor[Never]):
     """Starts the server with itself and takes it down with itself."""
 
     cleanup_timeout = 6.0
@@ -48,7 +48,3 @@ class FrontEnd(Actor[Any]):
         self._stop.set()
         if exit.kind is ExitKind.SHUTDOWN:
             await self._down.wait()
-
-    async def handle(self, message: Any) -> Any:
-        """Nobody sends to the front end."""
-        raise TypeError(f"{type(message).__name__} is not for the front end")

@@ -8,25 +8,24 @@ A job that is killed says so, and is not started again: whoever wanted it asks o
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
-from typing import Any
+from typing import Never
 
-import trio
-
+from hub.actors.common.outbox import Outbox
 from hub.actors.errand import Errand
 from hub.domain.event import Tag
+from hub.domain.redaction.redactor import KnownSecrets, Redactor
 from hub.domain.text import clean, clip
 from hub.errors import HubError
-from hub.io.sqlite import NewEvent
+from hub.io.places import load_or_create_key
 from hub.messages import EventAppend, ProviderChanged
-from supervisors import Actor, ActorDied, Exit, Ref, Shutdown
+from supervisors import Actor, ChildSpec, Exit, Ref, Restart, Shutdown, Slot, actor_spec
 
 _SAY_TIMEOUT = 10.0
 _LINE = 2000
 
 
-class Job(Actor[Any]):
+class Job(Actor[Never]):
     """One errand, from its beginning to its end."""
 
     def __init__(
@@ -34,17 +33,16 @@ class Job(Actor[Any]):
         job_id: str,
         errand: Errand,
         *,
-        events: Ref[Any],
-        settings: Ref[Any],
+        events: Ref[EventAppend],
+        settings: Ref[ProviderChanged],
         scrub: Callable[[str], str],
         clock: Callable[[], float],
     ) -> None:
         self._id = job_id
         self._errand = errand
-        self._events = events
         self._settings = settings
         self._scrub = scrub
-        self._clock = clock
+        self._outbox = Outbox(events, clock, patience=_SAY_TIMEOUT)
         self._over = False
 
     async def started(self) -> None:
@@ -56,10 +54,6 @@ class Job(Actor[Any]):
         words = await self._errand.begin()
         await self._say(words)
         self.ctx.nursery.start_soon(self._carry)
-
-    async def handle(self, message: Any) -> None:
-        """A job takes no orders."""
-        raise TypeError(f"{type(message).__name__} is not for a job")
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002  # the supervisor's name for it
         """Say so when it was cut off."""
@@ -80,9 +74,21 @@ class Job(Actor[Any]):
         raise Shutdown("done")
 
     async def _say(self, text: str, tag: Tag = Tag.SYSTEM) -> None:
-        """A log that is just restarting costs the line, nothing else."""
         meta = {"jobId": self._id, "provider": self._errand.provider}
-        words = clip(self._scrub(clean(text)), _LINE)
-        event = NewEvent(str(tag), words, meta, int(self._clock() * 1000))
-        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
-            await self._events.call(EventAppend([event]), timeout=_SAY_TIMEOUT)
+        await self._outbox.publish(tag, clip(self._scrub(clean(text)), _LINE), meta)
+
+
+def job_spec(
+    events: Ref[EventAppend],
+    settings: Ref[ProviderChanged],
+    clock: Callable[[], float],
+    job: str,
+    errand: Errand,
+) -> ChildSpec:
+    """One temporary child a job: who wants it done once more asks once more."""
+    redactor = Redactor(KnownSecrets(), load_or_create_key("redaction"))
+
+    def make() -> Job:
+        return Job(job, errand, events=events, settings=settings, scrub=redactor.text, clock=clock)
+
+    return actor_spec(job, make, Slot(f"job {job}"), restart=Restart.TEMPORARY)

@@ -10,86 +10,78 @@ an actor that is killed reads the session under way again from its first event, 
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import assert_never
 
 import attrs
-import msgspec
 import trio
 
+from hub.actors.common.follower import LogFollower, Records
+from hub.api.profiles import ProfileOutcome
 from hub.domain.cost import Bill, Meter, bill
 from hub.domain.event import EventType, Record
-from hub.domain.outcome import Outcome, Run, counted, told
+from hub.domain.outcome import Outcome, Run, counted
 from hub.errors import HubError
 from hub.io.places import Places
-from hub.io.sealed import read_sealed, write_sealed
-from hub.messages import EventsHead, GetOutcomes, Subscribe, Subscription, Unsubscribe
-from supervisors import Actor, ActorDied, Exit, Ref
-
-_LIMIT = 4 * 1024 * 1024
-_TIMEOUT = 30.0
+from hub.io.records import RecordForm, RecordStore, as_named
+from hub.messages import EventsInbox, GetOutcomes, OutcomesInbox
+from supervisors import Actor, Answer, Exit, Ref
 
 
 @attrs.frozen
 class Kept:
-    """The file."""
+    """The record."""
 
     cursor: int = 0
     """The id of the last event that is counted in."""
     outcomes: tuple[Outcome, ...] = ()
 
 
-class Outcomes(Actor[Any]):
+FORM = RecordForm(Kept, "The outcomes", older={0: lambda wire: as_named(wire, Kept)})
+
+
+class Outcomes(Actor[OutcomesInbox]):
     """The tally of every profile."""
 
     answers = (HubError,)
 
-    def __init__(self, places: Places, events: Ref[Any]) -> None:
-        self._path = places.hub_dir / "outcomes.json"
-        self._events = events
+    def __init__(self, places: Places, events: Ref[EventsInbox]) -> None:
+        self._store = RecordStore(places.hub_dir / "outcomes.json", FORM)
+        self._follower = LogFollower(events, self._place, self._read)
         self._kept = Kept()
         self._meters: dict[str, dict[str, Meter]] = {}
         """By session and dispatch, for sessions that have not ended."""
-        self._token: int | None = None
 
     async def continue_(self) -> None:
         """Read back what is counted, and follow the log from there."""
         # A file that cannot be read is no loss: the log tells it all again.
-        with contextlib.suppress(OSError, HubError, msgspec.MsgspecError):
-            self._kept = msgspec.json.decode(read_sealed(self._path, _LIMIT), type=Kept)
-        self.ctx.nursery.start_soon(self._follow)
+        with contextlib.suppress(HubError):
+            kept, _ = self._store.load()
+            self._kept = kept or self._kept
+        self.ctx.nursery.start_soon(self._follower.follow)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
         """Leave the log."""
-        if self._token is not None:
-            self._events.try_cast(Unsubscribe(self._token))
+        self._follower.leave()
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: OutcomesInbox) -> Answer | None:
         """Answer with the tally."""
         match message:
             case GetOutcomes():
-                return [told(outcome) for outcome in self._kept.outcomes]
+                return message.answer([_shown(outcome) for outcome in self._kept.outcomes])
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the outcomes")
+                assert_never(message)
 
-    async def _follow(self) -> None:
-        while True:
-            with contextlib.suppress(ActorDied, trio.TooSlowError):
-                await self._read_on()
-            await self._events.wait_alive(math.inf)
-
-    async def _read_on(self) -> None:
-        """Until the log goes down; begins at the last session's end, with nothing counted of the one under way."""
-        head = await self._events.call(EventsHead(), timeout=_TIMEOUT)
-        if self._kept.cursor > head:  # the log was put aside, and begins anew
+    async def _place(self, head: int) -> int:
+        """The last session's end, with nothing counted of the one under way; a log that was put aside begins anew."""
+        if self._kept.cursor > head:
             self._kept = attrs.evolve(self._kept, cursor=0)
         self._meters.clear()
-        found: Subscription = await self._events.call(Subscribe(self._kept.cursor), timeout=_TIMEOUT)
-        self._token = found.token
-        with found.channel:
-            async for records in found.channel:
-                await self._take(records)
+        return self._kept.cursor
+
+    async def _read(self, channel: Records) -> None:
+        async for records in channel:
+            await self._take(records)
 
     async def _take(self, records: Sequence[Record]) -> None:
         for record in records:
@@ -107,8 +99,8 @@ class Outcomes(Actor[Any]):
             outcomes = _with(outcomes, name, await _run(record, meters))
         self._kept = Kept(record.id, outcomes)
         # A disk that is full costs the note of it, not the count: the next one writes both.
-        with contextlib.suppress(HubError, OSError):
-            await trio.to_thread.run_sync(write_sealed, self._path, msgspec.json.encode(self._kept))
+        with contextlib.suppress(HubError):
+            await trio.to_thread.run_sync(self._store.save, self._kept)
 
 
 def _with(outcomes: Sequence[Outcome], name: str, run: Run) -> tuple[Outcome, ...]:
@@ -134,3 +126,16 @@ async def _billed(meters: list[Meter]) -> Bill:
     from hub.io.prices import price  # noqa: PLC0415  # heavy, and most sessions need none
 
     return await trio.to_thread.run_sync(bill, meters, price)
+
+
+def _shown(outcome: Outcome) -> ProfileOutcome:
+    return ProfileOutcome(
+        profile=outcome.profile,
+        runs=outcome.runs,
+        judged=outcome.judged,
+        successes=outcome.successes,
+        success_rate=outcome.success_rate,
+        avg_tokens=outcome.avg_tokens,
+        avg_cost_usd=outcome.avg_cost_usd,
+        last_run=outcome.last_run or None,
+    )

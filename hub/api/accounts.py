@@ -6,13 +6,13 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import attrs
 
 from hub.api.base import Done
-from hub.api.meta import Meta
-from hub.api.providers import ProviderAccount, ProviderName
+from hub.api.meta import Meta, ProviderName
+from hub.api.providers import ProviderAccount
 
 Label = Annotated[str, Meta(min_length=1, max_length=64, description="Printable, no space at an end.")]
 Folder = Annotated[
@@ -43,7 +43,7 @@ class NewAccount(Which):
 class AccountNow(ProviderAccount):
     """The account as it is from here on."""
 
-    ok: bool
+    ok: Literal[True] = True
     provider: str
     active_account: str
 

@@ -6,12 +6,13 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import attrs
 
 from hub.api.base import Done
 from hub.api.meta import Meta, Timestamp
+from hub.domain.approval import Action
 from hub.domain.config.model import Severity
 
 MAX_NOTE = 10_000
@@ -30,7 +31,7 @@ class Approval:
     expires_at: Annotated[
         str | None, Meta(description="When nobody's answer counts as a no; null: it waits for ever.")
     ]
-    kind: Literal["tool", "start", "handoff"]
+    kind: Action
     session_id: str
     provider: str
     account: str

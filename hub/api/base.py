@@ -23,7 +23,7 @@ class Nothing:
 class Done:
     """What a POST answers: `ok` and what it made or changed."""
 
-    ok: Literal[True]
+    ok: Literal[True] = True
 
 
 @attrs.frozen(kw_only=True)

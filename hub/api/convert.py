@@ -5,12 +5,13 @@ is told, each with its path.
 Must not: read or write bytes, or know a resource.
 
 cattrs does the walking; the hooks here are what it leaves open: it would make an integer of "5", and a list of a string.
+A durable record is read as an answer is, but for members that nobody knows: a newer hub may have written them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -22,10 +23,9 @@ from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from hub.api.meta import UNSET, AsNamed, Meta, Open, Unset
+from hub.domain.config.schema import Path, Problem, Rule, camel, unknown
 
 T = TypeVar("T")
-Problem = tuple[str, str]
-"""Where, as a path from `$`, and what."""
 Hook = Callable[[Any, Any], Any]
 
 _SHOWN = 80
@@ -36,39 +36,47 @@ _JSON_NAMES = {dict: "object", list: "array", NoneType: "null"}
 class ProblemsError(Exception):
     """A document that is not what it should be; every problem of it, in the order of the document's fields."""
 
-    def __init__(self, problems: list[Problem]) -> None:
-        super().__init__(problems)
-        self.problems = problems
+    def __init__(self, found: list[Problem]) -> None:
+        super().__init__(found)
+        self.found = found
+
+    @property
+    def problems(self) -> list[tuple[str, str]]:
+        """Where, as a path from `$`, and what."""
+        return [(problem.json_path, problem.text) for problem in self.found]
 
 
-def structure(value: Any, kind: type[T]) -> T:
-    """The value of that class.
+def structure(value: Any, kind: type[T], *, closed: bool = True) -> T:
+    """The value of that class; unless `closed`, members that it does not know are passed over.
 
     Raises:
         ProblemsError: Everything that is wrong.
     """
     try:
-        return _converter.structure(value, kind)
+        return _converters[closed].structure(value, kind)
     except Exception as error:
-        raise ProblemsError(list(_problems(error, value, "$"))) from error
+        raise ProblemsError(list(_problems(error, value, ()))) from error
 
 
 def unstructure(value: Any) -> Any:
     """The value as plain JSON; what is `UNSET` is left out."""
-    return _converter.unstructure(value)
+    return _converters[True].unstructure(value)
 
 
 def _wire_name(kind: type, field: attrs.Attribute[Any]) -> str:
     if issubclass(kind, AsNamed):
         return field.name
-    named = next((item.name for item in metas(field.type) if item.name), "")
-    head, *rest = field.name.split("_")
-    return named or head + "".join(map(str.title, rest))
+    named = [item.name for item in metas(field.type)] + [rule.key for rule in _rules(field.type)]
+    return next(filter(None, named), "") or camel(field.name)
 
 
 def metas(kind: Any) -> tuple[Meta, ...]:
     """What stands beside the type."""
     return tuple(item for item in getattr(kind, "__metadata__", ()) if isinstance(item, Meta))
+
+
+def _rules(kind: Any) -> tuple[Rule, ...]:
+    return tuple(item for item in getattr(kind, "__metadata__", ()) if isinstance(item, Rule))
 
 
 def fields_of(kind: Any) -> Mapping[str, attrs.Attribute[Any]]:
@@ -83,38 +91,36 @@ def _fields_of(kind: type) -> Mapping[str, attrs.Attribute[Any]]:
 
 
 def is_required(field: attrs.Attribute[Any]) -> bool:
-    """Whether it cannot be left out."""
-    return field.default is attrs.NOTHING
+    """Whether it cannot be left out. A constant never is, although nobody who makes the class has to say it."""
+    constant = get_origin(field.type) is Literal and len(get_args(field.type)) == 1
+    return constant or field.default is attrs.NOTHING
 
 
-def _problems(error: BaseException, value: Any, at: str) -> Iterator[Problem]:
+def _problems(error: BaseException, value: Any, at: Path) -> Iterator[Problem]:
     if isinstance(error, cattrs.IterableValidationError):
         for inner, note in error.group_exceptions()[0]:
-            yield from _problems(inner, value[note.index], f"{at}[{note.index}]")
+            yield from _problems(inner, value[note.index], (*at, note.index))
     elif isinstance(error, cattrs.ClassValidationError):
         yield from _problems_of_class(error, value, at)
     else:
-        yield at, str(error)
+        yield Problem(at, str(error))
 
 
-def _problems_of_class(error: cattrs.ClassValidationError, value: Any, at: str) -> Iterator[Problem]:
+def _problems_of_class(error: cattrs.ClassValidationError, value: Any, at: Path) -> Iterator[Problem]:
     noted, others = error.group_exceptions()
     fields = fields_of(error.cl)
     for other in others:
         if isinstance(other, ForbiddenExtraKeysError):
-            known = ", ".join(sorted(fields)) or "none"
-            yield from (
-                (f"{at}.{name}", f"unknown; known are {known}") for name in value if name not in fields
-            )
+            yield from (Problem((*at, name), unknown(name, fields)) for name in value if name not in fields)
         else:  # a rule over the whole
-            yield at, str(other)
+            yield Problem(at, str(other))
     names = {field.name: name for name, field in fields.items()}
     for inner, note in noted:
         name = names[note.name]
         if name in value:
-            yield from _problems(inner, value[name], f"{at}.{name}")
+            yield from _problems(inner, value[name], (*at, name))
         else:
-            yield f"{at}.{name}", "missing"
+            yield Problem((*at, name), "missing")
 
 
 def _expected(kind: str, value: Any) -> ValueError:
@@ -126,9 +132,9 @@ def _renamed(kind: type) -> dict[str, Any]:
     return {field.name: override(rename=name) for name, field in fields_of(kind).items()}
 
 
-def _class_hook(kind: type) -> Hook:
-    closed = not issubclass(kind, Open)
-    made: Hook = make_dict_structure_fn(kind, _converter, _cattrs_forbid_extra_keys=closed, **_renamed(kind))
+def _class_hook(kind: type, converter: cattrs.Converter) -> Hook:
+    closed = converter is _converters[True] and not issubclass(kind, Open)
+    made: Hook = make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=closed, **_renamed(kind))
 
     def hook(value: Any, as_kind: Any) -> Any:
         if not isinstance(value, dict):
@@ -138,46 +144,60 @@ def _class_hook(kind: type) -> Hook:
     return hook
 
 
-def _class_back(kind: type) -> Callable[[Any], Any]:
-    made: Callable[[Any], Any] = make_dict_unstructure_fn(kind, _converter, **_renamed(kind))
+def _class_back(kind: type, converter: cattrs.Converter) -> Callable[[Any], Any]:
+    made: Callable[[Any], Any] = make_dict_unstructure_fn(kind, converter, **_renamed(kind))
     if not any(Unset in get_args(field.type) for field in fields_of(kind).values()):
         return made
     return lambda value: {key: item for key, item in made(value).items() if item is not UNSET}
 
 
-def _list_hook(kind: Any) -> Hook:
-    of = get_args(kind)[0]
+def _list_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    """Of a list, and of a tuple: of any length, or with an item for each of its types."""
+    made = tuple if get_origin(kind) is tuple else list
+    each = get_args(kind)
+    length = len(each) if made is tuple and each[1:] != (...,) else None
 
-    def hook(value: Any, _: Any) -> list[Any]:
+    def hook(value: Any, _: Any) -> Any:
         if not isinstance(value, list):
             raise _expected("array", value)
-        found, wrong = [], []
-        for index, item in enumerate(value):
-            try:
-                found.append(_converter.structure(item, of))
-            except Exception as error:  # noqa: BLE001  # told with all others
-                note = cattrs.IterableValidationNote(f"at {index}", index, of)
-                error.__notes__ = [*getattr(error, "__notes__", ()), note]
-                wrong.append(error)
-        if wrong:
-            raise cattrs.IterableValidationError("not all items are what they should be", wrong, kind)
-        return found
+        if length not in (None, len(value)):
+            raise ValueError(f"Expected `array` of length {length}")
+        return made(
+            _all(converter, kind, [(at, item, each[at if length else 0]) for at, item in enumerate(value)])
+        )
 
     return hook
 
 
-def _dict_hook(kind: Any) -> Hook:
-    of = (get_args(kind) or (str, Any))[1]
+def _dict_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    named, of = get_args(kind) or (str, Any)
 
     def hook(value: Any, _: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise _expected("object", value)
-        return {key: _converter.structure(item, of) for key, item in value.items()}
+        names = [(key, key, named) for key in value]
+        found = _all(converter, kind, [*names, *((key, item, of) for key, item in value.items())])
+        return dict(zip(found, found[len(value) :], strict=False))
 
     return hook
 
 
-def _union_hook(kind: Any) -> Hook:
+def _all(converter: cattrs.Converter, kind: Any, items: list[tuple[Any, Any, Any]]) -> list[Any]:
+    """Every item, which comes with its place and its type; what is wrong is told of all of them."""
+    found, wrong = [], []
+    for at, item, of in items:
+        try:
+            found.append(converter.structure(item, of))
+        except Exception as error:  # noqa: BLE001  # told with all others
+            note = cattrs.IterableValidationNote(f"at {at}", at, of)
+            error.__notes__ = [*getattr(error, "__notes__", ()), note]
+            wrong.append(error)
+    if wrong:
+        raise cattrs.IterableValidationError("not all items are what they should be", wrong, kind)
+    return found
+
+
+def _union_hook(kind: Any, converter: cattrs.Converter) -> Hook:
     choices = [choice for choice in get_args(kind) if choice not in (NoneType, Unset)]
     nullable = NoneType in get_args(kind)
 
@@ -186,21 +206,29 @@ def _union_hook(kind: Any) -> Hook:
             return None
         for choice in choices[:-1]:
             try:
-                return _converter.structure(value, choice)
+                return converter.structure(value, choice)
             except ValueError:
                 continue
-        return _converter.structure(value, choices[-1])
+        return converter.structure(value, choices[-1])
 
     return hook
 
 
-def _annotated_hook(kind: Any) -> Hook:
-    inner, bounds = get_args(kind)[0], metas(kind)
+def _annotated_hook(kind: Any, converter: cattrs.Converter) -> Hook:
+    inner, bounds, rules = get_args(kind)[0], metas(kind), _rules(kind)
 
     def hook(value: Any, _: Any) -> Any:
-        found = _converter.structure(value, inner)
+        for rule in rules:
+            value = rule.prepare(value)
+        try:
+            found = converter.structure(value, inner)
+        except ValueError as error:
+            raise (rules[0].refusal(value, get_args(inner)) if rules else error) from None
         for each in bounds:
             _check(found, each)
+        for rule in rules:
+            if not rule.test(found):
+                raise rule.refusal(value)
         return found
 
     return hook
@@ -258,8 +286,8 @@ def _made() -> cattrs.Converter:
     made.register_structure_hook(Any, lambda value, _: value)
     for kind in (str, int, float, bool):
         made.register_structure_hook(kind, _plain_hook(kind))
-    made.register_structure_hook_factory(_is_a(list), _list_hook)
-    made.register_structure_hook_factory(_is_a(dict), _dict_hook)
+    made.register_structure_hook_factory(_is_a(list, tuple, Sequence), _list_hook)
+    made.register_structure_hook_factory(_is_a(dict, Mapping), _dict_hook)
     made.register_structure_hook_factory(_is_a(Union, UnionType), _union_hook)
     made.register_structure_hook_factory(_is_a(Literal), _choice_hook)
     made.register_structure_hook_factory(
@@ -272,4 +300,5 @@ def _made() -> cattrs.Converter:
     return made
 
 
-_converter = _made()
+_converters = {closed: _made() for closed in (True, False)}
+"""What refuses members that nobody knows, and what passes them over."""

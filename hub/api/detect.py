@@ -11,9 +11,7 @@ from typing import Annotated, Literal
 import attrs
 
 from hub.api.base import Done
-from hub.api.meta import Meta
-from hub.api.providers import ProviderName
-from hub.api.session import Trust
+from hub.api.meta import Meta, ProviderName, Trust
 from hub.domain.detection.lineup import Confidence
 
 MAX_HOURS = 24 * 365
@@ -128,7 +126,9 @@ class Adopted(Done):
     target: str
     brief: Annotated[str, Meta(description="The brief's path; its signed form lies beside it.")]
     mode: Literal["brief", "start", "interactive"]
-    resumed: Annotated[bool, Meta(description="Whether the agent is told to go on in its own session.")]
+    resumed: Annotated[bool, Meta(description="Whether the agent is told to go on in its own session.")] = (
+        False
+    )
     stopped: Annotated[
         list[int], Meta(description="The agent's processes, and those below them, that were ended.")
     ]

@@ -74,13 +74,19 @@ class DiffQuery:
 
 
 @attrs.frozen(kw_only=True)
-class CommitDiff:
-    """What one snapshot changed."""
+class Diff:
+    """What has changed."""
 
-    sha: str
     summary: str
     diff: str
     truncated: Annotated[bool, Meta(description="There is more than is told.")]
+
+
+@attrs.frozen(kw_only=True)
+class CommitDiff(Diff):
+    """What one snapshot changed."""
+
+    sha: str
 
 
 @attrs.frozen(kw_only=True)

@@ -11,8 +11,7 @@ from typing import Annotated
 import attrs
 
 from hub.api.base import Done
-from hub.api.meta import Meta
-from hub.api.providers import ProviderName
+from hub.api.meta import Meta, ProviderName
 
 
 @attrs.frozen(kw_only=True)

@@ -11,8 +11,8 @@ from typing import Annotated
 import attrs
 
 from hub.api.base import Done
-from hub.api.meta import Meta
-from hub.api.providers import BaseUrl, ProviderName
+from hub.api.meta import Meta, ProviderName
+from hub.api.providers import BaseUrl
 
 Tag = Annotated[
     str,

@@ -58,4 +58,14 @@ Sha = Annotated[
 Name = Annotated[
     str, Meta(max_length=64, pattern=r"^[A-Za-z0-9._-]*$(?!\n)", description="A name in hub.toml.")
 ]
+ProviderName = Annotated[
+    str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._-]+$(?!\n)", description="As in hub.toml.")
+]
+Trust = Annotated[
+    str,
+    Meta(
+        pattern="^([0-9a-f]{64})?$",
+        description="The `digest` of a `trust_needed`: the user agrees for this time to what was named there.",
+    ),
+]
 Timestamp = Annotated[str, Meta(description="ISO 8601, UTC.")]

@@ -6,11 +6,12 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 import attrs
 
-from hub.api.meta import Timestamp
+from hub.api.meta import UNSET, Meta, Timestamp, Unset
+from hub.domain.breaker import BreakerState
 
 
 @attrs.frozen(kw_only=True)
@@ -18,9 +19,9 @@ class Breaker:
     """One circuit breaker."""
 
     name: str
-    state: Literal["closed", "open", "half-open"]
+    state: BreakerState
     failures: int
-    opened_at: Timestamp | None = None
+    opened_at: Annotated[Timestamp, Meta(description="Left out while it is closed.")] | Unset = UNSET
 
 
 @attrs.frozen(kw_only=True)

@@ -6,13 +6,13 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import attrs
 
 from hub.api.base import Done, Failure
-from hub.api.meta import Meta, Timestamp
-from hub.api.session import MAX_COMMANDS, MAX_TASK, Command, Trust
+from hub.api.meta import Meta, Timestamp, Trust
+from hub.api.session import MAX_COMMANDS, MAX_TASK, Command
 from hub.domain.pipeline.run import How, NodeState, RunState
 
 MAX_PIPELINES = 200
@@ -102,4 +102,4 @@ class Stored(Done):
 class RunStarted(RunStatus):
     """The run that was started."""
 
-    ok: bool
+    ok: Literal[True] = True

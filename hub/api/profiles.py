@@ -11,9 +11,8 @@ from typing import Annotated
 import attrs
 
 from hub.api.base import Done
-from hub.api.meta import Meta, Timestamp
+from hub.api.meta import UNSET, Meta, ProviderName, Timestamp, Unset
 from hub.api.pipelines import Label
-from hub.api.providers import ProviderName
 
 MAX_NAMES = 64
 MAX_HINT = 10_000
@@ -52,10 +51,10 @@ class ProfileDone(Done):
 
     name: str
     deleted: bool
-    chain: list[str] = attrs.field(factory=list)
-    kinds: list[str] = attrs.field(factory=list)
-    skills: list[str] = attrs.field(factory=list)
-    context_hint: str = ""
+    chain: list[str] | Unset = UNSET
+    kinds: list[str] | Unset = UNSET
+    skills: list[str] | Unset = UNSET
+    context_hint: str | Unset = UNSET
 
 
 @attrs.frozen(kw_only=True)

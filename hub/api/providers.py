@@ -6,16 +6,14 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import attrs
 
 from hub.api.base import Done
-from hub.api.meta import MAX_SAFE_INTEGER, UNSET, Meta, Timestamp, Unset
+from hub.api.meta import MAX_SAFE_INTEGER, UNSET, Meta, ProviderName, Timestamp, Unset
+from hub.domain.routing import Availability
 
-ProviderName = Annotated[
-    str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._-]+$(?!\n)", description="As in hub.toml.")
-]
 Cap = Annotated[
     int,
     Meta(ge=0, le=MAX_SAFE_INTEGER, description="Tokens of a quota the provider does not tell; 0 = none."),
@@ -51,7 +49,7 @@ class AccountStatus:
     """One of its accounts as it is at this moment."""
 
     label: str
-    status: Literal["active", "standby", "exhausted", "error"]
+    status: Availability
     reason: str
     resets_at: Timestamp | None
 
@@ -62,7 +60,7 @@ class ProviderStatus:
 
     name: str
     display_name: str
-    status: Literal["active", "standby", "exhausted", "error"]
+    status: Availability
     account: str
     model: str
     reason: str

@@ -11,10 +11,11 @@ from typing import Annotated, Literal
 import attrs
 
 from hub.api.meta import Meta, Timestamp
+from hub.domain.quota import window
 from hub.domain.quota.forecast import Outlook
 
 Source = Annotated[
-    Literal["stream", "limit", "store", "endpoint", "declared", "none"],
+    window.Source,
     Meta(
         description="Where the figures come from: what the agent said, a usage limit it met, its own files, its "
         "maker's server, a cap in hub.toml; or nobody told anything."

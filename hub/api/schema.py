@@ -7,7 +7,7 @@ Must not: know an operation.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -83,7 +83,7 @@ class Schemas:
             return {"enum": sorted(args)}
         if origin is list:
             return {"type": "array", "items": self.of(args[0])}
-        if (origin or kind) is dict:
+        if (origin or kind) in (dict, Mapping):
             values = self.of(args[1]) if args and args[1] is not Any else {}
             return {"type": "object", **({"additionalProperties": values} if values else {})}
         return {} if kind is Any else {"type": _PLAIN[kind]}

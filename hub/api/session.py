@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import attrs
 
 from hub.api.base import Done
-from hub.api.meta import MAX_SAFE_INTEGER, UNSET, Meta, Name, Unset
+from hub.api.meta import MAX_SAFE_INTEGER, UNSET, Meta, Name, Trust, Unset
 from hub.domain.session import OnLimit
 
 MAX_TASK = 100_000
@@ -22,13 +22,22 @@ Command = Annotated[str, Meta(min_length=1, max_length=MAX_COMMAND)]
 Threshold = Annotated[
     float, Meta(gt=0, le=1, description="Fraction of the quota used at which the forecast may hand off.")
 ]
-Trust = Annotated[
+
+
+SessionId = Annotated[
     str,
     Meta(
-        pattern="^([0-9a-f]{64})?$",
-        description="The `digest` of a `trust_needed`: the user agrees for this time to what was named there.",
+        pattern="^[a-z0-9-]{0,64}$",
+        description="The session's id, or the beginning of it. Left out: the only one that is active.",
     ),
 ]
+
+
+@attrs.frozen(kw_only=True)
+class Which:
+    """Which session is meant."""
+
+    session_id: SessionId = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -47,6 +56,9 @@ class Run:
     verify: Annotated[list[Command], Meta(max_length=MAX_COMMANDS)] | None = None
     on_limit: OnLimit | Unset = UNSET
     trust: Trust = ""
+    queue: Annotated[
+        bool, Meta(description="Whether it waits for its turn where there is no place for it now.")
+    ] = False
 
 
 @attrs.frozen(kw_only=True)
@@ -60,6 +72,9 @@ class Started(Done):
     withheld: Annotated[
         list[str], Meta(description="Of the user's changes: paths that hub takes into no branch.")
     ]
+    position: Annotated[
+        int, Meta(description="Its place among those that wait for their turn; 0: it has begun.")
+    ]
 
 
 @attrs.frozen(kw_only=True)
@@ -67,6 +82,7 @@ class Pause:
     """Whether the agent is to stand still."""
 
     pause: bool
+    session_id: SessionId = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -82,8 +98,8 @@ class HandingOver(Done):
     """The handoff that has begun; of a session that waits for a quota none has: it tries to begin anew."""
 
     session_id: str
-    handoff_id: str = ""
-    waiting: bool = False
+    handoff_id: str | Unset = UNSET
+    waiting: bool | Unset = UNSET
 
 
 @attrs.frozen(kw_only=True)
@@ -98,8 +114,8 @@ class Stopped(Done):
     """The session that has ended, or the pipeline run that it was a node of."""
 
     state: str
-    session_id: str = ""
-    run_id: str = ""
+    session_id: str | Unset = UNSET
+    run_id: str | Unset = UNSET
 
 
 @attrs.frozen(kw_only=True)
@@ -107,15 +123,7 @@ class TextReply:
     """The user's answer to the agent."""
 
     reply: Annotated[str, Meta(min_length=1, max_length=MAX_REPLY)]
-
-
-@attrs.frozen(kw_only=True)
-class Diff:
-    """The session branch against the main branch."""
-
-    summary: str
-    diff: str
-    truncated: Annotated[bool, Meta(description="There is more than is told.")]
+    session_id: SessionId = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -13,17 +13,7 @@ import attrs
 from hub.api.base import Failure
 from hub.api.meta import Meta, Timestamp
 from hub.domain.handoff import State
-from hub.domain.session import SessionState
-
-
-@attrs.frozen(kw_only=True)
-class LeftOut:
-    """A provider that is installed and not in the session's chain, and what brings it in."""
-
-    provider: str
-    reason: str
-    hint: str
-    account: str
+from hub.domain.session import LeftOut, SessionState
 
 
 @attrs.frozen(kw_only=True)

@@ -6,7 +6,7 @@ Must not: know a route.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import attrs
 
@@ -31,7 +31,7 @@ class VisionConfig:
 class VisionDone(VisionConfig):
     """What is configured from here on."""
 
-    ok: bool
+    ok: Literal[True] = True
 
 
 Prompt = Annotated[str, Meta(min_length=1, max_length=10_000)]

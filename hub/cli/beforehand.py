@@ -16,26 +16,25 @@ from typing import Any
 
 import attrs
 
+from hub.actors.pipelines.shown import run_status
+from hub.api.convert import unstructure
 from hub.cli.context import note_left_out
 from hub.domain.config.model import Pipeline
 from hub.domain.config.profiles import together as all_profiles
 from hub.domain.config.reader import Config
 from hub.domain.pipeline.graph import check_runnable, named
 from hub.domain.pipeline.graph import together as all_pipelines
-from hub.domain.pipeline.run import decode, told
-from hub.domain.session import StateCorrupt
 from hub.errors import Code, HubError
 from hub.io.config_file import load
 from hub.io.pipelines import read_stored as stored_pipelines
+from hub.io.pipelines import run_store
 from hub.io.places import Places, find_project
 from hub.io.profiles import read_stored as stored_profiles
-from hub.io.sealed import NotSealed, read_sealed
+from hub.io.records import RecordCorrupt
+from hub.io.sealed import NotSealed
 from hub.io.trust import Gate
 from hub.providers.base import INSTALL_ANY, install_hint
 from hub.providers.registry import load_all, names
-
-_LARGEST = 1 << 24
-"""Bytes of a run's record."""
 
 
 def config_of(project: Path, flags: Mapping[str, object] | None = None, gate: Gate | None = None) -> Config:
@@ -72,9 +71,11 @@ def pipelines_of(project: Path, gate: Gate | None = None) -> tuple[Pipeline, ...
 def last_run_of(project: Path) -> dict[str, Any]:
     """The newest run of a pipeline as it is on record; {} where none was, or its record cannot be read."""
     try:
-        return told(decode(read_sealed(Places(find_project(project)).pipeline_run, _LARGEST)))
-    except (FileNotFoundError, NotSealed, StateCorrupt):
+        run = run_store(Places(find_project(project))).look()
+    except (NotSealed, RecordCorrupt):
         return {}
+    found: dict[str, Any] = unstructure(run_status(run)) if run is not None else {}
+    return found
 
 
 def insist_on_commit(project: Path) -> None:

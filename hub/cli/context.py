@@ -24,6 +24,9 @@ json_option: Callable[[F], F] = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on stdout."
 )
 
+session_argument: Callable[[F], F] = click.argument("session", default="", metavar="[SESSION]")
+"""Whose id may be shortened, as long as no other begins so; see `which`."""
+
 trust_option: Callable[[F], F] = click.option(
     "--trust", "once", is_flag=True, help="Say yes, for this time, to what the project would do."
 )
@@ -37,6 +40,11 @@ def project_dir(ctx: click.Context) -> Path:
 def client(ctx: click.Context, timeout: float = 30.0) -> Api:
     """The project's daemon; the first call tells whether it runs."""
     return find(ctx.obj["port"] or None, project_dir(ctx), timeout=timeout)
+
+
+def which(session: str) -> dict[str, str]:
+    """The part of a request that says which session is meant; nothing where there is only one."""
+    return {"sessionId": session} if session else {}
 
 
 def note_left_out(gate: Gate) -> None:

@@ -10,22 +10,23 @@ from typing import Any
 
 import click
 
-from hub.cli.context import json_option, show
+from hub.cli.context import json_option, session_argument, show, which
 from hub.cli.records import Records
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command()
+@session_argument
 @click.option("--stat", is_flag=True, help="Only the summary.")
 @json_option
 @click.pass_context
-def diff(ctx: click.Context, *, stat: bool, as_json: bool) -> None:
-    """What the session has changed, against the main branch. Needs no daemon.
+def diff(ctx: click.Context, *, session: str, stat: bool, as_json: bool) -> None:
+    """What a session has changed, against the main branch: the one that is active, else the newest. Needs no daemon.
 
     Example: hub diff --stat
     """
-    answer = Records(ctx, timeout=60).get("/api/session/diff")
+    answer = Records(ctx, timeout=60).get("/api/session/diff", which(session))
     show(answer, as_json=as_json, text=lambda body: summary(body) if stat else full(body))
 
 

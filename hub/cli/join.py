@@ -18,6 +18,7 @@ import attrs
 import click
 import trio
 
+from hub.cli.context import which
 from hub.cli.report import report_failures
 from hub.cli.serve import order_for
 from hub.client.place import root_of, told_by
@@ -28,6 +29,8 @@ from hub.io.trust import Gate
 
 START_TIMEOUT = 130.0
 """Seconds a start may take: in a large repository, uncommitted work takes its time."""
+_LOOK = 2.0
+"""Seconds between two looks at other sessions."""
 STOP_TIMEOUT = 300.0
 """Seconds an ordered stop may take: the agent's grace, the snapshot, a last run of the acceptance commands."""
 
@@ -47,6 +50,12 @@ class Joined:
     farewell: str = "left at once"
     """What is said to whoever does not wait for the end."""
     leaving: trio.Event = attrs.field(factory=trio.Event)
+    session_id: str = ""
+    """The session that was started; "" = none was, or a pipeline."""
+    begun: bool = False
+    """Whether anything was started here."""
+    own: bool = False
+    """Whether the daemon is of this process."""
 
     @property
     def api(self) -> Api:
@@ -69,9 +78,27 @@ class Joined:
             raise HubError(Code.INTERRUPTED)
         patient = self.api.within(START_TIMEOUT)
         started = await trio.to_thread.run_sync(patient.post, path, body)
+        self.begun, self.session_id = True, started.get("sessionId", "")
         if self.leaving.is_set():
             await self.stop_session()
         return started
+
+    async def others_end(self) -> None:
+        """Wait until no other session runs in this daemon, or waits for its turn: it ends when its owner does."""
+        told = False
+        while not self.leaving.is_set():
+            rows = (await trio.to_thread.run_sync(self.api.get, "/api/sessions"))["sessions"]
+            others = [row["sessionId"] for row in rows if not row["endedAt"]]
+            if not others:
+                return
+            if not told:
+                words = (
+                    f"other sessions go on in this process: {', '.join(others)}; Ctrl-C stops them in order"
+                )
+                click.echo(words, err=True)
+                told = True
+            with trio.move_on_after(_LOOK):
+                await self.leaving.wait()
 
     async def end_of_old(self) -> None:
         """Wait for the end of a session whose stop an earlier daemon was asked for, and did not live to see."""
@@ -81,12 +108,14 @@ class Joined:
             await self.stop_session()
 
     async def stop_session(self) -> None:
-        """Ask for an ordered end of the session, if there is one."""
-        if self._api is None:
+        """Ask for an ordered end of what was started here; in a daemon of others nothing else is anybody's to stop."""
+        if self._api is None or not (self.own or self.begun):
             return
         slow = self.api.within(STOP_TIMEOUT)
         try:
-            await trio.to_thread.run_sync(partial(slow.post, "/api/session/stop"), abandon_on_cancel=True)
+            await trio.to_thread.run_sync(
+                partial(slow.post, "/api/session/stop", which(self.session_id)), abandon_on_cancel=True
+            )
         except HubError as error:
             if error.code is not Code.NO_ACTIVE_SESSION:
                 click.echo(f"hub: {error.detail}", err=True)
@@ -118,14 +147,15 @@ async def daemon_for(
         alone()
         async with _serving(project, port, quiet=quiet, gate=gate) as daemon:
             try:
-                joined.found(_own(project, daemon), _GOES_ON)
+                joined.found(_own(project, daemon), _GOES_ON).own = True
                 await joined.end_of_old()
                 yield joined
+                await joined.others_end()
             except HubError as error:
+                # Nobody asked for an end of the sessions that this daemon found: they stay for the next one.
+                daemon.request_stop(detach=not joined.begun)
                 if error.code is not Code.SESSION_ALREADY_RUNNING:
                     raise
-                # Nobody asked for an end of the session that this daemon found: it stays for the next one.
-                daemon.request_stop(detach=True)
                 raise _unfinished(error) from error
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hub.actors.detector.scout import Scout
+from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
 from hub.domain.plain import plain_value
 from hub.domain.redaction.redactor import KnownSecrets, Redactor
@@ -31,7 +32,7 @@ def looked(folder: Path, hours: int) -> list[dict[str, Any]]:
     """
     root, config = _project(folder)
     scout = Scout(root, load_all(lambda: config), config)
-    found = [scout.to_json(one) for one in scout.scan(time.time() - hours * 3600)]
+    found = [unstructure(scout.shown(one)) for one in scout.scan(time.time() - hours * 3600)]
     shown: list[dict[str, Any]] = Redactor(KnownSecrets(), load_or_create_key("redaction")).value(
         plain_value(found)
     )

@@ -1,21 +1,18 @@
 """`hub mcp`: the tool server on standard input and output.
 
 Owns: that the process's standard output is the protocol's alone, which project is meant, and the words about clients.
-Must not: know a tool, or import the protocol's SDK before the wires are claimed.
+Must not: know a tool, or import anything that might print before the wires are claimed.
 """
 
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from hub.cli.base import Group
 from hub.cli.context import client, json_option, show
-
-if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
 
 NAMES = ("claude", "codex", "gemini", "opencode", "qwen", "cursor")
 
@@ -39,9 +36,12 @@ def serve(ctx: click.Context) -> None:
 
     wires = Wires.claim()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing to put in order: Ctrl-C ends it at once
+    from hub.domain.text import clean
+    from hub.mcp.calling import Caller
+    from hub.mcp.remote import Remote
     from hub.mcp.stdio import run
 
-    run(wires, lambda: _server(ctx))
+    run(wires, Caller(Remote(lambda: client(ctx)), clean))
 
 
 @mcp.command()
@@ -97,12 +97,3 @@ def _snippet(told: dict[str, Any]) -> str:
 
 def _installed(told: dict[str, Any]) -> str:
     return f"{told['client']} has the tools of hub, in {told['file']}; they need a daemon: hub daemon"
-
-
-def _server(ctx: click.Context) -> Server[Any]:
-    from hub.domain.text import clean
-    from hub.mcp.calling import Caller
-    from hub.mcp.remote import Remote
-    from hub.mcp.server import server
-
-    return server(Caller(Remote(lambda: client(ctx)), clean))

@@ -6,6 +6,7 @@ Must not: start a daemon: one that starts goes on with a session that was broken
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -18,19 +19,22 @@ import click
 import trio
 
 from hub.actors.clock import iso
-from hub.actors.session.held import redactor_of
+from hub.actors.secrets import redactor_of
 from hub.actors.settings.accounts import Accounts
 from hub.actors.settings.entries import Entries
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
+from hub.api.accounts import AccountNow
+from hub.api.base import Done
+from hub.api.convert import unstructure
 from hub.cli.context import client, note_left_out, project_dir
 from hub.domain.account import Account
 from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
-from hub.domain.routing import WORDS, Bar, Status
+from hub.domain.routing import WORDS, Availability, Bar
 from hub.errors import Code, HubError
 from hub.io.accounts import read_book
-from hub.io.breakers import breakers
+from hub.io.breakers import KeptBreakers, breaker_store
 from hub.io.config_file import load
 from hub.io.hub_dir import claim, insist_usable
 from hub.io.lock import project_lock
@@ -98,7 +102,8 @@ class Project:
         }
         note_left_out(self.gate)
         found = trio.run(_asked, questions) if versions else {}
-        return [self.entries.entry(config, p, found.get(p.name), time.time()) for p in providers.values()]
+        entries = [self.entries.entry(config, p, found.get(p.name), time.time()) for p in providers.values()]
+        return list(map(unstructure, entries))
 
     def redactor(self) -> Redactor:
         """Hides what looks like a secret, and every value that hub holds for this project."""
@@ -149,10 +154,13 @@ def _kept(places: Places) -> list[dict[str, Any]]:
     """The open breakers of active accounts, as `GET /api/providers` would show them."""
     mine, now, rows = Project(places), time.time(), []
     config = mine.config()
-    for found in breakers(places):
+    kept = KeptBreakers()
+    with contextlib.suppress(HubError):  # whoever may not be chosen, the next daemon finds out
+        kept = breaker_store(places).look() or kept
+    for found in kept.breakers:
         ready = ready_at(found, now)
         if ready > now and config.accounts(found.provider)[0].label == found.account:
-            status = Status.EXHAUSTED if found.limited else Status.ERROR
+            status = Availability.EXHAUSTED if found.limited else Availability.ERROR
             bar = (Bar.CAP if found.cap else Bar.LIMIT) if found.limited else Bar.BREAKER
             row = {
                 "name": found.provider,
@@ -165,7 +173,7 @@ def _kept(places: Places) -> list[dict[str, Any]]:
 
 
 def ordered(
-    ctx: click.Context, path: str, body: dict[str, Any], here: Callable[[Project], dict[str, Any]]
+    ctx: click.Context, path: str, body: dict[str, Any], here: Callable[[Project], Done | AccountNow]
 ) -> dict[str, Any]:
     """What came of an order: to the daemon where one runs, else carried out here."""
 
@@ -177,7 +185,8 @@ def ordered(
             for foreign in claim(mine.places):
                 click.echo(f"hub: {foreign.detail}\n     {foreign.hint}", err=True)
             mine.places.ensure()
-            return {"ok": True, **here(mine)}
+            done: dict[str, Any] = unstructure(here(mine))
+            return done
 
     answer: dict[str, Any] = _or_here(partial(client(ctx).post, path, body), alone)
     return answer

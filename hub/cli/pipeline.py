@@ -67,8 +67,8 @@ def _valid(body: dict[str, Any]) -> str:
 
 
 def _of_file(file: str) -> tuple[Any, ...]:
+    from hub.api.tables import read_pipelines
     from hub.domain.canonical import StrictJsonError, parse_strict
-    from hub.domain.pipeline.graph import read
 
     try:
         data = sys.stdin.buffer.read(_LIMIT) if file == "-" else Path(file).read_bytes()
@@ -79,7 +79,7 @@ def _of_file(file: str) -> tuple[Any, ...]:
         ) from error
     except StrictJsonError as error:
         raise HubError(Code.INVALID, f"{file} is not JSON: {error}", hint="Correct that place.") from error
-    return read(value if isinstance(value, list) else [value])
+    return read_pipelines(value if isinstance(value, list) else [value])
 
 
 @pipeline.command()
@@ -189,11 +189,11 @@ def _all_and_last(ctx: click.Context) -> tuple[list[dict[str, Any]], dict[str, A
     except HubError as error:
         if error.code is not Code.DAEMON_NOT_RUNNING:
             raise
+    from hub.api.convert import unstructure
     from hub.cli.beforehand import last_run_of, pipelines_of
-    from hub.domain.pipeline.graph import write
 
     project = project_dir(ctx)
-    return write(pipelines_of(project)), last_run_of(project)
+    return list(unstructure(pipelines_of(project))), last_run_of(project)
 
 
 def _last_run(daemon: Any) -> dict[str, Any]:

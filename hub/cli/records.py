@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
 _BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
-_LARGEST = 1 << 20
-"""Bytes of the session's record."""
 
 
 class Records:
@@ -76,10 +74,12 @@ def _events(places: Places, query: Mapping[str, str | int]) -> list[dict[str, An
 
 
 def _history(places: Places, query: Mapping[str, str | int]) -> list[dict[str, Any]]:
+    from hub.api.convert import unstructure
     from hub.io.timeline import Timeline
 
     with contextlib.closing(_journal(places)) as journal:
-        return Timeline(journal).page(int(query["limit"]), event=str(query.get("event", "")))
+        page = Timeline(journal).page(int(query["limit"]), event=str(query.get("event", "")))
+    return list(map(unstructure, page))
 
 
 def _audit_head(places: Places, _: Mapping[str, str | int]) -> dict[str, Any]:
@@ -100,36 +100,37 @@ def _journal(places: Places) -> AuditJournal:
 def _commits(places: Places, _: Mapping[str, str | int]) -> Any:
     import trio
 
+    from hub.api.convert import unstructure
     from hub.io import git
 
-    return _scrubbed(places, [{**entry} for entry in trio.run(git.snapshots, places.root, None)])
+    return _scrubbed(places, unstructure(trio.run(git.snapshots, places.root)))
 
 
 def _commit_diff(places: Places, query: Mapping[str, str | int]) -> Any:
     import trio
 
+    from hub.api.convert import unstructure
     from hub.io import git
 
     sha = str(query["sha"])
-    return _scrubbed(places, {"sha": sha, **trio.run(git.commit_diff, places.root, sha)})
+    return _scrubbed(places, {"sha": sha, **unstructure(trio.run(git.commit_diff, places.root, sha))})
 
 
-def _session_diff(places: Places, _: Mapping[str, str | int]) -> Any:
+def _session_diff(places: Places, query: Mapping[str, str | int]) -> Any:
     from pathlib import Path
 
     import trio
 
-    from hub.domain.session import decode
+    from hub.api.convert import unstructure
     from hub.io import git
-    from hub.io.sealed import read_sealed
+    from hub.io.session_records import meant
 
-    try:
-        record = decode(read_sealed(places.fsm, _LARGEST))
-    except FileNotFoundError as error:
-        raise HubError(Code.NO_ACTIVE_SESSION) from error
+    record = meant(places, str(query.get("sessionId", "")))
     main = record.main_branch or record.base
     worktree = Path(record.worktree) if record.session_state.active and record.worktree_ready else None
-    return _scrubbed(places, {**trio.run(git.session_diff, places.root, main, record.branch, worktree)})
+    return _scrubbed(
+        places, unstructure(trio.run(git.session_diff, places.root, main, record.branch, worktree))
+    )
 
 
 def _scrubbed(places: Places, value: Any) -> Any:

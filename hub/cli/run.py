@@ -36,6 +36,7 @@ from hub.io.trust import Gate
 @click.option(
     "--on-limit", default=None, type=click.Choice(["handoff", "wait", "stop"]), help="What to do at the wall."
 )
+@click.option("--queue", is_flag=True, help="Wait for its turn where other sessions have every place.")
 @click.option("--quiet", "-q", is_flag=True, help="Only the end.")
 @trust_option
 @json_option
@@ -79,6 +80,7 @@ def request(project: Path, options: dict[str, Any], gate: Gate | None = None) ->
         "threshold": session.threshold,
         "maxHandoffs": session.max_handoffs,
         "onLimit": session.on_limit,
+        **({"queue": True} if options["queue"] else {}),
         **({"trust": gate.said} if gate is not None and gate.said else {}),
         **named,
     }
@@ -98,6 +100,7 @@ async def _run(
         since = await last_event(joined.api)
         started = await joined.start_session(body)
         if not quiet:
-            click.echo(f"session {started['sessionId']} on {started['branch']}", err=True)
+            turn = f", waits for its turn as number {started['position']}" if started["position"] else ""
+            click.echo(f"session {started['sessionId']} on {started['branch']}{turn}", err=True)
         status = await watch(joined.api, started["sessionId"], since, quiet=quiet)
     return outcome(status, project, as_json=as_json)

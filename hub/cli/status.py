@@ -11,30 +11,31 @@ from typing import Any
 import click
 
 from hub.cli.approvals import listed
-from hub.cli.context import client, json_option, show
+from hub.cli.context import client, json_option, session_argument, show, which
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 
 
 @click.command()
+@session_argument
 @json_option
 @click.pass_context
-def status(ctx: click.Context, *, as_json: bool) -> None:
-    """What the session does now, what it has cost, and the pipeline it is a part of.
+def status(ctx: click.Context, session: str, *, as_json: bool) -> None:
+    """What a session does now, what it has cost, and the pipeline it is a part of.
 
     Example: hub status --json
     """
     api = client(ctx)
-    state = _whole(api)
+    state = _whole(api, session)
     show(state, as_json=as_json, text=picture)
     if state["needsApproval"] and not as_json:
         click.echo(waiting(api.get("/api/approvals")))
 
 
-def _whole(api: Api) -> dict[str, Any]:
+def _whole(api: Api, session: str) -> dict[str, Any]:
     """The status with the session's `cost`, the running `pipeline` and what ails the `audit` log; else None each."""
-    state: dict[str, Any] = api.get("/api/status")
-    state["cost"] = api.get("/api/session/cost") if state["sessionId"] else None
+    state: dict[str, Any] = api.get("/api/status", which(session))
+    state["cost"] = api.get("/api/session/cost", which(state["sessionId"])) if state["sessionId"] else None
     state["pipeline"] = None
     state["audit"] = _audit(api)
     if state["runId"]:

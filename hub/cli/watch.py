@@ -20,7 +20,7 @@ from hub.cli.taking import see_and_take
 from hub.cli.width import columns, hung
 from hub.client.live import Link, follow
 from hub.client.quick import Api
-from hub.errors import RULES, Code
+from hub.errors import RULES, Code, HubError
 
 PATIENCE = 120.0
 """Seconds to look for a daemon that has gone: as long as an agent waits for the next one."""
@@ -33,15 +33,25 @@ async def ask(api: Api, path: str) -> Any:
 
 async def watch(api: Api, session_id: str, since: int, *, quiet: bool = False) -> dict[str, Any]:
     """Show events until the session has ended; returns the last status."""
-    await watch_until(api, since, lambda meta: _ends(meta, session_id), quiet=quiet)
-    status: dict[str, Any] = await ask(api, "/api/status")
+    await watch_until(api, since, lambda meta: _ends(meta, session_id), quiet=quiet, only=session_id)
+    try:
+        status: dict[str, Any] = await ask(api, f"/api/status?sessionId={session_id}")
+    except HubError as error:
+        if error.code is not Code.NOT_FOUND:
+            raise
+        raise HubError(Code.INTERRUPTED, "The session was taken out of the queue and never began.") from None
     return status
 
 
 async def watch_until(
-    api: Api, since: int, ends: Callable[[dict[str, Any]], bool], *, quiet: bool = False
+    api: Api,
+    since: int,
+    ends: Callable[[dict[str, Any]], bool],
+    *,
+    quiet: bool = False,
+    only: str = "",
 ) -> None:
-    """Show events up to the first whose `meta` is the end."""
+    """Show events up to the first whose `meta` is the end; `only`: of this session, and those of none."""
 
     def link(now: Link) -> None:
         if now is Link.LOST and not quiet:
@@ -53,7 +63,10 @@ async def watch_until(
     ) as batches:
         async for batch in batches:
             if not quiet:
-                show_batch(batch, screen)
+                shown = [
+                    one for one in batch if one.get("meta", {}).get("sessionId", only) == only or not only
+                ]
+                show_batch(shown, screen)
             if any(ends(record.get("meta", {})) for record in batch):
                 break
 

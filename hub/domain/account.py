@@ -7,9 +7,9 @@ Tests: tests/hub/domain/test_accounts.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import attrs
+
+from hub.domain.config.values import Env, Folder, Name, Places, Switch
 
 DEFAULT_ACCOUNT = "default"
 """The label of the account a provider has where no settings tell of one."""
@@ -19,9 +19,11 @@ DEFAULT_ACCOUNT = "default"
 class Account:
     """One login: a label and the configuration directory it lives in ("" = the agent's own default)."""
 
-    label: str
-    config_dir: str = ""
-    env: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    label: Name
+    config_dir: Folder = ""
+    env: Env = attrs.field(factory=dict, repr=False)
     """Keys that belong to this account only."""
-    active: bool = False
+    active: Switch = False
     """Whether the user chose it; see `hub.domain.config.reader.Config.accounts`."""
+    concurrency: Places = 1
+    """How many sessions may use it at once."""

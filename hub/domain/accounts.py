@@ -10,13 +10,12 @@ account of `hub.toml` is the user's; the book adds others and says which is acti
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 
 from hub.domain.account import DEFAULT_ACCOUNT, Account
-from hub.domain.config.model import account, provider_name_problem
-from hub.domain.config.schema import Problem, each, named, setting, string, table
+from hub.domain.config.values import TABLE, TABLES, Provider, Text
 from hub.errors import Code, HubError
 
 Raw = dict[str, Any]
@@ -26,35 +25,16 @@ Raw = dict[str, Any]
 class Page:
     """What the book says of one provider."""
 
-    accounts: tuple[Account, ...] = setting(each(account, "an array of tables"), ())
-    active: str = setting(string(), "")
+    accounts: Annotated[tuple[Annotated[Account, TABLE], ...], TABLES] = ()
+    active: Text = ""
     """The label that was chosen; "" = none was."""
 
 
-Book = Mapping[str, Page]
-
-
-def read(raw: Mapping[str, Any], name: str) -> Book:
-    """The book from its raw tables.
-
-    Args:
-        raw: As parsed.
-        name: What to call the file in a problem.
-
-    Raises:
-        HubError: CONFIG_INVALID with every problem.
-    """
-    problems: list[Problem] = []
-    found: Book = named(table(Page), provider_name_problem)(raw, (), problems)
-    if problems:
-        errors = [{"path": p.where, "message": p.text} for p in problems]
-        first = problems[0]
-        raise HubError(Code.CONFIG_INVALID, f"{name}: {first.where} {first.text}", errors=errors)
-    return found
+Book = Mapping[Provider, Annotated[Page, TABLE]]
 
 
 def plain(book: Book) -> Raw:
-    """The raw tables of a book; `read` makes the same book of them."""
+    """The raw tables of a book; `hub.api.tables.read_book` makes the same book of them."""
     return {name: _page(page) for name, page in book.items()}
 
 

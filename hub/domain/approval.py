@@ -1,6 +1,6 @@
 """Requests that wait for a person's word: what is asked, and how it ends.
 
-Owns: the request, its states, and the bytes of the record that is kept.
+Owns: the request, its states, and what is kept of one.
 Must not: judge (`hub.domain.rules` does), ask anybody, look at a clock, or know an agent's protocol.
 
 A request is decided once. Nobody's answer within its rule's `timeout` is a no.
@@ -9,17 +9,15 @@ A request is decided once. Nobody's answer within its rule's `timeout` is a no.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
 import attrs
-import msgspec
 
 from hub.domain.config.model import Severity
 from hub.domain.event import Event, EventType
 from hub.domain.text import clip
-from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 
 _ACTION = 4_096
@@ -142,6 +140,11 @@ _GIVEN = ("command", "path", "paths", "input", "cwd", "texts", "within", "unseen
 _SHOWN = ("command", "path", "paths", "input")
 
 
+def shown(request: Request) -> dict[str, Any]:
+    """What of a request's context a person sees."""
+    return {name: value for name, value in request.context.items() if name in _SHOWN}
+
+
 def asked(
     event: Event, *, session_id: str, dispatch_id: str, provider: str, account: str, folder: str = ""
 ) -> Request | None:
@@ -242,41 +245,3 @@ def history(approval: Approval, request: Request) -> bool:
     mine = approval.request
     another_run = mine.kind is request.kind is Action.TOOL and mine.dispatch_id != request.dispatch_id
     return another_run or mine.session_id != request.session_id
-
-
-def view(approval: Approval) -> dict[str, Any]:
-    """The Approval resource, with its context."""
-    request = approval.request
-    return {
-        "id": approval.id,
-        "action": request.action,
-        "reason": approval.reason,
-        "severity": approval.severity,
-        "createdAt": iso(approval.created_ms / 1000),
-        "expiresAt": iso(approval.expires_ms / 1000) if approval.expires_ms else None,
-        "kind": str(request.kind),
-        "sessionId": request.session_id,
-        "provider": request.provider,
-        "account": request.account,
-        "tool": request.tool,
-        "context": {name: value for name, value in request.context.items() if name in _SHOWN},
-    }
-
-
-def encode(approvals: Sequence[Approval]) -> bytes:
-    """The bytes that are kept."""
-    return msgspec.json.encode({"v": 1, "approvals": list(approvals)})
-
-
-def decode(data: bytes) -> list[Approval]:
-    """What `encode` wrote.
-
-    Raises:
-        ValueError: It is not that.
-    """
-    return msgspec.json.decode(data, type=_Kept).approvals
-
-
-class _Kept(msgspec.Struct):
-    v: Literal[1]
-    approvals: list[Approval]

@@ -1,6 +1,6 @@
 """The circuit breaker of one provider account.
 
-Owns: the states, what opens and closes them, how long they hold, and their durable form.
+Owns: the states, what opens and closes them, and how long they hold.
 Must not: read a clock, keep timers, or decide what follows a failure (`hub.domain.retry` does).
 
     closed     -- 5 counted failures in a row, or a quota used up -->  open
@@ -18,10 +18,7 @@ an attempt carries its dispatch: the same end counts once, however often it is t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
 
 import attrs
 
@@ -40,7 +37,7 @@ ANSWERED = frozenset({FailureClass.REFUSAL, FailureClass.CONTEXT_OVERFLOW})
 """Failures of the task at hand: the provider itself is well."""
 
 
-class State(StrEnum):
+class BreakerState(StrEnum):
     """What the breaker lets through: all, nothing, or one attempt."""
 
     CLOSED = "closed"
@@ -55,7 +52,7 @@ class Breaker:
     Attributes:
         provider: The provider's name.
         account: The account's label.
-        state: See `State`.
+        state: See `BreakerState`.
         failures: Counted failures since the last success.
         opened_at: When it opened; None while closed.
         until: When an open breaker lets an attempt through again; None while closed.
@@ -70,7 +67,7 @@ class Breaker:
 
     provider: str
     account: str = "default"
-    state: State = State.CLOSED
+    state: BreakerState = BreakerState.CLOSED
     failures: int = 0
     opened_at: float | None = None
     until: float | None = None
@@ -105,8 +102,8 @@ def on_failure(
     if kind in ANSWERED and _decides(b, dispatch):
         return closed(b)
     counted = attrs.evolve(b, failures=b.failures + (kind in COUNTED))
-    tried = b.state is State.HALF_OPEN and (not b.trial or dispatch in ("", b.trial))
-    in_a_row = b.state is State.CLOSED and counted.failures >= THRESHOLD
+    tried = b.state is BreakerState.HALF_OPEN and (not b.trial or dispatch in ("", b.trial))
+    in_a_row = b.state is BreakerState.CLOSED and counted.failures >= THRESHOLD
     return _open(counted, now) if tried or in_a_row else counted
 
 
@@ -120,7 +117,7 @@ def on_success(b: Breaker, now: float, dispatch: str = "") -> Breaker:  # noqa: 
 
 def _decides(b: Breaker, dispatch: str) -> bool:
     """Whether an answer of the provider to this dispatch closes it."""
-    return b.state is not State.OPEN or (dispatch != "" and dispatch == b.trial)
+    return b.state is not BreakerState.OPEN or (dispatch != "" and dispatch == b.trial)
 
 
 def on_work(b: Breaker, dispatch: str) -> Breaker:
@@ -139,11 +136,16 @@ def on_quota(b: Breaker, now: float, standing: Standing) -> Breaker:
     A quota whose reset nobody told opens it once for each time that it is seen; then attempts find out.
     """
     if not standing.full:
-        back = b.limited and b.state is State.OPEN and b.opened_at is not None and standing.at > b.opened_at
+        back = (
+            b.limited
+            and b.state is BreakerState.OPEN
+            and b.opened_at is not None
+            and standing.at > b.opened_at
+        )
         return closed(b) if back else b
     if standing.until is None and standing.at <= b.seen_at:
         return b
-    if b.state is State.OPEN and b.limited and (b.until or 0.0) >= (standing.until or 0.0):
+    if b.state is BreakerState.OPEN and b.limited and (b.until or 0.0) >= (standing.until or 0.0):
         return attrs.evolve(b, cap=standing.cap, seen_at=max(b.seen_at, standing.at))
     opened = _limited(attrs.evolve(b, failures=b.failures - 1), now, standing.until)
     return attrs.evolve(opened, cap=standing.cap, seen_at=max(b.seen_at, standing.at))
@@ -161,20 +163,20 @@ def allow(b: Breaker, now: float, dispatch: str = "", *, insisted: bool = False)
     or its lease of 15 minutes is over. The dispatch that has the attempt may ask again. Whom the user `insisted` on is
     let through at any time.
     """
-    if b.state is State.CLOSED or (dispatch and dispatch == b.trial):
+    if b.state is BreakerState.CLOSED or (dispatch and dispatch == b.trial):
         return b, True
     if insisted and b.limited and now < ready_at(b, now):
         return attrs.evolve(b, trial=dispatch), True
     if insisted:
-        return attrs.evolve(b, state=State.HALF_OPEN, trial_at=now, trial=dispatch), True
+        return attrs.evolve(b, state=BreakerState.HALF_OPEN, trial_at=now, trial=dispatch), True
     if now < ready_at(b, now):
         return b, False
-    return attrs.evolve(b, state=State.HALF_OPEN, trial_at=now, trial=dispatch), True
+    return attrs.evolve(b, state=BreakerState.HALF_OPEN, trial_at=now, trial=dispatch), True
 
 
 def ready_at(b: Breaker, now: float) -> float:
     """The first moment from `now` on at which `allow` will say yes, if nothing else happens before."""
-    if b.state is State.CLOSED:
+    if b.state is BreakerState.CLOSED:
         return now
     gate = b.until if b.trial_at is None else b.trial_at + LEASE
     return now if gate is None else max(now, gate)
@@ -182,34 +184,8 @@ def ready_at(b: Breaker, now: float) -> float:
 
 def at(b: Breaker, now: float) -> Breaker:
     """The breaker as time makes it: an open one is half-open when its cool-down has passed or its reset has come."""
-    over = b.state is State.OPEN and ready_at(b, now) <= now
-    return attrs.evolve(b, state=State.HALF_OPEN) if over else b
-
-
-def snapshot(b: Breaker) -> dict[str, Any]:
-    """The `{name, state, failures, openedAt?}` of the API; `openedAt` only while it is not closed."""
-    body: dict[str, Any] = {"name": b.name, "state": b.state.value, "failures": b.failures}
-    if b.opened_at is not None:
-        moment = datetime.fromtimestamp(b.opened_at, UTC)
-        body["openedAt"] = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return body
-
-
-def to_json(b: Breaker) -> dict[str, Any]:
-    """The durable form; `from_json` reads it back equal."""
-    return attrs.asdict(b, value_serializer=lambda _, __, v: v.value if isinstance(v, State) else v)
-
-
-def from_json(body: Mapping[str, Any]) -> Breaker:
-    """Read the durable form.
-
-    Raises:
-        ValueError: The form is not one that `to_json` writes.
-    """
-    try:
-        return Breaker(**{**body, "state": State(body["state"])})
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"not a breaker: {error}") from error
+    over = b.state is BreakerState.OPEN and ready_at(b, now) <= now
+    return attrs.evolve(b, state=BreakerState.HALF_OPEN) if over else b
 
 
 def _cool_down(trips: int) -> float:
@@ -219,7 +195,7 @@ def _cool_down(trips: int) -> float:
 def _open(b: Breaker, now: float) -> Breaker:
     return attrs.evolve(
         b,
-        state=State.OPEN,
+        state=BreakerState.OPEN,
         opened_at=now,
         until=now + _cool_down(b.trips),
         trips=b.trips + 1,
@@ -232,7 +208,7 @@ def _open(b: Breaker, now: float) -> Breaker:
 
 def _limited(b: Breaker, now: float, resets_at: float | None) -> Breaker:
     if (
-        b.state is State.OPEN
+        b.state is BreakerState.OPEN
         and b.limited
         and b.until is not None
         and (resets_at is None or resets_at <= b.until)

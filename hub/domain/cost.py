@@ -10,7 +10,7 @@ they cost less, and those written, for they cost more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
@@ -18,6 +18,9 @@ _BUCKET = 100_000
 """Requests whose input is of one such size are priced together: some makers charge more for a long context."""
 _SUM = -1
 MICROS = 1_000_000
+
+
+Source = Literal["agent", "prices"]
 
 
 @attrs.frozen
@@ -109,7 +112,7 @@ class Bill:
 
     tokens: Tokens
     micros: int
-    sources: tuple[str, ...]
+    sources: tuple[Source, ...]
     unpriced: tuple[str, ...]
 
     @property
@@ -121,7 +124,7 @@ class Bill:
 def bill(meters: Iterable[Meter], price: Price) -> Bill:
     """Add everything up; `price` is asked for what no agent told a cost of."""
     tokens, micros = Tokens(), 0
-    sources: dict[str, None] = {}
+    sources: dict[Source, None] = {}
     unpriced: dict[str, None] = {}
     for meter in meters:
         tokens += meter.tokens

@@ -9,8 +9,6 @@ user stopped has no result: both are runs, neither counts for the rate.
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
 from hub.domain.cost import MICROS
@@ -50,6 +48,21 @@ class Outcome:
     micros: int = 0
     last_run: str = ""
 
+    @property
+    def success_rate(self) -> float | None:
+        """Of the runs that were judged; None where none was."""
+        return self.successes / self.judged if self.judged else None
+
+    @property
+    def avg_tokens(self) -> float | None:
+        """In and out, a run; None where there was none."""
+        return self.tokens / self.runs if self.runs else None
+
+    @property
+    def avg_cost_usd(self) -> float | None:
+        """Of the runs whose cost is known; None where none is."""
+        return self.micros / MICROS / self.priced if self.priced else None
+
 
 def counted(outcome: Outcome, run: Run) -> Outcome:
     """With one more run."""
@@ -64,17 +77,3 @@ def counted(outcome: Outcome, run: Run) -> Outcome:
         micros=outcome.micros + (run.micros or 0),
         last_run=run.at,
     )
-
-
-def told(outcome: Outcome) -> dict[str, Any]:
-    """An entry of `GET /api/outcomes`; an average over nothing is null."""
-    return {
-        "profile": outcome.profile,
-        "runs": outcome.runs,
-        "judged": outcome.judged,
-        "successes": outcome.successes,
-        "successRate": outcome.successes / outcome.judged if outcome.judged else None,
-        "avgTokens": outcome.tokens / outcome.runs if outcome.runs else None,
-        "avgCostUsd": outcome.micros / MICROS / outcome.priced if outcome.priced else None,
-        "lastRun": outcome.last_run or None,
-    }

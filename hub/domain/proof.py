@@ -12,19 +12,20 @@ A plan's ticked step is a claim like any other.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 
 import attrs
 
-_FILE = re.compile(r"(?<![\w./-])[\w.@+-]*(?:/[\w.@+-]+)*\.[a-z]\w{0,9}\b(?![\w/-])")
-_FOLDED = re.compile(
+from hub.domain.patterns import late
+
+_FILE = late(r"(?<![\w./-])[\w.@+-]*(?:/[\w.@+-]+)*\.[a-z]\w{0,9}\b(?![\w/-])")
+_FOLDED = late(
     r"(?<![\w./-])(?:[\w.@+-]+/)+[\w.@+-]+|(?<![\w./-])(?:makefile|dockerfile|justfile|gemfile|rakefile)\b"
 )
-_NO_FILE = re.compile(r"(?:e\.g|i\.e|etc|vs)\.?|(?:node|next|vue|three|d3)\.js|\d[\d.]*\w?")
+_NO_FILE = late(r"(?:e\.g|i\.e|etc|vs)\.?|(?:node|next|vue|three|d3)\.js|\d[\d.]*\w?")
 """What looks like a file's name and is none."""
-_HASH = re.compile(r"\b[0-9a-f]{7,64}\b")
-_GONE = re.compile(r"\b(?:remov|delet|drop)(?:e|ed|ing)?\b")
+_HASH = late(r"\b[0-9a-f]{7,64}\b")
+_GONE = late(r"\b(?:remov|delet|drop)(?:e|ed|ing)?\b")
 _MOST = 20
 """Names that are looked at in one claim."""
 
@@ -35,8 +36,8 @@ def names(claim: str) -> tuple[str, ...]:
     found = dict.fromkeys(
         name.removeprefix("./").rstrip(".")
         for pattern in (_FILE, _FOLDED)
-        for name in pattern.findall(text)
-        if not _NO_FILE.fullmatch(name)
+        for name in pattern().findall(text)
+        if not _NO_FILE().fullmatch(name)
     )
     return tuple(found)[:_MOST]
 
@@ -77,9 +78,9 @@ class Proofs:
         """Whether something is evidence for the claim."""
         text = claim.casefold()
         if self.verified or any(
-            one.startswith(word) for word in _HASH.findall(text) for one in self.ids if one
+            one.startswith(word) for word in _HASH().findall(text) for one in self.ids if one
         ):
             return True
         named = names(claim)
-        there = self.deleted | self.files if _GONE.search(text) and self.deleted else self.files
+        there = self.deleted | self.files if _GONE().search(text) and self.deleted else self.files
         return bool(named) and all(name in there for name in named)

@@ -31,7 +31,7 @@ MAX_REFUSALS = 2
 """After a refusal one other provider is asked; when it refuses too, a person must look at the task."""
 
 
-class Status(StrEnum):
+class Availability(StrEnum):
     """The runtime status of a provider."""
 
     ACTIVE = "active"
@@ -56,11 +56,12 @@ class Bar(StrEnum):
     BREAKER = "breaker"
     TRIAL = "trial"
     OVERLOADED = "overloaded"
+    BUSY = "busy"
     WORN = "worn"
 
 
 _EXHAUSTED = frozenset({Bar.LIMIT, Bar.CAP})
-_TIME_MENDS = frozenset({Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL, Bar.OVERLOADED})
+_TIME_MENDS = frozenset({Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL, Bar.OVERLOADED, Bar.BUSY})
 WORDS: Mapping[Bar, str] = {
     Bar.UNKNOWN: "there is no such agent",
     Bar.DISABLED: "turned off in hub.toml",
@@ -73,6 +74,7 @@ WORDS: Mapping[Bar, str] = {
     Bar.BREAKER: "it failed too often; its circuit breaker is open",
     Bar.TRIAL: "the one attempt after its failures is under way",
     Bar.OVERLOADED: "its provider was overloaded a moment ago",
+    Bar.BUSY: "another session works with it",
     Bar.WORN: "its quota is at the threshold too",
 }
 
@@ -103,6 +105,7 @@ class Facts:
         shut: What keeps its breaker from letting an attempt through: LIMIT, CAP, BREAKER or TRIAL; None = nothing.
         until: When it lets one through again.
         worn: Whether a quota window of it is at the threshold.
+        busy: Until when it need not be asked again, for other sessions work with it, as many as may; None = not so.
         hint: What mends what only a person can mend.
     """
 
@@ -115,6 +118,7 @@ class Facts:
     shut: Bar | None = None
     until: float | None = None
     worn: bool = False
+    busy: float | None = None
     hint: str = ""
 
     @property
@@ -198,7 +202,7 @@ class Choice:
         if not self.passed:
             return "No agent is enabled and installed."
         each = "; ".join(f"{p.target}: {p.reason}{_until(p)}" for p in self.passed)
-        waits = [p for p in self.passed if p.until is not None]
+        waits = [p for p in self.passed if p.until is not None and p.bar is not Bar.BUSY]
         first = min(waits, key=lambda p: p.until or math.inf, default=None)
         soon = f" {first.target} is free first, at {utc(first.until or 0.0)}." if first is not None else ""
         return f"{each}.{soon} Next: {self.next_step()}"
@@ -254,23 +258,25 @@ def default_order(facts: Sequence[Facts]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f.provider for f in facts if f.enabled and f.installed))
 
 
-def standing(facts: Facts, working: Target | None = None, *, named: bool = False) -> tuple[Status, str]:
+def standing(
+    facts: Facts, working: Collection[Target] = (), *, named: bool = False
+) -> tuple[Availability, str]:
     """The status of an account, and its reason in a user's words; by the same facts as the choice.
 
     Args:
         facts: Of the account.
-        working: Whose agent is up at this moment.
+        working: Whose agents are up at this moment.
         named: Whether the user named its provider in the chain, login or not.
     """
-    if working == facts.target:
-        return Status.ACTIVE, ""
+    if facts.target in working:
+        return Availability.ACTIVE, ""
     bar = next(iter(_bars(facts)), None)
     if bar is None:
-        return Status.STANDBY, ""
+        return Availability.STANDBY, ""
     if bar is Bar.LOGGED_OUT and named:
-        return Status.STANDBY, "no login of it is seen: it is asked after those with one"
+        return Availability.STANDBY, "no login of it is seen: it is asked after those with one"
     return (
-        Status.EXHAUSTED if bar in _EXHAUSTED else Status.ERROR,
+        Availability.EXHAUSTED if bar in _EXHAUSTED else Availability.ERROR,
         facts.unfit if bar is Bar.UNFIT else WORDS[bar],
     )
 
@@ -296,6 +302,8 @@ def _bar(facts: Facts, question: Question, refused: Collection[str]) -> Bar | No
     found = set(_bars(facts)) | ({Bar.OVERLOADED} if facts.target in question.resting else set())
     if question.insisted:
         found -= _TIME_MENDS
+    if facts.busy is not None:
+        found.add(Bar.BUSY)
     if facts.provider in question.named:
         found.discard(Bar.LOGGED_OUT)
     if facts.provider in refused or len(refused) >= MAX_REFUSALS:
@@ -318,14 +326,14 @@ def _passed(facts: Facts, bar: Bar, question: Question) -> PassedBy:
     words = (
         facts.unfit if bar is Bar.UNFIT else question.left[facts.target] if bar is Bar.LEFT else WORDS[bar]
     )
-    until = question.resting[facts.target] if bar is Bar.OVERLOADED else facts.until
+    until = {Bar.OVERLOADED: question.resting.get(facts.target), Bar.BUSY: facts.busy}.get(bar, facts.until)
     mends = bar in {Bar.NOT_INSTALLED, Bar.UNFIT, Bar.LOGGED_OUT}
     hint = facts.hint if mends else ""
     return PassedBy(facts.target, bar, words, until if bar in _TIME_MENDS else None, hint)
 
 
 def _until(passed: PassedBy) -> str:
-    return f" until {utc(passed.until)}" if passed.until is not None else ""
+    return f" until {utc(passed.until)}" if passed.until is not None and passed.bar is not Bar.BUSY else ""
 
 
 def _order(question: Question) -> list[str]:

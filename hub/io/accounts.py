@@ -13,9 +13,9 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from hub.api import tables
 from hub.domain.account import Account
-from hub.domain.accounts import Book, plain, read
-from hub.domain.config.reader import parse_toml
+from hub.domain.accounts import Book, plain
 from hub.errors import Code, HubError
 from hub.io.atomic import coded_errors
 from hub.io.config_file import decoded
@@ -38,7 +38,7 @@ def read_book(path: Path) -> Book:
         text = decoded(read_sealed(path, MAX_BYTES), path)
     except (FileNotFoundError, NotSealed):
         return {}
-    return read(parse_toml(text, str(path)), str(path))
+    return tables.read_book(tables.parse_toml(text, str(path)), str(path))
 
 
 def write_book(path: Path, book: Book) -> None:

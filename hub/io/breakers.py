@@ -1,27 +1,33 @@
-"""`.hub/breakers.json`: the circuit breakers as they were kept.
+"""`.hub/breakers.json`: the circuit breakers as they are kept.
 
-Owns: the reading of that file.
-Must not: change it (the breakers' actor does), or hold a rule of theirs.
+Owns: the form of that record.
+Must not: hold a rule of theirs, or decide what follows where it cannot be read.
 Tests: tests/hub/actors/test_breakers.py
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
+import attrs
 
-from hub.domain.breaker import Breaker, from_json
-from hub.errors import HubError
+from hub.domain.breaker import Breaker
 from hub.io.places import Places
-from hub.io.sealed import read_sealed
-
-_LIMIT = 1024 * 1024
+from hub.io.records import RecordForm, RecordStore, as_named
 
 
-def breakers(places: Places) -> list[Breaker]:
-    """Every breaker that can be read; a file that cannot is no reason not to work."""
-    found: list[Breaker] = []
-    with contextlib.suppress(OSError, HubError, ValueError, TypeError):
-        for body in json.loads(read_sealed(places.hub_dir / "breakers.json", _LIMIT)):
-            found.append(from_json(body))  # noqa: PERF401  # those before a damaged one are kept
-    return found
+@attrs.frozen
+class KeptBreakers:
+    """The record."""
+
+    breakers: tuple[Breaker, ...] = ()
+
+
+_FORM = RecordForm(
+    KeptBreakers,
+    "The circuit breakers",
+    older={0: lambda wire: KeptBreakers(as_named(wire, tuple[Breaker, ...]))},
+)
+
+
+def breaker_store(places: Places) -> RecordStore[KeptBreakers]:
+    """Where they are kept."""
+    return RecordStore(places.hub_dir / "breakers.json", _FORM)

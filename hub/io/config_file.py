@@ -1,7 +1,7 @@
 """The configuration's files: `hub.toml`, the user's own `config.toml`, and the environment over them.
 
 Owns: which layer wins, and where each value comes from.
-Must not: know what a setting may be (`hub.domain.config.reader` does), or write a file (`hub.io.config_patch` does).
+Must not: know what a setting may be (`hub.domain.config` does), or write a file (`hub.io.config_patch` does).
 
 Layers, the later wins: built-in, user config, `hub.toml`, `HUB_*` environment, flags. Tables are merged key
 by key; an array is taken whole.
@@ -16,8 +16,9 @@ from typing import Any
 
 import attrs
 
+from hub.api.tables import invalid, parse_config, parse_toml, read_config
 from hub.domain.accounts import Book, laid_over
-from hub.domain.config.reader import OPT_IN, Config, invalid, parse_config, parse_toml, read_config
+from hub.domain.config.reader import OPT_IN, Config
 from hub.domain.trust import misplaced
 from hub.errors import Code, HubError
 from hub.io import userdirs

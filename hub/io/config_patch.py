@@ -1,7 +1,7 @@
 """Changes of `hub.toml` that keep what the user wrote: comments, order, and what an editor saves meanwhile.
 
 Owns: the edit of the text, and its replacement.
-Must not: know what a setting may be (`hub.domain.config.reader` does), or write a text that it has not read back.
+Must not: know what a setting may be (`hub.domain.config` does), or write a text that it has not read back.
 
 An edit is a function on tables and arrays. It is applied twice, to the plain values and to the commented document,
 and the text that comes of the second must read as the first. So whatever `tomlkit` does, nothing is lost.
@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hub.domain.config.reader import Config, parse_config, parse_toml
+from hub.api.tables import parse_config, parse_toml
+from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.atomic import create_atomic, read_bounded, swap_atomic
 from hub.io.config_file import MAX_BYTES, Keys, decoded

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from hub.domain.config.model import env_name_problem
+from hub.domain.config.values import env_name_problem
 from hub.errors import Code, HubError
 from hub.io.atomic import read_bounded, write_atomic
 

@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import msgspec
 
+from hub.api.localmodel import LocalModel
 from hub.errors import HubError
 from hub.io.http_stream import Response, exchange, failed, fetch, place_of, words_of
 
@@ -37,8 +38,8 @@ def base_of(url: str) -> str:
     return (base or DEFAULT).rstrip("/")
 
 
-async def installed(base: str) -> list[dict[str, Any]]:
-    """The models that are installed: `[{name, bytes, modifiedAt, family, parameters, quantization, vision}]`.
+async def installed(base: str) -> list[LocalModel]:
+    """The models that are installed.
 
     Raises:
         HubError: UPSTREAM_FAILED; nobody answers there, or it is no Ollama.
@@ -50,22 +51,22 @@ async def installed(base: str) -> list[dict[str, Any]]:
     return [_model(entry) for entry in models if isinstance(entry, dict)]
 
 
-def _model(entry: dict[str, Any]) -> dict[str, Any]:
+def _model(entry: dict[str, Any]) -> LocalModel:
     details = entry.get("details")
     details = details if isinstance(details, dict) else {}
     families = details.get("families")
     names = {str(name) for name in families} if isinstance(families, list) else set()
     names.add(str(details.get("family", "")))
     size = entry.get("size")
-    return {
-        "name": str(entry.get("name", "")),
-        "bytes": size if isinstance(size, int) else 0,
-        "modifiedAt": str(entry.get("modified_at", "")),
-        "family": str(details.get("family", "")),
-        "parameters": str(details.get("parameter_size", "")),
-        "quantization": str(details.get("quantization_level", "")),
-        "vision": bool(names & _EYES),
-    }
+    return LocalModel(
+        name=str(entry.get("name", "")),
+        bytes=size if isinstance(size, int) else 0,
+        modified_at=str(entry.get("modified_at", "")),
+        family=str(details.get("family", "")),
+        parameters=str(details.get("parameter_size", "")),
+        quantization=str(details.get("quantization_level", "")),
+        vision=bool(names & _EYES),
+    )
 
 
 @attrs.frozen
@@ -105,7 +106,7 @@ async def pulling(base: str, tag: str) -> AsyncIterator[Lines]:
         yield Lines(answer, origin)
 
 
-async def reachable(base: str) -> tuple[list[dict[str, Any]], str]:
+async def reachable(base: str) -> tuple[list[LocalModel], str]:
     """The installed models and "", or nothing and why not."""
     try:
         return await installed(base), ""

@@ -1,6 +1,6 @@
-"""The stored pipelines: `.hub/pipelines.json`.
+"""The stored pipelines, `.hub/pipelines.json`, and the record of the newest run, `.hub/pipeline-run.json`.
 
-Owns: reading that file and replacing it whole.
+Owns: reading the list and replacing it whole; the form of the run's record.
 Must not: judge the graphs (`hub.domain.pipeline.graph` does).
 Tests: tests/hub/actors/test_pipelines.py
 """
@@ -10,15 +10,30 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from hub.api.convert import unstructure
+from hub.api.tables import read_pipelines
 from hub.domain.canonical import StrictJsonError, parse_strict
 from hub.domain.config.model import Pipeline
-from hub.domain.pipeline.graph import read, write
+from hub.domain.pipeline.run import PipelineRun
 from hub.errors import Code, HubError
 from hub.io.places import Places
+from hub.io.records import RecordForm, RecordStore, as_named
 from hub.io.sealed import NotSealed, put_aside, read_sealed, write_sealed
 
 _LIMIT = 16 * 1024 * 1024
 _ANEW = "Store a new list: POST /api/pipelines. The file is kept beside it."
+
+_RUN = RecordForm(
+    PipelineRun,
+    "The pipeline run",
+    version=2,
+    older={1: lambda wire: as_named(wire["run"], PipelineRun)},
+)
+
+
+def run_store(places: Places) -> RecordStore[PipelineRun]:
+    """The record of the run that goes on, else of the last one."""
+    return RecordStore(places.pipeline_run, _RUN)
 
 
 def read_stored(places: Places) -> tuple[Pipeline, ...]:
@@ -29,7 +44,7 @@ def read_stored(places: Places) -> tuple[Pipeline, ...]:
             left as it is.
     """
     try:
-        return read(parse_strict(read_sealed(places.pipelines, _LIMIT)))
+        return read_pipelines(parse_strict(read_sealed(places.pipelines, _LIMIT)))
     except FileNotFoundError:
         return ()
     except NotSealed as error:
@@ -50,5 +65,5 @@ def replace_stored(places: Places, pipelines: Sequence[Pipeline]) -> None:
         read_stored(places)
     except HubError as error:
         put_aside(places.pipelines, "corrupt" if error.code is Code.STATE_CORRUPT else "unsealed")
-    text = json.dumps(write(pipelines), ensure_ascii=False, indent=2)
+    text = json.dumps(unstructure(pipelines), ensure_ascii=False, indent=2)
     write_sealed(places.pipelines, text.encode(), failpoint="pipelines")

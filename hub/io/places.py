@@ -45,6 +45,12 @@ class Places:
     """The project's root, absolute."""
     state: Path = attrs.field(factory=state_dir)
     """The user's state directory."""
+    session: str = ""
+    """Whose `fsm` and `envelope_*` are meant; "" = whose they are that has the project's own place."""
+
+    def of(self, session_id: str) -> Places:
+        """The same places, with the files of a session that has a folder of its own."""
+        return attrs.evolve(self, session=session_id)
 
     @property
     def hub_dir(self) -> Path:
@@ -57,19 +63,39 @@ class Places:
         return self.root / "hub.toml"
 
     @property
+    def sessions(self) -> Path:
+        """One folder a session that has not the project's own place."""
+        return self.hub_dir / "sessions"
+
+    @property
+    def home(self) -> Path:
+        """Where a session's own files are."""
+        return self.sessions / self.session if self.session else self.hub_dir
+
+    @property
     def fsm(self) -> Path:
         """The handoff state machine's durable state."""
-        return self.hub_dir / "fsm.json"
+        return self.home / "fsm.json"
 
     @property
     def envelope_md(self) -> Path:
         """The contract for people and models."""
-        return self.hub_dir / "envelope.md"
+        return self.home / "envelope.md"
 
     @property
     def envelope_json(self) -> Path:
         """The signed contract."""
-        return self.hub_dir / "envelope.json"
+        return self.home / "envelope.json"
+
+    @property
+    def claims(self) -> Path:
+        """Which session has which account."""
+        return self.hub_dir / "claims.json"
+
+    @property
+    def queue(self) -> Path:
+        """The orders that wait for their turn."""
+        return self.hub_dir / "queue.json"
 
     @property
     def audit(self) -> Path:
@@ -187,7 +213,14 @@ class Places:
         Raises:
             HubError: NO_PERMISSION when `.hub` is a link, no directory or another user's; NO_SPACE, READ_ONLY.
         """
-        for directory in (self.hub_dir, self.worktrees, self.run_dir, self.git_dir, self.adopted):
+        for directory in (
+            self.hub_dir,
+            self.worktrees,
+            self.run_dir,
+            self.git_dir,
+            self.adopted,
+            self.sessions,
+        ):
             make_private_dir(directory)
         exclude_hub(self.root)
 

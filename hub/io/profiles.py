@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hub.api.convert import unstructure
+from hub.api.tables import parse_config
 from hub.domain.config.model import Profile
-from hub.domain.config.profiles import told
-from hub.domain.config.reader import parse_config
 from hub.errors import Code, HubError
 from hub.io import sealed
 from hub.io.places import Places
@@ -50,7 +50,7 @@ def replace_stored(places: Places, profiles: Sequence[Profile]) -> None:
     """
     import tomli_w  # noqa: PLC0415  # only a change needs it
 
-    text = tomli_w.dumps({"profiles": [told(profile) for profile in profiles]})
+    text = tomli_w.dumps({"profiles": [unstructure(profile) for profile in profiles]})
     write_sealed(places.profiles, text.encode())
 
 

@@ -8,25 +8,36 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
 import msgspec
 
 from hub.io.atomic import read_bounded
+from hub.io.records import RecordForm, RecordStore, as_named
 from hub.io.runner.files import KEYS
-from hub.io.sealed import read_sealed, write_sealed
 
-_NAME = "replies.json"
 _LIMIT = 256 * 1024 * 1024
 
 
-class Reply(msgspec.Struct, frozen=True):
+@attrs.frozen
+class Reply:
     """The user's words, not redacted, and the key under which the runner takes them once."""
 
     key: str
     text: str
 
 
-class _Taken(msgspec.Struct):
-    key: str
+@attrs.frozen
+class KeptReplies:
+    """The record."""
+
+    replies: tuple[Reply, ...] = ()
+
+
+FORM = RecordForm(
+    KeptReplies,
+    "The user's replies",
+    older={0: lambda wire: KeptReplies(as_named(wire, tuple[Reply, ...]))},
+)
 
 
 def keep(run_dir: Path, reply: Reply) -> None:
@@ -35,21 +46,19 @@ def keep(run_dir: Path, reply: Reply) -> None:
     Raises:
         HubError: NO_SPACE, READ_ONLY, NO_PERMISSION; it was not accepted.
     """
-    write_sealed(run_dir / _NAME, msgspec.json.encode([*_kept(run_dir), reply]))
+    store = _store(run_dir)
+    store.save(KeptReplies((*(store.look() or KeptReplies()).replies, reply)))
 
 
 def untaken(run_dir: Path) -> list[Reply]:
     """The replies on record that the runner has not taken yet, oldest first."""
-    kept = _kept(run_dir)
-    taken = _taken(run_dir) if kept else set()
-    return [reply for reply in kept if reply.key not in taken]
+    kept = _store(run_dir).look() or KeptReplies()
+    taken = _taken(run_dir) if kept.replies else set()
+    return [reply for reply in kept.replies if reply.key not in taken]
 
 
-def _kept(run_dir: Path) -> list[Reply]:
-    try:
-        return msgspec.json.decode(read_sealed(run_dir / _NAME, _LIMIT), type=list[Reply])
-    except FileNotFoundError:
-        return []
+def _store(run_dir: Path) -> RecordStore[KeptReplies]:
+    return RecordStore(run_dir / "replies.json", FORM)
 
 
 def _taken(run_dir: Path) -> set[str]:
@@ -58,4 +67,4 @@ def _taken(run_dir: Path) -> set[str]:
         lines = read_bounded(run_dir / KEYS, _LIMIT).split(b"\n")
     except FileNotFoundError:
         return set()
-    return {msgspec.json.decode(line, type=_Taken).key for line in lines[:-1]}
+    return {msgspec.json.decode(line)["key"] for line in lines[:-1]}

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any
 
+from hub.api.history import HistoryEntry
 from hub.domain.audit import Record
 from hub.domain.handoff import ABANDONED, Trigger
 from hub.errors import Code
@@ -40,7 +41,7 @@ class Timeline:
 
     def page(
         self, limit: int, before: int | None = None, event: str = "", *, handoffs: bool = False
-    ) -> list[dict[str, Any]]:
+    ) -> list[HistoryEntry]:
         """Entries, oldest first: the newest `limit` that are older than the record `before`.
 
         Args:
@@ -64,7 +65,7 @@ class Timeline:
         older = self.page(first, first, HANDOFF) if handoffs and first else []
         return [*older, *map(self._entry, self._range(first, end)), *last]
 
-    def _broken_at(self, seq: int) -> list[dict[str, Any]]:
+    def _broken_at(self, seq: int) -> list[HistoryEntry]:
         broken = self._journal.broken
         if broken is None or broken.code is not Code.AUDIT_BROKEN:
             return []
@@ -99,8 +100,7 @@ class Timeline:
         self._found[event] = places, searched
         return places
 
-    def _entry(self, record: Record) -> dict[str, Any]:
-        """`{seq, ts, event, provider, summary, sessionId, exitCode, hfs}`."""
+    def _entry(self, record: Record) -> HistoryEntry:
         data = record.data
         hfs = self._score(data)
         parts = [str(data[name]) for name in _SUMMARY if data.get(name)]
@@ -118,16 +118,16 @@ class Timeline:
             ]
         elif record.event == _SCORE:
             parts = [f"fidelity {'unknown' if hfs is None else hfs}"]
-        return {
-            "seq": record.seq,
-            "ts": record.ts,
-            "event": record.event,
-            "provider": data.get("provider", ""),
-            "summary": ", ".join(parts),
-            "sessionId": data.get("sessionId", ""),
-            "exitCode": data.get("exitCode"),
-            "hfs": hfs,
-        }
+        return HistoryEntry(
+            seq=record.seq,
+            ts=record.ts,
+            event=record.event,
+            provider=data.get("provider", ""),
+            summary=", ".join(parts),
+            session_id=data.get("sessionId", ""),
+            exit_code=data.get("exitCode"),
+            hfs=hfs,
+        )
 
     def _score(self, data: Mapping[str, Any]) -> Any:
         """The score of the handoff that a record ends, `pending` until it has one; of another record its own, or None."""

@@ -1,10 +1,8 @@
-"""One line of the wire: a message, or why it is none.
+"""One message of the wire: a JSON object, or why it is none.
 
-Owns: what a frame may be (JSON-RPC 2.0, one object a line, at most 1 MiB), and the answer to one that may not.
+Owns: what a frame may be (JSON-RPC 2.0, one object, at most 1 MiB), and the answer to one that may not.
 Must not: read or write, or know a method.
-
-The SDK's own reader takes lines of any length and drops what it cannot read without a word; a client would wait
-for ever.
+Tests: tests/hub/mcp/test_stdio.py
 """
 
 from __future__ import annotations
@@ -12,21 +10,14 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from mcp.shared.message import SessionMessage
-from mcp.types import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-)
+from hub.mcp.tools import JsonObject
 
 MAX_FRAME = 1024 * 1024
 """Bytes of a line, its end included."""
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
 
 
 class NotAMessageError(Exception):
@@ -34,12 +25,17 @@ class NotAMessageError(Exception):
 
     def __init__(self, code: int, message: str, id_: Any = None) -> None:
         super().__init__(message)
-        known = id_ if _is_id(id_) else None
-        self.reply = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=message))
+        self.reply = refused(id_ if _is_id(id_) else None, code, message)
 
 
-def decode(line: bytes) -> SessionMessage:
-    """The message of a line.
+def refused(id_: str | int | None, code: int, message: str, data: Any = None) -> JsonObject:
+    """The answer that a request, or what should have been one, is refused with. `data` None: nothing more is known."""
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return {"jsonrpc": "2.0", "id": id_, "error": error}
+
+
+def decode(line: bytes) -> JsonObject:
+    """The message of a line: a request has a method and an id, a notification no id, an answer no method.
 
     Raises:
         NotAMessageError: It holds none.
@@ -52,32 +48,24 @@ def decode(line: bytes) -> SessionMessage:
         raise NotAMessageError(PARSE_ERROR, "That line is not JSON") from None
     if not isinstance(value, dict):
         raise NotAMessageError(INVALID_REQUEST, "A message is one JSON object; batches are not part of MCP")
-    return SessionMessage(_message(value))
-
-
-def encode(message: JSONRPCMessage) -> bytes:
-    """The line of a message."""
-    # An error whose request cannot be named has the id null; everything else that is not set is left out.
-    return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-
-
-def _message(value: dict[str, Any]) -> JSONRPCMessage:
     id_ = value.get("id")
     if "id" in value and not _is_id(id_) and "error" not in value:
         raise NotAMessageError(INVALID_REQUEST, "An id is a string or an integer")
-    params = value.get("params", {})
-    if "method" in value and not isinstance(params, dict):
+    if "method" in value and not isinstance(value.get("params", {}), dict):
         raise NotAMessageError(INVALID_PARAMS, "params is an object", id_)
-    try:
-        return _kind(value).model_validate(value, by_name=False)
-    except ValueError:
-        raise NotAMessageError(INVALID_REQUEST, "That is no JSON-RPC 2.0 message", id_) from None
+    known = isinstance(value["method"], str) if "method" in value else not value.keys().isdisjoint(_ANSWER)
+    if value.get("jsonrpc") != "2.0" or not known:
+        raise NotAMessageError(INVALID_REQUEST, "That is no JSON-RPC 2.0 message", id_)
+    return value
 
 
-def _kind(value: dict[str, Any]) -> type[JSONRPCMessage]:
-    if "method" in value:
-        return JSONRPCRequest if "id" in value else JSONRPCNotification
-    return JSONRPCError if "error" in value else JSONRPCResponse
+def encode(message: JsonObject) -> bytes:
+    """The line of a message. Half a surrogate pair, which only an escape can write, is written as one."""
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+_ANSWER = {"result", "error"}
 
 
 def _is_id(value: Any) -> bool:

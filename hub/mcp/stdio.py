@@ -1,145 +1,104 @@
 """The tool server on standard input and output.
 
-Owns: the two wires, what happens when the client closes one, and that nobody else writes to the other.
-Must not: know a tool.
+Owns: the two wires, what happens when the client closes one or gives up a request, and that nobody else writes.
+Must not: know a tool, or a method of the protocol but the one that takes a request back.
 
 Both wires are read and written in threads: making them non-blocking would change them for every process that
 shares them, such as the user's terminal.
+Tests: tests/hub/mcp/test_stdio.py
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, BinaryIO, Self
+from functools import partial
+from typing import Any, BinaryIO
 
+import attrs
 import trio
 
 from hub.mcp.frames import MAX_FRAME, NotAMessageError, decode, encode
+from hub.mcp.protocol import Call, Protocol, is_modern
+from hub.mcp.tools import JsonObject
 from hub.mcp.wires import Wires
-
-if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
-    from mcp.shared.message import SessionMessage
-    from mcp.types import JSONRPCMessage
 
 LAST_WORDS = 0.7
 """Seconds that answers under way may still take once the client has closed its side."""
 _CHUNK = 64 * 1024
 
 
-def run(wires: Wires, make: Callable[[], Server]) -> None:
+def run(wires: Wires, call: Call) -> None:
     """Serves one client until it closes its side, and returns within a second of that.
 
     Args:
         wires: See `Wires.claim`.
-        make: Makes the server.
+        call: Calls a tool of the table.
     """
-    trio.run(_serve, wires, make())
+    trio.run(_Connection(wires, Protocol(call)).serve)
 
 
-async def _serve(wires: Wires, server: Server) -> None:
-    session = _Session()
-    outgoing = _Outgoing(wires.outgoing, session)
-    with session.scope:
-        incoming = _Incoming(wires.incoming, outgoing, session)
-        await server.run(incoming, outgoing, server.create_initialization_options())
+@attrs.define
+class _Connection:
+    """One client: its messages are read one after the other, and answered side by side."""
 
+    wires: Wires
+    protocol: Protocol
+    _under_way: dict[str | int, trio.CancelScope] = attrs.field(factory=dict)
+    """By the requests' ids. Of two with one id the later one can be taken back."""
+    _all: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _writing: trio.Lock = attrs.field(factory=trio.Lock)
+    _threads: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(2))
+    """One to read and one to write, however many calls keep the others."""
 
-class _Session:
-    """What the two directions know of each other: how many answers are under way."""
+    async def serve(self) -> None:
+        with self._all:
+            async with trio.open_nursery() as answers:
+                while line := await self._thread(partial(_read_line, self.wires.incoming)):
+                    if not line.isspace():
+                        await self._take(line, answers)
+                self._all.deadline = trio.current_time() + LAST_WORDS
 
-    def __init__(self) -> None:
-        self.scope = trio.CancelScope()
-        self._open = 0
-        self._settled = trio.Event()
+    async def _take(self, line: bytes, answers: trio.Nursery) -> None:
+        try:
+            message = decode(line)
+        except NotAMessageError as error:
+            await self._write(error.reply)
+            return
+        method = message.get("method")
+        if method == "notifications/cancelled":
+            self._take_back(message)
+        elif method and "id" in message:
+            answers.start_soon(self._answer, message)
 
-    def asked(self) -> None:
-        self._open += 1
+    def _take_back(self, message: JsonObject) -> None:
+        given = message.get("params", {}).get("requestId")
+        scope = self._under_way.get(given) if isinstance(given, str | int) else None
+        if scope is not None:
+            scope.cancel()
 
-    def answered(self) -> None:
-        self._open -= 1
-        if self._open <= 0:
-            self._settled.set()
-
-    async def settled(self) -> None:
-        """Waits for the answers under way, but not for long."""
-        self.scope.deadline = trio.current_time() + LAST_WORDS
-        if self._open > 0:
-            self._settled = trio.Event()
-            await self._settled.wait()
-
-
-class _Stream:
-    """What the SDK wants of a stream besides its messages."""
-
-    async def aclose(self) -> None:
-        """Nothing: the wires are the process's."""
-        await trio.lowlevel.checkpoint()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-
-class _Incoming(_Stream):
-    """The client's messages. A line that is none is answered here."""
-
-    def __init__(self, wire: BinaryIO, replies: _Outgoing, session: _Session) -> None:
-        self._wire = wire
-        self._replies = replies
-        self._session = session
-
-    def __aiter__(self) -> _Incoming:
-        return self
-
-    async def __anext__(self) -> SessionMessage:
-        return await self.receive()
-
-    async def receive(self) -> SessionMessage:
-        while True:
-            line = await trio.to_thread.run_sync(_read_line, self._wire, abandon_on_cancel=True)
-            if not line:
-                await self._session.settled()
-                raise StopAsyncIteration
-            if line.isspace():
-                continue
+    async def _answer(self, request: JsonObject) -> None:
+        """A request that was taken back gets no answer."""
+        modern = request["method"] != "initialize" and is_modern(request.get("params", {}))
+        with trio.CancelScope() as scope:
+            self._under_way[request["id"]] = scope
             try:
-                message = decode(line)
-            except NotAMessageError as error:
-                await self._replies.write(error.reply)
-                continue
-            if hasattr(message.message, "method") and hasattr(message.message, "id"):
-                self._session.asked()
-            return message
+                reply = await self.protocol.answer(request, modern=modern)
+            finally:
+                if self._under_way.get(request["id"]) is scope:
+                    del self._under_way[request["id"]]
+        if not scope.cancelled_caught:
+            await self._write(reply)
 
-
-class _Outgoing(_Stream):
-    """Our messages, one at a time."""
-
-    def __init__(self, wire: int, session: _Session) -> None:
-        self._wire = wire
-        self._session = session
-        self._lock = trio.Lock()
-
-    async def send(self, item: SessionMessage, /) -> None:
-        await self.write(item.message)
-        if not hasattr(item.message, "method"):
-            self._session.answered()
-
-    async def write(self, message: JSONRPCMessage) -> None:
-        """Write one message whole.
-
-        A client that has gone ends the session.
-        """
-        data = encode(message)
-        async with self._lock:
+    async def _write(self, message: JsonObject) -> None:
+        """Write one message whole. A client that has gone ends the session."""
+        async with self._writing:
             try:
-                await trio.to_thread.run_sync(_write_all, self._wire, data, abandon_on_cancel=True)
+                await self._thread(partial(_write_all, self.wires.outgoing, encode(message)))
             except BrokenPipeError:
-                self._session.scope.cancel()
+                self._all.cancel()
+
+    async def _thread(self, work: Any) -> Any:
+        return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
 
 
 def _read_line(wire: BinaryIO) -> bytes:

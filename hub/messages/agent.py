@@ -91,3 +91,6 @@ class Dispatch:
     provider: str
     attach: bool
     """False: claim and spawn. True: the runner exists (alive or not): read on from its spool."""
+
+
+AdapterInbox = AdapterAnswer | AdapterInterrupt | AdapterPause | AdapterReply | AdapterStop

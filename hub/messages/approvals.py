@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import attrs
 
+from hub.api.approvals import Approval, Resolved
 from hub.domain.approval import Request
-from hub.domain.jsonvalue import JsonArray, JsonObject
 from supervisors import Call
 
 
@@ -48,14 +48,17 @@ class WithdrawApprovals(Call[None]):
 
 
 @attrs.frozen
-class GetApprovals(Call[JsonArray]):
-    """Answers what `GET /api/approvals` serves."""
+class GetApprovals(Call[list[Approval]]):
+    """What waits for a person's word, oldest first."""
 
 
 @attrs.frozen
-class ResolveApproval(Call[JsonObject]):
-    """Answer a pending request. Answers `{id, approved}` once that is durable and on the audit log."""
+class ResolveApproval(Call[Resolved]):
+    """Answer a pending request. Answered once that is durable and on the audit log."""
 
     id: str
     approved: bool
     note: str = attrs.field(default="", repr=False)
+
+
+ApprovalsInbox = AskApproval | GetApprovals | ResolveApproval | WithdrawApprovals

@@ -11,7 +11,8 @@ from typing import Any
 
 import attrs
 
-from hub.domain.jsonvalue import JsonArray, JsonObject
+from hub.api import observability as api
+from hub.api.history import HistoryEntry
 from supervisors import Call
 
 
@@ -25,15 +26,15 @@ class AuditEntry:
 
 
 @attrs.frozen
-class AuditAppend(Call[JsonObject]):
-    """Append in order, durably. Answers the new head as `{seq, hash}`."""
+class AuditAppend(Call[api.AuditHead]):
+    """Append in order, durably. Answers the new head."""
 
     entries: Sequence[AuditEntry]
 
 
 @attrs.frozen
-class AuditHead(Call[JsonObject]):
-    """Answers `{seq, hash, bytes}`."""
+class AuditHead(Call[api.AuditHead]):
+    """Answers where the chain ends."""
 
 
 @attrs.frozen
@@ -47,8 +48,8 @@ class AuditLastEvent(Call[int]):
 
 
 @attrs.frozen
-class AuditHistory(Call[JsonArray]):
-    """Answers the newest `limit` history entries, oldest first: `[{seq, ts, event, provider, summary}]`."""
+class AuditHistory(Call[list[HistoryEntry]]):
+    """Answers the newest `limit` history entries, oldest first."""
 
     limit: int = 1000
     before: int | None = None
@@ -57,3 +58,6 @@ class AuditHistory(Call[JsonArray]):
     """Only those of this event; "" = of every one."""
     handoffs: bool = False
     """Whether all older handoffs come before them."""
+
+
+AuditInbox = AuditAppend | AuditHead | AuditHistory | AuditIntact | AuditLastEvent

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import attrs
 
+from hub.api.observability import Breaker
 from hub.domain.failure import Failure
-from hub.domain.jsonvalue import JsonArray
 from supervisors import Call
 
 
@@ -76,5 +76,10 @@ class BreakerClosed(Call[Mapping[tuple[str, str], Shut]]):
 
 
 @attrs.frozen
-class BreakerSnapshots(Call[JsonArray]):
-    """Answers what `GET /api/circuit` serves."""
+class BreakerSnapshots(Call[list[Breaker]]):
+    """How every breaker stands."""
+
+
+BreakersInbox = (
+    BreakerAttempt | BreakerClosed | BreakerFailure | BreakerSnapshots | BreakerSuccess | BreakerWithdrawn
+)

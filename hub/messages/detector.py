@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import attrs
 
-from hub.domain.jsonvalue import JsonArray, JsonObject
+from hub.api.detect import Adopted, Detected
 from supervisors import Call
 
 
 @attrs.frozen
-class Adopt(Call[JsonObject]):
-    """Write the brief of a detected agent, and go on with it. Answers what `POST /api/detect/adopt` serves."""
+class Adopt(Call[Adopted]):
+    """Write the brief of a detected agent, and go on with it."""
 
     id: str
     target: str
@@ -27,7 +27,10 @@ class Adopt(Call[JsonObject]):
 
 
 @attrs.frozen
-class Detect(Call[JsonArray]):
-    """Answers what `GET /api/detect` serves, not redacted."""
+class Detect(Call[list[Detected]]):
+    """The agents of this machine, and the sessions written lately; not redacted."""
 
     since_hours: int
+
+
+DetectorInbox = Adopt | Detect

@@ -89,3 +89,15 @@ class Subscription:
     token: int
     channel: trio.MemoryReceiveChannel[Sequence[Record]]
     lagged: trio.Event
+
+
+EventsInbox = (
+    EventAppend
+    | EventsHead
+    | EventsOfDispatch
+    | EventsOfSession
+    | EventsOnRecord
+    | EventsSince
+    | Subscribe
+    | Unsubscribe
+)

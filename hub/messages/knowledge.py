@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import attrs
 
+from hub.api.graph import Chunk, Detail, Graph, Scanning
 from hub.domain.intent.fold import Intent
-from hub.domain.jsonvalue import JsonArray, JsonObject
 from supervisors import Call
 
 
 @attrs.frozen
-class GetGraph(Call[JsonObject]):
-    """Answers what `GET /api/graph` serves."""
+class GetGraph(Call[Graph]):
+    """How much is known, and as of when."""
 
 
 @attrs.frozen
@@ -24,8 +24,8 @@ class GetGraphNodes(Call[int]):
 
 
 @attrs.frozen
-class GetGraphDetail(Call[JsonObject]):
-    """Answers what `GET /api/graph/detail` serves."""
+class GetGraphDetail(Call[Detail]):
+    """The nodes that changed last, newest first, and the edges between them."""
 
     limit: int = 200
     node_type: str = ""
@@ -35,16 +35,16 @@ class GetGraphDetail(Call[JsonObject]):
 
 
 @attrs.frozen
-class Retrieve(Call[JsonArray]):
-    """Answers what `GET /api/retrieval` serves."""
+class Retrieve(Call[list[Chunk]]):
+    """The chunks of code that answer a question best."""
 
     question: str
     limit: int = 20
 
 
 @attrs.frozen
-class IndexCode(Call[JsonObject]):
-    """Bring the index of the code up to date, unless that is under way. Answers as `GetGraph`, at once."""
+class IndexCode(Call[Scanning]):
+    """Bring the index of the code up to date, unless that is under way. Answered at once."""
 
 
 @attrs.frozen
@@ -56,3 +56,6 @@ class DrawIntent(Call[Intent | None]):
 
     session_id: str
     upto: int
+
+
+KnowledgeInbox = DrawIntent | GetGraph | GetGraphDetail | GetGraphNodes | IndexCode | Retrieve

@@ -8,36 +8,38 @@ from __future__ import annotations
 
 import attrs
 
-from hub.domain.jsonvalue import JsonObject
+from hub.api.jobs import Begun
+from hub.api.localmodel import LocalModels, PullEnded, Pulling
+from hub.api.vision import Seen
 from supervisors import Call
 
 
 @attrs.frozen
-class ListModels(Call[JsonObject]):
-    """Answers what `GET /api/localmodel/models` serves."""
+class ListModels(Call[LocalModels]):
+    """What an Ollama has, and what may be pulled."""
 
     base_url: str
     """"" = Ollama's usual one."""
 
 
 @attrs.frozen
-class PullModel(Call[JsonObject]):
-    """Begin a pull. Answers `{job, tag, baseUrl}` once it has begun."""
+class PullModel(Call[Pulling]):
+    """Begin a pull. Answered once it has begun."""
 
     base_url: str
     tag: str
 
 
 @attrs.frozen
-class CancelPull(Call[JsonObject]):
-    """End a pull. Answers `{tag, baseUrl}` once it has ended."""
+class CancelPull(Call[PullEnded]):
+    """End a pull. Answered once it has ended."""
 
     base_url: str
     tag: str
 
 
 @attrs.frozen
-class LaunchModel(Call[JsonObject]):
+class LaunchModel(Call[Begun]):
     """Start an agent on a local model in a terminal. Answers the job."""
 
     provider: str
@@ -45,10 +47,13 @@ class LaunchModel(Call[JsonObject]):
 
 
 @attrs.frozen
-class Look(Call[JsonObject]):
-    """Let the vision model look. Answers `{text, model, width, height, latencyMs}`."""
+class Look(Call[Seen]):
+    """Let the vision model look."""
 
     prompt: str
     image: str = attrs.field(default="", repr=False)
     """Base64; "" = take a picture of `url`."""
     url: str = ""
+
+
+ModelsInbox = CancelPull | LaunchModel | ListModels | Look | PullModel

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import attrs
 
-from hub.domain.jsonvalue import JsonArray
+from hub.api.profiles import ProfileOutcome
 from supervisors import Call
 
 
 @attrs.frozen
-class GetOutcomes(Call[JsonArray]):
-    """Answers what `GET /api/outcomes` serves."""
+class GetOutcomes(Call[list[ProfileOutcome]]):
+    """How each profile has done."""
+
+
+OutcomesInbox = GetOutcomes

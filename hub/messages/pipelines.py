@@ -10,26 +10,27 @@ from collections.abc import Sequence
 
 import attrs
 
+from hub.api import pipelines as api
+from hub.api.pipelines import RunStarted, RunStatus
 from hub.domain.config.model import Pipeline
-from hub.domain.jsonvalue import JsonArray, JsonObject
 from supervisors import Call
 
 
 @attrs.frozen
-class GetPipelines(Call[JsonArray]):
-    """Answers what `GET /api/pipelines` serves."""
+class GetPipelines(Call[list[api.Pipeline]]):
+    """The pipelines: those of `hub.toml`, then the stored ones."""
 
 
 @attrs.frozen
-class ReplacePipelines(Call[JsonArray]):
+class ReplacePipelines(Call[list[api.Pipeline]]):
     """Store these in place of all that are stored; those of `hub.toml` stay. Answers the list as it then is."""
 
     pipelines: Sequence[Pipeline]
 
 
 @attrs.frozen
-class RunPipeline(Call[JsonObject]):
-    """Start a run. Answers what `GET /api/pipelines/run` serves, once its first session is accepted."""
+class RunPipeline(Call[RunStarted]):
+    """Start a run. Answered once its first session is accepted."""
 
     name: str
     resume: bool = False
@@ -37,13 +38,16 @@ class RunPipeline(Call[JsonObject]):
 
 
 @attrs.frozen
-class GetPipelineRun(Call[JsonObject]):
-    """Answers the run that goes on, else the last one; {} when there was none."""
+class GetPipelineRun(Call[RunStatus | None]):
+    """Answers the run that goes on, else the last one; None when there was none."""
 
 
 @attrs.frozen
-class StopPipeline(Call[JsonObject]):
+class StopPipeline(Call[RunStatus | None]):
     """End the run in order: no further node starts, the session under way is stopped.
 
-    Answers the run once it has ended; {} at once when none goes on.
+    Answers the run once it has ended; None at once when none goes on.
     """
+
+
+PipelinesInbox = GetPipelineRun | GetPipelines | ReplacePipelines | RunPipeline | StopPipeline

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from hub.domain.jsonvalue import JsonArray
+from hub.api.quota import Entry
 from hub.domain.quota.elsewhere import Growth
 from hub.domain.quota.wallet import Prospect
 from hub.domain.quota.window import QuotaReading, Standing
@@ -18,8 +18,8 @@ from supervisors import Call
 
 
 @attrs.frozen
-class GetWallet(Call[JsonArray]):
-    """Answers what `GET /api/quota/wallet` serves."""
+class GetWallet(Call[list[Entry]]):
+    """Every account's entry in the wallet."""
 
 
 @attrs.frozen
@@ -52,3 +52,6 @@ class QuotaSeen:
     """A poll found these windows changed. Repeated with the next change."""
 
     readings: Sequence[QuotaReading]
+
+
+QuotaInbox = GetProspects | GetStandings | GetWallet | SpentElsewhere

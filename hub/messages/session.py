@@ -1,4 +1,7 @@
-"""What the session is asked and told.
+"""What the sessions, and each of them, are asked and told.
+
+Every message goes to the register, which passes on what is for one session. `session_id` is its id or a unique prefix of
+it; "" = the only one that is active, and for a question also the newest.
 
 Owns: those message types, all frozen values.
 Must not: hold behaviour.
@@ -10,15 +13,23 @@ from collections.abc import Sequence
 
 import attrs
 
-from hub.domain.jsonvalue import JsonArray, JsonObject
+from hub.api.observability import Redactions
+from hub.api.providers import ProviderStatus
+from hub.api.session import Cost, HandingOver, Paused, Replied, Started, Stopped
+from hub.api.sessions import Sessions
+from hub.api.status import Status
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionState
+from hub.messages.agent import AgentBatch
+from hub.messages.claims import AccountFreed
+from hub.messages.quota import QuotaSeen
 from supervisors import Call
 
 
 @attrs.frozen
-class StartRun(Call[JsonObject]):
-    """Start a session. None is "as configured". Answers `{sessionId, taskId, branch, worktree}`."""
+class StartRun(Call[Started]):
+    """Start a session. None is "as configured"."""
 
     task: str
     threshold: float | None = None
@@ -44,6 +55,8 @@ class StartRun(Call[JsonObject]):
     """Whether `.hub/adopted/<session_id>.json` has the contract that the first agent is given."""
     native_id: str = ""
     """A session of the first agent's own that goes on instead."""
+    queue: bool = False
+    """Whether it may wait for its turn while there is no place for it; the answer then has its `position`."""
 
 
 @attrs.frozen
@@ -59,29 +72,41 @@ class WhoBegins(Call[Target | None]):
 
 
 @attrs.frozen
-class RequestHandoff(Call[JsonObject]):
+class RequestHandoff(Call[HandingOver]):
     """Hand over now; ends a wait."""
+
+    session_id: str = ""
 
 
 @attrs.frozen
-class RequestPause(Call[JsonObject]):
+class RequestPause(Call[Paused]):
     """Stop or continue the agent's process group at the next event boundary."""
 
     pause: bool
+    session_id: str = ""
 
 
 @attrs.frozen
-class RequestReply(Call[JsonObject]):
+class RequestReply(Call[Replied]):
     """Give the agent a user's answer."""
 
     text: str
+    session_id: str = ""
 
 
 @attrs.frozen
-class RequestStop(Call[JsonObject]):
-    """End the session in order, snapshot included. Answers when it has ended."""
+class RequestStop(Call[Stopped]):
+    """End the session in order, snapshot included. Answers when it has ended. One that waits for its turn never begins."""
 
     reason: str = "user"
+    session_id: str = ""
+
+
+@attrs.frozen
+class StopAll(Call[None]):
+    """End every session in order, side by side; those that wait for their turn wait on. Answers when all have ended."""
+
+    reason: str
 
 
 @attrs.frozen
@@ -115,34 +140,92 @@ class ReleaseRun(Call[None]):
 
 @attrs.frozen
 class Detach:
-    """The daemon goes down and the agent stays: let go of it without stopping it."""
+    """The daemon goes down and the agents stay: let go of them without stopping them."""
 
 
 @attrs.frozen
-class GetStatus(Call[JsonObject]):
-    """Answers what `GET /api/status` serves."""
+class GetStatus(Call[Status]):
+    """How a session is; the size of the graph is not in it."""
+
+    session_id: str = ""
 
 
 @attrs.frozen
-class GetProviders(Call[JsonArray]):
-    """Answers what `GET /api/providers` serves."""
+class GetProviders(Call[list[ProviderStatus]]):
+    """How every provider is at this moment."""
 
 
 @attrs.frozen
-class GetCost(Call[JsonObject]):
-    """Answers what `GET /api/session/cost` serves."""
+class GetCost(Call[Cost]):
+    """What a session has cost."""
+
+    session_id: str = ""
 
 
 @attrs.frozen
-class GetRedactions(Call[JsonObject]):
-    """Answers what `GET /api/redactions` serves."""
+class GetRedactions(Call[Redactions]):
+    """How many secrets were hidden in a session."""
+
+    session_id: str = ""
 
 
 @attrs.frozen
 class GetContract(Call[JsonObject]):
     """Answers the current contract as JSON, verified; `not_found` where there is none, `contract_invalid` of a false one."""
 
+    session_id: str = ""
+
 
 @attrs.frozen
-class GetSessionFacts(Call[JsonObject]):
-    """Answers `{sessionId, branch, worktree, mainBranch, base, active, accounts}`: what others must know of it."""
+class SessionFacts:
+    """What others must know of a session."""
+
+    session_id: str = ""
+    task_id: str = ""
+    state: SessionState = SessionState.IDLE
+    branch: str = ""
+    withheld: tuple[str, ...] = ()
+    worktree: str = ""
+    main_branch: str = ""
+    base: str = ""
+    run_id: str = ""
+    """The pipeline run it is a node of, until that is over."""
+    begun: bool = False
+    """Whether it has its branch and worktree."""
+    closed: bool = True
+    """Whether it has ended and its end is told."""
+    accounts: tuple[Target, ...] = ()
+    """Whose agents it has now, and in a handoff whose it is to get."""
+    working: Target | None = None
+    """Whose agent is up at this moment."""
+
+    @property
+    def active(self) -> bool:
+        """Whether it takes a place."""
+        return self.state.active
+
+
+@attrs.frozen
+class GetSessionFacts(Call[SessionFacts]):
+    """Answers the facts of one session; those of an idle one where there is none."""
+
+    session_id: str = ""
+
+
+@attrs.frozen
+class GetSessions(Call[Sessions]):
+    """Answers what `GET /api/sessions` serves."""
+
+
+@attrs.frozen
+class GetInUse(Call[Sequence[SessionFacts]]):
+    """Answers the facts of every session that is active."""
+
+
+SessionQuestion = GetContract | GetCost | GetRedactions | GetSessionFacts | GetStatus
+SessionOrder = RequestHandoff | RequestPause | RequestReply | RequestStop
+SessionNews = AccountFreed | Detach | QuotaSeen
+OfOneSession = SessionQuestion | SessionOrder | SessionNews | ReleaseRun | SessionEnd
+"""What the register passes on."""
+SessionInbox = OfOneSession | AgentBatch
+SessionsInbox = OfOneSession | GetInUse | GetProviders | GetSessions | StartRun | StopAll | WhoBegins

@@ -11,8 +11,12 @@ from typing import Any
 
 import attrs
 
+from hub.api.accounts import AccountGone, AccountNow
+from hub.api.jobs import Begun
+from hub.api.profiles import Profile, ProfileDone
+from hub.api.providers import Chosen, KeySet, ProviderConfig
+from hub.api.vision import VisionConfig, VisionDone
 from hub.domain.config.reader import Config
-from hub.domain.jsonvalue import JsonArray, JsonObject
 from supervisors import Call
 
 
@@ -22,8 +26,8 @@ class GetConfig(Call[Config]):
 
 
 @attrs.frozen
-class ProvidersConfigured(Call[JsonArray]):
-    """Answers what `GET /api/config/providers` serves."""
+class ProvidersConfigured(Call[list[ProviderConfig]]):
+    """How every provider is configured."""
 
 
 @attrs.frozen
@@ -34,32 +38,32 @@ class GetLogins(Call[Mapping[tuple[str, str], bool | None]]):
 
 
 @attrs.frozen
-class GetProfiles(Call[JsonArray]):
-    """Answers what `GET /api/profiles` serves."""
+class GetProfiles(Call[list[Profile]]):
+    """The profiles: those of `hub.toml`, then the stored ones."""
 
 
 @attrs.frozen
-class PutProfile(Call[JsonObject]):
-    """Store a profile under its name. Answers it."""
+class PutProfile(Call[ProfileDone]):
+    """Store a profile under its name."""
 
     profile: Mapping[str, Any]
     """Its plain values, under the keys of `hub.toml`."""
 
 
 @attrs.frozen
-class RemoveProfile(Call[JsonObject]):
-    """Forget a stored profile. Answers `{name}`."""
+class RemoveProfile(Call[ProfileDone]):
+    """Forget a stored profile."""
 
     name: str
 
 
 @attrs.frozen
-class GetVision(Call[JsonObject]):
-    """Answers what `GET /api/vision/config` serves."""
+class GetVision(Call[VisionConfig]):
+    """`[vision]` as it is in force."""
 
 
 @attrs.frozen
-class PatchVision(Call[JsonObject]):
+class PatchVision(Call[VisionDone]):
     """Change `[vision]` in `hub.toml`. Answers all of it as it then is."""
 
     changes: Mapping[str, Any]
@@ -67,8 +71,8 @@ class PatchVision(Call[JsonObject]):
 
 
 @attrs.frozen
-class PatchProvider(Call[JsonObject]):
-    """Change a provider's table in `hub.toml`. Answers `{name, enabled, declaredCap, model, baseUrl}` as they then are."""
+class PatchProvider(Call[Chosen]):
+    """Change a provider's table in `hub.toml`. Answers what is then configured."""
 
     name: str
     changes: Mapping[str, Any]
@@ -76,8 +80,8 @@ class PatchProvider(Call[JsonObject]):
 
 
 @attrs.frozen
-class SetKey(Call[JsonObject]):
-    """Put a key into `.hub/.env`, or take it out. Answers `{provider, name, set}`."""
+class SetKey(Call[KeySet]):
+    """Put a key into `.hub/.env`, or take it out."""
 
     name: str
     """A provider, which means the first of its names; one of the names themselves, which means the first agent that takes
@@ -87,16 +91,16 @@ class SetKey(Call[JsonObject]):
 
 
 @attrs.frozen
-class SwitchAccount(Call[JsonObject]):
-    """The next session or handoff of this provider uses this account. Answers it; see `AddAccount`."""
+class SwitchAccount(Call[AccountNow]):
+    """The next session or handoff of this provider uses this account."""
 
     provider: str
     label: str
 
 
 @attrs.frozen
-class AddAccount(Call[JsonObject]):
-    """Register a login. Answers `{provider, label, active, configDir, loggedIn, activeAccount}`."""
+class AddAccount(Call[AccountNow]):
+    """Register a login."""
 
     provider: str
     label: str
@@ -105,16 +109,16 @@ class AddAccount(Call[JsonObject]):
 
 
 @attrs.frozen
-class RemoveAccount(Call[JsonObject]):
-    """Forget a login; its directory stays. Answers `{provider, label, configDir, activeAccount}`."""
+class RemoveAccount(Call[AccountGone]):
+    """Forget a login; its directory stays."""
 
     provider: str
     label: str
 
 
 @attrs.frozen
-class Install(Call[JsonObject]):
-    """Run the agent's documented install. Answers `{job, provider, command, terminal}` once it has begun."""
+class Install(Call[Begun]):
+    """Run the agent's documented install. Answered once it has begun."""
 
     name: str
     background: bool = False
@@ -122,8 +126,8 @@ class Install(Call[JsonObject]):
 
 
 @attrs.frozen
-class LogIn(Call[JsonObject]):
-    """Run the agent's own login in a terminal. Answers as `Install`, with the `account`."""
+class LogIn(Call[Begun]):
+    """Run the agent's own login in a terminal. Answered once it has begun."""
 
     provider: str
     label: str = ""
@@ -135,3 +139,23 @@ class ProviderChanged:
     """It was installed or logged in: what is known of its program is known no longer. Lost, it is known in a minute."""
 
     name: str
+
+
+SettingsInbox = (
+    AddAccount
+    | GetConfig
+    | GetLogins
+    | GetProfiles
+    | GetVision
+    | Install
+    | LogIn
+    | PatchProvider
+    | PatchVision
+    | ProviderChanged
+    | ProvidersConfigured
+    | PutProfile
+    | RemoveAccount
+    | RemoveProfile
+    | SetKey
+    | SwitchAccount
+)

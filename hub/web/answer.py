@@ -11,6 +11,7 @@ from typing import Any
 
 import trio
 
+from hub.api.convert import unstructure
 from hub.web.codec import encode
 from hub.web.context import Context
 from hub.web.problem import Redact, Reply, as_hub_error, problem
@@ -31,8 +32,8 @@ async def answer(
 async def told(route: Route, context: Context, decode: Callable[[], Awaitable[Any]], redact: Redact) -> bytes:
     """The body of the answer where all goes well. Raises whatever went wrong."""
     found = await route.handle(context, await decode())
-    if route.done:
-        found = {"ok": True, **found}
+    if isinstance(found, bytes):
+        return found
     if route.foreign:
-        return await trio.to_thread.run_sync(lambda: encode(redact(found)))
-    return found if isinstance(found, bytes) else encode(found)
+        return await trio.to_thread.run_sync(lambda: encode(redact(unstructure(found))))
+    return encode(unstructure(found))

@@ -17,14 +17,13 @@ from urllib.parse import unquote_to_bytes
 import attrs
 import msgspec
 
-from hub.api.convert import Problem, ProblemsError, fields_of, is_required, structure
+from hub.api.convert import ProblemsError, fields_of, is_required, structure
 from hub.domain.canonical import StrictJsonError, parse_strict
+from hub.domain.config.schema import Problem, invalid
 from hub.domain.plain import plain_value
 from hub.errors import Code, HubError
 
 T = TypeVar("T")
-MAX_PROBLEMS = 100
-"""A body wrong in more places than this is told the first so many."""
 
 _encoder = msgspec.json.Encoder()
 _UNPLAIN = (b"\\u00", b"\\b", b"\\f", b"\\r", b"\x7f")
@@ -45,7 +44,7 @@ def encode(answer: Any) -> bytes:
 
 
 def encode_plain(answer: Any) -> bytes:
-    """The same of an answer whose texts are known to be plain."""
+    """The same of an answer whose texts are known to be plain; a class whose fields are named as on the wire is one."""
     return _encoder.encode(answer)
 
 
@@ -73,7 +72,7 @@ def decode_query(raw: bytes, kind: type[T], path: Mapping[str, str]) -> T:
             twice.append(key)
         values[key] = _text(value)
     if twice:
-        raise _invalid([(f"$.{name}", "given more than once") for name in dict.fromkeys(twice)])
+        raise invalid([Problem((name,), "given more than once") for name in dict.fromkeys(twice)])
     return _typed(_numbers(values, kind), kind, path)
 
 
@@ -110,25 +109,16 @@ def _text(quoted: bytes) -> str:
 
 def _typed(value: Any, kind: type[T], path: Mapping[str, str]) -> T:
     given = value if isinstance(value, dict) else {}
-    problems = [(f"$.{name}", "is given by the path") for name in path if name in given]
+    problems = [Problem((name,), "is given by the path") for name in path if name in given]
     if isinstance(value, dict):
         value = {**value, **path}
     try:
         found = structure(value, kind)
     except ProblemsError as error:
-        raise _invalid(problems + error.problems) from error
+        raise invalid(problems + error.found) from error
     if problems:
-        raise _invalid(problems)
+        raise invalid(problems)
     return found
-
-
-def _invalid(problems: list[Problem]) -> HubError:
-    shown = problems[:MAX_PROBLEMS]
-    where, what = shown[0]
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return HubError(
-        Code.INVALID, f"{where}: {what}{more}", errors=[{"path": at, "message": why} for at, why in shown]
-    )
 
 
 def required(kind: Any) -> bool:

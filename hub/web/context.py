@@ -11,24 +11,30 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import attrs
 import trio
 
 from hub.io.places import Places
-from hub.message_map import EDGES
 from hub.messages import Subscribe, Subscription, Unsubscribe
 from supervisors import Call, NodeInfo, Ref
 
 A = TypeVar("A")
+M = TypeVar("M")
 
 READ = 10.0
 WRITE = 30.0
 """Seconds: a file may be on a slow disk."""
 BEGIN = 120.0
 """A session begins with a commit of the user's uncommitted work, which may take its time."""
-_INBOXES = {edge.message: edge.receiver for edge in EDGES if edge.sender == "front"}
+
+
+class Inbox(Protocol):
+    """`hub.message_map.Slots.of_front`."""
+
+    def __call__(self, message: type[M]) -> Ref[M]:
+        """Raises KeyError where the front end may not send it."""
 
 
 @attrs.frozen
@@ -36,8 +42,8 @@ class Context:
     """What a handler may reach."""
 
     places: Places
-    ref: Callable[[str], Ref[Any]]
-    """The reference of one of the named actors."""
+    ref: Inbox
+    """Whose inbox a message goes to, by its row of the message map."""
     snapshot: Callable[[], NodeInfo]
     """Takes the supervision tree's picture."""
     hide: Callable[[str], str]
@@ -47,7 +53,7 @@ class Context:
 
     async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ASYNC109  # as `Ref.call`
         """What the actor answers that the message is for."""
-        return await self.ref(_INBOXES[type(message)]).call(message, timeout=timeout)
+        return await self.ref(type(message)).call(message, timeout=timeout)
 
     async def insist(self, said: str = "") -> None:
         """Refuse to start anything that the user has not agreed to.
@@ -65,7 +71,7 @@ class Context:
             with found.channel:
                 yield found
         finally:
-            self.ref(_INBOXES[Unsubscribe]).try_cast(Unsubscribe(found.token))
+            self.ref(Unsubscribe).try_cast(Unsubscribe(found.token))
 
 
 Handler = Callable[[Context, Any], Awaitable[Any]]

@@ -16,7 +16,6 @@ from typing import Any
 import attrs
 
 from hub.api.base import Nothing
-from hub.api.convert import fields_of
 from hub.errors import Code
 from hub.web.context import Handler
 
@@ -70,11 +69,6 @@ class Route(Operation):
     def name(self) -> str:
         """No other route's."""
         return f"{self.method} {self.path}"
-
-    @property
-    def done(self) -> bool:
-        """Whether its answer begins with `ok`: what it was asked for is done."""
-        return self.method == "POST" and attrs.has(self.answer) and "ok" in fields_of(self.answer)
 
 
 def get(

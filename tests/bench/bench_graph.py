@@ -237,7 +237,7 @@ def asked_plain(db: sqlite3.Connection, question: str) -> list[Place]:
 
 def asked_hub(store: GraphStore, question: str) -> list[Place]:
     """What an agent is given."""
-    return [(chunk["Path"], chunk["StartLine"]) for chunk in store.read(search, question, TOP)]
+    return [(chunk.path, chunk.start_line) for chunk in store.read(search, Path("/"), question, TOP)]
 
 
 def quality_rows(folder: Path) -> Iterator[Row]:

@@ -1,6 +1,10 @@
 """How long an agent waits for the tool server: from the start of the process to its first answer, and its memory.
 
-Peer: the same SDK with a server that has no tools.
+Peer: the protocol's official SDK with a server that has no tools.
+
+Of 140 ms of processor time (load 6 on 2 cores) Trio's import takes a third, attrs and Click a tenth each. Hub's own server on
+that SDK took 770 to 800 ms in turns with it, and 69 MB instead of 27: the SDK builds the classes of every message of every
+revision.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class Team:
 
     def contract_seen(self, member: str, contract: str = "") -> bool:
         """Whether a continuation contract, the newest unless one is named, was in a request this account sent."""
-        contract = contract or self.made.fsm()["contractId"]
+        contract = contract or self.made.fsm()["handoff"]["contractId"]
         mains = self.mains(member)
         return any("hub" in str(seen.body) and contract in str(seen.body) for seen in mains)
 

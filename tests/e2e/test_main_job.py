@@ -90,13 +90,13 @@ def test_a_limit_with_nobody_left_is_waited_for(team):
     api = team.start()
     api.post("/api/run", {"task": "Write both.", "verify": VERIFY})
     until(lambda: api.get("/api/status")["sessionState"] == "waiting", "the session waits", PATIENCE)
-    instant = team.made.fsm()["waitUntil"]
+    instant = team.made.fsm()["wait"]["until"]
     assert instant > 7000
     team.made.kill()
     api = team.start()
     status = api.get("/api/status")
     assert status["sessionState"] == "waiting"
-    assert team.made.fsm()["waitUntil"] == instant
+    assert team.made.fsm()["wait"]["until"] == instant
     api.post("/api/handoff")
     record = team.ended()
     assert (record["sessionState"], record["verified"]) == ("completed", True)

@@ -11,7 +11,9 @@ import json
 import os
 import socket
 import stat
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hub.domain.audit import State
 from hub.domain.contract import verify
@@ -46,6 +48,56 @@ def check_invariants(project: Project, oracle: Path) -> None:
         del os.environ["HUB_STATE_DIR"]
 
 
+def check_many(project: Project, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The same of several sessions at once, after an ordered stop; and no account was used by two of them at a time.
+
+    Args:
+        project: Theirs.
+        rows: What `GET /api/sessions` told of each.
+    """
+    oracle = (project.root.parent / "oracle").read_text().split()
+    os.environ["HUB_STATE_DIR"] = str(project.state)
+    try:
+        for row in rows:
+            for name, digest in set(zip(oracle[::2], oracle[1::2], strict=True)):
+                content = git(project.root, "show", f"{row['branch']}:{name}") + "\n"
+                assert hashlib.sha256(content.encode()).hexdigest() == digest, (
+                    f"I1: {name} of {row['branch']}"
+                )
+        _no_double_dispatch(project)
+        _chain_holds(project)
+        _no_orphan(project)
+        _free_again(project)
+        _nothing_half_written(project)
+        project.start()
+        _no_account_shared(project.events())
+        project.stop()
+    finally:
+        del os.environ["HUB_STATE_DIR"]
+
+
+def _no_account_shared(events: Sequence[Mapping[str, Any]]) -> None:
+    """I11: between the first and the last word of an agent, no agent of another session speaks with its account."""
+    spans: dict[tuple[str, str], list[tuple[int, int, str]]] = {}
+    words: dict[tuple[str, str, str], list[int]] = {}
+    for event in events:
+        meta = event["meta"]
+        if meta.get("dispatchId") and meta.get("account"):
+            key = (f"{meta['provider']}/{meta['account']}", meta["sessionId"], meta["dispatchId"])
+            words.setdefault(key, []).append(event["id"])
+    for (account, session, dispatch), ids in words.items():
+        spans.setdefault((account, dispatch), []).append((min(ids), max(ids), session))
+    found = [(account, *span) for (account, _), all_ in spans.items() for span in all_]
+    assert found, "I11: nobody has spoken"
+    for account, first, last, session in found:
+        clash = [
+            other
+            for other in found
+            if other[0] == account and other[3] != session and other[1] <= last and first <= other[2]
+        ]
+        assert not clash, f"I11: {account} of {session} was used by {clash} at the same time"
+
+
 def _no_work_lost(project: Project, oracle: Path) -> None:
     """I1: each byte the agents have on the outside record is on the session's branch; the user's HEAD did not move."""
     session = project.fsm()["sessionId"]
@@ -68,8 +120,7 @@ def _no_double_dispatch(project: Project) -> None:
 def _audit_holds(project: Project, record: dict[str, object]) -> None:
     """I3: the chain is whole; each handoff's moves are there once, each after the one before it."""
     places = Places(project.root)
-    verdict = verify_file(places, load_or_create_key("audit"))
-    assert verdict.state is State.INTACT, f"I3: {verdict}"
+    _chain_holds(project)
     moves: dict[str, list[tuple[str, str]]] = {}
     intents: set[str] = set()
     told: list[tuple[str, str]] = []
@@ -93,10 +144,17 @@ def _audit_holds(project: Project, record: dict[str, object]) -> None:
     assert set(project.starts()) <= intents, "I3: an agent was started without an intent on record"
 
 
+def _chain_holds(project: Project) -> None:
+    verdict = verify_file(Places(project.root), load_or_create_key("audit"))
+    assert verdict.state is State.INTACT, f"I3: {verdict}"
+
+
 def _contract_holds(project: Project, record: dict[str, object]) -> None:
     """I4: the contract on disk verifies, bound to its session and snapshot."""
     path = project.hub / "envelope.json"
-    if path.exists() and record["contractId"]:
+    handoff = record["handoff"]
+    assert isinstance(handoff, dict)
+    if path.exists() and handoff["contractId"]:
         verify(path.read_bytes(), load_or_create_key("contract"), session_id=str(record["sessionId"]))
 
 

@@ -71,7 +71,7 @@ def waits(made: Project) -> dict:
     """Nobody took over: the session waits for the reset of the one who had the work, and is in no state between."""
     found = until(lambda: (r := made.fsm()).get("sessionState") == "waiting" and r, "the session waits")
     assert (found["state"], found["handoffsDone"]) == ("RUNNING", 0)
-    assert "demo-first/default is free first, at" in found["waitReason"]
+    assert "demo-first/default is free first, at" in found["wait"]["reason"]
     return found
 
 
@@ -160,7 +160,7 @@ def test_a_receiver_that_exits_at_once_is_not_asked_again(made, oracle):
     dispatches = [e for e in made.events() if e["tag"] == "handoff" and e["meta"].get("to") == "DISPATCHED"]
     told = [e["msg"] for e in made.events() if e["tag"] == "error"]
     made.stop()
-    assert "it did not take over" in record["waitReason"]
+    assert "it did not take over" in record["wait"]["reason"]
     assert len(dispatches) == 1
     assert any("did not take over" in text for text in told)
     check_invariants(made, oracle)
@@ -174,7 +174,7 @@ def test_a_receiver_that_is_not_logged_in_is_told_as_that(made, oracle):
     made.start().post("/api/run", TASK)
     record = waits(made)
     made.stop()
-    assert "demo-second/default: its login was not accepted" in record["waitReason"]
+    assert "demo-second/default: its login was not accepted" in record["wait"]["reason"]
     assert len(made.starts()) == 2
     check_invariants(made, oracle)
 
@@ -192,7 +192,7 @@ def test_a_receiver_that_says_nothing_is_given_up(made, oracle, tmp_path):
     record = waits(made)
     told = [e["msg"] for e in made.events() if e["tag"] == "error"]
     made.stop()
-    assert "it did not take over (silent)" in record["waitReason"]
+    assert "it did not take over (silent)" in record["wait"]["reason"]
     assert any("no sign of life" in text for text in told)
     check_invariants(made, oracle)
 

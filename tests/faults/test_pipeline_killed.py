@@ -69,7 +69,7 @@ def work(tmp_path):
 def record(made):
     """The run, as it stands on disk."""
     try:
-        return json.loads((made.hub / "pipeline-run.json").read_bytes())["run"]
+        return json.loads((made.hub / "pipeline-run.json").read_bytes())
     except FileNotFoundError:
         return {}
 

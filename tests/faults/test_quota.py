@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from hub.actors.quota.book import Book
+from hub.actors.quota.book import FORM, Book
 from hub.domain.quota.window import QuotaReading
 from tests.faults.harness import Project, until
 from tests.faults.invariants import check_invariants
@@ -36,7 +36,7 @@ def remembered(made: Project, provider: str, used: int, *, pace: int, resets_in:
         shown = used - pace * (minutes - 1)
         reading = QuotaReading(provider, "default", "demo", shown, now + resets_in, at=now - 60 * minutes)
         book.note(reading)
-    made.put("quota.json", book.encode())
+    made.put("quota.json", FORM.encode(book.kept()))
 
 
 def ended(made: Project, oracle, handoffs: int) -> dict:
@@ -63,8 +63,8 @@ def test_the_work_is_handed_over_before_the_limit(made, oracle):
     api = made.start()
     api.post("/api/run", RUN)
     record = ended(made, oracle, handoffs=1)
-    assert record["trigger"] == "quota_breach"
-    assert "demo at 93 %" in record["reason"]
+    assert record["handoff"]["trigger"] == "quota_breach"
+    assert "demo at 93 %" in record["handoff"]["reason"]
     assert not [e for e in made.events() if e["meta"].get("failure") == "usage_limit"]
     found = wallet(api)
     first = found["demo-first"]

@@ -104,7 +104,7 @@ def test_a_handoff_request_ends_a_wait(made, oracle):
     assert len(made.starts()) == 1
     api.post("/api/handoff")
     record = ended(made, oracle, starts=2, handoffs=1)
-    assert record["trigger"] == "manual_handoff"
+    assert record["handoff"]["trigger"] == "manual_handoff"
 
 
 def test_a_crash_between_a_wait_and_its_handoff_tries_nobody_again(made, oracle):
@@ -169,7 +169,7 @@ def test_the_forecast_hands_over_before_the_wall(made, oracle, used, handoffs):
     agents(made, oracle, {"quota": {"used": used, "resetsIn": LONG}}, *[{"sleep": 0.5}] * (8 * handoffs))
     made.start().post("/api/run", task(threshold=0.5))
     record = ended(made, oracle, starts=1 + handoffs, handoffs=handoffs)
-    assert record["trigger"] == ("quota_breach" if handoffs else "")
+    assert record["handoff"]["trigger"] == ("quota_breach" if handoffs else "")
 
 
 def test_when_nobody_has_quota_the_earliest_reset_is_waited_for(made, oracle):

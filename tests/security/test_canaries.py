@@ -20,6 +20,7 @@ from functools import partial
 import pytest
 import trio
 
+from hub.api.session import Started
 from hub.errors import HubError
 from hub.io.kingfisher import Detection
 from hub.messages import GetStatus, RequestHandoff, RequestReply, StartRun
@@ -116,12 +117,12 @@ async def test_no_secret_of_the_task_or_an_agent_reaches_any_sink(made, monkeypa
     answers: dict[str, str] = {}
     problems: list[str] = []
     async with daemon_of(made, monkeypatch) as live, listening(made.port) as heard:
-        await live.ask("session", StartRun(task, verify=verify))
+        await live.ask("sessions", StartRun(task, verify=verify))
         await live.until(lambda s: s["needsInput"] or s["sessionState"] == "failed", "the second agent asks")
         with pytest.raises(HubError) as refused:
-            await live.ask("session", RequestHandoff())
+            await live.ask("sessions", RequestHandoff())
         problems.append(refused.value.detail)
-        await live.ask("session", RequestReply(f"yes, and {said('xai')}"))
+        await live.ask("sessions", RequestReply(f"yes, and {said('xai')}"))
         await live.until_ended()
         answers = await trio.to_thread.run_sync(partial(asked, made.port))
         answers["status"] = json.dumps(await live.status())
@@ -153,7 +154,7 @@ async def test_the_first_agent_gets_the_task_as_it_is(made, monkeypatch):
     """What the user wrote for the agent is the agent's; it is hidden from everyone else."""
     made.script("demo-first", {"say": "done"})
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun(f"use {said('stripe')}"))
+        await live.ask("sessions", StartRun(f"use {said('stripe')}"))
         status = await live.until_ended()
         assert "[REDACTED:stripe:" in status["taskGoal"]
     assignments = [path.read_text() for path in (made.hub / "run").glob("*/assignment.json")]
@@ -166,7 +167,7 @@ async def test_a_missing_engine_is_told_in_the_session(made, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "kingfisher_sdk", None)
     made.script("demo-first", {"say": f"I use {said('google')}"})
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         await live.until_ended()
         events = await live.events()
     assert sum("no detection engine" in record.msg for record in events) == 1
@@ -179,7 +180,7 @@ async def test_detection_may_be_switched_off(made, monkeypatch):
     made.script("demo-first", {"say": "done"})
     made.configure(detection=False)
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         await live.until_ended()
         assert not any("detection" in record.msg for record in await live.events())
 
@@ -195,16 +196,16 @@ async def test_a_slow_engine_keeps_nobody_waiting_but_the_run(made, monkeypatch)
 
         async def start():
             try:
-                answers.append(await live.ask("session", StartRun("write")))
+                answers.append(await live.ask("sessions", StartRun("write")))
             except HubError as error:
                 answers.append(error.code)
 
         nursery.start_soon(start)
         nursery.start_soon(start)
         await answered(
-            lambda: live.ask("session", GetStatus()), lambda status: status["sessionState"] == "starting"
+            lambda: live.ask("sessions", GetStatus()), lambda status: status.session_state == "starting"
         )
         assert not any("session started" in record.msg for record in await live.events())
         ready.set()
         await live.until_ended()
-    assert sorted(isinstance(answer, dict) for answer in answers) == [False, True]
+    assert sorted(isinstance(answer, Started) for answer in answers) == [False, True]

@@ -76,7 +76,7 @@ def answers(port: int) -> dict[str, Any]:
 async def attacked(live: Live) -> None:
     """A session with a handoff and a failed acceptance command, until its second agent asks."""
     await live.ask(
-        "session", StartRun(f"--upload-pack=x ../..@{{.lock {EVIL}", verify=[f"printf '{EVIL}'; false"])
+        "sessions", StartRun(f"--upload-pack=x ../..@{{.lock {EVIL}", verify=[f"printf '{EVIL}'; false"])
     )
     await live.until(lambda s: s["needsInput"] or s["sessionState"] == "failed", "the second agent asks")
 
@@ -94,7 +94,7 @@ async def test_no_answer_and_no_screen_passes_on_what_a_terminal_acts_on(made, m
             for command in ("status", "logs", "diff", "history", "history --commits", "history --handoffs")
         }
         branch = (await live.status())["branch"]
-        await live.ask("session", RequestStop())
+        await live.ask("sessions", RequestStop())
     assert not [
         (path, text) for path, answer in told.items() for text in texts(answer) if text != plain_value(text)
     ]
@@ -111,7 +111,7 @@ async def test_a_line_of_a_log_is_one_record_whatever_is_in_it(made, monkeypatch
     """Text that looks like a record of the audit log does not become one."""
     async with daemon_of(made, monkeypatch) as live:
         await attacked(live)
-        await live.ask("session", RequestStop())
+        await live.ask("sessions", RequestStop())
         history = await live.get("/api/history", {"limit": 10_000})
     lines = (made.hub / "audit.jsonl").read_bytes().split(b"\n")
     assert lines.pop() == b""

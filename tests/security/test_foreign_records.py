@@ -20,7 +20,8 @@ import pytest
 
 from hub.domain.canonical import canonical
 from hub.domain.handoff import State
-from hub.domain.session import SessionRecord, SessionState, encode
+from hub.domain.session import SessionRecord, SessionState
+from hub.io.session_records import FORM
 from tests.faults.harness import HUB, Project, git, project, until
 
 MARK = "it-ran"
@@ -54,7 +55,7 @@ def forged_session(made: Project, where: Path) -> bytes:
         verify=(f"touch {where / MARK}",),
         dispatch_id="",
     )
-    return encode(record)
+    return FORM.encode(record)
 
 
 def forge(made: Project, where: Path) -> None:

@@ -117,13 +117,13 @@ async def test_no_key_of_hub_reaches_any_sink(trap, monkeypatch, caplog):
 
     async with daemon_of(made, monkeypatch) as live, trio.open_nursery() as nursery:
         nursery.start_soon(listen, live)
-        await live.ask("session", StartRun("write", verify=["cat f*.txt; false"]))
+        await live.ask("sessions", StartRun("write", verify=["cat f*.txt; false"]))
         await live.until(lambda s: s["needsInput"] or s["sessionState"] == "failed", "the second agent asks")
         try:
-            await live.ask("session", RequestHandoff())
+            await live.ask("sessions", RequestHandoff())
         except HubError as error:
             found += trap.seen_in("an API problem", error.detail + error.hint)
-        await live.ask("session", RequestReply("yes"))
+        await live.ask("sessions", RequestReply("yes"))
         await live.until_ended()
         for name in (
             "status",

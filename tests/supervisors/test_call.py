@@ -1,13 +1,17 @@
-"""A call's answer has the type that its message promises."""
+"""A call's answer has the type that its message promises, and a ref takes its inbox only.
+
+The type checker reads this file too: what it must refuse is marked, and a mark that is not needed is an error.
+"""
 
 from __future__ import annotations
 
 from typing import assert_type
 
 import attrs
+import pytest
 import trio
 
-from supervisors import Actor, Call, Slot, SupervisorSpec, actor_spec, run_root
+from supervisors import Actor, ActorDied, Answer, Call, Ref, Slot, SupervisorSpec, actor_spec, run_root
 
 
 @attrs.frozen
@@ -27,12 +31,12 @@ class Halves(Call[tuple[str, str]]):
 class Texts(Actor[Length | Halves]):
     """Answers both."""
 
-    async def handle(self, message: Length | Halves) -> object:
+    async def handle(self, message: Length | Halves) -> Answer | None:
         match message:
             case Length(text=text):
-                return len(text)
+                return message.answer(len(text))
             case Halves(text=text):
-                return text[: len(text) // 2], text[len(text) // 2 :]
+                return message.answer((text[: len(text) // 2], text[len(text) // 2 :]))
 
 
 async def test_each_message_says_what_its_answer_is() -> None:
@@ -47,6 +51,22 @@ async def test_each_message_says_what_its_answer_is() -> None:
         assert_type(halves, tuple[str, str])
         await root.stop()
     assert (length, halves) == (4, ("fo", "ur"))
+
+
+async def test_a_ref_takes_the_messages_of_its_inbox_alone() -> None:
+    slot: Slot[Length] = Slot("lengths")
+    some: Ref[Length] = slot.ref
+    wide: Ref[Length | Halves] = some  # type: ignore[assignment]  # it would take what its actor does not
+    assert not some.try_cast(Halves("ab"))  # type: ignore[arg-type]
+    with pytest.raises(ActorDied):
+        await wide.call(Halves("ab"))
+    with pytest.raises(ActorDied):
+        await some.call(Halves("ab"))  # type: ignore[arg-type]
+
+
+def test_a_message_is_answered_with_what_it_promises() -> None:
+    assert Length("four").answer(4) == Answer(4)
+    assert Length("four").answer("4") == Answer("4")  # type: ignore[arg-type]
 
 
 def test_a_message_is_no_bigger_for_it() -> None:

@@ -16,13 +16,13 @@ from supervisors import (
     MailboxFull,
     MailboxSpec,
     Overflow,
-    Reply,
     Slot,
     SupervisorSpec,
     actor_spec,
 )
 from supervisors.deadlines import Deadlines
 from supervisors.mailbox import Envelope, Mailbox
+from supervisors.reply import Reply
 from supervisors.testing import Recorder, running
 
 

@@ -11,22 +11,28 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import assert_never
 
 import attrs
 import trio
 
+from hub.actors.approvals.publish import publish
 from hub.actors.approvals.shelf import Shelf
-from hub.actors.approvals.teller import Teller
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
+from hub.actors.common.condition import Condition
+from hub.actors.common.outbox import Outbox
+from hub.api import approvals as api
+from hub.api.approvals import Resolved
 from hub.domain import approval as record
 from hub.domain.approval import Action, Approval, By, Request, State, Verdict
 from hub.domain.config.model import ApprovalRule
 from hub.domain.rules import Where, judge, named
+from hub.domain.wallclock import iso
 from hub.errors import Code, HubError
 from hub.io.looking import look
 from hub.messages import (
+    ApprovalsInbox,
     AskApproval,
     Decision,
     GetApprovals,
@@ -34,7 +40,7 @@ from hub.messages import (
     ResolveApproval,
     WithdrawApprovals,
 )
-from supervisors import DEFER, Actor, Ref, Reply
+from supervisors import Actor, Answer, Ref
 
 _PAUSE = 2.0
 """Seconds between two tries to tell what a log did not take."""
@@ -43,18 +49,14 @@ _LOOK = 60.0
 
 
 @attrs.define
-class _Waiting:
-    """Those who wait for one request."""
+class _Publishing:
+    """How a request stands, on its way to both logs: one try."""
 
-    asked: list[Reply] = attrs.field(factory=list)
-    """For its being told, however it stands."""
-    patient: list[Reply] = attrs.field(factory=list)
-    """For its decision."""
-    resolved: list[Reply] = attrs.field(factory=list)
-    """Who decided it: for the decision's being told."""
+    over: trio.Event = attrs.field(factory=trio.Event)
+    failed: HubError | None = None
 
 
-class Approvals(Actor[Any]):
+class Approvals(Actor[ApprovalsInbox]):
     """Each request once, each answer once; the record outlives this actor and the daemon."""
 
     answers = (HubError,)
@@ -62,9 +64,8 @@ class Approvals(Actor[Any]):
     def __init__(
         self,
         shelf: Shelf,
-        teller: Teller,
-        settings: Ref[Any],
-        clock: Callable[[], float],
+        outbox: Outbox,
+        settings: Ref[GetConfig],
         *,
         known: Sequence[ApprovalRule],
         where: Where,
@@ -72,26 +73,25 @@ class Approvals(Actor[Any]):
         self._shelf = shelf
         self._known = known
         """The last rules that could be read."""
-        self._teller = teller
+        self._outbox = outbox
         self._settings = settings
-        self._clock = clock
+        self._clock = outbox.clock
         self._where = where
-        self._waiting: dict[str, _Waiting] = {}
-        self._owed: dict[str, None] = {}
-        """Ids of what is to be told, in order."""
-        self._news = trio.Event()
+        self._pending: dict[str, _Publishing] = {}
+        """By id, in order: what is to be published."""
+        self._changed = Condition()
 
     async def continue_(self) -> None:
-        """Read the record back; what it is not sure to have told it tells again."""
+        """Read the record back; what it is not sure to have published it publishes again."""
         damage = self._shelf.load()
         if damage is not None:
             with contextlib.suppress(HubError):
-                await self._teller.trouble(damage)
-        self._owed = {one.id: None for one in self._shelf.all() if not one.told}
-        self.ctx.nursery.start_soon(self._tell_owed)
+                await self._outbox.trouble(damage)
+        self._pending = {one.id: _Publishing() for one in self._shelf.all() if not one.told}
+        self.ctx.nursery.start_soon(self._publish)
         self.ctx.nursery.start_soon(self._expire)
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: ApprovalsInbox) -> Answer | None:
         """Ask, answer, withdraw, list."""
         match message:
             case AskApproval():
@@ -99,24 +99,21 @@ class Approvals(Actor[Any]):
             case ResolveApproval():
                 return self._resolve(message)
             case WithdrawApprovals():
-                return self._withdraw(message)
+                self._withdraw(message)
+                return None
             case GetApprovals():
-                return [record.view(one) for one in self._shelf.all() if one.pending]
+                return message.answer([_shown(one) for one in self._shelf.all() if one.pending])
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the approvals")
+                assert_never(message)
 
-    async def _ask(self, message: AskApproval) -> Any:
+    async def _ask(self, message: AskApproval) -> Answer:
         number = message.request.id
         if self._shelf.find(number) is None:
             verdict = await self._verdict(message.request)
             if verdict is None:
-                return Decision(pending=False, approved=True)
+                return message.answer(Decision(pending=False, approved=True))
             self._keep(record.raised(message.request, verdict, self._clock()), new=True)
-        if self.ctx.current_reply is not None:
-            waiting = self._waiting.setdefault(number, _Waiting())
-            (waiting.patient if message.patient else waiting.asked).append(self.ctx.current_reply)
-            self._answer(number)
-        return DEFER
+        return self.answer_later(message, self._decision(number, patient=message.patient))
 
     async def _verdict(self, request: Request) -> Verdict | None:
         """What the rules in force say; while `hub.toml` cannot be read a person decides what an agent may do.
@@ -125,7 +122,7 @@ class Approvals(Actor[Any]):
         no rule was ever about.
         """
         try:
-            self._known = (await insist(self._settings, GetConfig())).approvals
+            self._known = (await call_until_answered(self._settings, GetConfig())).approvals
         except HubError as error:
             if request.kind is Action.TOOL:
                 return Verdict("ask", reason=f"the rules cannot be read: {error.detail}")
@@ -135,16 +132,14 @@ class Approvals(Actor[Any]):
             return judge(known, request, self._where)
         return await trio.to_thread.run_sync(lambda: judge(known, request, self._where, look(names)))
 
-    def _resolve(self, message: ResolveApproval) -> Any:
+    def _resolve(self, message: ResolveApproval) -> Answer:
         found = self._shelf.find(message.id)
         if found is None:
             detail = f"There is no request {message.id}."
             raise HubError(Code.NOT_FOUND, detail, hint="See what waits: hub approvals")
         state = State.APPROVED if message.approved else State.DENIED
         self._keep(record.decided(found, state, By.USER, message.note, self._clock()))
-        if self.ctx.current_reply is not None:
-            self._waiting.setdefault(message.id, _Waiting()).resolved.append(self.ctx.current_reply)
-        return DEFER
+        return self.answer_later(message, self._resolved(found.id))
 
     def _withdraw(self, message: WithdrawApprovals) -> None:
         now = self._clock()
@@ -156,78 +151,80 @@ class Approvals(Actor[Any]):
                 self._keep(record.decided(one, State.WITHDRAWN, By.HUB, "", now))
 
     def _keep(self, approval: Approval, *, new: bool = False) -> None:
-        """Durable when this returns; told soon after."""
+        """Durable when this returns; published soon after."""
         if new:
             self._shelf.add(approval)
         else:
             self._shelf.change(approval)
-        self._owed[approval.id] = None
-        self._wake()
-
-    def _wake(self) -> None:
-        self._news.set()
-        self._news = trio.Event()
+        self._pending.setdefault(approval.id, _Publishing())
+        self._changed.notify_all()
 
     # --- those who wait -------------------------------------------------------------------------------
 
-    def _answer(self, number: str) -> None:
-        """Answer whoever waits for what has been told by now."""
-        found, waiting = self._shelf.find(number), self._waiting.get(number)
-        if found is None or waiting is None or number in self._owed:
-            return
-        decision = _decision(found)
-        done, waiting.asked = waiting.asked, []
-        if not found.pending:
-            done += waiting.patient
-            for reply in waiting.resolved:
-                reply.answer({"id": number, "approved": found.state is State.APPROVED})
-            del self._waiting[number]
-        for reply in done:
-            reply.answer(decision)
+    async def _decision(self, number: str, *, patient: bool) -> Decision:
+        found = await self._published(number, patient=patient)
+        return Decision(
+            pending=found.pending,
+            approved=found.state is State.APPROVED,
+            withdrawn=found.state is State.WITHDRAWN,
+            note=found.note,
+        )
 
-    def _fail(self, number: str, error: HubError) -> None:
-        """A log takes nothing: whoever asked may ask again, and what was decided stays decided."""
-        waiting = self._waiting.get(number)
-        if waiting is None:
-            return
-        detail = f"The answer is kept, and given once it can be told: {error.detail}"
-        kept = HubError(error.code, detail, hint=error.hint)
-        for reply in waiting.asked:
-            reply.fail(error)
-        for reply in waiting.resolved:
-            reply.fail(kept)
-        waiting.asked, waiting.resolved = [], []
+    async def _resolved(self, number: str) -> Resolved:
+        try:
+            found = await self._published(number)
+        except HubError as error:
+            detail = f"The answer is kept, and given once it can be told: {error.detail}"
+            raise HubError(error.code, detail, hint=error.hint) from error
+        return Resolved(id=number, approved=found.state is State.APPROVED)
 
-    async def _tell_owed(self) -> None:
-        """Tell, in order, for ever; then answer those who wait."""
+    async def _published(self, number: str, *, patient: bool = False) -> Approval:
+        """The request, once how it stands is on both logs; whoever is patient waits until it is decided, too.
+
+        Raises:
+            HubError: A log takes nothing: whoever asked may ask again, and what was decided stays decided. The patient
+                never hear of it.
+        """
         while True:
-            news = self._news
-            if not self._owed:
-                await news.wait()
-                continue
-            number = next(iter(self._owed))
+            found, publishing = self._shelf.find(number), self._pending.get(number)
+            if publishing is not None:
+                await publishing.over.wait()
+                if publishing.failed is not None and not patient:
+                    raise publishing.failed
+            elif found is not None and not (patient and found.pending):
+                return found
+            else:
+                await self._changed.wait()
+
+    async def _publish(self) -> None:
+        """Publish what is pending, in order, for ever."""
+        while True:
+            await self._changed.wait_for(lambda: self._pending)
+            number, publishing = next(iter(self._pending.items()))
             found = self._shelf.find(number)
             try:
                 if found is not None:
-                    await self._teller.tell(found)
+                    await publish(self._outbox, found)
             except HubError as error:
-                self._fail(number, error)
+                publishing.failed = error
+                self._pending[number] = _Publishing()
+                publishing.over.set()
                 with trio.move_on_after(_PAUSE):
-                    await news.wait()
+                    await self._changed.wait()
                 continue
             if self._shelf.find(number) is not found:
-                continue  # it was decided while its raising was told
-            del self._owed[number]
+                continue  # it was decided while its raising was published
+            del self._pending[number]
             if found is not None and not found.pending:
                 self._shelf.told(found)
-            self._answer(number)
+            publishing.over.set()
 
     # --- time -----------------------------------------------------------------------------------------
 
     async def _expire(self) -> None:
         """Nobody's answer in time is a no. The instant is on record: a restart changes nothing about it."""
         while True:
-            news, now = self._news, self._clock()
+            now = self._clock()
             try:
                 for one in record.overdue(self._shelf.all(), now):
                     note = f"Nobody answered in {(one.expires_ms - one.created_ms) / 1000:g} s."
@@ -237,13 +234,22 @@ class Approvals(Actor[Any]):
             except HubError:
                 pause = _PAUSE  # the disk is full: it waits a little longer
             with trio.move_on_after(pause):
-                await news.wait()
+                await self._changed.wait()
 
 
-def _decision(approval: Approval) -> Decision:
-    return Decision(
-        pending=approval.pending,
-        approved=approval.state is State.APPROVED,
-        withdrawn=approval.state is State.WITHDRAWN,
-        note=approval.note,
+def _shown(approval: Approval) -> api.Approval:
+    request = approval.request
+    return api.Approval(
+        id=approval.id,
+        action=request.action,
+        reason=approval.reason,
+        severity=approval.severity,
+        created_at=iso(approval.created_ms / 1000),
+        expires_at=iso(approval.expires_ms / 1000) if approval.expires_ms else None,
+        kind=request.kind,
+        session_id=request.session_id,
+        provider=request.provider,
+        account=request.account,
+        tool=request.tool,
+        context=record.shown(request),
     )

@@ -6,40 +6,45 @@ Must not: decide anything, or tell anybody.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 import attrs
 
-from hub.domain.approval import Approval, decode, encode, history, spare
-from hub.errors import Code, HubError
+from hub.domain.approval import Approval, history, spare
+from hub.errors import HubError
 from hub.io.places import Places
-from hub.io.sealed import NotSealed, put_aside, read_sealed, write_sealed
+from hub.io.records import RecordForm, RecordStore, as_named
 
-_LIMIT = 64 * 1024 * 1024
+
+@attrs.frozen
+class KeptApprovals:
+    """The record."""
+
+    approvals: tuple[Approval, ...] = ()
+
+
+FORM = RecordForm(
+    KeptApprovals, "The approvals", version=2, older={1: lambda wire: as_named(wire, KeptApprovals)}
+)
+
+
+def approval_store(places: Places) -> RecordStore[KeptApprovals]:
+    """Where they are kept."""
+    return RecordStore(places.approvals, FORM)
 
 
 @attrs.define
 class Shelf:
     """All that wait, and what was decided in the present run of the agent: it may be asked for again."""
 
-    places: Places
-    clock: Callable[[], float]
-    _kept: dict[str, Approval] = attrs.field(factory=dict)
+    store: RecordStore[KeptApprovals]
+    _kept: Mapping[str, Approval] = attrs.field(factory=dict)
 
     def load(self) -> HubError | None:
-        """Read the record back. A damaged file is kept aside and reported: what an agent asks, it asks again."""
-        try:
-            found = decode(read_sealed(self.places.approvals, _LIMIT))
-        except FileNotFoundError:
-            return None
-        except NotSealed as error:
-            aside = put_aside(self.places.approvals)
-            return HubError(error.code, f"{error} It was kept as {aside.name}.")
-        except ValueError as error:
-            aside = put_aside(self.places.approvals, "corrupt")
-            return HubError(Code.STATE_CORRUPT, f"The approvals: {error}; the file was kept as {aside.name}.")
-        self._kept = {approval.id: approval for approval in found}
-        return None
+        """Read the record back; why there is none although there is a file. What an agent asks, it asks again."""
+        found, damage = self.store.load()
+        self._kept = {approval.id: approval for approval in (found or KeptApprovals()).approvals}
+        return damage
 
     def all(self) -> list[Approval]:
         """Every request, oldest first."""
@@ -53,7 +58,7 @@ class Shelf:
         """Keep a new request; durable when this returns. What nobody can ask for any more is dropped.
 
         Raises:
-            HubError: NO_SPACE, READ_ONLY, NO_PERMISSION; nothing has changed.
+            HubError: As `RecordStore.save`; nothing has changed.
         """
         kept = {one.id: one for one in self.all() if not history(one, approval.request)}
         self._write({**kept, approval.id: approval})
@@ -68,12 +73,8 @@ class Shelf:
 
     def told(self, approval: Approval) -> None:
         """Remember that a decision was told. On the disk with the next write: to tell it again changes nothing."""
-        self._kept[approval.id] = spare(approval)
+        self._kept = {**self._kept, approval.id: spare(approval)}
 
-    def _write(self, kept: dict[str, Approval]) -> None:
-        try:
-            write_sealed(self.places.approvals, encode(list(kept.values())), failpoint="approvals")
-        except OSError as error:
-            detail = f"Cannot write {self.places.approvals}: the disk failed ({error.strerror})."
-            raise HubError(Code.READ_ONLY, detail) from error
+    def _write(self, kept: Mapping[str, Approval]) -> None:
+        self.store.save(KeptApprovals(tuple(kept.values())), "approvals")
         self._kept = kept

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import trio
 
@@ -18,12 +18,15 @@ from hub.actors.detector.adopting import Adopting
 from hub.actors.detector.meter import Meter
 from hub.actors.detector.news import News
 from hub.actors.detector.scout import Scout
+from hub.api import detect as api
+from hub.api.convert import unstructure
+from hub.api.detect import Adopted
 from hub.domain.config.reader import Config
 from hub.domain.detection.detected import Detected
 from hub.domain.event import Record
 from hub.errors import Code, HubError
-from hub.messages import Adopt, Detect, EventAppend, EventsSince, GetConfig, SpentElsewhere
-from supervisors import Actor, ActorDied, Ref
+from hub.messages import Adopt, Detect, DetectorInbox, EventAppend, EventsSince, GetConfig, SpentElsewhere
+from supervisors import Actor, ActorDied, Answer, Ref
 
 _TIMEOUT = 30.0
 _FIRST_LOOK = 2.0
@@ -33,7 +36,7 @@ _WINDOW = 24
 """Hours of sessions that ambient mode knows of."""
 
 
-class Detector(Actor[Any]):
+class Detector(Actor[DetectorInbox]):
     """What it is asked takes its time, so every answer is given later."""
 
     answers = (HubError,)
@@ -44,9 +47,9 @@ class Detector(Actor[Any]):
         adopting: Adopting,
         *,
         meter: Meter,
-        events: Ref[Any],
-        quota: Ref[Any],
-        settings: Ref[Any],
+        events: Ref[EventAppend | EventsSince],
+        quota: Ref[SpentElsewhere],
+        settings: Ref[GetConfig],
         scrub: Callable[[Any], Any],
         clock: Callable[[], float],
     ) -> None:
@@ -60,7 +63,7 @@ class Detector(Actor[Any]):
         self._clock = clock
         self._looking = trio.Lock()
         self._hours = _WINDOW
-        self._news = News(lambda found: scrub(scout.to_json(found)), clock, scout.concerns)
+        self._news = News(lambda found: scrub(unstructure(scout.shown(found))), clock, scout.concerns)
         self._unsaid = True
         """Whether a scan has found what is not announced: one made for a client leaves nothing new for a glance."""
 
@@ -68,22 +71,22 @@ class Detector(Actor[Any]):
         """Begin to look."""
         self.ctx.nursery.start_soon(self._watch)
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: DetectorInbox) -> Answer | None:
         """Look now, and answer."""
         match message:
             case Adopt():
-                return self.answer_later(self._adopt(message))
+                return self.answer_later(message, self._adopt(message))
             case Detect(since_hours=hours):
-                return self.answer_later(self._detect(hours))
+                return self.answer_later(message, self._detect(hours))
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the detector")
+                assert_never(message)
 
-    async def _detect(self, hours: int) -> list[Any]:
+    async def _detect(self, hours: int) -> list[api.Detected]:
         self._hours = max(self._hours, hours)  # what was ever shown may be adopted
         found = await self._scan(hours)
-        return await trio.to_thread.run_sync(lambda: [self._scout.to_json(one) for one in found])
+        return await trio.to_thread.run_sync(lambda: [self._scout.shown(one) for one in found])
 
-    async def _adopt(self, order: Adopt) -> Any:
+    async def _adopt(self, order: Adopt) -> Adopted:
         """One at a time: two orders for the same agent are one start and one refusal."""
         async with self._adoption:
             return await self._adopting.adopt(order, await self._found(order.id))
@@ -150,7 +153,7 @@ class Detector(Actor[Any]):
 
     async def _logged(self, number: int) -> Record | None:
         """The event that the log has under this id."""
-        found: list[Record] = await self._events.call(EventsSince(number - 1, 1), timeout=_TIMEOUT)
+        found = await self._events.call(EventsSince(number - 1, 1), timeout=_TIMEOUT)
         return found[0] if found else None
 
     async def _meter_on(self) -> None:

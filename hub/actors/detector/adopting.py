@@ -21,13 +21,15 @@ import attrs
 import trio
 
 from hub.actors.clock import iso
+from hub.actors.common.calls import call_until_answered
 from hub.actors.detector.carrying import Carrying
-from hub.actors.detector.scout import Scout
-from hub.actors.insist import insist
+from hub.actors.detector.scout import Scout, told
+from hub.api.convert import unstructure
+from hub.api.detect import Adopted
 from hub.domain.brief import render_envelope
 from hub.domain.contract import Contract, Evidence, ManifestEntry, Sourced, change_evidence, encode, sign
 from hub.domain.detection.adoption import events, goal, intent_texts, lifted, redacted, seen_work
-from hub.domain.detection.detected import Detected, session_json
+from hub.domain.detection.detected import Detected
 from hub.domain.detection.intel import SessionIntel
 from hub.domain.event import Event
 from hub.domain.intent.claims import claims_of
@@ -46,7 +48,7 @@ from hub.io.places import Places
 from hub.io.processes import Identity
 from hub.io.sqlite import NewEvent
 from hub.io.trees import same_repository, tree_of
-from hub.messages import Adopt, AuditAppend, AuditEntry, EventAppend, GetSessionFacts
+from hub.messages import Adopt, AuditAppend, AuditEntry, EventAppend, GetInUse
 from supervisors import Ref
 
 
@@ -80,9 +82,9 @@ class Adopting:
 
     scout: Scout
     places: Places
-    audit: Ref[Any]
-    events: Ref[Any]
-    session: Ref[Any]
+    audit: Ref[AuditAppend]
+    events: Ref[EventAppend]
+    session: Ref[GetInUse]
     carrying: Carrying
     key: bytes = attrs.field(repr=False)
     """Signs contracts."""
@@ -92,7 +94,7 @@ class Adopting:
     new_id: Callable[[str], str]
     clock: Callable[[], float]
 
-    async def adopt(self, order: Adopt, found: Detected) -> dict[str, Any]:
+    async def adopt(self, order: Adopt, found: Detected) -> Adopted:
         """Write the brief, and go on as the order says.
 
         Raises:
@@ -108,30 +110,26 @@ class Adopting:
         name = self.new_id("s")
         contract = self._contract(name, order, found, told, work)
         await self._write(contract, found)
+        adopted = Adopted(
+            id=found.id,
+            target=order.target,
+            brief=str(self.places.adopted_md(name)),
+            mode="start" if order.start else "interactive" if order.interactive else "brief",
+            resumed=False,
+            stopped=[one.pid for one in stopped],
+            session_id="",
+            branch="",
+            worktree="",
+            command="",
+            terminal="",
+        )
         if order.start:
             logged = self._events(name, found, events(told.intent, intel.recent_turns))
-            await insist(self.events, EventAppend(logged))
-            begun = await self.carrying.start(contract, found, work.base, work.first)
-        elif order.interactive:
-            begun = await self.carrying.open(
-                Target(order.target, account), found, self.places.adopted_md(name)
-            )
-        else:
-            begun = {}
-        return {
-            "id": found.id,
-            "target": order.target,
-            "brief": str(self.places.adopted_md(name)),
-            "mode": "start" if order.start else "interactive" if order.interactive else "brief",
-            "resumed": False,
-            "stopped": [one.pid for one in stopped],
-            "sessionId": "",
-            "branch": "",
-            "worktree": "",
-            "command": "",
-            "terminal": "",
-            **begun,
-        }
+            await call_until_answered(self.events, EventAppend(logged))
+            return await self.carrying.start(adopted, contract, found, work.base, work.first)
+        if order.interactive:
+            return await self.carrying.open(adopted, Target(order.target, account), found)
+        return adopted
 
     async def _insist_possible(self, order: Adopt, found: Detected) -> str:
         """The account that the target goes on with in a terminal; "" in any other way.
@@ -151,7 +149,11 @@ class Adopting:
         if order.interactive and order.stop:
             self.carrying.insist_terminal()
         self._insist_there(order, found)
-        if order.start and (await insist(self.session, GetSessionFacts()))["active"]:
+        if (
+            order.start
+            and len(await call_until_answered(self.session, GetInUse()))
+            >= self.carrying.scout.config.session.concurrent
+        ):
             raise HubError(Code.SESSION_ALREADY_RUNNING)
         if (order.start or order.interactive) and not order.stop and found.agent is not None:
             raise HubError(Code.AGENT_RUNNING, f"It still runs, as process {found.pids[0]}.")
@@ -270,7 +272,9 @@ class Adopting:
             "contractId": contract.contract_id,
             "sha256": hashlib.sha256(data).hexdigest(),
         }
-        await insist(self.audit, AuditAppend([AuditEntry("adopted", told, key=f"adopted:{name}")]))
+        await call_until_answered(
+            self.audit, AuditAppend([AuditEntry("adopted", told, key=f"adopted:{name}")])
+        )
 
     def _events(self, name: str, found: Detected, told: Iterable[Event]) -> list[NewEvent]:
         """What the transcript tells, on hub's own log under the new session."""
@@ -292,4 +296,4 @@ class Adopting:
 
 def _wire(intel: SessionIntel) -> dict[str, Any]:
     """As it is served, and all that its intent says."""
-    return {**session_json(intel), "intent": intent_texts(intel.intent or NO_INTENT)}
+    return {**unstructure(told(intel)), "intent": intent_texts(intel.intent or NO_INTENT)}

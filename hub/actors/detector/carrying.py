@@ -7,13 +7,13 @@ Must not: make the brief, or start anything while the agent before still runs (`
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import attrs
 
 from hub.actors.detector.scout import Scout
 from hub.actors.errand import Jobs
 from hub.actors.runs import InTerminal
+from hub.api.detect import Adopted
 from hub.domain.contract import Contract
 from hub.domain.detection.adoption import Opening, opening_prompt, resumable
 from hub.domain.detection.detected import Detected
@@ -37,7 +37,7 @@ class Carrying:
 
     scout: Scout
     places: Places
-    session: Ref[Any]
+    session: Ref[StartRun | WhoBegins]
     jobs: Jobs
 
     async def insist_fit(self, target: str, *, start: bool, interactive: bool) -> str:
@@ -74,7 +74,9 @@ class Carrying:
                 hint="Adopt without --interactive, which writes a brief; or set [terminal] command in your config.toml",
             )
 
-    async def start(self, contract: Contract, found: Detected, base: str, first: str) -> dict[str, Any]:
+    async def start(
+        self, adopted: Adopted, contract: Contract, found: Detected, base: str, first: str
+    ) -> Adopted:
         """A session of hub's, in a worktree that begins with the state of the agent's files.
 
         Raises:
@@ -94,16 +96,21 @@ class Carrying:
             native_id=found.kept.session_id if resumes else "",
         )
         begun = await self.session.call(order, timeout=_TIMEOUT)
-        told = {name: begun[name] for name in ("sessionId", "branch", "worktree")}
-        return {**told, "resumed": resumes}
+        return attrs.evolve(
+            adopted,
+            session_id=begun.session_id,
+            branch=begun.branch,
+            worktree=begun.worktree,
+            resumed=resumes,
+        )
 
-    async def open(self, target: Target, found: Detected, brief: Path) -> dict[str, Any]:
+    async def open(self, adopted: Adopted, target: Target, found: Detected) -> Adopted:
         """The target's own program in a terminal, where the agent worked; hub does not own it.
 
         Raises:
             HubError: `no_terminal`, with the command to type; `config_invalid`.
         """
-        name = target.provider
+        name, brief = target.provider, Path(adopted.brief)
         resumes = bool(self._opening(name).resume) and self._own(target, found)
         command = self._command(target, found, brief, resumes=resumes)
 
@@ -114,7 +121,7 @@ class Carrying:
         errand = InTerminal(title, name, command, folder, self.scout.config.terminal.command, ended)
         await self.jobs.start(f"adopt {brief.stem}", errand)
         opened = errand.opened.program if errand.opened is not None else ""
-        return {"command": command.text(), "terminal": opened, "resumed": resumes}
+        return attrs.evolve(adopted, command=command.text(), terminal=opened, resumed=resumes)
 
     def _command(self, target: Target, found: Detected, brief: Path, *, resumes: bool) -> Command:
         name, accounts = target.provider, self.scout.config.accounts(target.provider)

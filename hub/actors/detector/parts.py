@@ -17,6 +17,16 @@ from hub.actors.detector.meter import Meter
 from hub.actors.detector.scout import Scout
 from hub.actors.errand import Jobs
 from hub.io.places import Places, load_or_create_key
+from hub.messages import (
+    AuditAppend,
+    EventAppend,
+    EventsSince,
+    GetConfig,
+    GetInUse,
+    SpentElsewhere,
+    StartRun,
+    WhoBegins,
+)
 from hub.providers.registry import spent
 from supervisors import Ref
 
@@ -24,31 +34,28 @@ from supervisors import Ref
 def assembled(
     scout: Scout,
     places: Places,
-    ref: Callable[[str], Ref[Any]],
     jobs: Jobs,
     *,
+    audit: Ref[AuditAppend],
+    events: Ref[EventAppend | EventsSince],
+    sessions: Ref[GetInUse | StartRun | WhoBegins],
+    quota: Ref[SpentElsewhere],
+    settings: Ref[GetConfig],
     arm: Callable[[], Awaitable[None]],
     scrub: Callable[[Any], Any],
     new_id: Callable[[str], str],
 ) -> Detector:
-    """A detector of this scout's, over the other actors.
+    """A detector of this scout's, over the other actors; what the rest is for stands with `Adopting` and `Detector`.
 
-    Args:
-        scout: Looks at the machine.
-        places: The project's.
-        ref: An actor by its name.
-        jobs: What runs in terminals.
-        arm: Makes the detection engine of `scrub` ready.
-        scrub: Hides secrets in a text or a JSON value.
-        new_id: `new_id("s")` -> an id that is never given twice.
+    `new_id("s")` gives an id that is never given twice; `arm` makes the engine of `scrub` ready.
     """
     adopting = Adopting(
         scout=scout,
         places=places,
-        audit=ref("audit"),
-        events=ref("events"),
-        session=ref("session"),
-        carrying=Carrying(scout, places, ref("session"), jobs),
+        audit=audit,
+        events=events,
+        session=sessions,
+        carrying=Carrying(scout, places, sessions, jobs),
         key=load_or_create_key("contract"),
         arm=arm,
         scrub=scrub,
@@ -59,9 +66,9 @@ def assembled(
         scout,
         adopting,
         meter=Meter(spent, scout.files),
-        events=ref("events"),
-        quota=ref("quota"),
-        settings=ref("settings"),
+        events=events,
+        quota=quota,
+        settings=settings,
         scrub=scrub,
         clock=time.time,
     )

@@ -13,15 +13,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import attrs
 
+from hub.api import detect as api
+from hub.api.detect import Intel
 from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.detection.detected import Detected, Gap, Kept, account_label, combine, hubs_own
 from hub.domain.detection.intel import GLANCE, WHOLE, Place, SessionIntel, StoreHit
 from hub.domain.detection.lineup import SLACK, Agent
+from hub.domain.detection.processes import COMMAND_LINE
 from hub.io.census import Census
 from hub.io.processes import Identity
 from hub.io.repoll import Repoll, database, watched
@@ -72,13 +75,16 @@ class Scout:
         self.env = dict(os.environ) if env is None else env
         self.home = home or os.path.expanduser("~")  # noqa: PTH111  # where nobody knows it stays
         self.files = files or StoreFiles()
-        self.signatures = signatures()
-        self.census = Census(self.signatures, clock=clock)
         self.newest: tuple[Detected, ...] = ()
         self._gaps: tuple[Gap, ...] = ()
         self._repoll = Repoll()
         self._intel: dict[tuple[str, str, str], tuple[int, SessionIntel]] = {}
         self._walked = float("-inf")
+
+    @cached_property
+    def census(self) -> Census:
+        """Who runs. Made by the first look: it takes every agent's store, and no start waits for their import."""
+        return Census(signatures(), clock=self.clock)
 
     def glance(self) -> bool:
         """Whether a scan would tell something new; the hot path of ambient mode."""
@@ -127,10 +133,10 @@ class Scout:
         """Whether somebody works on this project with it, or did, and it is nothing that hub has started."""
         return not found.hubs and not hubs_own(found.work_dir) and self.inside(found.work_dir)
 
-    def to_json(self, found: Detected) -> dict[str, object]:
+    def shown(self, found: Detected) -> api.Detected:
         """As it is served, but not redacted."""
         name = stores.DRIVEN.get(found.provider) or stores.DETECTED[found.provider]
-        return {**found.to_json(name), "adoptable": self.inside(found.work_dir) and not found.hubs}
+        return shown(found, name, adoptable=self.inside(found.work_dir) and not found.hubs)
 
     # --- stores ---------------------------------------------------------------------------------------
 
@@ -201,7 +207,7 @@ class Scout:
     def _homes(self) -> dict[str, list[tuple[str, str]]]:
         """Home and label of every account, by the provider's name."""
         found: dict[str, list[tuple[str, str]]] = {}
-        for name, signature in self.signatures.items():
+        for name, signature in self.census.signatures.items():
             found[name] = []
             for account in self._accounts(name):
                 own = self._account_env(name, account) if account.config_dir else self.env
@@ -220,3 +226,53 @@ class Scout:
 @lru_cache(maxsize=1024)
 def _real(folder: str) -> str:
     return os.path.realpath(folder) if folder else ""
+
+
+def shown(found: Detected, display_name: str, *, adoptable: bool) -> api.Detected:
+    """One agent, or a session that one has left."""
+    agent, kept = found.agent, found.kept
+    return api.Detected(
+        id=found.id,
+        provider=found.provider,
+        display_name=display_name,
+        surface=agent.best.surface if agent is not None else COMMAND_LINE,
+        pid=found.pids[0] if found.pids else 0,
+        pids=list(found.pids),
+        running=agent is not None,
+        work_dir=found.work_dir,
+        account=found.account,
+        detected_via=[
+            *(["process"] if agent is not None else []),
+            *(["transcript"] if kept is not None else []),
+        ],
+        last_active=int(found.last_active),
+        owner="hub" if found.hubs else "user",
+        confidence=found.choice.confidence,
+        candidates=list(found.choice.candidates),
+        alarm=found.gap.why if found.gap is not None else "",
+        adoptable=adoptable,
+        session=told(kept.intel, kept.session_id) if kept is not None else None,
+    )
+
+
+def told(intel: SessionIntel, session_id: str = "") -> Intel:
+    """What a store tells of a session."""
+    return Intel(
+        session_id=session_id or intel.session_id,
+        model=intel.model,
+        initial_prompt=intel.initial_prompt,
+        plan=list(intel.plan),
+        tasks_remaining=list(intel.tasks_remaining),
+        files_touched=list(intel.files_touched),
+        skills=list(intel.skills),
+        mcps=list(intel.mcps),
+        recent_turns=[
+            api.Turn(role="user" if turn.role == "user" else "assistant", text=turn.text)
+            for turn in intel.recent_turns
+        ],
+        tokens_in=intel.tokens_in,
+        tokens_out=intel.tokens_out,
+        tokens_exact=intel.tokens_exact,
+        message_count=intel.message_count,
+        alarm=intel.alarm,
+    )

@@ -9,18 +9,18 @@ database that cannot be used keeps no session from its work.
 
 from __future__ import annotations
 
-import contextlib
-import math
 import sqlite3
 from collections.abc import Callable
-from typing import Any
+from typing import Any, assert_never
 
 import attrs
 import trio
 
 from hub.actors.clock import iso
+from hub.actors.common.outbox import Outbox
 from hub.actors.knowledge.follower import CURSOR, Follower
 from hub.actors.knowledge.indexer import RULES, Hiding, Indexer
+from hub.api.graph import Chunk, Graph, Scanning, ScanProgress
 from hub.domain.event import Record, Tag
 from hub.domain.graph.drawn import DRAWN_FROM, drawn
 from hub.domain.intent.fold import Intent
@@ -28,20 +28,19 @@ from hub.domain.redaction.lines import shown
 from hub.errors import Code, HubError
 from hub.io.graph.facts import Counts, counts, detail, note, of_session
 from hub.io.graph.search import search
-from hub.io.graph.stale import with_staleness
 from hub.io.graph.store import GraphStore
 from hub.io.places import Places
-from hub.io.sqlite import NewEvent
 from hub.messages import (
     DrawIntent,
-    EventAppend,
+    EventsInbox,
     GetGraph,
     GetGraphDetail,
     GetGraphNodes,
     IndexCode,
+    KnowledgeInbox,
     Retrieve,
 )
-from supervisors import Actor, ActorDied, Exit, Ref
+from supervisors import Actor, Answer, Exit, Ref
 
 _SAY_TIMEOUT = 10.0
 _OPEN_PATIENCE = 5.0
@@ -53,7 +52,7 @@ _DRAW_PATIENCE = 1.0
 """Seconds after which nobody waits any longer for an intent."""
 
 
-class Knowledge(Actor[Any]):
+class Knowledge(Actor[KnowledgeInbox]):
     """Answers about the graph, follows the log, and has the code indexed.
 
     Args:
@@ -65,10 +64,11 @@ class Knowledge(Actor[Any]):
 
     answers = (HubError,)
 
-    def __init__(self, places: Places, events: Ref[Any], clock: Callable[[], float], hiding: Hiding) -> None:
+    def __init__(
+        self, places: Places, events: Ref[EventsInbox], clock: Callable[[], float], hiding: Hiding
+    ) -> None:
         self._places = places
-        self._events = events
-        self._clock = clock
+        self._outbox = Outbox(events, clock, patience=_SAY_TIMEOUT)
         self._since = iso(clock())
         self._store: GraphStore | None = None
         self._tried = trio.Event()
@@ -76,7 +76,7 @@ class Knowledge(Actor[Any]):
         self._trouble: HubError | None = None
         self._counts = Counts(0, 0, 0, 0)
         self._hiding = hiding
-        self._indexer = Indexer(places.root, clock, hiding, self._progress)
+        self._indexer = Indexer(places.root, clock, hiding, self._say)
         self._counted: tuple[int, int] | None = None
         """What the counts are of: the log's last event, and the files that a scan had taken in."""
         self._following = trio.CancelScope()
@@ -93,26 +93,26 @@ class Knowledge(Actor[Any]):
         if self._work is not None:
             self._work.cancel_scope.cancel(reason="the actor stops")
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: KnowledgeInbox) -> Answer | None:
         """Answer from the database."""
         match message:
             case GetGraphNodes():
                 await self._recount()
-                return self._counts.nodes
+                return message.answer(self._counts.nodes)
             case GetGraph():
-                return await self._summary()
+                return message.answer(await self._summary())
             case GetGraphDetail(limit=limit, node_type=node_type, session_id=session_id):
-                return await self._read(detail, limit, node_type, session_id)
+                return message.answer(await self._read(detail, limit, node_type, session_id))
             case Retrieve(question=question, limit=limit):
-                return await self._read(self._retrieved, question, limit)
+                return message.answer(await self._read(self._retrieved, question, limit))
             case DrawIntent():
-                return self.answer_later(self._draw(message))
+                return self.answer_later(message, self._draw(message))
             case IndexCode():
                 await self._open_store()
                 self._index(eager=True)
-                return await self._summary()
+                return message.answer(Scanning(**attrs.asdict(await self._summary(), recurse=False)))
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the knowledge graph")
+                assert_never(message)
 
     async def _live(self) -> None:
         """Open the database, and follow the log; whatever the disk does, try again. What it opens, it closes."""
@@ -147,10 +147,7 @@ class Knowledge(Actor[Any]):
         """Until the database is no longer the one that was followed into."""
         store = await self._open_store()
         with trio.CancelScope() as self._following:
-            while True:
-                with contextlib.suppress(ActorDied, trio.TooSlowError):
-                    await self._follower.follow(store)
-                await self._events.wait_alive(math.inf)
+            await self._follower.follow(store)
 
     def _heard(self, record: Record) -> None:
         """A session that begins will ask about the code; one of an earlier daemon's has done so."""
@@ -186,13 +183,13 @@ class Knowledge(Actor[Any]):
         finally:
             self._attend(store)
 
-    def _retrieved(self, db: Any, question: str, limit: int) -> Any:
+    def _retrieved(self, db: Any, question: str, limit: int) -> list[Chunk]:
         """What was no known secret when it was indexed may be one now; all else was hidden then, if by today's rules."""
-        found = with_staleness(self._places.root, search(db, question, limit))
+        found = search(db, self._places.root, question, limit)
         rules = self._indexer.rules
         hide = self._hiding.known if rules and note(db, RULES) == rules else self._hiding.text
-        texts = iter(shown([text for chunk in found for text in (chunk["Path"], chunk["Body"])], hide))
-        return [_told(chunk, next(texts), next(texts)) for chunk in found]
+        texts = iter(shown([text for chunk in found for text in (chunk.path, chunk.body)], hide))
+        return [_shown(chunk, next(texts), next(texts)) for chunk in found]
 
     async def _draw(self, message: DrawIntent) -> Intent | None:
         """Beside the inbox: other questions need not wait until the log is caught up with."""
@@ -203,18 +200,18 @@ class Knowledge(Actor[Any]):
             return found
         return None
 
-    async def _summary(self) -> dict[str, Any]:
+    async def _summary(self) -> Graph:
         await self._open_store()
         await self._recount()
         indexer = self._indexer
-        return {
+        return Graph(
             **attrs.asdict(self._counts),
-            "state": str(indexer.state),
-            "scannedAt": indexer.scanned_at or None,
-            "truncated": indexer.truncated,
-            "eventId": self._follower.cursor,
-            "scan": {"files": indexer.files, "bytes": indexer.bytes, "error": indexer.error},
-        }
+            state=indexer.state,
+            scanned_at=indexer.scanned_at or None,
+            truncated=indexer.truncated,
+            event_id=self._follower.cursor,
+            scan=ScanProgress(files=indexer.files, bytes=indexer.bytes, error=indexer.error),
+        )
 
     async def _recount(self) -> None:
         """Counting takes a while where there is much, so it is done once for each change."""
@@ -223,20 +220,15 @@ class Knowledge(Actor[Any]):
             self._counts = await self._read(counts)
             self._counted = now
 
-    async def _progress(self, text: str) -> None:
-        await self._say(text, Tag.SYSTEM)
-
-    async def _say(self, text: str, tag: Tag) -> None:
-        """A log that is just restarting costs the line, nothing else."""
-        event = NewEvent(str(tag), text, {"part": "graph"}, int(self._clock() * 1000))
-        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
-            await self._events.call(EventAppend([event]), timeout=_SAY_TIMEOUT)
+    async def _say(self, text: str, tag: Tag = Tag.SYSTEM) -> None:
+        await self._outbox.publish(tag, text, {"part": "graph"})
 
 
-def _told(chunk: dict[str, Any], path: str, body: str) -> dict[str, Any]:
+def _shown(chunk: Chunk, path: str, body: str) -> Chunk:
     """The chunk under the path it is shown under, which is in its name too."""
-    name = f"{path}:{chunk['StartLine']}-{chunk['EndLine']}"
-    return {**chunk, "ID": name, "Path": path, "Body": body}
+    if (path, body) == (chunk.path, chunk.body):
+        return chunk
+    return attrs.evolve(chunk, id=f"{path}:{chunk.start_line}-{chunk.end_line}", path=path, body=body)
 
 
 def _drawn(db: sqlite3.Connection, message: DrawIntent) -> Intent | None:

@@ -9,22 +9,21 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import attrs
 import msgspec
 import trio
 
+from hub.actors.common.follower import LogFollower, Records
 from hub.domain.event import Record
 from hub.domain.graph.activity import ActivityFold, Pending
 from hub.domain.graph.vocabulary import Part
 from hub.errors import Code, HubError
 from hub.io.graph.facts import absorb, note, set_note
 from hub.io.graph.store import GraphStore
-from hub.messages import EventsHead, Subscribe, Subscription, Unsubscribe
+from hub.messages import EventsInbox
 from supervisors import Ref
 
-_TIMEOUT = 30.0
 _PAGE = 1000
 """Records that go into one transaction, at most."""
 _LINGER = 0.5
@@ -40,65 +39,59 @@ CURSOR = "cursor"
 _PENDING = "pending"
 
 
-@attrs.define
 class Follower:
-    """Reads on from where the database says it was.
+    """Reads on from where the database says it was."""
 
-    Attributes:
-        cursor: The id of the last event that is in the graph.
-    """
-
-    events: Ref[Any]
-    worktree_of: Callable[[str], str]
-    heard: Callable[[Record], None]
-    """Is given each event, once it is in."""
-    cursor: int = 0
-    _wanted: int = 0
-    """Somebody waits for the graph to have this event."""
-    _lingering: trio.CancelScope = attrs.field(factory=trio.CancelScope)
-    _moved: trio.Event = attrs.field(factory=trio.Event)
-    _token: int | None = None
+    def __init__(
+        self, events: Ref[EventsInbox], worktree_of: Callable[[str], str], heard: Callable[[Record], None]
+    ) -> None:
+        self.cursor = 0
+        """The id of the last event that is in the graph."""
+        self._log = LogFollower(events, self._place, self._read)
+        self._worktree_of = worktree_of
+        self._heard = heard
+        """Is given each event, once it is in."""
+        self._wanted = 0
+        """Somebody waits for the graph to have this event."""
+        self._lingering = trio.CancelScope()
+        self.leave = self._log.leave
 
     async def follow(self, store: GraphStore) -> None:
-        """Until the log goes down, or this reader is too slow for it; then it is called again.
+        """Into this database, for ever.
 
         Raises:
-            HubError: The database cannot be written; nothing of what was lost counts as read.
-            ActorDied, trio.TooSlowError: The log is not there.
+            HubError: It cannot be written; nothing of what was lost counts as read.
         """
-        head = await self.events.call(EventsHead(), timeout=_TIMEOUT)
-        cursor = int(await trio.to_thread.run_sync(store.read, note, CURSOR) or 0)
-        raw = await trio.to_thread.run_sync(store.read, note, _PENDING)
+        self._store = store
+        await self._log.follow()
+
+    async def _place(self, head: int) -> int:
+        cursor = int(await trio.to_thread.run_sync(self._store.read, note, CURSOR) or 0)
+        raw = await trio.to_thread.run_sync(self._store.read, note, _PENDING)
         pending = msgspec.json.decode(raw, type=Pending) if raw else Pending()
         if cursor > head:  # the log was put aside, and begins anew
             cursor, pending = 0, Pending()
-            await trio.to_thread.run_sync(store.write, set_note, CURSOR, "0")
-        self._move(cursor)
-        fold = ActivityFold(self.worktree_of, pending)
-        found: Subscription = await self.events.call(Subscribe(cursor), timeout=_TIMEOUT)
-        self._token = found.token
-        with found.channel:
-            async for records in found.channel:
-                page = _Page(fold)
-                page.take(records)
-                await self._gather(page, found.channel)
-                await self._absorb(store, page)
-                for record in page.records:
-                    self.heard(record)
+            await trio.to_thread.run_sync(self._store.write, set_note, CURSOR, "0")
+        self._fold = ActivityFold(self._worktree_of, pending)
+        self.cursor = cursor
+        return cursor
+
+    async def _read(self, channel: Records) -> None:
+        async for records in channel:
+            page = _Page(self._fold)
+            page.take(records)
+            await self._gather(page, channel)
+            await self._absorb(page)
+            for record in page.records:
+                self._heard(record)
 
     async def reach(self, number: int) -> None:
         """Until the graph has the event of that id: what has come by now is not held back any longer."""
         self._wanted = max(self._wanted, number)
         self._lingering.cancel(reason="somebody waits")
-        while self.cursor < number:
-            await self._moved.wait()
+        await self._log.reach(number)
 
-    def leave(self) -> None:
-        """Ends the subscription."""
-        if self._token is not None:
-            self.events.try_cast(Unsubscribe(self._token))
-
-    async def _gather(self, page: _Page, channel: trio.MemoryReceiveChannel[Sequence[Record]]) -> None:
+    async def _gather(self, page: _Page, channel: Records) -> None:
         """What follows goes into the same transaction: for a while, or what is there by now where somebody waits."""
         with trio.move_on_after(_LINGER) as self._lingering, contextlib.suppress(trio.EndOfChannel):
             while self._wanted <= self.cursor and not page.full:
@@ -111,12 +104,7 @@ class Follower:
             while self._wanted > self.cursor and not page.full:
                 page.take(channel.receive_nowait())
 
-    def _move(self, cursor: int) -> None:
-        self.cursor = cursor
-        self._moved.set()
-        self._moved = trio.Event()
-
-    async def _absorb(self, store: GraphStore, page: _Page) -> None:
+    async def _absorb(self, page: _Page) -> None:
         """The page's fold is not used again when this raises."""
         before, cursor = self.cursor, page.records[-1].id
         pending = page.fold.pending
@@ -129,8 +117,9 @@ class Follower:
             notes = [(CURSOR, str(cursor)), (_PENDING, memory)]
             absorb(db, parts, notes, session_id=pending.session_id)
 
-        await trio.to_thread.run_sync(store.write, take)
-        self._move(cursor)
+        await trio.to_thread.run_sync(self._store.write, take)
+        self.cursor = cursor
+        self._log.moved(cursor)
 
 
 @attrs.define

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Awaitable, Callable
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ import attrs
 import trio
 
 from hub.actors.clock import iso
+from hub.api.graph import IndexState
 from hub.errors import HubError
 from hub.io.git.files import files as project_files
 from hub.io.graph.facts import note, set_note
@@ -36,17 +36,6 @@ RULES = "rules"
 _TRUNCATED = "truncated"
 _TELL_AFTER = 2.0
 """Seconds after which a run is long, and is told of; and then again each so many."""
-
-
-class IndexState(StrEnum):
-    """How the index of the code stands."""
-
-    EMPTY = "empty"
-    """The code was never scanned."""
-    SCANNING = "scanning"
-    READY = "ready"
-    FAILED = "failed"
-    """The last run did not come to its end; what it took is in."""
 
 
 @attrs.frozen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import assert_never
 
 import trio
 
@@ -17,21 +17,25 @@ from hub.actors.models.curated import CURATED, TOOLS
 from hub.actors.models.looks import Looks
 from hub.actors.models.pulling import Pulling
 from hub.actors.runs import InTerminal
+from hub.api import localmodel as api
+from hub.api.jobs import Begun
+from hub.api.localmodel import LocalModels, PullEnded
+from hub.api.vision import Seen
 from hub.domain.config.reader import Config
 from hub.domain.terminal import Command
 from hub.errors import Code, HubError
 from hub.io.ollama import base_of, reachable
 from hub.io.places import Places
 from hub.io.probe import which
-from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, Look, PullModel
+from hub.messages import CancelPull, GetConfig, LaunchModel, ListModels, Look, ModelsInbox, PullModel
 from hub.providers.base import Provider
-from supervisors import Actor, ActorDied, Ref
+from supervisors import Actor, ActorDied, Answer, Ref
 
 _TIMEOUT = 10.0
 _PROGRAM = "ollama"
 
 
-class Models(Actor[Any]):
+class Models(Actor[ModelsInbox]):
     """Everything it does takes its time, so every answer is given later."""
 
     answers = (HubError, ActorDied, trio.TooSlowError)
@@ -39,7 +43,7 @@ class Models(Actor[Any]):
     def __init__(
         self,
         places: Places,
-        settings: Ref[Any],
+        settings: Ref[GetConfig],
         providers: Mapping[str, Provider],
         jobs: Jobs,
         clock: Callable[[], float],
@@ -50,44 +54,43 @@ class Models(Actor[Any]):
         self._jobs = jobs
         self._looks = Looks(places.dotenv, providers, clock)
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: ModelsInbox) -> Answer | None:
         """Begin what is asked; the answer comes when it is done, or under way."""
         match message:
             case ListModels(base_url=base_url):
-                work = self._list(base_of(base_url))
+                return self.answer_later(message, self._list(base_of(base_url)))
             case PullModel(base_url=base_url, tag=tag):
-                work = self._pull(base_of(base_url), tag)
+                return self.answer_later(message, self._pull(base_of(base_url), tag))
             case CancelPull(base_url=base_url, tag=tag):
-                work = self._cancel(base_of(base_url), tag)
+                return self.answer_later(message, self._cancel(base_of(base_url), tag))
             case LaunchModel(provider=provider, model=model):
-                work = self._launch(provider, model)
+                return self.answer_later(message, self._launch(provider, model))
             case Look():
-                work = self._look(message)
+                return self.answer_later(message, self._look(message))
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the models")
-        return self.answer_later(work)
+                assert_never(message)
 
-    async def _list(self, base: str) -> Mapping[str, Any]:
+    async def _list(self, base: str) -> LocalModels:
         models, trouble = await reachable(base)
-        return {
-            "baseUrl": base,
-            "reachable": not trouble,
-            "detail": trouble,
-            "models": models,
-            "curated": list(CURATED),
-        }
+        return LocalModels(
+            base_url=base,
+            reachable=not trouble,
+            detail=trouble,
+            models=models,
+            curated=list(CURATED),
+        )
 
-    async def _pull(self, base: str, tag: str) -> Mapping[str, Any]:
+    async def _pull(self, base: str, tag: str) -> api.Pulling:
         job = _job(base, tag)
         await self._jobs.start(job, Pulling(base, tag))
-        return {"job": job, "tag": tag, "baseUrl": base}
+        return api.Pulling(job=job, tag=tag, base_url=base)
 
-    async def _cancel(self, base: str, tag: str) -> Mapping[str, Any]:
+    async def _cancel(self, base: str, tag: str) -> PullEnded:
         if not await self._jobs.cancel(_job(base, tag)):
             raise HubError(Code.NOT_FOUND, f"{tag} is not being pulled.", hint="See: hub logs")
-        return {"tag": tag, "baseUrl": base}
+        return PullEnded(tag=tag, base_url=base)
 
-    async def _launch(self, provider: str, model: str) -> Mapping[str, Any]:
+    async def _launch(self, provider: str, model: str) -> Begun:
         tool = TOOLS.get(provider)
         if tool is None:
             raise HubError(
@@ -107,20 +110,13 @@ class Models(Actor[Any]):
         job = f"launch {provider} {model}"
         await self._jobs.start(job, errand)
         opened = errand.opened.program if errand.opened is not None else ""
-        return {
-            "job": job,
-            "provider": provider,
-            "account": "",
-            "command": command.text(),
-            "terminal": opened,
-        }
+        return Begun(job=job, provider=provider, account="", command=command.text(), terminal=opened)
 
-    async def _look(self, order: Look) -> Mapping[str, Any]:
+    async def _look(self, order: Look) -> Seen:
         return await self._looks.look(await self._config(), order)
 
     async def _config(self) -> Config:
-        found: Config = await self._settings.call(GetConfig(), timeout=_TIMEOUT)
-        return found
+        return await self._settings.call(GetConfig(), timeout=_TIMEOUT)
 
 
 def _job(base: str, tag: str) -> str:

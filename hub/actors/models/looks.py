@@ -10,11 +10,11 @@ import base64
 import binascii
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import attrs
 import trio
 
+from hub.api.vision import Seen
 from hub.domain.config.reader import Config
 from hub.domain.image import Image, image_of
 from hub.errors import Code, HubError
@@ -38,8 +38,8 @@ class Looks:
     clock: Callable[[], float]
     _room: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(AT_A_TIME))
 
-    async def look(self, config: Config, order: Look) -> Mapping[str, Any]:
-        """`{text, model, width, height, latencyMs}`.
+    async def look(self, config: Config, order: Look) -> Seen:
+        """What the model says.
 
         Raises:
             HubError: VISION_OFF, INVALID, PROGRAM_MISSING (no browser), UPSTREAM_FAILED.
@@ -57,13 +57,7 @@ class Looks:
             eye = Eye(base_of(vision.base_url), vision.model, self._key(config))
             text = await look(eye, order.prompt, found.media, data)
         took = max(0, round((self.clock() - began) * 1000))
-        return {
-            "text": text,
-            "model": vision.model,
-            "width": found.width,
-            "height": found.height,
-            "latencyMs": took,
-        }
+        return Seen(text=text, model=vision.model, width=found.width, height=found.height, latency_ms=took)
 
     def _key(self, config: Config) -> str:
         """The key of the provider that `[vision]` names; "" where it names none, or that has none."""

@@ -9,15 +9,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection
 from itertools import chain
-from typing import Any
+from typing import assert_never
 
 import attrs
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.pipelines.conductor import Conductor
+from hub.actors.pipelines.shown import run_status, shown
+from hub.api import pipelines as api
+from hub.api.pipelines import RunStarted, RunStatus
 from hub.domain.config.model import Pipeline
 from hub.domain.pipeline import graph as rules
-from hub.domain.pipeline.run import NodeState, PipelineRun, begin, taken_up, told
+from hub.domain.pipeline.run import NodeState, PipelineRun, begin, taken_up
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.merge import run_base
@@ -25,23 +28,28 @@ from hub.io.pipelines import read_stored, replace_stored
 from hub.io.places import Places
 from hub.messages import (
     GetConfig,
+    GetInUse,
     GetPipelineRun,
     GetPipelines,
-    GetSessionFacts,
+    PipelinesInbox,
     ReplacePipelines,
     RunPipeline,
     StopPipeline,
 )
-from supervisors import DEFER, Actor, Ref, Reply
+from supervisors import Actor, Answer, Ref
 
 
-class Pipelines(Actor[Any]):
+class Pipelines(Actor[PipelinesInbox]):
     """One run at a time; its record outlives this actor and the daemon."""
 
     answers = (HubError,)
 
     def __init__(
-        self, places: Places, settings: Ref[Any], providers: Collection[str], make: Callable[[], Conductor]
+        self,
+        places: Places,
+        settings: Ref[GetConfig],
+        providers: Collection[str],
+        make: Callable[[], Conductor],
     ) -> None:
         self._places = places
         self._settings = settings
@@ -49,7 +57,6 @@ class Pipelines(Actor[Any]):
         self._conductor = make()
         self._book = self._conductor.book
         self._beginning = self._unwanted = False
-        self._stop_replies: list[Reply] = []
 
     async def continue_(self) -> None:
         """Read the record back and go on where it says."""
@@ -57,64 +64,61 @@ class Pipelines(Actor[Any]):
         failpoints.hit("recover.pipeline")
         if damage is not None:
             with contextlib.suppress(HubError):
-                await self._book.say_trouble(damage)
+                await self._book.outbox.trouble(damage)
         if self._book.active:
             self._book.write(taken_up(self._book.now))
         self.ctx.nursery.start_soon(self._conductor.run)
-        self.ctx.nursery.start_soon(self._answer_stops)
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: PipelinesInbox) -> Answer | None:
         """Each message is a question, a new list, or a wish for a run."""
         match message:
             case GetPipelines():
-                return rules.write(await self._all())
+                return message.answer(shown(await self._all()))
             case ReplacePipelines(pipelines=pipelines):
-                return await self._replace(tuple(pipelines))
+                return message.answer(await self._replace(tuple(pipelines)))
             case RunPipeline():
                 return await self._run(message)
             case GetPipelineRun():
-                return told(self._book.run) if self._book.run is not None else {}
+                return message.answer(run_status(self._book.run) if self._book.run is not None else None)
             case StopPipeline():
-                return self._stop()
+                return self._stop(message)
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the pipelines")
+                assert_never(message)
 
     async def _configured(self) -> tuple[Pipeline, ...]:
-        config = await insist(self._settings, GetConfig())
-        found: tuple[Pipeline, ...] = config.pipelines
-        return found
+        return (await call_until_answered(self._settings, GetConfig())).pipelines
 
     async def _all(self) -> tuple[Pipeline, ...]:
         return rules.together(await self._configured(), read_stored(self._places))
 
-    async def _replace(self, pipelines: tuple[Pipeline, ...]) -> list[dict[str, Any]]:
+    async def _replace(self, pipelines: tuple[Pipeline, ...]) -> list[api.Pipeline]:
         configured = await self._configured()
         rules.refuse(
             chain(rules.problems(pipelines, self._providers), rules.contradictions(configured, pipelines))
         )
         replace_stored(self._places, rules.own(configured, pipelines))
-        return rules.write(await self._all())
+        return shown(await self._all())
 
-    async def _run(self, order: RunPipeline) -> Any:
+    async def _run(self, order: RunPipeline) -> Answer:
         if self._book.active or self._beginning:
             raise HubError(Code.SESSION_ALREADY_RUNNING, "A pipeline is already running.")
         pipeline = rules.named(await self._all(), order.name)
         rules.check_runnable(pipeline, self._providers)
-        facts = await insist(self._conductor.session, GetSessionFacts())
-        if facts["active"]:
-            raise HubError(
-                Code.SESSION_ALREADY_RUNNING, f"A session is already running: {facts['sessionId']}."
-            )
+        in_use = await call_until_answered(self._conductor.session, GetInUse())
+        if len(in_use) >= (await call_until_answered(self._settings, GetConfig())).session.concurrent:
+            names = ", ".join(facts.session_id for facts in in_use)
+            raise HubError(Code.SESSION_ALREADY_RUNNING, f"A session is already running: {names}.")
         earlier = self._book.run if order.resume else None
         if earlier is not None and earlier.pipeline.name != pipeline.name:
             earlier = None
         self._beginning, self._unwanted = True, False
-        return self.answer_later(self._begin(pipeline, earlier))
+        return self.answer_later(order, self._begin(pipeline, earlier))
 
-    async def _begin(self, pipeline: Pipeline, earlier: PipelineRun | None) -> Any:
+    async def _begin(self, pipeline: Pipeline, earlier: PipelineRun | None) -> RunStarted:
         """Beside the inbox: the user's uncommitted work may be large. Answered once the first session is accepted."""
         try:
-            return told(await self._started_run(pipeline, earlier))
+            run = run_status(await self._started_run(pipeline, earlier))
+            return RunStarted(**attrs.asdict(run, recurse=False))
         finally:
             self._beginning = False
 
@@ -145,25 +149,19 @@ class Pipelines(Actor[Any]):
         moved = any(node.state not in open_states and node.how != "replayed" for node in run.nodes)
         return moved or not run.active
 
-    def _stop(self) -> Any:
+    def _stop(self, order: StopPipeline) -> Answer:
         if not self._book.active:
             self._unwanted = True
-            return {}
+            return order.answer(None)
         if not self._book.now.stopping:
             run = self._book.now
             self._book.write(attrs.evolve(run, stopping=True, seq=run.seq + 1))
-        if self.ctx.current_reply is not None:
-            self._stop_replies.append(self.ctx.current_reply)
-        return DEFER
+        return self.answer_later(order, self._stopped())
 
-    async def _answer_stops(self) -> None:
-        """Answers those who asked for a stop once the run has ended, or while a disk keeps it from ending."""
+    async def _stopped(self) -> RunStatus:
+        """Once the run has ended; what keeps it from ending, while a disk does."""
         conductor = self._conductor
-        while True:
-            await self._book.until(lambda: self._stop_replies and (conductor.over or conductor.unstopped))
-            replies, self._stop_replies = self._stop_replies, []
-            for reply in replies:
-                if conductor.unstopped is not None and not conductor.over:
-                    reply.fail(conductor.unstopped)
-                else:
-                    reply.answer(told(self._book.now))
+        await self._book.until(lambda: conductor.over or conductor.unstopped)
+        if conductor.unstopped is not None and not conductor.over:
+            raise conductor.unstopped
+        return run_status(self._book.now)

@@ -17,23 +17,15 @@ import attrs
 import trio
 
 from hub.actors.clock import iso
-from hub.actors.insist import insist
+from hub.actors.common.condition import Condition
+from hub.actors.common.outbox import Outbox, known
 from hub.actors.trouble import UNAUDITED
 from hub.domain.event import Tag
-from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, decode, encode, tally
-from hub.domain.session import Corruption, StateCorrupt
+from hub.domain.pipeline.run import NodeRun, NodeState, PipelineRun, tally
 from hub.domain.text import headline
 from hub.errors import Code, HubError
-from hub.io import sealed
-from hub.io.atomic import read_bounded
-from hub.io.places import Places
-from hub.io.seal import split
-from hub.io.sqlite import NewEvent
-from hub.messages import AuditAppend, AuditEntry, EventAppend
-from supervisors import Ref
+from hub.io.records import RecordStore
 
-_LIMIT = 64 * 1024 * 1024
-_NEWER = "Start the newer hub that wrote it. If none of yours did, move the file away."
 _SILENT = (NodeState.PENDING, NodeState.STARTING)
 """States nobody is told of: nothing has happened yet."""
 
@@ -42,17 +34,12 @@ _SILENT = (NodeState.PENDING, NodeState.STARTING)
 class Book:
     """One owner: the pipelines actor."""
 
-    places: Places
-    audit: Ref[Any]
-    events: Ref[Any]
-    clock: Callable[[], float]
-    scrub: Callable[[Any], Any]
+    store: RecordStore[PipelineRun]
+    outbox: Outbox
     """Hides secrets; every text passes it that did not come from a session's own record."""
     run: PipelineRun | None = None
-    refused: HubError | None = None
-    """Why nothing may be written: the record is a newer hub's."""
     _told: set[str] = attrs.field(factory=set)
-    _changed: trio.Event = attrs.field(factory=trio.Event)
+    _changed: Condition = attrs.field(factory=Condition)
 
     @property
     def now(self) -> PipelineRun:
@@ -70,70 +57,32 @@ class Book:
 
     def at(self) -> str:
         """The time, as records have it."""
-        return iso(self.clock())
+        return iso(self.outbox.clock())
 
     def load(self) -> HubError | None:
-        """Read the record back. One that is damaged or not hub's own is kept aside and reported, never repaired.
-
-        A newer hub's stays where it is, and no run begins until it is gone.
-        """
-        path = self.places.pipeline_run
-        try:
-            data = read_bounded(path, _LIMIT)
-        except FileNotFoundError:
-            return None
-        try:
-            self.run = decode(sealed.opened(path, data))
-        except sealed.NotSealed as error:
-            return self._not_believed(data, error)
-        except StateCorrupt as error:
-            return self._unusable(error)
-        return None
-
-    def _not_believed(self, data: bytes, error: sealed.NotSealed) -> HubError:
-        try:
-            decode(split(data)[0])
-        except StateCorrupt as damage:
-            return self._unusable(damage)
-        aside = sealed.put_aside(self.places.pipeline_run)
-        return HubError(error.code, f"{error} It was kept as {aside.name}.")
-
-    def _unusable(self, error: StateCorrupt) -> HubError:
-        if error.reason is Corruption.NEWER_VERSION:
-            self.refused = HubError(
-                error.code, f"The pipeline run: {error}; it was left as it is.", hint=_NEWER
-            )
-            return self.refused
-        aside = sealed.put_aside(self.places.pipeline_run, "corrupt")
-        return HubError(error.code, f"The pipeline run: {error}; it was kept as {aside.name}.")
+        """Read the record back; why there is none although there is a file, as `RecordStore.load` has it."""
+        self.run, damage = self.store.load()
+        return damage
 
     def write(self, run: PipelineRun, point: str = "run") -> PipelineRun:
         """Keep a new state of the run; durable when this returns.
 
         Raises:
-            HubError: NO_SPACE, READ_ONLY, NO_PERMISSION; the old state is whole.
+            HubError: As `RecordStore.save`.
         """
-        if self.refused is not None:
-            raise self.refused
-        try:
-            sealed.write_sealed(self.places.pipeline_run, encode(run), failpoint=f"pipeline.{point}")
-        except OSError as error:
-            detail = f"Cannot write {self.places.pipeline_run}: the disk failed ({error.strerror})."
-            raise HubError(Code.READ_ONLY, detail) from error
+        self.store.save(run, f"pipeline.{point}")
         self.run = run
         self.touch()
         return run
 
     def touch(self) -> None:
         """Wake whoever waits."""
-        self._changed.set()
-        self._changed = trio.Event()
+        self._changed.notify_all()
 
     async def until(self, predicate: Callable[[], object], timeout: float = math.inf) -> bool:  # noqa: ASYNC109
         """Wait until the predicate holds, at most `timeout` seconds; returns whether it does."""
         with trio.move_on_after(timeout):
-            while not predicate():
-                await self._changed.wait()
+            await self._changed.wait_for(predicate)
         return bool(predicate())
 
     async def tell(self) -> None:
@@ -174,26 +123,14 @@ class Book:
         key = f"pipeline:{run.run_id}:{what}"
         if key in self._told:
             return
-        about = {"runId": run.run_id, "pipeline": run.pipeline.name, **meta}
-        data = self.scrub({name: value for name, value in about.items() if value not in ("", None)})
+        data = known(runId=run.run_id, pipeline=run.pipeline.name, **meta)
         try:
-            await insist(self.audit, AuditAppend([AuditEntry(audited, data, key=key)]))
+            await self.outbox.record(audited, data, key)
         except HubError as error:
             if error.code not in UNAUDITED:  # a session says it too, and starts none without its audit log
                 raise
-        await self._log(tag, words, data, key)
+        await self.outbox.publish(tag, words, data, key)
         self._told.add(key)
-
-    async def say_trouble(self, error: HubError) -> None:
-        """Tell what keeps the run from going on."""
-        await self._log(Tag.ERROR, error.detail, {"code": str(error.code), "hint": error.hint}, "")
-
-    async def _log(self, tag: Tag, words: str, meta: dict[str, Any], key: str) -> None:
-        at_ms = int(self.clock() * 1000)
-        event = NewEvent(
-            str(tag), self.scrub(words), self.scrub(meta), at_ms, dispatch_id=key, offset=0 if key else -1
-        )
-        await insist(self.events, EventAppend([event]))
 
 
 def _more(node: NodeRun) -> str:

@@ -1,7 +1,9 @@
-"""The loop that carries a pipeline run from node to node: look at the record, do the next thing, look again.
+"""The loops that carry a pipeline run, and each node under way: look at the record, do the next thing, look again.
 
 Owns: the order of a node's steps (bases, intent, session, result) and what an error in one leads to.
-Must not: remember anything between two steps; a restart enters the loop at the same place.
+Must not: remember anything between two steps; a restart enters the loops at the same place.
+
+Nodes that wait for nothing run side by side, as many as there are places for sessions.
 
 A node's session id is on record before the session is asked for, and the session actor starts an id once. So
 whatever dies between the two, the next look asks again and nothing runs twice.
@@ -12,16 +14,16 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import attrs
 import trio
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
+from hub.actors.common.crash_loop import CrashLoopGuard
 from hub.actors.pipelines.book import Book
-from hub.actors.stumbles import Stumbles
 from hub.actors.trouble import PASSING
 from hub.domain.config.model import PipelineNode
 from hub.domain.pipeline.run import (
@@ -39,7 +41,16 @@ from hub.domain.session import ErrorNote, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints, git
 from hub.io.git.merge import merge_bases
-from hub.messages import Ended, GetSessionFacts, ReleaseRun, RequestStop, SessionEnd, StartRun
+from hub.messages import (
+    Ended,
+    GetConfig,
+    GetSessionFacts,
+    ReleaseRun,
+    RequestStop,
+    SessionEnd,
+    SessionsInbox,
+    StartRun,
+)
 from supervisors import Ref
 
 _PAUSE = 2.0
@@ -57,14 +68,17 @@ class Conductor:
 
     book: Book
     root: Path
-    session: Ref[Any]
+    session: Ref[SessionsInbox]
+    settings: Ref[GetConfig]
     new_id: Callable[[str], str]
-    stumbles: Stumbles
+    crash_loop: CrashLoopGuard
     unstopped: HubError | None = None
     """What keeps a run that is to stop from ending."""
     _said: Code | None = None
     _closed: str = ""
     """The run whose end is told and whose place is free."""
+    _places: int = 1
+    """For how many sessions there are places, as far as is known."""
 
     @property
     def over(self) -> bool:
@@ -75,18 +89,40 @@ class Conductor:
         """Go on for ever."""
         while True:
             await self.book.until(lambda: not self.over)
-            await self._try_step(self.book.now)
+            run_id = self.book.now.run_id
+            async with trio.open_nursery() as nodes:
+                carried: set[str] = set()
+                # While the end of this run is told, the next one may be on record already.
+                while not self.over and self.book.now.run_id == run_id:
+                    for node in under_way(self.book.now):
+                        if node.id not in carried:
+                            carried.add(node.id)
+                            nodes.start_soon(self._carry, node.id)
+                    await self._try(self._step)
+                nodes.cancel_scope.cancel(reason="the run is over")
 
-    async def _try_step(self, run: PipelineRun) -> None:
+    async def _carry(self, node_id: str) -> None:
+        """A node from its intent to its end."""
+        while not self.book.now.node(node_id).state.ended:
+            await self._try(partial(self._step_of, node_id))
+
+    async def _step_of(self, node_id: str, run: PipelineRun) -> None:
+        """Where it stands is told before it goes on: a state that came and went at once was there, too."""
+        await self.book.tell()
+        node = self.book.now.node(node_id)
+        await (self._launch if node.state is NodeState.STARTING else self._follow)(node, run)
+
+    async def _try(self, step: Callable[[PipelineRun], Awaitable[None]]) -> None:
+        run = self.book.now
         try:
-            await self._step(run)
+            await step(run)
             self._said = None
         except HubError as error:
             await self._wait_for_better(error)  # what a node can fail of has been caught there
         except Exception:
             # A restart may heal it. One that comes back every time would take the daemon with it.
             # Being taken up is a write too, and no progress.
-            if not self.stumbles.again(run.run_id, run.seq - run.resumed):
+            if not self.crash_loop.again(run.run_id, run.seq - run.resumed):
                 raise
             _LOG.exception("the pipeline cannot go on")
             await self._give_up(run)
@@ -95,17 +131,18 @@ class Conductor:
         """Said once, as soon as it can be, and tried every two seconds: a full disk ends no run."""
         if self._said is not error.code:
             with trio.move_on_after(_PAUSE), contextlib.suppress(HubError):
-                await self.book.say_trouble(error)
+                await self.book.outbox.trouble(error)
                 self._said = error.code
         await trio.sleep(_PAUSE)
 
     async def _give_up(self, run: PipelineRun) -> None:
         error = HubError(Code.INTERNAL, "hub made the same mistake again and again; the run cannot go on.")
-        node = under_way(run) or next((n for n in run.nodes if not n.state.ended), None)
-        if not run.active or node is None:
+        failed = under_way(run) or [n for n in run.nodes if not n.state.ended][:1]
+        if not run.active or not failed:
             self._closed = run.run_id
             return
-        run = run.changed(node.id, state=NodeState.FAILED, error=_note(error))
+        for node in failed:
+            run = run.changed(node.id, state=NodeState.FAILED, error=_note(error))
         self.book.write(finished(halted(attrs.evolve(run, stopping=True)), self.book.at()))
 
     async def _step(self, run: PipelineRun) -> None:
@@ -114,23 +151,28 @@ class Conductor:
             self._closed, self.unstopped = run.run_id, None
             self.book.touch()
             return
-        node = under_way(run)
-        if node is not None:
-            await (self._launch if node.state is NodeState.STARTING else self._follow)(run, node)
-            return
+        run = self.book.now  # a node may have ended meanwhile
         stood = halted(run)
         if stood is not run:
             self.book.write(stood)
             return
-        following = next_node(run)
-        if following is not None:
-            await self._prepare(run, following)
+        going, following = under_way(run), next_node(run)
+        if following is not None and len(going) < await self._room():
+            await self._prepare(self.book.now, following)
+        elif going:
+            await self.book.until(lambda: self.book.now.seq != run.seq)
         else:
             await self._end(run)
 
+    async def _room(self) -> int:
+        """How many nodes may be under way at once; while the settings cannot be read, as many as before."""
+        with contextlib.suppress(HubError):
+            self._places = (await call_until_answered(self.settings, GetConfig())).session.concurrent
+        return self._places
+
     async def _end(self, run: PipelineRun) -> None:
         """Other sessions may start before anybody sees the end: who waits for it can start one at once."""
-        await insist(self.session, ReleaseRun(run.run_id))
+        await call_until_answered(self.session, ReleaseRun(run.run_id))
         self.book.write(finished(self.book.now, self.book.at()), "ended")
 
     async def _prepare(self, run: PipelineRun, node: PipelineNode) -> None:
@@ -151,23 +193,32 @@ class Conductor:
         started = run.changed(node.id, state=NodeState.STARTING, started_at=self.book.at(), **changes)
         self.book.write(started, "starting")
 
-    async def _launch(self, run: PipelineRun, node: NodeRun) -> None:
-        """Ask for the session; it may have been asked for before."""
-        facts = await insist(self.session, GetSessionFacts())
-        if facts["sessionId"] != node.session_id:
+    async def _launch(self, node: NodeRun, run: PipelineRun) -> None:
+        """Ask for the session; it may have been asked for before. Where others have taken its place, it waits."""
+        if not await self._begun(node):
             if self.book.now.stopping:
                 self.book.write(self.book.now.changed(node.id, state=NodeState.HALTED, how=How.HALTED))
                 return
             try:
                 await self._ask_for(run, node)
             except HubError as error:
-                if error.code in PASSING:
+                if error.code in {*PASSING, Code.SESSION_ALREADY_RUNNING}:
                     raise
                 self._fail(self.book.now, node.id, error)
                 return
             failpoints.hit("pipeline.launched")
         running = self.book.now.changed(node.id, state=NodeState.RUNNING, how=How.EXECUTED)
         self.book.write(running, "running")
+
+    async def _begun(self, node: NodeRun) -> bool:
+        """Whether its session is on record."""
+        try:
+            await call_until_answered(self.session, GetSessionFacts(node.session_id))
+        except HubError as error:
+            if error.code is not Code.NOT_FOUND:
+                raise
+            return False
+        return True
 
     async def _ask_for(self, run: PipelineRun, node: NodeRun) -> None:
         if run.resumed and await git.branch_exists(self.root, node.branch):
@@ -183,9 +234,9 @@ class Conductor:
             role=node.id,
             base=node.base,
         )
-        await insist(self.session, order)
+        await call_until_answered(self.session, order)
 
-    async def _follow(self, run: PipelineRun, node: NodeRun) -> None:
+    async def _follow(self, node: NodeRun, _: PipelineRun) -> None:
         """Wait for the session's end, or end it when the run is to stop."""
         try:
             end: Ended = await self._end_of(node)
@@ -220,7 +271,7 @@ class Conductor:
         async def stop_when_asked() -> None:
             await self.book.until(lambda: self.book.now.stopping)
             try:
-                await insist(self.session, RequestStop("pipeline"), math.inf)
+                await call_until_answered(self.session, RequestStop("pipeline", node.session_id), math.inf)
             except HubError as error:  # it has just ended, or a disk keeps it from ending: the wish stays
                 self.unstopped = error if error.code in PASSING else None
                 self.book.touch()
@@ -228,7 +279,7 @@ class Conductor:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(stop_when_asked)
             try:
-                ends.append(await insist(self.session, SessionEnd(node.session_id), math.inf))
+                ends.append(await call_until_answered(self.session, SessionEnd(node.session_id), math.inf))
             except HubError as error:
                 failed.append(error)  # raised below, as itself and not as a group
             nursery.cancel_scope.cancel(reason="the session has ended")

@@ -12,41 +12,40 @@ far it was counted is kept in the same file, to the same end.
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar, assert_never
 
 import attrs
 import trio
 
-from hub.actors.quota.book import Book, Key, Owner, load
+from hub.actors.common.follower import LogFollower, Records
+from hub.actors.common.outbox import Outbox
+from hub.actors.quota.book import FORM, Book, KeptBook, Key, Owner
 from hub.actors.quota.poller import LOOK, Poller
+from hub.actors.quota.wallet import entry
+from hub.api.quota import Entry
 from hub.domain.config.reader import Config
 from hub.domain.event import EventType, Record, Tag
 from hub.domain.quota.burn import begin
 from hub.domain.quota.elsewhere import Growth
 from hub.domain.quota.spending import NOTHING, spent
-from hub.domain.quota.wallet import Prospect, alarm, entry, prospect, said
+from hub.domain.quota.wallet import Prospect, alarm, prospect, said
 from hub.domain.quota.window import DECLARED, FULL, QuotaReading, Standing, newest, standing
 from hub.errors import HubError
 from hub.io.places import Places
-from hub.io.sealed import write_sealed
-from hub.io.sqlite import NewEvent
+from hub.io.records import RecordStore
 from hub.messages import (
-    EventAppend,
-    EventsHead,
+    EventsInbox,
     GetConfig,
     GetProspects,
     GetStandings,
     GetWallet,
+    QuotaInbox,
     QuotaSeen,
     SpentElsewhere,
-    Subscribe,
-    Subscription,
-    Unsubscribe,
 )
 from hub.providers.quota import QuotaClient
-from supervisors import Actor, ActorDied, Exit, Ref
+from supervisors import Actor, ActorDied, Answer, Exit, Ref
 
 T = TypeVar("T")
 _TIMEOUT = 30.0
@@ -62,7 +61,7 @@ _FAR = 5000
 """Events after which the place in the log is written down although none of them told of a quota."""
 
 
-class Quota(Actor[Any]):
+class Quota(Actor[QuotaInbox]):
     """The wallet of every account."""
 
     answers = (HubError,)
@@ -71,15 +70,14 @@ class Quota(Actor[Any]):
         self,
         places: Places,
         *,
-        events: Ref[Any],
-        settings: Ref[Any],
-        session: Ref[Any],
+        events: Ref[EventsInbox],
+        settings: Ref[GetConfig],
+        session: Ref[QuotaSeen],
         providers: Iterable[str],
         clients: Callable[[str], QuotaClient | None],
         clock: Callable[[], float],
     ) -> None:
-        self._path = places.hub_dir / "quota.json"
-        self._events = events
+        self._store = RecordStore(places.hub_dir / "quota.json", FORM)
         self._settings = settings
         self._session = session
         self._providers = tuple(providers)
@@ -90,47 +88,48 @@ class Quota(Actor[Any]):
         self._saved = -1
         self._dirty = trio.Event()
         self._saving = trio.Lock()
-        self._moved = trio.Event()
-        self._token: int | None = None
+        self._outbox = Outbox(events, clock, patience=_TIMEOUT)
+        self._follower = LogFollower(events, self._place, self._read)
 
     async def continue_(self) -> None:
         """Read the ledger back and follow the log from where it stood."""
-        self._book = load(self._path)
+        with contextlib.suppress(HubError):  # what it told comes again
+            kept, damage = self._store.load()
+            self._book = (kept or KeptBook()).book()
+            if damage is not None:
+                self.ctx.nursery.start_soon(self._outbox.trouble, damage)
         self._saved = self._book.cursor
-        self.ctx.nursery.start_soon(self._follow)
+        self.ctx.nursery.start_soon(self._follower.follow)
         self.ctx.nursery.start_soon(self._keep)
         self.ctx.nursery.start_soon(self._poll)
 
     async def stopped(self, exit: Exit) -> None:  # noqa: A002, ARG002 - the hook's signature
         """Leave the log, and write down what is not written yet."""
-        if self._token is not None:
-            self._events.try_cast(Unsubscribe(self._token))
+        self._follower.leave()
         if self._dirty.is_set():
             await self._save()
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: QuotaInbox) -> Answer | None:
         """Answer with the wallet, or with the prospects of every window."""
         match message:
             case GetWallet():
-                return self.answer_later(self._answer(self._wallet))
+                return self.answer_later(message, self._answer(self._wallet))
             case GetStandings():
-                return self.answer_later(self._answer(self._standings))
+                return self.answer_later(message, self._answer(self._standings))
             case GetProspects(readings=readings):
                 self._note(readings)
-                return self._prospects()
+                return message.answer(self._prospects())
             case SpentElsewhere(growths=growths):
                 await self._refresh_config()
-                return self._spent_elsewhere(growths)
+                return message.answer(self._spent_elsewhere(growths))
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the quota")
+                assert_never(message)
 
     async def _answer(self, figures: Callable[[], T]) -> T:
         """What all that is in the log now comes to: whoever asks after an event was told finds it counted."""
         await self._refresh_config()
         with trio.move_on_after(_BEHIND), contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
-            head = await self._events.call(EventsHead(), timeout=_TIMEOUT)
-            while self._book.cursor < head:
-                await self._moved.wait()
+            await self._follower.catch_up()
         return figures()
 
     async def _poll(self) -> None:
@@ -146,27 +145,17 @@ class Quota(Actor[Any]):
 
     # --- the log --------------------------------------------------------------------------------------
 
-    async def _follow(self) -> None:
-        while True:
-            try:
-                await self._find_place()
-                found: Subscription = await self._events.call(Subscribe(self._book.cursor), timeout=_TIMEOUT)
-                self._token = found.token
-                with found.channel:
-                    async for records in found.channel:
-                        await self._take(records)
-            except (ActorDied, trio.TooSlowError):
-                await self._events.wait_alive(math.inf)
-            self._token = None
-
-    async def _find_place(self) -> None:
+    async def _place(self, head: int) -> int:
         """At the first start of all, what the log held before is past; a log that was put aside begins anew."""
-        head = await self._events.call(EventsHead(), timeout=_TIMEOUT)
         if not 0 <= self._book.cursor <= head:
             self._book.cursor = head
-            self._has_moved()
             await self._save()
         await self._refresh_config()
+        return self._book.cursor
+
+    async def _read(self, channel: Records) -> None:
+        async for records in channel:
+            await self._take(records)
 
     async def _take(self, records: Sequence[Record]) -> None:
         fresh = []
@@ -180,14 +169,10 @@ class Quota(Actor[Any]):
         if declared := [reading for reading in fresh if reading.source == DECLARED]:
             self._session.try_cast(QuotaSeen(declared))  # what the agent said itself, the session has heard
         self._book.cursor = max(self._book.cursor, records[-1].id)
-        self._has_moved()
+        self._follower.moved(self._book.cursor)
         if self._book.cursor - self._saved > _FAR:
             self._dirty.set()
         await self._warn(fresh)
-
-    def _has_moved(self) -> None:
-        self._moved.set()
-        self._moved = trio.Event()
 
     # --- the ledger -----------------------------------------------------------------------------------
 
@@ -221,11 +206,11 @@ class Quota(Actor[Any]):
 
     async def _save(self) -> None:
         async with self._saving:
-            cursor, data = self._book.cursor, self._book.encode()
+            kept = self._book.kept()
             try:
-                await trio.to_thread.run_sync(write_sealed, self._path, data)
-                self._saved = cursor
-            except (HubError, OSError):
+                await trio.to_thread.run_sync(self._store.save, kept)
+                self._saved = kept.cursor
+            except HubError:
                 self._dirty.set()  # a full disk: the ledger in memory is whole; it is written when there is room
 
     # --- answers --------------------------------------------------------------------------------------
@@ -262,7 +247,7 @@ class Quota(Actor[Any]):
         known = self._prospects()
         return {owner: standing(p.reading for p in prospects) for owner, prospects in known.items()}
 
-    def _wallet(self) -> list[dict[str, Any]]:
+    def _wallet(self) -> list[Entry]:
         now, known = self._clock(), self._prospects()
         owners = {
             (name, account.label): None
@@ -306,7 +291,7 @@ class Quota(Actor[Any]):
                 await self._say(key, found, now, f"quota:{'/'.join(key)}:{burn.since:.3f}", grave)
 
     async def _say(self, key: Key, found: Prospect, now: float, source: str, grave: int) -> None:
-        """One line; with its source it is logged once, however often this actor died around it."""
+        """One line; with its source it is logged once, however often this actor died."""
         meta = {
             "provider": key[0],
             "account": key[1],
@@ -314,13 +299,7 @@ class Quota(Actor[Any]):
             "forecast": str(found.forecast.outlook),
             "etaMinutes": None if found.forecast.eta is None else round(found.forecast.eta),
         }
-        event = NewEvent(
-            str(Tag.QUOTA), f"{key[0]}/{key[1]} {said(found, now)}", meta, int(now * 1000), source, grave
-        )
-        try:
-            await self._events.call(EventAppend([event]), timeout=_TIMEOUT)
-        except (HubError, ActorDied, trio.TooSlowError):
-            return  # a log that is restarting costs the line, nothing else
+        await self._outbox.publish(Tag.QUOTA, f"{key[0]}/{key[1]} {said(found, now)}", meta, source, grave)
 
 
 def _believed(prospects: list[Prospect]) -> list[Prospect]:

@@ -6,24 +6,19 @@ Must not: decide what a reading means (`hub.domain.quota.burn` does), or wait fo
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import attrs
-import msgspec
 
 from hub.domain.event import Event, EventType, Record
 from hub.domain.quota.burn import Burn, begin, observe
 from hub.domain.quota.elsewhere import Elsewhere, Growth
 from hub.domain.quota.spending import NOTHING, Spending, spend, spend_elsewhere, spent
 from hub.domain.quota.window import LIMIT, QuotaReading, limit_of, reading_of, undated_limit
-from hub.errors import HubError
-from hub.io.sealed import read_sealed
+from hub.io.records import RecordForm, as_named
 
-_LIMIT = 16 * 1024 * 1024
 _WINDOWS = 200
 """Windows kept, the newest: their names come from agents."""
 Key = tuple[str, str, str]
@@ -118,35 +113,34 @@ class Book:
         )
         return spent(found, owner, cap, at) if cap else None
 
-    def encode(self) -> bytes:
-        """The file's bytes."""
-        return msgspec.json.encode(
-            _File(
-                self.cursor,
-                list(self.burns.values()),
-                list(self.spendings.items()),
-                list(self.warned.items()),
-                self.elsewhere,
-            )
+    def kept(self) -> KeptBook:
+        """What is written down: a copy that no later event changes."""
+        return KeptBook(
+            self.cursor,
+            tuple(self.burns.values()),
+            tuple(self.spendings.items()),
+            tuple(self.warned.items()),
+            Elsewhere({**self.elsewhere.places}, {**self.elsewhere.answers}),
         )
 
 
 @attrs.frozen
-class _File:
-    cursor: int
-    burns: list[Burn]
-    spendings: list[tuple[Owner, Spending]]
-    warned: list[tuple[Key, tuple[float, int]]]
+class KeptBook:
+    """The record."""
+
+    cursor: int = -1
+    burns: tuple[Burn, ...] = ()
+    spendings: tuple[tuple[Owner, Spending], ...] = ()
+    warned: tuple[tuple[Key, tuple[float, int]], ...] = ()
     elsewhere: Elsewhere = attrs.field(factory=Elsewhere)
 
+    def book(self) -> Book:
+        """What was written down."""
+        burns = {burn.last.key: burn for burn in self.burns}
+        return Book(self.cursor, burns, dict(self.spendings), dict(self.warned), self.elsewhere)
 
-def load(path: Path) -> Book:
-    """The ledger as it was kept. A file that cannot be read is no reason not to work: what it told comes again."""
-    with contextlib.suppress(OSError, HubError, msgspec.MsgspecError, ValueError):
-        kept = msgspec.json.decode(read_sealed(path, _LIMIT), type=_File)
-        burns = {burn.last.key: burn for burn in kept.burns}
-        return Book(kept.cursor, burns, dict(kept.spendings), dict(kept.warned), kept.elsewhere)
-    return Book()
+
+FORM = RecordForm(KeptBook, "The quota ledger", older={0: lambda wire: as_named(wire, KeptBook)})
 
 
 def _epoch(text: object) -> float:

@@ -21,7 +21,7 @@ import trio
 
 from hub.domain.account import Account
 from hub.domain.config.reader import Config
-from hub.domain.quota.window import QuotaReading
+from hub.domain.quota.window import QuotaReading, Source
 from hub.errors import HubError
 from hub.io.atomic import read_bounded
 from hub.io.http import Answer, FetchError, fetch
@@ -86,7 +86,7 @@ class Poller:
             return Path(account.config_dir).expanduser() / client.account
         return self.home / client.home
 
-    def _reading(self, name: str, account: Account, share: Share, source: str) -> QuotaReading:
+    def _reading(self, name: str, account: Account, share: Share, source: Source) -> QuotaReading:
         at = self.clock() if share.at is None else min(share.at, self.clock())
         return QuotaReading(name, account.label, share.window, share.used, share.resets_at, source, at)
 

@@ -1,6 +1,6 @@
-"""The session actor: the inbox of the one session a daemon runs.
+"""The session actor: the inbox of one session.
 
-Owns: the single-session guard, the answers about the session, and the way an agent's batches reach the log.
+Owns: the answers about the session, and the way an agent's batches reach the log.
 Must not: carry the session on (the driver does), or write to the worktree.
 """
 
@@ -8,35 +8,33 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, assert_never
 
 import trio
 
 from hub.actors.session import views
 from hub.actors.session.board import LiveAgent, Wish
 from hub.actors.session.driver import Driver
-from hub.actors.session.ends import Ends, withdraw_all
+from hub.actors.session.ends import ended, stopped, withdraw_all
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.session.signed import Signed
-from hub.actors.session.standings import statuses
 from hub.actors.trouble import PASSING
+from hub.api.session import HandingOver, Paused, Replied
 from hub.domain.event import Event, EventType, Tag, answers
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
-from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
-from hub.io import failpoints
 from hub.io.sqlite import NewEvent
 from hub.messages import (
+    AccountFreed,
     AgentBatch,
     AgentEvent,
     Detach,
     GetContract,
     GetCost,
-    GetProviders,
     GetRedactions,
     GetSessionFacts,
     GetStatus,
@@ -47,32 +45,26 @@ from hub.messages import (
     RequestReply,
     RequestStop,
     SessionEnd,
-    StartRun,
-    WhoBegins,
+    SessionInbox,
 )
-from supervisors import DEFER, Actor, Reply
+from supervisors import Actor, Answer
 
 _EVENT_PAUSE_PATIENCE = 2.0
 _CHANGING = "The agent is being changed; try again in a moment."
-T = TypeVar("T")
 
 
-class Session(Actor[Any]):
-    """One session at a time; its record outlives this actor and the daemon."""
+class Session(Actor[SessionInbox]):
+    """From its first record on; the record outlives this actor and the daemon."""
 
     answers = (HubError,)
 
     def __init__(self, kit: Kit, driver: Driver) -> None:
         self._kit = kit
         self._driver = driver
-        self._ends = Ends(self._kit)
-        self._handoff_replies: list[Reply] = []
-        self._beginning = trio.Lock()
 
     async def started(self) -> None:
         """Read the record back, take hold of what runs, and go on where the record says."""
         damage = self._kit.ledger.load()
-        failpoints.hit("recover.record")
         if damage is not None:
             self._kit.board.trouble = ErrorNote(damage.code, damage.detail, damage.hint)
             with contextlib.suppress(HubError):
@@ -83,18 +75,20 @@ class Session(Actor[Any]):
         if record is not None and record.session_state.active:
             if record.stopping:  # it was asked of an earlier incarnation, or of an earlier daemon
                 self._kit.board.ask(Wish.STOP)
-            await self._kit.arm()
         elif record is not None:
             self.ctx.nursery.start_soon(withdraw_all, self._kit, record.session_id)
-        await self._recount()
         self.ctx.nursery.start_soon(self._carry_on)
-        self.ctx.nursery.start_soon(self._ends.run)
-        self.ctx.nursery.start_soon(self._answer_handoffs)
+
+    async def continue_(self) -> None:
+        """A session of many events takes a while to be counted again."""
+        await self._recount()
 
     async def _carry_on(self) -> None:
-        """A daemon without a session waits for one, and needs nobody to carry it on."""
+        """What has ended needs nobody to carry it on."""
         board, ledger = self._kit.board, self._kit.ledger
-        await board.until(lambda: board.detached or ledger.owes or ledger.active)
+        if not (ledger.owes or ledger.active):
+            return
+        await self._kit.secrets.arm()  # before anything of an agent is read; some seconds on a new machine
         if not board.detached:
             await self._driver.run()
 
@@ -105,66 +99,52 @@ class Session(Actor[Any]):
             with contextlib.suppress(HubError):
                 await self._kit.each(record.session_id, self._kit.tallies.feed_all)
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: SessionInbox) -> Answer | None:
         """Each message is a question, a wish, or news of the agent."""
         match message:
             case AgentBatch():
-                return await self._batch(message)
+                await self._batch(message)
+                return None
             case QuotaSeen(readings=readings):
-                return await self._quota_seen(readings)
+                await self._quota_seen(readings)
+                return None
             case GetStatus():
-                return views.status(self._kit)
-            case GetProviders():
-                return self.answer_later(self._statuses())  # the news of the agent does not wait for it
+                return message.answer(views.status(self._kit))
             case GetCost():
-                return self.answer_later(views.cost(self._kit))  # a list of prices takes its time to load
+                return self.answer_later(
+                    message, views.cost(self._kit)
+                )  # a list of prices takes its time to load
             case GetRedactions():
-                return views.redactions(self._kit)
+                return message.answer(views.redactions(self._kit))
             case GetContract():
-                return self.answer_later(self._contract())
+                return self.answer_later(message, Signed(self._kit).current())
             case GetSessionFacts():
-                return views.facts(self._kit)
-            case StartRun():
-                return self.answer_later(self._begin(message))
-            case WhoBegins():
-                return self.answer_later(self._who_begins(message))
+                return message.answer(views.facts(self._kit, self._driver.work.routing.working()))
             case RequestHandoff():
-                return await self._handoff()
+                return await self._handoff(message)
             case RequestPause(pause=pause):
-                return await self._pause(on=pause)
+                return message.answer(await self._pause(on=pause))
             case RequestReply(text=text):
-                return await self._reply(text)
-            case RequestStop(reason=who):
-                return await self._stop(who)
+                return message.answer(await self._reply(text))
+            case RequestStop():
+                return await self._stop(message)
             case SessionEnd(session_id=session_id):
-                return self._ends.end(session_id, self.ctx.current_reply)
+                return self.answer_later(message, ended(self._kit, session_id))
             case ReleaseRun(run_id=run_id):
-                return await self._release(run_id)
+                await self._release(run_id)
+                return None
+            case AccountFreed():
+                self._kit.board.freed = True
+                self._kit.board.touch()
+                return None
             case Detach():
                 self._kit.board.detached = True
                 self._kit.board.touch()
                 return None
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the session")
-
-    async def _statuses(self) -> Any:
-        return await statuses(self._driver.work.routing)
-
-    async def _contract(self) -> dict[str, Any]:
-        return await Signed(self._kit).current()
+                assert_never(message)
 
     # --- orders ---------------------------------------------------------------------------------------
-
-    async def _begin(self, order: StartRun) -> Any:
-        """Beside the inbox, one at a time: the detection engine is made ready first, some seconds on a new machine."""
-        async with self._beginning:
-            return await self._driver.starting.accept(order)
-
-    async def _who_begins(self, asked: WhoBegins) -> Target | None:
-        routing = self._driver.work.routing
-        if not self._kit.ledger.active:  # a session keeps the configuration that it has
-            await routing.refresh_config()
-        return (await routing.begin(asked.order, by_hand=asked.by_hand)).choice.first
 
     def _active(self) -> SessionRecord:
         record = self._kit.ledger.record
@@ -172,40 +152,33 @@ class Session(Actor[Any]):
             raise HubError(Code.NO_ACTIVE_SESSION)
         return record
 
-    async def _handoff(self) -> Any:
+    async def _handoff(self, order: RequestHandoff) -> Answer:
         """A wish: the driver alone moves the record. Answered once the handoff is on record, or refused."""
         record = self._active()
         if record.state is not State.RUNNING and record.error is None:
             raise HubError(Code.HANDOFF_IN_PROGRESS)
         if record.session_state is SessionState.VERIFYING:
             raise HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
-        early = not (record.dispatch_id or record.wait_until or record.error)
+        early = not (record.dispatch_id or record.wait or record.error)
         if early:
             await self._driver.work.insist_somebody(record)
         self._kit.board.ask(Wish.HANDOFF)
-        if record.wait_until or record.error is not None or not record.dispatch_id:
-            return {"sessionId": record.session_id, "waiting": True}
-        if self.ctx.current_reply is not None:
-            self._handoff_replies.append(self.ctx.current_reply)
-        return DEFER
+        if record.wait or record.error is not None or not record.dispatch_id:
+            return order.answer(HandingOver(session_id=record.session_id, waiting=True))
+        return self.answer_later(order, self._taken_up())
 
-    async def _answer_handoffs(self) -> None:
-        """Answers those who asked for a handoff once the driver has taken up the wish."""
+    async def _taken_up(self) -> HandingOver:
+        """Once the driver has taken up the wish for a handoff, or refused it."""
         board = self._kit.board
-        while True:
-            await board.until(lambda: self._handoff_replies and board.wish is not Wish.HANDOFF)
-            replies, self._handoff_replies = self._handoff_replies, []
-            record = self._kit.ledger.now
-            denied = board.denied
-            if denied is None and record.state is State.RUNNING:
-                denied = HubError(Code.NO_ACTIVE_SESSION, "The session ended before it could be handed over.")
-            for reply in replies:
-                if denied is not None:
-                    reply.fail(denied)
-                else:
-                    reply.answer({"sessionId": record.session_id, "handoffId": record.handoff_id})
+        await board.until(lambda: board.wish is not Wish.HANDOFF)
+        record = self._kit.ledger.now
+        if board.denied is not None:
+            raise board.denied
+        if record.state is State.RUNNING:
+            raise HubError(Code.NO_ACTIVE_SESSION, "The session ended before it could be handed over.")
+        return HandingOver(session_id=record.session_id, handoff_id=record.handoff_id)
 
-    async def _pause(self, *, on: bool) -> dict[str, Any]:
+    async def _pause(self, *, on: bool) -> Paused:
         record = self._active()
         await self._kit.ledger.update(paused=on)
         live = self._kit.board.agent
@@ -215,7 +188,7 @@ class Session(Actor[Any]):
             self.ctx.nursery.start_soon(self._pause_soon, live, live.batches)
         await self._kit.ledger.say(Tag.WAITING if on else Tag.SYSTEM, "paused" if on else "resumed")
         self._kit.board.touch()
-        return {"sessionId": record.session_id, "paused": on}
+        return Paused(session_id=record.session_id, paused=on)
 
     async def _pause_soon(self, live: LiveAgent, batches: int) -> None:
         """At the next event boundary; an agent that says nothing is at one already."""
@@ -228,7 +201,7 @@ class Session(Actor[Any]):
         live.paused = False
         live.heard_at = trio.current_time()
 
-    async def _reply(self, text: str) -> dict[str, Any]:
+    async def _reply(self, text: str) -> Replied:
         record = self._active()
         provider = self._kit.providers.get(owner(record)[0])
         live = self._kit.board.agent
@@ -241,28 +214,28 @@ class Session(Actor[Any]):
         if not reachable or live is None or not live.adapter_up:
             raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
         # On record as the user's words: what they ask for binds the next agent too. Before the agent hears them.
-        await self._kit.ledger.say(Tag.TEXT, self._kit.scrub(text), role="user")
+        await self._kit.ledger.say(Tag.TEXT, self._kit.secrets.text(text), role="user")
         if not self._driver.desk.reply(text, self._kit.new_id("r")):
             raise HubError(Code.HANDOFF_IN_PROGRESS, _CHANGING)
         live.question = False
         if record.needs_input and not live.needs_input:
             await self._kit.ledger.update(needs_input=False)
-        return {"sessionId": record.session_id}
+        return Replied(session_id=record.session_id)
 
-    async def _stop(self, who: str) -> Any:
+    async def _stop(self, order: RequestStop) -> Answer:
         """A wish that outlives the daemon: it is on record before anybody acts upon it."""
         ledger = self._kit.ledger
         if not ledger.owes:  # an end that is not told yet is still to be waited for
             self._active()
         if ledger.active and not ledger.now.stopping:
             try:
-                await ledger.update(stopping=who)
+                await ledger.update(stopping=order.reason)
             except HubError as error:
                 if error.code not in PASSING:
                     raise
                 # A full disk keeps nobody from stopping an agent; then this daemon alone knows of it.
         self._kit.board.ask(Wish.STOP)
-        return self._ends.stop(self.ctx.current_reply)
+        return self.answer_later(order, stopped(self._kit))
 
     async def _release(self, run_id: str) -> None:
         record = self._kit.ledger.record

@@ -20,8 +20,9 @@ from hub.domain.approval import Action
 from hub.domain.event import DOING, Tag
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import Trigger
+from hub.domain.retry import Wait
 from hub.domain.routing import Choice, Target
-from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
+from hub.domain.session import Attempt, Handoff, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
 
 NOBODY = "No other account or provider may take the work now."
@@ -97,7 +98,7 @@ class Allotting:
             raise HubError(Code.NO_FALLBACK, f"{NOBODY} {choice.said()}", hint=choice.next_step())
         if record.on_limit is OnLimit.STOP:
             raise HubError(Code.QUOTA_EXHAUSTED, f"{NOBODY} {choice.said()}")
-        await self.wait_until(until, f"nobody can take the work now: {choice.said()}", "retry")
+        await self.wait(Wait(until, f"nobody can take the work now: {choice.said()}"))
 
     async def _permitted(self, record: SessionRecord) -> None:
         """The first start of an agent may need somebody's word; another try of the same one does not.
@@ -113,21 +114,18 @@ class Allotting:
             return
         raise HubError(Code.APPROVAL_DENIED, f"{record.provider} was not allowed to start.")
 
-    async def wait_until(self, at: float, reason: str, then: str, **also: Any) -> None:
-        """Put a wait on record, with other changes in the same write, and tell of it; `then` is retry or handoff."""
-        until = math.ceil(at)
-        state = SessionState.WAITING
-        await self.kit.ledger.update(
-            wait_until=until, wait_reason=reason, wait_then=then, session_state=state, **also
-        )
-        await tell_wait(self.kit, at, reason)
+    async def wait(self, wait: Wait, **also: Any) -> None:
+        """Put a wait on record, with other changes in the same write, and tell of it."""
+        await self.routing.give_back(self.kit.ledger.now)
+        await self.kit.ledger.update(wait=wait, session_state=SessionState.WAITING, **also)
+        await tell_wait(self.kit, wait)
 
 
-async def tell_wait(kit: Kit, at: float, reason: str) -> None:
+async def tell_wait(kit: Kit, wait: Wait) -> None:
     """Tell of a wait that is on record: why, how long, and until when."""
-    seconds = max(0, at - kit.clock())
-    msg = f"{reason.rstrip('.')}; waiting {seconds:.0f} s"
-    await kit.ledger.say(Tag.WAITING, msg, until=iso(math.ceil(at)))
+    seconds = max(0, wait.until - kit.clock())
+    msg = f"{wait.reason.rstrip('.')}; waiting {seconds:.0f} s"
+    await kit.ledger.say(Tag.WAITING, msg, until=iso(math.ceil(wait.until)))
 
 
 async def start_handoff(
@@ -136,21 +134,21 @@ async def start_handoff(
     trigger: Trigger,
     reason: str,
     failure: FailureClass | None,
+    *,
+    tried_as: str = "",
     **also: Any,
 ) -> None:
     """RUNNING -> PAUSING, with other changes of the record in the same write; durable when this returns."""
-    left = Attempt(record.provider, record.account, str(failure or trigger), record.at)
+    left = Attempt(record.provider, record.account, tried_as or str(failure or trigger), record.at)
     await kit.ledger.advance(
         trigger,
         handoff_id=kit.new_id("h"),
-        reason=reason,
+        handoff=Handoff(trigger=trigger.value, reason=reason),
         failure=failure,
         tried=(*record.tried, left),
         session_state=SessionState.HANDING_OFF,
         needs_input=False,
         paused=record.paused and trigger is not Trigger.MANUAL_HANDOFF,  # who asks for it wants it now
         snapshot_sha="",
-        contract_id="",
-        contract_sha256="",
         **also,
     )

@@ -16,7 +16,7 @@ import attrs
 import msgspec
 import trio
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.session.desk import Desk, Surroundings
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner
@@ -50,7 +50,7 @@ class Amending:
         provider = self.kit.providers.get(owner(record)[0])
         if provider is None or not provider.untold or not (record.native_id and self.desk.has_run(record)):
             return
-        log: list[Record] = await insist(
+        log: list[Record] = await call_until_answered(
             self.kit.events, EventsOfDispatch(record.dispatch_id, Tag.TOOL_RESULT)
         )
         if not log:
@@ -84,7 +84,7 @@ class Amending:
 
     def _logged(self, record: SessionRecord, event: Event) -> NewEvent:
         """Redacted as all that an agent tells, and among the events of its dispatch."""
-        meta: Mapping[str, object] = self.kit.scrub_value({
+        meta: Mapping[str, object] = self.kit.secrets.value({
             **event.meta,
             "type": str(event.type),
             "sessionId": record.session_id,
@@ -93,7 +93,7 @@ class Amending:
             "dispatchId": record.dispatch_id,
         })  # fmt: skip
         at_ms, key = int(self.kit.clock() * 1000), f"amends:{event.meta['amends']}"
-        return NewEvent(str(event.tag), self.kit.scrub(event.content), meta, at_ms, key, 0)
+        return NewEvent(str(event.tag), self.kit.secrets.text(event.content), meta, at_ms, key, 0)
 
     async def _say(self, record: SessionRecord, what: str, text: str) -> None:
         await self.kit.ledger.say(Tag.SYSTEM, text, source=f"amending:{what}:{record.dispatch_id}")

@@ -15,7 +15,7 @@ import math
 import attrs
 import trio
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.session.board import LiveAgent
 from hub.actors.session.desk import Desk
 from hub.actors.session.kit import Kit
@@ -59,7 +59,7 @@ class Asks:
             )
             if request is None:
                 continue
-            decision: Decision = await insist(self.kit.approvals, AskApproval(request))
+            decision: Decision = await call_until_answered(self.kit.approvals, AskApproval(request))
             if decision.pending:
                 live.asks.add(request.id)
             found.append(request)
@@ -71,7 +71,7 @@ class Asks:
     async def see_through(self, live: LiveAgent, request: Request) -> None:
         """Wait for the answer and give it to the agent; runs beside the inbox."""
         try:
-            decision: Decision = await insist(
+            decision: Decision = await call_until_answered(
                 self.kit.approvals, AskApproval(request, patient=True), timeout=math.inf
             )
         except HubError:
@@ -108,14 +108,14 @@ class Asks:
             provider=target.provider,
             account=target.account,
         )
-        decision: Decision = await insist(self.kit.approvals, AskApproval(request))
+        decision: Decision = await call_until_answered(self.kit.approvals, AskApproval(request))
         if not decision.pending:
             return decision.approved
         before = record.session_state
         await self.kit.ledger.update(session_state=SessionState.WAITING, needs_input=True)
 
         async def answer() -> Decision:
-            found: Decision = await insist(
+            found: Decision = await call_until_answered(
                 self.kit.approvals, AskApproval(request, patient=True), timeout=math.inf
             )
             return found
@@ -129,7 +129,7 @@ class Asks:
         return decision.approved
 
     async def _withdraw(self, session_id: str, dispatch_id: str = "", native_id: str = "") -> None:
-        await insist(self.kit.approvals, WithdrawApprovals(session_id, dispatch_id, native_id))
+        await call_until_answered(self.kit.approvals, WithdrawApprovals(session_id, dispatch_id, native_id))
 
 
 def _working(before: SessionState, kind: Action) -> SessionState:

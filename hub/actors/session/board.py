@@ -80,6 +80,8 @@ class Board:
     held: bool = False
     """Whether hub itself waits for somebody's word before it starts an agent."""
     detached: bool = False
+    freed: bool = False
+    """Whether an account that was in use has come free since this was last looked at."""
     trouble: ErrorNote | None = None
     """What keeps the session from going on at this moment; it may be a disk too full to write that down."""
     _changed: trio.Event = attrs.field(factory=trio.Event)

@@ -12,7 +12,7 @@ import logging
 import attrs
 import trio
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.session.kit import Kit
 from hub.actors.trouble import shortage
 from hub.domain.chronicle import Chronicle, Subject
@@ -64,9 +64,9 @@ class Chronicler:
         """
         async with self._reading:
             chronicle = self._of(record)
-            upto = await insist(self.kit.events, EventsHead())
+            upto = await call_until_answered(self.kit.events, EventsHead())
             while chronicle.last_id < upto:
-                page = await insist(
+                page = await call_until_answered(
                     self.kit.events, EventsOfSession(record.session_id, chronicle.last_id, _PAGE)
                 )
                 if not page:
@@ -79,7 +79,7 @@ class Chronicler:
             session_id=record.session_id,
             goal=self.kit.task(record),
             acceptance=self.kit.assertions(record),
-            skills=tuple(map(self.kit.scrub, record.skills)),
+            skills=tuple(map(self.kit.secrets.text, record.skills)),
             root=record.worktree,
         )
         if self._chronicle is None or self._chronicle.subject != subject:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import attrs
 import msgspec
@@ -30,7 +29,15 @@ from hub.io.processes import sweep
 from hub.io.replies import Reply, keep
 from hub.io.run_sweep import ASSIGNMENT, ASSIGNMENT_LIMIT
 from hub.io.sealed import NotSealed, read_sealed, write_sealed
-from hub.messages import AdapterAnswer, AdapterInterrupt, AdapterPause, AdapterReply, AdapterStop, Dispatch
+from hub.messages import (
+    AdapterAnswer,
+    AdapterInbox,
+    AdapterInterrupt,
+    AdapterPause,
+    AdapterReply,
+    AdapterStop,
+    Dispatch,
+)
 from hub.providers.base import Account, Assignment, Stdin
 from supervisors import AdminError, ChildSpec, DynamicHandle, Exit, ExitKind, Ref
 
@@ -54,8 +61,8 @@ class Desk:
 
     kit: Kit
     adapters: DynamicHandle
-    adapter_spec: Callable[[Dispatch], tuple[ChildSpec, Ref[Any]]]
-    _ref: Ref[Any] | None = None
+    adapter_spec: Callable[[Dispatch], tuple[ChildSpec, Ref[AdapterInbox]]]
+    _ref: Ref[AdapterInbox] | None = None
     _next: str = ""
     """The id under which a launcher is ready."""
     _fallen: tuple[str, int] = ("", 0)
@@ -65,12 +72,12 @@ class Desk:
         """Begin to start the next dispatch, beside what is still to be done for it; nothing of it is claimed yet."""
         if not self._next:
             self._next = self.kit.new_id("d")
-            await make_ready(self.kit.places.run_dir / self._next)
+            await make_ready(self.kit.places.run_dir / self._next, self.kit.ledger.now.session_id)
 
     async def drop_ready(self) -> None:
         """Nobody is dispatched any more."""
         self._next = ""
-        await drop_ready()
+        await drop_ready(self.kit.ledger.now.session_id)
 
     def next_id(self) -> str:
         """An id for a dispatch, each time another one: that of the launcher that is ready, if there is one."""
@@ -113,7 +120,7 @@ class Desk:
         Raises:
             OSError, HubError, msgspec.DecodeError: Its assignment cannot be read.
         """
-        provider, own = self.kit.providers[owner(record)[0]], self.kit.env_of(*owner(record))
+        provider, own = self.kit.providers[owner(record)[0]], self.kit.secrets.env_of(*owner(record))
         since = (self.kit.places.run_dir / record.dispatch_id / ASSIGNMENT).stat().st_mtime_ns
         return Surroundings(agent_env(provider, self._assignment(record), own), since)
 
@@ -174,13 +181,16 @@ class Desk:
         """Let go of the adapter; the agent stays as it is, under its runner."""
         live = self.kit.board.agent
         if live is not None and live.adapter_up:
-            await self.adapters.terminate_child(live.dispatch_id)
+            await self.adapters.terminate_child(adapter_id(self.kit.ledger.now.session_id, live.dispatch_id))
         self.kit.board.agent = None
 
     async def sweep_adapters(self) -> None:
         """End adapters that an earlier incarnation of the session left behind."""
+        record = self.kit.ledger.record
+        own = adapter_id(record.session_id, "") if record is not None else ""
         for child in self.adapters.which_children():
-            await self.adapters.terminate_child(child.id)
+            if own and str(child.id).startswith(own):
+                await self.adapters.terminate_child(child.id)
 
     def reply(self, text: str, key: str) -> bool:
         """Pass a reply on; False when the adapter is not there.
@@ -274,7 +284,7 @@ class Desk:
             if live.no_space and not _gone(live):
                 raise HubError(Code.NO_SPACE, "The disk is full: how the agent ended cannot be kept.")
 
-    def _send(self, message: object) -> bool:
+    def _send(self, message: AdapterInbox) -> bool:
         return self._ref is not None and self._ref.try_cast(message)
 
     def _account_env(self, record: SessionRecord) -> Account:
@@ -286,6 +296,11 @@ class Desk:
             return False
         state = inspect(self.kit.places.run_dir / record.dispatch_id)
         return not isinstance(state, NeverClaimed | ClaimedNotStarted)
+
+
+def adapter_id(session_id: str, dispatch_id: str) -> str:
+    """What an adapter is called among those of all sessions."""
+    return f"{session_id}:{dispatch_id}"
 
 
 def _gone(live: LiveAgent) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.evidence import Evidence, Gate, Source
 from hub.actors.session.kit import Kit
@@ -48,7 +48,7 @@ class Drafting:
         """The unsigned contract, derived from what is on record, and where its intent was found."""
         intent, source = await self.evidence.intent(record)
         chronicle = await self.chronicler.whole(record)
-        head = await insist(self.kit.audit, AuditHead())
+        head = await call_until_answered(self.kit.audit, AuditHead())
         work, words = await self._work(record), chronicle.words()
         claims = claims_of(words)
         made = draft(
@@ -67,12 +67,12 @@ class Drafting:
             proofs=await proofs(
                 self.kit.places.root,
                 record.snapshot_sha,
-                record.snapshot_tree,
+                record.handoff.snapshot_tree,
                 [item.text for item in (*intent.do_not_redo, *claims)],
                 work.files,
                 verified=gate is not None and bool(gate.checks) and gate.passed,
             ),
-            audit=Anchor(head["seq"], head["hash"]),
+            audit=Anchor(head.seq, head.hash),
             handoff_id=record.handoff_id,
             created_at=record.at,
             from_provider=record.provider,
@@ -91,7 +91,7 @@ class Drafting:
             work.changes = await changed_lines(root, record.session_id, record.base, sha)
 
         await together(files, changes)
-        hide = self.kit.redactor().text
+        hide = self.kit.secrets.events().text
         if hide(names := "\n".join(entry.path for entry in work.files)) != names:
             work.files = tuple(attrs.evolve(entry, path=hide(entry.path)) for entry in work.files)
             work.changes = tuple((hide(path), how) for path, how in work.changes)
@@ -106,6 +106,6 @@ def contract_id(record: SessionRecord) -> str:
 def _verified(record: SessionRecord, gate: Gate | None) -> tuple[ContractEvidence, ...]:
     """How the acceptance commands ended; and before that, that the agent was stopped in the middle of something."""
     found = gate.evidence() if gate is not None else ()
-    if record.safe_point == "interrupted":
+    if record.handoff.safe_point == "interrupted":
         return (ContractEvidence(EvidenceKind.INTERRUPT, _INTERRUPTED, 0), *found)
     return found

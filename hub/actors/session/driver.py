@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 import trio
@@ -37,14 +36,14 @@ from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
-from hub.messages import Dispatch
+from hub.messages import AdapterInbox, Dispatch
 from supervisors import ChildSpec, DynamicHandle, Ref
 
 _NEEDS_DECISION = frozenset({Code.DISPATCH_AMBIGUOUS})
 """Errors only the user can resolve: nothing is done until they hand over or stop."""
 _TROUBLE_PAUSE = 2.0
 _LOG = logging.getLogger(__name__)
-AdapterSpec = Callable[[Dispatch], tuple[ChildSpec, Ref[Any]]]
+AdapterSpec = Callable[[Dispatch], tuple[ChildSpec, Ref[AdapterInbox]]]
 
 
 @attrs.define
@@ -75,9 +74,8 @@ class Driver:
         while not board.detached:
             record = self.kit.ledger.record
             if record is None or not (record.session_state.active or self.kit.ledger.owes):
-                board.wish = None
-                await board.until(lambda: board.detached or self.kit.ledger.active)
-                continue
+                await board.until(lambda: board.detached)
+                break
             await self._try_step(record)
             board.touch()
         await self.desk.release()
@@ -97,7 +95,7 @@ class Driver:
                 return
             # A restart may heal it: the record says where to go on. One that comes back every time would take
             # the daemon with it, so it ends the session instead.
-            if not self.kit.stumbles.again(record.session_id, record.seq):
+            if not self.kit.crash_loop.again(record.session_id, record.seq):
                 raise
             _LOG.exception("the session cannot go on")
             await self._give_up(record)
@@ -119,7 +117,7 @@ class Driver:
     async def _step(self, record: SessionRecord) -> None:
         if self.kit.ledger.owes:
             # Nothing of a task is told before all that finds secrets in it is ready; that takes seconds on a new machine.
-            await self.kit.arm()
+            await self.kit.secrets.arm()
             await self.kit.ledger.tell()
             if not record.previous:
                 await self.starting.tell(record)
@@ -140,7 +138,7 @@ class Driver:
         """Whether the next step brings an agent nearer to its start: a user's pause holds until it is lifted."""
         match record.state:
             case State.RUNNING:
-                return record.worktree_ready and not record.wait_until and not self.desk.has_run(record)
+                return record.worktree_ready and not record.wait and not self.desk.has_run(record)
             case State.DISPATCHED | State.RESUMING:
                 return not self.desk.has_run(record)
             case _:
@@ -215,4 +213,4 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
     ending = Ending(kit, desk, routing, evidence, passing, scores)
     allotting = Allotting(kit, routing, asks)
     work = Work(kit, desk, routing, orders, ending, allotting, amending)
-    return Driver(kit, desk, work, passing, ending, asks, Starting(kit, routing), chronicler, scores)
+    return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores)

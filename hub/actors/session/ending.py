@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from hub.actors.clock import iso
+from hub.actors.session.allotting import start_handoff
 from hub.actors.session.desk import Desk
 from hub.actors.session.ends import withdraw_all
 from hub.actors.session.evidence import Evidence
@@ -21,7 +22,7 @@ from hub.actors.session.scores import Scores
 from hub.actors.trouble import PASSING
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
-from hub.domain.session import Attempt, ErrorNote, SessionRecord, SessionState
+from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints
 
@@ -55,18 +56,8 @@ class Ending:
         target = await self.routing.next(record, None)
         if target is None or record.handoffs_done >= record.max_handoffs:
             raise error
-        left = Attempt(record.provider, record.account, "verify_failed", record.at)
-        await self.kit.ledger.advance(
-            Trigger.FAILURE,
-            handoff_id=self.kit.new_id("h"),
-            reason="the acceptance commands failed",
-            failure=None,
-            tried=(*record.tried, left),
-            session_state=SessionState.HANDING_OFF,
-            snapshot_sha="",
-            contract_id="",
-            contract_sha256="",
-        )
+        why = "the acceptance commands failed"
+        await start_handoff(self.kit, record, Trigger.FAILURE, why, None, tried_as="verify_failed")
 
     async def stopped(self, record: SessionRecord, reason: str) -> None:
         """The user, or the end of the daemon, ends the session: agent stopped in order, bytes kept."""
@@ -138,5 +129,5 @@ def _ended(state: SessionState, now: float, error: ErrorNote | None) -> dict[str
         "ended_at": iso(now),
         "needs_input": False,
         "paused": False,
-        "wait_until": 0,
+        "wait": None,
     }

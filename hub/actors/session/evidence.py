@@ -17,7 +17,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.kit import Kit
 from hub.domain.acceptance import orders_of
@@ -113,10 +113,10 @@ class Evidence:
 
     async def _drawn(self, record: SessionRecord) -> Intent | None:
         """Out of the graph's nodes; None where they are not to be had, or are of a task that is told otherwise by now."""
-        upto = await insist(self.kit.events, EventsHead())
+        upto = await call_until_answered(self.kit.events, EventsHead())
         try:
             question = DrawIntent(record.session_id, upto)
-            found: Intent | None = await self.kit.knowledge.call(question, timeout=_GRAPH_PATIENCE)
+            found = await self.kit.knowledge.call(question, timeout=_GRAPH_PATIENCE)
         except (HubError, ActorDied, trio.TooSlowError):
             return None
         task = self.kit.task(record)
@@ -155,7 +155,7 @@ class Evidence:
         run = partial(run_command, command, cwd=Path(record.worktree), timeout=timeout)
         result = await self.kit.board.unless_stopped(run)
         # Only its end is shown; what is cut off before it is more than any secret's length.
-        output = self.kit.scrub(result.output[-_SCRUBBED:])[-_SHOWN:]
+        output = self.kit.secrets.text(result.output[-_SCRUBBED:])[-_SHOWN:]
         return Check(shown, result.exit_code, output, result.duration_ms, result.timed_out, changed=changed)
 
     async def _told(self, check: Check) -> int:

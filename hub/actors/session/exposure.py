@@ -28,7 +28,7 @@ async def warn_of_secrets(kit: Kit, record: SessionRecord, target: Target) -> No
         return
     with contextlib.suppress(HubError):
         diff = await git.session_diff(kit.places.root, record.base, record.branch, carried=True)
-        counts = await trio.to_thread.run_sync(kit.count_secrets, _added(diff["diff"]))
+        counts = await trio.to_thread.run_sync(kit.secrets.count, _added(diff.diff))
         if counts:
             kinds = ", ".join(f"{kind}:{count}" for kind, count in sorted(counts.items()))
             await kit.ledger.say(
@@ -45,7 +45,7 @@ def refuse_known_secrets(kit: Kit, *texts: str) -> None:
     Raises:
         HubError: `contract_invalid`; one of the values hub keeps secret stands in a text.
     """
-    if any(map(kit.holds_secret, texts)):
+    if any(map(kit.secrets.holds, texts)):
         raise HubError(
             Code.CONTRACT_INVALID, "A key that hub holds stands in the contract: nobody is given it."
         )

@@ -16,29 +16,22 @@ import attrs
 import trio
 
 from hub.actors.clock import iso
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.trouble import PASSING, UNAUDITED
 from hub.domain.event import Tag
-from hub.domain.handoff import STARTS, State, Trigger, advance
-from hub.domain.session import ID, Corruption, SessionRecord, SessionState, StateCorrupt, decode, encode
+from hub.domain.handoff import State, Trigger, advance
+from hub.domain.session import SessionRecord, SessionState
 from hub.domain.text import clip, headline
 from hub.errors import Code, HubError
-from hub.io import failpoints, sealed
-from hub.io.atomic import read_bounded
+from hub.io import failpoints
 from hub.io.places import Places
-from hub.io.seal import split
+from hub.io.session_records import SessionStore, session_store
 from hub.io.sqlite import NewEvent
 from hub.messages import AuditAppend, AuditEntry, EventAppend, EventsOnRecord
 from supervisors import Ref
 
 PENDING = "pending"
 """What the audit log says of a handoff's score when the handoff is over; the score has a record of its own."""
-_RECORD_LIMIT = 4 * 1024 * 1024
-_OLD_WORK = (
-    "The work of an earlier session is on its branch: git branch --list 'hub/*', hub history --commits."
-    ' Go on with a new one: hub run "task"'
-)
-_NEWER = "Start the newer hub that wrote it. If none of yours did, move the file away."
 _TASK = 32_000
 """Characters of the task that the event log tells."""
 _ENDED = {
@@ -62,18 +55,19 @@ class Ledger:
     """The session's durable memory. One owner: the session actor."""
 
     places: Places
-    audit: Ref[Any]
-    events: Ref[Any]
+    audit: Ref[AuditAppend]
+    events: Ref[EventAppend | EventsOnRecord]
     clock: Callable[[], float]
     record: SessionRecord | None = None
-    refused: HubError | None = None
-    """Why nothing may be written: the record is a newer hub's."""
     scrub: Callable[[Any], Any] = _as_it_is
     """Applied to all that is told: the record may hold a secret of the user's task, what is told may not."""
     heard: Callable[[int, str, Mapping[str, Any]], None] = _nobody
     """Told of each event of hub's own, with its id."""
     newest: int = 0
     """The id of the last event that was logged here; 0 before the first one."""
+    store: SessionStore = attrs.field(
+        default=attrs.Factory(lambda self: session_store(self.places), takes_self=True)
+    )
     _told: tuple[object, ...] = ()
     _writing: trio.Lock = attrs.field(factory=trio.Lock)
 
@@ -95,46 +89,9 @@ class Ledger:
         return self.record is not None and _news(self.record) != self._told
 
     def load(self) -> HubError | None:
-        """Read the record back. One that is damaged or not hub's own is kept aside and reported, never repaired.
-
-        A newer hub's stays where it is: until it is gone, nothing is written over it and no session begins.
-
-        Raises:
-            HubError: `disk_failed`; whatever the record says, nothing may be done before it can be read.
-        """
-        path = self.places.fsm
-        try:
-            failpoints.hit("fsm.read")
-            data = read_bounded(path, _RECORD_LIMIT)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise HubError(
-                Code.DISK_FAILED, f"Cannot read {self.places.fsm}: the disk failed ({error.strerror})."
-            ) from error
-        try:
-            self.record = pinned(decode(sealed.opened(path, data)), self.places)
-        except sealed.NotSealed as error:
-            return self._not_believed(data, error)
-        except StateCorrupt as error:
-            return self._unusable(error)
-        return None
-
-    def _not_believed(self, data: bytes, error: sealed.NotSealed) -> HubError:
-        """What is told of a record that hub did not write; its bytes are looked at only to say what ails them."""
-        try:
-            decode(split(data)[0])
-        except StateCorrupt as damage:
-            return self._unusable(damage)
-        aside = sealed.put_aside(self.places.fsm)
-        return HubError(error.code, f"{error} It was kept as {aside.name}.", hint=_OLD_WORK)
-
-    def _unusable(self, error: StateCorrupt) -> HubError:
-        if error.reason is Corruption.NEWER_VERSION:
-            self.refused = HubError(error.code, f"{error}; it was left as it is", hint=_NEWER)
-            return self.refused
-        aside = sealed.put_aside(self.places.fsm, "corrupt")
-        return HubError(error.code, f"{error}; the file was kept as {aside.name}")
+        """Read the record back; why there is none although there is a file, as `RecordStore.load` has it."""
+        self.record, damage = self.store.load()
+        return damage
 
     async def begin(self, record: SessionRecord) -> None:
         """The first record of a session; durable when this returns. `tell` has to follow before anything is done."""
@@ -155,8 +112,6 @@ class Ledger:
         async with self._writing:
             before = self.now
             state = advance(before.state, trigger)
-            if trigger in STARTS:
-                changes["trigger"] = trigger.value
             changes["moved_by"] = trigger.value
             record = attrs.evolve(before, state=state, previous=before.state, **self._stamp(), **changes)
             self._store(record, f"fsm.{state}")
@@ -186,12 +141,12 @@ class Ledger:
             "handoffId": record.handoff_id,
             "from": str(record.previous or ""),
             "to": str(record.state),
-            "trigger": record.trigger,
+            "trigger": record.handoff.trigger,
             "provider": record.provider,
             "account": record.account,
-            "reason": record.reason,
+            "reason": record.handoff.reason,
             "snapshot": record.snapshot_sha,
-            "contract": record.contract_id,
+            "contract": record.handoff.contract_id,
             "dispatch": record.dispatch_id,
             "by": record.moved_by,
         }
@@ -210,33 +165,33 @@ class Ledger:
                 task=clip(record.task, _TASK),
             )
         else:
-            msg = f"{record.previous} -> {record.state}" + (f" ({record.reason})" if record.reason else "")
+            msg = f"{record.previous} -> {record.state}" + (
+                f" ({reason})" if (reason := record.handoff.reason) else ""
+            )
             await self.say(Tag.HANDOFF, msg, source=key, **data)
 
     async def _tell_end(self, record: SessionRecord) -> None:
         key = f"ended:{record.session_id}"
         state, verified = str(record.session_state), record.verified
-        await insist(
+        await call_until_answered(
             self.events, EventsOnRecord()
         )  # the end of a session comes after all that was done in it
         await self.note("session_ended", key, state=state, verified=verified, snapshot=record.snapshot_sha)
         msg = f"session {_ENDED[record.session_state]}{_SUFFIX[verified]}"
         await self.say(Tag.SYSTEM, msg, source=key, verified=verified, ended=state, profile=record.profile)
 
-    async def note(self, event: str, key: str, **data: Any) -> dict[str, Any]:
-        """Append one record to the audit log; durable when this returns. Answers `{seq, hash}`."""
+    async def note(self, event: str, key: str, **data: Any) -> None:
+        """Append one record to the audit log; durable when this returns."""
         body = {"sessionId": self.now.session_id, **self.scrub(data)}
-        return await self._append(AuditEntry(event, body, key=key))
+        await self._append(AuditEntry(event, body, key=key))
 
-    async def _append(self, entry: AuditEntry) -> dict[str, Any]:
+    async def _append(self, entry: AuditEntry) -> None:
         """A log that takes nothing more keeps no session from ending; what it lacks, it says itself."""
         try:
-            answer: dict[str, Any] = await insist(self.audit, AuditAppend([entry]))
+            await call_until_answered(self.audit, AuditAppend([entry]))
         except HubError as error:
             if error.code not in UNAUDITED or not self.now.session_state.ended:
                 raise
-            return {}
-        return answer
 
     async def say(self, tag: Tag, msg: str, *, source: str = "", **meta: Any) -> int:
         """Log one event of hub's own; answers its id. With a `source` it may be repeated and is logged once."""
@@ -254,7 +209,7 @@ class Ledger:
 
     async def log(self, events: Sequence[NewEvent], *, spooled: bool = False) -> list[int]:
         """Log events; published, and unless a spool has them too durable, when this returns. Answers their ids."""
-        ids: list[int] = await insist(self.events, EventAppend(events, spooled))
+        ids: list[int] = await call_until_answered(self.events, EventAppend(events, spooled))
         self.newest = max(self.newest, *ids, 0)
         return ids
 
@@ -262,31 +217,11 @@ class Ledger:
         return {"seq": self.now.seq + 1, "at": iso(self.clock())}
 
     def _store(self, record: SessionRecord, failpoint: str) -> None:
-        if self.refused is not None:
-            raise self.refused
         before = self.record
         if before is None or (before.session_id, before.state) != (record.session_id, record.state):
             record = attrs.evolve(record, moved_seq=record.seq)
-        try:
-            sealed.write_sealed(self.places.fsm, encode(record), failpoint=failpoint)
-        except OSError as error:
-            # The old record is whole, and the next try writes a new file from its first byte: so it may be tried.
-            raise HubError(
-                Code.READ_ONLY, f"Cannot write {self.places.fsm}: the disk failed ({error.strerror})."
-            ) from error
+        self.store.save(record, failpoint)
         self.record = record
-
-
-def pinned(record: SessionRecord, places: Places) -> SessionRecord:
-    """The record, whose worktree is where hub makes it and nowhere else, and whose branch is the session's.
-
-    Raises:
-        StateCorrupt: It names another folder or branch.
-    """
-    place, branch = str(places.worktree(record.session_id)), f"hub/{record.session_id}"
-    if not ID.fullmatch(record.session_id) or (record.worktree, record.branch) != (place, branch):
-        raise StateCorrupt(Corruption.INVALID, "it names a worktree or a branch that is not its session's")
-    return record
 
 
 def _news(record: SessionRecord) -> tuple[object, ...]:

@@ -98,5 +98,5 @@ class Orders:
 
     def _guided(self, record: SessionRecord, prompt: str) -> str:
         """With what the profile tells every agent; nothing that hub keeps secret is for all of them."""
-        told = self.kit.scrub(guidance(record.profile, record.context_hint, record.skills))
+        told = self.kit.secrets.text(guidance(record.profile, record.context_hint, record.skills))
         return f"{prompt}\n\n{told}" if told else prompt

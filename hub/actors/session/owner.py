@@ -13,8 +13,9 @@ from hub.errors import Code, HubError
 
 def owner(record: SessionRecord) -> tuple[str, str]:
     """Provider and account of the record's dispatch: the receiver's between DISPATCHED and its heartbeat."""
-    if record.state in (State.DISPATCHED, State.RESUMING):
-        return record.to_provider, record.to_account
+    receiver = record.handoff.receiver
+    if receiver is not None and record.state in (State.DISPATCHED, State.RESUMING):
+        return receiver.provider, receiver.account
     return record.provider, record.account
 
 

@@ -8,7 +8,6 @@ Must not: start a handoff, or decide what a failure means.
 from __future__ import annotations
 
 import hashlib
-import math
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import attrs
 import trio
 
 from hub.actors.clock import iso
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.session.allotting import tell_wait
 from hub.actors.session.amending import Amending
 from hub.actors.session.asks import Asks
@@ -28,7 +27,7 @@ from hub.actors.session.exposure import refuse_known_secrets, warn_of_secrets
 from hub.actors.session.kit import Kit
 from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
-from hub.actors.session.owner import unknown_agent
+from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
 from hub.actors.session.signed import Signed
@@ -40,6 +39,7 @@ from hub.domain.contract import encode, sign
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
+from hub.domain.retry import Wait
 from hub.domain.routing import Target
 from hub.domain.session import Attempt, ErrorNote, OnLimit, SessionRecord, SessionState, Unscored
 from hub.errors import Code, HubError
@@ -78,7 +78,7 @@ class Passing:
                 await self._snapshotted(record)
             case State.ENVELOPE_BUILT:
                 await self._envelope_built(record)
-            case State.DISPATCHED | State.RESUMING if record.to_provider not in self.kit.providers:
+            case State.DISPATCHED | State.RESUMING if owner(record)[0] not in self.kit.providers:
                 await self._receiver_gone(record)
             case State.DISPATCHED:
                 await self._dispatched(record)
@@ -97,7 +97,9 @@ class Passing:
         snapshot = await self.snapshot(record, record.handoff_id)
         effect(State.PAUSING, "done")
         await self.kit.ledger.advance(
-            Trigger.SAFE_POINT, snapshot_sha=snapshot.sha, snapshot_tree=snapshot.tree, safe_point=point
+            Trigger.SAFE_POINT,
+            snapshot_sha=snapshot.sha,
+            handoff=attrs.evolve(record.handoff, snapshot_tree=snapshot.tree, safe_point=point),
         )
 
     async def snapshot(
@@ -110,8 +112,8 @@ class Passing:
         audited = ending_with is None or ending_with.code not in UNAUDITED
         trailers = {}
         if audited:
-            head = await insist(self.kit.audit, AuditHead())
-            trailers["Hub-Audit"] = f"{head['seq']}:{head['hash']}"
+            head = await call_until_answered(self.kit.audit, AuditHead())
+            trailers["Hub-Audit"] = f"{head.seq}:{head.hash}"
         worktree = Path(record.worktree)
         snapshot = await git.snapshot(worktree, record.session_id, name, trailers, root=self.kit.places.root)
         for note in (
@@ -154,10 +156,9 @@ class Passing:
         effect(State.SNAPSHOTTED, "done")
         await self.kit.ledger.advance(
             Trigger.SNAPSHOT_DONE,
-            contract_id=contract_id(record),
-            contract_sha256=digest,
-            to_provider=target.provider,
-            to_account=target.account,
+            handoff=attrs.evolve(
+                record.handoff, contract_id=contract_id(record), contract_sha256=digest, receiver=target
+            ),
         )
 
     async def _write_contract(self, record: SessionRecord, target: Target, gate: Gate | None) -> str:
@@ -183,8 +184,8 @@ class Passing:
     async def _envelope_built(self, record: SessionRecord) -> None:
         self.signed.contract(record)
         effect(State.ENVELOPE_BUILT, "mid")
-        target = Target(record.to_provider, record.to_account)
-        if not record.to_provider or await self.routing.is_shut(target):
+        target = record.handoff.receiver
+        if target is None or await self.routing.is_shut(target):
             found = await self._somebody(record)
             if found is None:
                 return
@@ -195,8 +196,7 @@ class Passing:
         effect(State.ENVELOPE_BUILT, "done")
         await self.kit.ledger.advance(
             Trigger.CONTRACT_WRITTEN,
-            to_provider=target.provider,
-            to_account=target.account,
+            handoff=attrs.evolve(record.handoff, receiver=target),
             dispatch_id=self.desk.next_id(),
             attempt=record.attempt + 1,
         )
@@ -216,18 +216,17 @@ class Passing:
         said = f"Nobody else may go on with the task. {choice.said()}" if choice.first is None else ""
         if until is None or (record.on_limit is OnLimit.STOP and said):
             raise HubError(Code.NO_FALLBACK, said, hint=choice.next_step())
+        wait = Wait(until, said, "handoff") if said else None
+        await self.routing.give_back(record)
         await self.kit.ledger.advance(
             Trigger.ABANDONED,
             dispatch_id="",
-            to_provider="",
-            to_account="",
-            wait_until=math.ceil(until) if said else 0,
-            wait_reason=said,
-            wait_then="handoff",
-            session_state=SessionState.WAITING if said else SessionState.RUNNING,
+            handoff=attrs.evolve(record.handoff, receiver=None),
+            wait=wait,
+            session_state=SessionState.WAITING if wait else SessionState.RUNNING,
         )
-        if said:
-            await tell_wait(self.kit, until, said)
+        if wait:
+            await tell_wait(self.kit, wait)
         else:
             await self.kit.ledger.say(Tag.SYSTEM, f"Nobody else can take over; {record.provider} goes on.")
         return None
@@ -235,11 +234,14 @@ class Passing:
     async def _not_permitted(self, record: SessionRecord, target: Target) -> None:
         """Somebody said no to this receiver: the next one is asked about."""
         left = Attempt(target.provider, target.account, "denied", record.at)
-        await self.kit.ledger.update(tried=(*record.tried, left), to_provider="", to_account="")
+        await self.kit.ledger.update(
+            tried=(*record.tried, left), handoff=attrs.evolve(record.handoff, receiver=None)
+        )
 
     async def _dispatched(self, record: SessionRecord) -> None:
         contract = self.signed.contract(record)
-        receiver = attrs.evolve(record, provider=record.to_provider, account=record.to_account, native_id="")
+        provider, account = owner(record)
+        receiver = attrs.evolve(record, provider=provider, account=account, native_id="")
         # Rendered again from what was verified: the Markdown file on disk is for people and could have been changed.
         text = render_envelope(contract)
         path = self.kit.places.run_dir / record.dispatch_id / "envelope.md"
@@ -266,25 +268,24 @@ class Passing:
             await self._dispatch_failed(record, error)
             return
         effect(State.DISPATCHED, "done")
-        await self.kit.ledger.advance(Trigger.ADAPTER_STARTED, tree_matches=same_tree, insisted=False)
+        await self.kit.ledger.advance(
+            Trigger.ADAPTER_STARTED,
+            handoff=attrs.evolve(record.handoff, tree_matches=same_tree),
+            insisted=False,
+        )
 
     async def _dispatch_failed(self, record: SessionRecord, error: HubError) -> None:
-        left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
-        await self.kit.ledger.say(Tag.ERROR, f"{record.to_provider} could not be started: {error.detail}")
-        await insist(
-            self.kit.breakers,
-            BreakerFailure(
-                record.to_provider,
-                record.to_account,
-                Failure(FailureClass.CRASH, error.detail),
-                record.dispatch_id,
-            ),
+        left = Attempt(*owner(record), "dispatch_failed", record.at)
+        await self.kit.ledger.say(Tag.ERROR, f"{left.provider} could not be started: {error.detail}")
+        failure = Failure(FailureClass.CRASH, error.detail)
+        await call_until_answered(
+            self.kit.breakers, BreakerFailure(*owner(record), failure, record.dispatch_id)
         )
         await self._next_receiver(record, left)
 
     async def _receiver_gone(self, record: SessionRecord) -> None:
         """The receiver left the configuration while hub was away: whatever runs of it is ended."""
-        error = unknown_agent(record.to_provider)
+        error = unknown_agent(owner(record)[0])
         await self.desk.kill(record)
         await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
         await self.abandon_dispatch(record)
@@ -300,10 +301,11 @@ class Passing:
             await self._no_heartbeat(record, live)
             return
         effect(State.RESUMING, "done")
+        provider, account = owner(record)
         await self.kit.ledger.advance(
             Trigger.RECEIVER_HEARTBEAT,
-            provider=record.to_provider,
-            account=record.to_account,
+            provider=provider,
+            account=account,
             native_id=live.native_session,
             role=record.role if record.run_id else "receiver",
             failing=0,
@@ -312,9 +314,9 @@ class Passing:
             unscored=Unscored(
                 record.handoff_id,
                 record.snapshot_sha,
-                record.snapshot_tree,
-                record.contract_sha256,
-                record.tree_matches,
+                record.handoff.snapshot_tree,
+                record.handoff.contract_sha256,
+                record.handoff.tree_matches,
             ),
             session_state=SessionState.RUNNING,
         )
@@ -343,11 +345,11 @@ class Passing:
         if failure is None:
             failure = Failure(FailureClass.SILENT, "The receiver gave no sign of life.")
         await self.desk.release()
-        told = BreakerFailure(record.to_provider, record.to_account, failure, record.dispatch_id)
-        await insist(self.kit.breakers, told)
-        left = Attempt(record.to_provider, record.to_account, failure.kind, iso(self.kit.clock()))
+        told = BreakerFailure(*owner(record), failure, record.dispatch_id)
+        await call_until_answered(self.kit.breakers, told)
+        left = Attempt(*owner(record), failure.kind, iso(self.kit.clock()))
         await self.kit.ledger.say(
-            Tag.ERROR, f"{record.to_provider} did not take over: {failure.text}", failure=str(failure.kind)
+            Tag.ERROR, f"{left.provider} did not take over: {failure.text}", failure=str(failure.kind)
         )
         await self._next_receiver(record, left)
 
@@ -358,14 +360,13 @@ class Passing:
             tried=(*record.tried, *left),
             insisted=False,
             dispatch_id="",
-            to_provider="",
-            to_account="",
+            handoff=attrs.evolve(record.handoff, receiver=None),
             error=None,
             needs_input=False,
         )
 
     async def abandon_dispatch(self, record: SessionRecord) -> None:
         """A dispatch that is not to be counted on: the user has decided so, or nobody can deal with its agent."""
-        left = Attempt(record.to_provider, record.to_account, "dispatch_failed", record.at)
+        left = Attempt(*owner(record), "dispatch_failed", record.at)
         await self.routing.ended(record)
         await self._next_receiver(record, left)

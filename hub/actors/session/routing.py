@@ -15,47 +15,50 @@ from datetime import datetime
 import attrs
 import trio
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.session.kit import Kit
 from hub.actors.session.owner import owner
+from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.quota.wallet import Prospect, wall
-from hub.domain.quota.window import FULL, QuotaReading, Standing
+from hub.domain.quota.window import FULL, QuotaReading
 from hub.domain.retry import backoff
 from hub.domain.routing import (
     Bar,
     Choice,
     Facts,
-    PassedBy,
     Question,
     Target,
     choose,
-    default_order,
-    utc,
 )
 from hub.domain.rules import asks, unenforceable
-from hub.domain.session import Attempt, LeftOut, SessionRecord
-from hub.errors import Code, HubError
+from hub.domain.session import Attempt, SessionRecord
+from hub.errors import HubError
 from hub.io.commands import base_env
 from hub.messages import (
     BreakerAttempt,
     BreakerClosed,
+    BreakersInbox,
     BreakerSuccess,
     BreakerWithdrawn,
+    ClaimAccount,
+    GetClaims,
     GetConfig,
     GetLogins,
     GetProspects,
     GetStandings,
+    ReleaseAccount,
     Shut,
-    StartRun,
 )
-from hub.providers.base import INSTALL_ANY, install_hint, login_hint
-from supervisors import ActorDied
+from hub.providers.base import install_hint, login_hint
+from supervisors import ActorDied, Sent
 
 _PATIENCE = 5.0
 """Seconds to wait for a forecast, or for a look at the logins: without them the other facts decide."""
+_BUSY = 600.0
+"""Seconds after which an account that others use is looked at again; that it is free is heard at once."""
 _NARROW = "Take another agent, or give the rule the `provider` or the `tool` it is meant for"
 _NEVER_AGAIN = {
     "auth": "its login was not accepted",
@@ -70,22 +73,6 @@ Key = tuple[str, str]
 
 
 @attrs.frozen
-class Beginning:
-    """Whom a new session begins with: the order as asked for, and the choice from it."""
-
-    order: tuple[str, ...]
-    named: tuple[str, ...]
-    """Those of them that the user named, login or not."""
-    choice: Choice
-
-    def left_out(self) -> tuple[LeftOut, ...]:
-        """Who was passed by, and what helps."""
-        return tuple(
-            LeftOut(p.target.provider, _why(p), p.hint, p.target.account) for p in self.choice.passed
-        )
-
-
-@attrs.frozen
 class _Seen:
     """What was found for all accounts at once."""
 
@@ -93,6 +80,7 @@ class _Seen:
     logins: Mapping[Key, bool | None]
     shut: Mapping[Key, Shut]
     worn: Collection[Key]
+    claimed: Mapping[Target, int]
 
 
 @attrs.define
@@ -107,12 +95,12 @@ class Routing:
         Raises:
             HubError: `config_invalid`, with line and column; the last valid one stays in use.
         """
-        self.kit.config = await insist(self.kit.settings, GetConfig())
+        self.kit.config = await call_until_answered(self.kit.settings, GetConfig())
 
     async def config(self) -> Config:
         """What the user wants at this moment. Of it the session takes over accounts and rules, and nothing else."""
         with contextlib.suppress(HubError):
-            fresh: Config = await insist(self.kit.settings, GetConfig())
+            fresh: Config = await call_until_answered(self.kit.settings, GetConfig())
             self.kit.config = self.kit.config.amended_by(fresh)
             return fresh
         return self.kit.config
@@ -124,13 +112,18 @@ class Routing:
         config = await self.config()
         known = [name for name in self.kit.providers if name in names]
         logins = await self._logins(known)
-        shut: Mapping[Key, Shut] = await insist(self.kit.breakers, BreakerClosed())
+        shut: Mapping[Key, Shut] = await call_until_answered(self.kit.breakers, BreakerClosed())
         worn = await self._worn(threshold) if threshold < 1 else frozenset()
-        seen = _Seen(config, logins, shut, worn)
-        return [self._of(seen, name, account.label) for name in known for account in config.accounts(name)]
+        record = self.kit.ledger.record
+        claimed = await call_until_answered(
+            self.kit.claims, GetClaims(record.session_id if record is not None else "")
+        )
+        seen = _Seen(config, logins, shut, worn, claimed)
+        return [self._of(seen, name, account) for name in known for account in config.accounts(name)]
 
-    def _of(self, seen: _Seen, name: str, label: str) -> Facts:
-        config, provider = seen.config, self.kit.providers[name]
+    def _of(self, seen: _Seen, name: str, account: Account) -> Facts:
+        config, provider, label = seen.config, self.kit.providers[name], account.label
+        taken = seen.claimed.get(Target(name, label), 0) >= account.concurrency
         held = seen.shut.get((name, label))
         installed = shutil.which(config.provider(name).program or provider.program) is not None
         unfit, hint = self._unfit(config, name, label) if installed else ("", install_hint(provider))
@@ -145,6 +138,7 @@ class Routing:
             shut=None if held is None else _bar(held),
             until=None if held is None else held.until,
             worn=(name, label) in seen.worn,
+            busy=self.kit.clock() + _BUSY if taken else None,
             hint=hint or (login_hint(provider) if login is False else ""),
         )
 
@@ -156,28 +150,22 @@ class Routing:
         if os.geteuid():
             return "", ""
         must_ask = asks(config.approvals, name)
-        env = {**base_env(), **self.kit.env_of(name, label)}
+        env = {**base_env(), **self.kit.secrets.env_of(name, label)}
         return provider.refuses_root(options, env, asks=must_ask)
 
     async def _logins(self, names: Sequence[str]) -> Mapping[Key, bool | None]:
         """Who has a login; of nobody known, while the settings are not there to tell."""
         try:
-            answer: Mapping[Key, bool | None] = await self.kit.settings.call(
-                GetLogins(names), timeout=_PATIENCE
-            )
+            return await self.kit.settings.call(GetLogins(names), timeout=_PATIENCE)
         except (ActorDied, trio.TooSlowError, HubError):
             return {}
-        return answer
 
     async def _prospects(self, readings: Sequence[QuotaReading]) -> Mapping[Key, list[Prospect]]:
         """What is known of every account's windows; nothing, while the quota actor is not there to tell."""
         try:
-            answer: Mapping[Key, list[Prospect]] = await self.kit.quota.call(
-                GetProspects(readings), timeout=_PATIENCE
-            )
+            return await self.kit.quota.call(GetProspects(readings), timeout=_PATIENCE)
         except (ActorDied, trio.TooSlowError, HubError):
             return {}
-        return answer
 
     async def _worn(self, threshold: float) -> frozenset[Key]:
         limit, known = round(threshold * FULL), await self._prospects(())
@@ -186,45 +174,6 @@ class Routing:
         )
 
     # --- the question ---------------------------------------------------------------------------------
-
-    async def begin(self, order: StartRun, *, by_hand: bool = False) -> Beginning:
-        """Whom a new session begins with, the wanted one before all others.
-
-        With a `fallback` the order is the wanted one and these, and nobody else. `by_hand`: it is no session of hub's,
-        and nobody is unfit for a terminal.
-
-        Raises:
-            HubError: Nobody can do the work, also after a wait; or the one that is wanted is unknown, off, not
-                installed or unfit.
-        """
-        config = self.kit.config
-        wanted = (order.provider,) if order.provider else ()
-        chain = order.fallback or config.profile_chain(order.profile) or config.session.chain
-        named = tuple(dict.fromkeys((*wanted, *chain)))
-        found = await self.facts([*self.kit.providers])
-        if by_hand:
-            found = [attrs.evolve(each, unfit="") for each in found]
-        if order.provider:
-            self._insist_fit(order.provider, found)
-        names = named if chain else tuple(dict.fromkeys((*wanted, *default_order(found))))
-        choice = choose(Question(order=names, named=named, wanted=order.provider), found)
-        on_limit = order.on_limit or config.session.on_limit
-        if choice.first is None and (choice.until() is None or on_limit == "stop"):
-            raise _nobody(choice)
-        return Beginning(names, named, choice)
-
-    def _insist_fit(self, name: str, facts: Sequence[Facts]) -> None:
-        mine = next((f for f in facts if f.provider == name), None)
-        if mine is None:
-            known = f"Known: {', '.join(self.kit.providers)}."
-            raise HubError(Code.INVALID, f"There is no provider {name!r}.", hint=known)
-        if not mine.installed:
-            raise HubError(Code.AGENT_MISSING, f"{name} is not installed.", hint=mine.hint)
-        if not mine.enabled:
-            hint = f"Set enabled = true in [providers.{name}] of hub.toml."
-            raise HubError(Code.INVALID, f"{name} is turned off in hub.toml.", hint=hint)
-        if all(f.unfit for f in facts if f.provider == name):
-            raise HubError(Code.INVALID, f"{name} cannot work here: {mine.unfit}.", hint=mine.hint)
 
     async def choose(
         self,
@@ -267,9 +216,19 @@ class Routing:
         return (await self.choose(record, failure, fresh=fresh)).first
 
     async def claim(self, record: SessionRecord) -> bool:
-        """Whether the record's dispatch may be started: of all that a half-open breaker could let through, one is."""
+        """Whether the record's dispatch may be started.
+
+        No account is used by more sessions than it may be, and of all that a half-open breaker could let through, one is.
+        """
+        target = Target(*owner(record))
+        most = self.kit.config.account(*owner(record)).concurrency
+        mine = ClaimAccount(record.session_id, record.dispatch_id, target, most)
+        if not await call_until_answered(self.kit.claims, mine):
+            return False
         attempt = BreakerAttempt(*owner(record), record.dispatch_id, record.insisted)
-        answer: bool = await insist(self.kit.breakers, attempt)
+        answer = await call_until_answered(self.kit.breakers, attempt)
+        if not answer:
+            await self.give_back(record)
         return answer
 
     async def ended(self, record: SessionRecord) -> None:
@@ -277,13 +236,19 @@ class Routing:
         if not record.dispatch_id:
             return
         live = self.kit.board.agent
-        kind = BreakerSuccess if live is not None and live.answered else BreakerWithdrawn
-        await insist(self.kit.breakers, kind(*owner(record), record.dispatch_id))
+        place = (*owner(record), record.dispatch_id)
+        worked = live is not None and live.answered
+        news: Sent[BreakersInbox, None] = BreakerSuccess(*place) if worked else BreakerWithdrawn(*place)
+        await call_until_answered(self.kit.breakers, news)
+
+    async def give_back(self, record: SessionRecord) -> None:
+        """The session waits and works with no account: others may have it."""
+        await call_until_answered(self.kit.claims, ReleaseAccount(record.session_id))
 
     async def reset_of(self, target: Target) -> float | None:
         """When its quota comes back, where it is used up and anybody told."""
         try:
-            known: Mapping[Key, Standing] = await self.kit.quota.call(GetStandings(), timeout=_PATIENCE)
+            known = await self.kit.quota.call(GetStandings(), timeout=_PATIENCE)
         except (ActorDied, trio.TooSlowError, HubError):
             return None
         found = known.get((target.provider, target.account))
@@ -291,7 +256,7 @@ class Routing:
 
     async def is_shut(self, target: Target) -> bool:
         """Whether its breaker lets nothing through now."""
-        shut: Mapping[Key, Shut] = await insist(self.kit.breakers, BreakerClosed())
+        shut: Mapping[Key, Shut] = await call_until_answered(self.kit.breakers, BreakerClosed())
         return (target.provider, target.account) in shut
 
     async def wall(self, record: SessionRecord, reading: QuotaReading) -> QuotaReading | None:
@@ -318,26 +283,6 @@ def _bar(shut: Shut) -> Bar:
     if not shut.limited:
         return Bar.BREAKER
     return Bar.CAP if shut.cap else Bar.LIMIT
-
-
-def _why(passed: PassedBy) -> str:
-    return f"{passed.reason} until {utc(passed.until)}" if passed.until is not None else passed.reason
-
-
-def _nobody(choice: Choice) -> HubError:
-    """Why nobody can begin, as one coded error."""
-    bars = {p.bar for p in choice.passed}
-    if not bars:
-        return HubError(Code.AGENT_MISSING, "No agent is enabled and installed.", hint=INSTALL_ANY)
-    if choice.until() is not None:
-        return HubError(Code.QUOTA_EXHAUSTED, f"Nobody can take the work now: {choice.said()}")
-    hint = next((p.hint for p in choice.passed if p.hint), "")
-    if bars == {Bar.LOGGED_OUT}:
-        names = ", ".join(dict.fromkeys(p.target.provider for p in choice.passed))
-        detail = f"No agent that is enabled and installed is logged in: {names}."
-        return HubError(Code.AUTH_NEEDED, detail, hint=hint)
-    code = Code.AUTH_NEEDED if Bar.LOGGED_OUT in bars else Code.AGENT_MISSING
-    return HubError(code, f"Nobody can take the work: {choice.said()}", hint=hint)
 
 
 def _left(record: SessionRecord) -> dict[Target, str]:

@@ -17,7 +17,7 @@ from functools import partial
 import attrs
 import trio
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.session.chronicler import Chronicler
 from hub.actors.session.kit import Kit
 from hub.actors.trouble import passes, shortage
@@ -110,8 +110,8 @@ class Scores:
             facts,
             contract,
             signed=True,
-            audited=audited and await insist(self.kit.audit, AuditIntact()),
-            secret_free=self.kit.redactor().text(text) == text,
+            audited=audited and await call_until_answered(self.kit.audit, AuditIntact()),
+            secret_free=self.kit.secrets.events().text(text) == text,
             tree_matches=owed.still,
             root=record.worktree,
             snapshot_paths={entry.path for entry in files},

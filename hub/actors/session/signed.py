@@ -7,7 +7,6 @@ Must not: write the contract (`passing.py` does), or score it (`scores.py` does)
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import attrs
 import msgspec
@@ -15,6 +14,7 @@ import trio
 
 from hub.actors.session.kit import Kit
 from hub.domain.contract import Contract, ContractInvalid, Refusal, verify
+from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionRecord
 from hub.errors import Code, HubError
 from hub.io import git
@@ -33,7 +33,7 @@ class Signed:
 
     kit: Kit
 
-    async def current(self) -> dict[str, Any]:
+    async def current(self) -> JsonObject:
         """The contract on disk as JSON, if hub has signed it for this project's session and nothing newer is on record.
 
         Raises:
@@ -50,7 +50,8 @@ class Signed:
             raise HubError(error.code, error.detail, hint=_REFUSED, **error.extra) from error
         if (record := self.kit.ledger.record) is not None and record.session_id != contract.session_id:
             raise HubError(Code.NOT_FOUND, "This session has no contract yet.", hint=_WHEN)
-        return self.kit.scrub_value(msgspec.json.decode(data))  # type: ignore[no-any-return]
+        shown: JsonObject = self.kit.secrets.value(msgspec.json.decode(data))
+        return shown
 
     async def _bound(self, contract: Contract, data: bytes) -> None:
         """Of this project: it keeps the snapshot of the contract's handoff; and the one on record, where there is one."""
@@ -61,11 +62,11 @@ class Signed:
         ):
             raise ContractInvalid(Refusal.WRONG_BINDING, "it is of another project, or its snapshot is gone")
         record = self.kit.ledger.record
-        if record is None or record.session_id != contract.session_id or not record.contract_id:
+        if record is None or record.session_id != contract.session_id or not record.handoff.contract_id:
             return
-        if record.contract_id != contract.contract_id:
+        if record.handoff.contract_id != contract.contract_id:
             raise ContractInvalid(Refusal.WRONG_BINDING, "it is an older one than the session's newest")
-        if hashlib.sha256(data).hexdigest() != record.contract_sha256:
+        if hashlib.sha256(data).hexdigest() != record.handoff.contract_sha256:
             raise ContractInvalid(Refusal.WRONG_BINDING, "it is not the one on record")
 
     def contract(self, record: SessionRecord) -> Contract:

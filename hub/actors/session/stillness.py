@@ -69,5 +69,5 @@ class Stillness:
         return found is not None and found.untouched()
 
     async def _look(self, record: SessionRecord) -> None:
-        same = await tree_matches(Path(record.worktree), record.snapshot_tree, root=self.root)
+        same = await tree_matches(Path(record.worktree), record.handoff.snapshot_tree, root=self.root)
         self._looked[record.handoff_id] = same

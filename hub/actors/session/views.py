@@ -1,76 +1,69 @@
 """What the session tells about itself.
 
-Owns: the shapes of `/api/status`, `/api/session/cost` and `/api/redactions`.
+Owns: what of a session is told, and as what.
 Must not: change anything.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from typing import Any
-
 import attrs
 
 from hub.actors.clock import iso
 from hub.actors.session.kit import Kit
+from hub.api.base import Failure
+from hub.api.observability import Redactions
+from hub.api.session import Cost, Started
+from hub.api.status import Status
 from hub.domain.handoff import State
+from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import HubError
-from hub.messages import Ended
+from hub.messages import Ended, SessionFacts
 
 _HELD = (SessionState.STARTING, SessionState.RUNNING, SessionState.HANDING_OFF)
 NO_ENGINE = "Run: hub doctor"
 
 
-def digest(commands: Sequence[str]) -> str:
-    """What the acceptance commands were at the start."""
-    return hashlib.sha256("\0".join(commands).encode()).hexdigest()
-
-
-def status(kit: Kit) -> dict[str, Any]:
-    """`GET /api/status`."""
+def status(kit: Kit) -> Status:
+    """The session, or the idle daemon."""
     record = kit.ledger.record
     if record is None:
         record = SessionRecord()
     total, active = kit.tallies.tokens(), record.session_state.active
-    body: dict[str, Any] = {
-        "sessionId": record.session_id,
-        "taskId": record.task_id,
-        "taskGoal": kit.task(record),
-        "role": record.role,
-        "activeProvider": record.provider,
-        "tokensUsed": total.tokens_in + total.tokens_out,
-        "graphNodes": 0,
-        "handoffsDone": record.handoffs_done,
-        "hfsScore": record.hfs,
-        "hfsHistory": list(record.hfs_history),
-        "hfsPending": record.unscored is not None,
-        "fsmState": str(record.state),
-        "sessionState": str(_seen_state(record)),
-        "account": record.account,
-        "needsInput": record.needs_input,
-        "needsApproval": kit.board.held or bool(kit.board.agent and kit.board.agent.asks),
-        "paused": record.paused,
-        "stopping": record.session_state.active and bool(record.stopping),
-        "verified": record.verified,
-        "runId": record.run_id,
-        "leftOut": [attrs.asdict(out) for out in record.left_out],
-        "branch": record.branch,
-        "withheld": list(record.withheld),
-        "worktree": record.worktree,
-        "waitUntil": iso(record.wait_until) if record.wait_until else None,
-        "waitReason": record.wait_reason if active and record.wait_until else "",
-        # Of the handoff under way. What it was is in the history; said of a later moment it would be untrue.
-        "reason": record.reason if active and record.state is not State.RUNNING else "",
-        "startedAt": record.started_at or None,
-        "endedAt": record.ended_at or None,
-        "error": None,
-    }
     error = record.error or kit.board.trouble
-    if error is not None:
-        body["error"] = {"code": str(error.code), "detail": error.detail, "hint": error.hint}
-    return body
+    return Status(
+        session_id=record.session_id,
+        task_id=record.task_id,
+        task_goal=kit.task(record),
+        role=record.role,
+        active_provider=record.provider,
+        tokens_used=total.tokens_in + total.tokens_out,
+        graph_nodes=0,
+        handoffs_done=record.handoffs_done,
+        hfs_score=record.hfs,
+        hfs_history=list(record.hfs_history),
+        hfs_pending=record.unscored is not None,
+        fsm_state=record.state,
+        session_state=_seen_state(record),
+        account=record.account,
+        needs_input=record.needs_input,
+        needs_approval=kit.board.held or bool(kit.board.agent and kit.board.agent.asks),
+        paused=record.paused,
+        stopping=record.session_state.active and bool(record.stopping),
+        verified=record.verified,
+        run_id=record.run_id,
+        left_out=list(record.left_out),
+        branch=record.branch,
+        withheld=list(record.withheld),
+        worktree=record.worktree,
+        wait_until=iso(record.wait.until) if record.wait else None,
+        wait_reason=record.wait.reason if active and record.wait else "",
+        # Of the handoff under way. What it was is in the history; said of a later moment it would be untrue.
+        reason=record.handoff.reason if active and record.state is not State.RUNNING else "",
+        started_at=record.started_at or None,
+        ended_at=record.ended_at or None,
+        error=Failure(code=error.code, detail=error.detail, hint=error.hint) if error is not None else None,
+    )
 
 
 def _seen_state(record: SessionRecord) -> SessionState:
@@ -79,55 +72,70 @@ def _seen_state(record: SessionRecord) -> SessionState:
     return SessionState.PAUSED if held else record.session_state
 
 
-async def cost(kit: Kit) -> dict[str, Any]:
-    """`GET /api/session/cost`: the agents' own figures, else a list of prices; what has no price is named."""
+async def cost(kit: Kit) -> Cost:
+    """The agents' own figures, else a list of prices; what has no price is named."""
     record = kit.ledger.record or SessionRecord()
     found = await kit.tallies.bill()
-    return {
-        "sessionUsd": found.usd,
-        "tokensIn": found.tokens.tokens_in,
-        "tokensOut": found.tokens.tokens_out,
-        "provider": record.provider,
-        "cachedIn": found.tokens.cached_in,
-        "cacheWriteIn": found.tokens.cache_write_in,
-        "priced": not found.unpriced,
-        "sources": list(found.sources),
-        "unpricedModels": list(found.unpriced),
-    }
+    return Cost(
+        session_usd=found.usd,
+        tokens_in=found.tokens.tokens_in,
+        tokens_out=found.tokens.tokens_out,
+        provider=record.provider,
+        cached_in=found.tokens.cached_in,
+        cache_write_in=found.tokens.cache_write_in,
+        priced=not found.unpriced,
+        sources=list(found.sources),
+        unpriced_models=list(found.unpriced),
+    )
 
 
-def redactions(kit: Kit) -> dict[str, str]:
-    """`GET /api/redactions`."""
+def redactions(kit: Kit) -> Redactions:
+    """How many secrets were hidden."""
     from hub.domain.redaction.redactor import summary  # noqa: PLC0415  # a start has nothing to hide yet
 
-    return {"summary": summary(kit.tallies.redactions)}
+    return Redactions(summary=summary(kit.tallies.redactions))
 
 
-def facts(kit: Kit) -> dict[str, Any]:
-    """What the read-only git views need to know."""
-    record = kit.ledger.record or SessionRecord()
-    return {
-        "sessionId": record.session_id,
-        "branch": record.branch,
-        "withheld": list(record.withheld),
-        "worktree": record.worktree,
-        "mainBranch": record.main_branch,
-        "base": record.base,
-        "active": record.session_state.active,
-        "begun": record.worktree_ready,
-        "accounts": [[record.provider, record.account], [record.to_provider, record.to_account]],
-    }
+def facts(kit: Kit, working: Target | None) -> SessionFacts:
+    """What others need to know; `working`: whose agent is up."""
+    record = kit.ledger.record
+    if record is None:
+        return SessionFacts()
+    closed = not (record.session_state.active or kit.ledger.owes)
+    return attrs.evolve(facts_of(record), closed=closed, working=working)
 
 
-def started(record: SessionRecord) -> dict[str, Any]:
+def facts_of(record: SessionRecord) -> SessionFacts:
+    """What a record tells of these."""
+    return SessionFacts(
+        session_id=record.session_id,
+        task_id=record.task_id,
+        state=record.session_state,
+        branch=record.branch,
+        withheld=record.withheld,
+        worktree=record.worktree,
+        main_branch=record.main_branch,
+        base=record.base,
+        run_id=record.run_id,
+        begun=record.worktree_ready,
+        closed=not record.session_state.active,
+        accounts=(
+            Target(record.provider, record.account),
+            *((record.handoff.receiver,) if record.handoff.receiver else ()),
+        ),
+    )
+
+
+def started(facts: SessionFacts) -> Started:
     """The answer to an order to start."""
-    return {
-        "sessionId": record.session_id,
-        "taskId": record.task_id,
-        "branch": record.branch,
-        "withheld": list(record.withheld),
-        "worktree": record.worktree,
-    }
+    return Started(
+        session_id=facts.session_id,
+        task_id=facts.task_id,
+        branch=facts.branch,
+        withheld=list(facts.withheld),
+        worktree=facts.worktree,
+        position=0,
+    )
 
 
 def ended(record: SessionRecord) -> Ended:

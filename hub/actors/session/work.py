@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
 from hub.actors.session.allotting import NOBODY, Allotting, start_handoff
 from hub.actors.session.amending import Amending
 from hub.actors.session.board import LiveAgent, Wish
@@ -28,7 +28,7 @@ from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State, Trigger
 from hub.domain.retry import SHORT, HandOff, Surface, Wait, decide
-from hub.domain.routing import Target
+from hub.domain.routing import WORDS, Bar, Target
 from hub.domain.session import Attempt, OnLimit, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import git
@@ -60,8 +60,8 @@ class Work:
 
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""
-        if record.wait_until:
-            await self._wait(record)
+        if record.wait:
+            await self._wait(record, record.wait)
         elif not record.worktree_ready:
             await self._prepare(record)
         elif record.provider not in self.kit.providers:
@@ -111,26 +111,24 @@ class Work:
         await self.kit.ledger.say(Tag.ERROR, error.detail, code=str(error.code), hint=error.hint)
         await self._hand_off(record, Trigger.FAILURE, error.detail, FailureClass.CRASH)
 
-    async def _wait(self, record: SessionRecord) -> None:
+    async def _wait(self, record: SessionRecord, wait: Wait) -> None:
         """Sleep until an absolute instant, which survives a restart; a handoff request ends it at once.
 
         Where nobody else is free, that request means: try once more now. It is on record until an agent has started.
         """
-        left = record.wait_until - self.kit.clock()
-        await self.kit.board.until(lambda: self.kit.board.wish, max(left, 0))
+        board = self.kit.board
+        while (left := wait.until - self.kit.clock()) > 0:
+            heard = await board.until(lambda: board.wish or board.freed, left)
+            board.freed = False
+            if board.wish or not heard or await self._free_now(record, wait):
+                break
         await self.unpaused()
         if self.kit.board.wish is Wish.STOP or self.kit.board.detached:
             return
         asked = self.kit.board.wish is Wish.HANDOFF
-        over: dict[str, Any] = {
-            "wait_until": 0,
-            "wait_reason": "",
-            "wait_then": "",
-            "error": None,
-            "dispatch_id": "",
-        }
+        over: dict[str, Any] = {"wait": None, "error": None, "dispatch_id": ""}
         record = self.kit.ledger.now
-        wanted = (asked or record.wait_then == "handoff") and await self.allotting.begun(record)
+        wanted = (asked or wait.then == "handoff") and await self.allotting.begun(record)
         if wanted and await self.routing.next(record, record.failure) is not None:
             trigger = Trigger.MANUAL_HANDOFF if asked else Trigger.FAILURE
             reason = "asked for by the user" if asked else "another account is free again"
@@ -142,6 +140,12 @@ class Work:
         why = " (asked for by the user)" if asked else ""
         await self.kit.ledger.say(Tag.SYSTEM, f"waiting is over{why}; going on")
         self.kit.board.settle()
+
+    async def _free_now(self, record: SessionRecord, wait: Wait) -> bool:
+        """Whether an account that has just come free can have the work; who waits for anything else waits on."""
+        if WORDS[Bar.BUSY] not in wait.reason:
+            return False
+        return (await self.routing.choose(record, record.failure, stay=True)).first is not None
 
     async def _run(self, record: SessionRecord) -> None:
         await self.kit.ledger.note(
@@ -241,7 +245,7 @@ class Work:
         match outcome.ending:
             case Ending.DONE:
                 done = BreakerSuccess(record.provider, record.account, record.dispatch_id)
-                await insist(self.kit.breakers, done)
+                await call_until_answered(self.kit.breakers, done)
                 self.kit.board.settle(
                     HubError(Code.HANDOFF_IN_PROGRESS, "The agent is done; its work is being verified.")
                 )
@@ -275,7 +279,7 @@ class Work:
         live = self.kit.board.agent
         worked = failure.kind in _SHORT and live is not None and live.worked
         told = BreakerFailure(record.provider, record.account, failure, record.dispatch_id, worked)
-        await insist(self.kit.breakers, told)
+        await call_until_answered(self.kit.breakers, told)
         if failure.kind in _UNSAID:
             await self.kit.ledger.say(
                 Tag.ERROR, f"{record.provider}: {failure.text}", failure=str(failure.kind)
@@ -331,9 +335,7 @@ class Work:
         await self.desk.stop("waiting")
         await self.desk.release()
         await self.amending.amend(self.kit.ledger.now)  # it has the session that the agent told of
-        await self.allotting.wait_until(
-            wait.until, wait.reason, wait.then, failure=failure, failing=record.failing + 1
-        )
+        await self.allotting.wait(wait, failure=failure, failing=record.failing + 1)
 
     async def _hand_off(
         self, record: SessionRecord, trigger: Trigger, reason: str, failure: FailureClass | None

@@ -13,9 +13,11 @@ from typing import Any
 import attrs
 
 from hub.actors.settings.entries import Entries, account_row
+from hub.api.accounts import AccountGone, AccountNow
+from hub.api.tables import parse_config
 from hub.domain.account import Account
 from hub.domain.accounts import added, find, removed, switched
-from hub.domain.config.reader import Config, parse_config
+from hub.domain.config.reader import Config
 from hub.domain.text import is_label
 from hub.errors import Code, HubError
 from hub.io.accounts import make_account_dir, own_dir, read_book, write_book
@@ -37,7 +39,7 @@ class Accounts:
     clock: Callable[[], float]
     follow: Watch = unwatched
 
-    def add(self, order: AddAccount, provider: Provider) -> dict[str, Any]:
+    def add(self, order: AddAccount, provider: Provider) -> AccountNow:
         """Register a login, in a directory of its own.
 
         Raises:
@@ -57,7 +59,7 @@ class Accounts:
         write_book(self.places.accounts, added(book, provider.name, known, Account(order.label, str(folder))))
         return self._row(provider, order.label)
 
-    def switch(self, order: SwitchAccount, provider: Provider) -> dict[str, Any]:
+    def switch(self, order: SwitchAccount, provider: Provider) -> AccountNow:
         """Make an account the active one.
 
         Raises:
@@ -68,7 +70,7 @@ class Accounts:
         write_book(self.places.accounts, switched(book, provider.name, known, order.label))
         return self._row(provider, order.label)
 
-    def remove(self, order: RemoveAccount, provider: Provider) -> dict[str, Any]:
+    def remove(self, order: RemoveAccount, provider: Provider) -> AccountGone:
         """Forget an account, whether hub wrote it down or the user did. Its directory stays where it is.
 
         Raises:
@@ -85,7 +87,7 @@ class Accounts:
         elif left is None:
             raise self._not_ours(name, gone)
         active = self.current().accounts(name)[0].label
-        return {"provider": name, "label": label, "configDir": gone.config_dir, "activeAccount": active}
+        return AccountGone(provider=name, label=label, config_dir=gone.config_dir, active_account=active)
 
     def find(self, provider: Provider, label: str) -> Account:
         """The account of that label, or the active one for "".
@@ -121,11 +123,12 @@ class Accounts:
             for folder in self.entries.folders(config, provider, account)
         ]
 
-    def _row(self, provider: Provider, label: str) -> dict[str, Any]:
+    def _row(self, provider: Provider, label: str) -> AccountNow:
         config, now = self.current(), self.clock()
         account = find(provider.name, config.accounts(provider.name), label)
         row = account_row(account, self.entries.login(config, provider, account, now), now)
-        return {"provider": provider.name, **row, "activeAccount": config.accounts(provider.name)[0].label}
+        active = config.accounts(provider.name)[0].label
+        return AccountNow(provider=provider.name, active_account=active, **attrs.asdict(row))
 
 
 def _drop(tables: Any, name: str, label: str) -> None:

@@ -6,20 +6,24 @@ Must not: act on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeVar, assert_never
 
+import attrs
 import trio
 
+from hub.actors.common.outbox import Outbox
 from hub.actors.errand import Jobs
 from hub.actors.settings.accounts import Accounts
-from hub.actors.settings.entries import Entries, vision
+from hub.actors.settings.entries import Entries
 from hub.actors.settings.errands import Errands
 from hub.actors.settings.keys import KeyFile
 from hub.actors.settings.probes import Probes, Question
 from hub.actors.settings.profiles import Profiles
 from hub.actors.settings.writer import Writer
+from hub.api.providers import ProviderConfig
+from hub.api.vision import VisionConfig
 from hub.domain.config.model import Profile
 from hub.domain.config.reader import Config
 from hub.errors import HubError
@@ -28,6 +32,8 @@ from hub.io.places import Places
 from hub.io.trust import Gate
 from hub.messages import (
     AddAccount,
+    AuditAppend,
+    EventAppend,
     GetConfig,
     GetLogins,
     GetProfiles,
@@ -42,10 +48,14 @@ from hub.messages import (
     RemoveAccount,
     RemoveProfile,
     SetKey,
+    SettingsInbox,
     SwitchAccount,
 )
 from hub.providers.base import Provider
-from supervisors import Actor, Ref
+from supervisors import Actor, Answer, Ref
+
+Order = TypeVar("Order")
+A = TypeVar("A")
 
 _HELD_BACK = (
     "hub.toml has changed, and would now run, send or open something that you have not agreed to: it is not taken. "
@@ -59,7 +69,7 @@ _PATIENCE = 5.0
 """Seconds a question waits for programs that have not told their version yet: some take two."""
 
 
-class Settings(Actor[Any]):
+class Settings(Actor[SettingsInbox]):
     """Answers with the configuration; a file that changed is read again, and a bad one is refused with its place."""
 
     answers = (HubError,)
@@ -70,8 +80,8 @@ class Settings(Actor[Any]):
         load: Callable[[], Config],
         providers: Mapping[str, Provider],
         *,
-        audit: Ref[Any],
-        events: Ref[Any],
+        audit: Ref[AuditAppend],
+        events: Ref[EventAppend],
         clock: Callable[[], float],
         jobs: Jobs,
         gate: Gate | None = None,
@@ -100,41 +110,52 @@ class Settings(Actor[Any]):
             keys,
             self._profiles,
             errands,
-            audit,
-            events,
-            clock,
+            Outbox(events, clock, audit, patience=10.0),
             follow,
         )
         self._writing = trio.Lock()
 
-    async def handle(self, message: Any) -> Any:
+    async def handle(self, message: SettingsInbox) -> Answer | None:
         """Answer with the configuration, or with what it means for each provider; or change it.
 
         What takes programs and disks is answered later: the configuration in force is asked for often.
         """
         match message:
             case GetConfig():
-                return self._current()
+                return message.answer(self._current())
             case ProvidersConfigured():
-                return self.answer_later(self._describe())
+                return self.answer_later(message, self._describe())
             case GetLogins(providers=names):
-                return self.answer_later(self._logins(names))
+                return self.answer_later(message, self._logins(names))
             case GetProfiles():
-                return self.answer_later(trio.to_thread.run_sync(self._profiles.listed))
+                return self.answer_later(message, trio.to_thread.run_sync(self._profiles.listed))
             case GetVision():
-                return vision(self._current())
-            case PatchProvider() | SetKey() | PatchVision() | PutProfile() | RemoveProfile():
-                return self.answer_later(self._change(message))
-            case AddAccount() | SwitchAccount() | RemoveAccount():
-                return self.answer_later(self._change(message))
+                return message.answer(VisionConfig(**attrs.asdict(self._current().vision)))
             case Install():
-                return self.answer_later(self._writer.install(message))
+                return self.answer_later(message, self._writer.install(message))
             case LogIn():
-                return self.answer_later(self._writer.log_in(message))
+                return self.answer_later(message, self._writer.log_in(message))
             case ProviderChanged(name=name):
-                return self._probes.forget(name)
+                self._probes.forget(name)
+                return None
+            case PatchProvider():
+                return self.answer_later(message, self._alone(self._writer.patch_provider, message))
+            case SetKey():
+                return self.answer_later(message, self._alone(self._writer.set_key, message))
+            case AddAccount():
+                return self.answer_later(message, self._alone(self._writer.add_account, message))
+            case SwitchAccount():
+                return self.answer_later(message, self._alone(self._writer.switch_account, message))
+            case RemoveAccount():
+                return self.answer_later(message, self._alone(self._writer.remove_account, message))
+            case PutProfile():
+                return self.answer_later(message, self._alone(self._writer.put_profile, message))
+            case RemoveProfile():
+                return self.answer_later(message, self._alone(self._writer.remove_profile, message))
+            case PatchVision():
+                return self.answer_later(message, self._alone(self._writer.patch_vision, message))
             case _:
-                raise TypeError(f"{type(message).__name__} is not for the settings")
+                assert_never(message)
 
     def _current(self) -> Config:
         stamp = (*map(_stamp, self._files), self._gate and self._gate.stamp)
@@ -152,9 +173,10 @@ class Settings(Actor[Any]):
         self._current()
         return self._loaded.profiles
 
-    async def _change(self, order: Any) -> Any:
+    async def _alone(self, change: Callable[[Order], Awaitable[A]], order: Order) -> A:
+        """Change a file, one after the other."""
         async with self._writing:
-            return await self._writer.change(order)
+            return await change(order)
 
     async def _logins(self, names: Collection[str]) -> dict[tuple[str, str], bool | None]:
         config, now = self._current(), self._clock()
@@ -167,7 +189,7 @@ class Settings(Actor[Any]):
             look
         )  # it may be the first to need the providers, which imports them
 
-    async def _describe(self) -> list[dict[str, Any]]:
+    async def _describe(self) -> list[ProviderConfig]:
         config = self._current()
         known = await trio.to_thread.run_sync(
             dict, self._providers

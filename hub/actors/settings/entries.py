@@ -9,11 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import attrs
 
 from hub.actors.clock import iso
+from hub.api import providers as api
+from hub.api.providers import Chosen, ProviderAccount, ProviderConfig
 from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.login import Login
@@ -36,36 +37,40 @@ class Entries:
     providers: Mapping[str, Provider] = attrs.field(factory=load_all)
     """All there are: a key is one agent's among them."""
 
-    def entry(self, config: Config, provider: Provider, found: Probe | None, now: float) -> dict[str, Any]:
+    def entry(self, config: Config, provider: Provider, found: Probe | None, now: float) -> ProviderConfig:
         """One provider. `found` is None while its program has not answered."""
-        settings = config.provider(provider.name)
-        path = which(settings.program or provider.program)
+        settings = chosen(config, provider.name)
+        path = which(config.provider(provider.name).program or provider.program)
         accounts = config.accounts(provider.name)
         logins = [self.login(config, provider, account, now) for account in accounts]
-        return {
-            **chosen(config, provider.name),
-            "displayName": provider.display_name,
-            "install": {
-                "installed": bool(path),
-                "version": found.version if found is not None else "",
-                "path": path,
-                "command": " ".join(provider.install_command),
-            },
-            "auth": {
-                "loggedIn": logins[0] is not None and logins[0].good(now),
-                "method": logins[0].method if logins[0] is not None else "",
-                "loginCommand": " ".join(provider.login_command),
-                "expiresAt": _instant(logins[0]),
-                "keyNames": list(provider.key_names),
-                "keys": sorted(self.keys(provider)),
-            },
-            "capabilities": attrs.asdict(provider.capabilities),
-            "probe": found and _told(found),
-            "accounts": [
+        return ProviderConfig(
+            name=provider.name,
+            display_name=provider.display_name,
+            enabled=settings.enabled,
+            declared_cap=settings.declared_cap,
+            model=settings.model,
+            base_url=settings.base_url,
+            install=api.Install(
+                installed=bool(path),
+                version=found.version if found is not None else "",
+                path=path,
+                command=" ".join(provider.install_command),
+            ),
+            auth=api.Login(
+                logged_in=logins[0] is not None and logins[0].good(now),
+                method=logins[0].method if logins[0] is not None else "",
+                login_command=" ".join(provider.login_command),
+                expires_at=_instant(logins[0]),
+                key_names=list(provider.key_names),
+                keys=sorted(self.keys(provider)),
+            ),
+            capabilities=attrs.asdict(provider.capabilities),
+            probe=_shown(found) if found is not None else None,
+            accounts=[
                 account_row(account, login, now) for account, login in zip(accounts, logins, strict=True)
             ],
-            "activeAccount": accounts[0].label,
-        }
+            active_account=accounts[0].label,
+        )
 
     def login(self, config: Config, provider: Provider, account: Account, now: float) -> Login | None:
         """The login an agent of this account would use; one that has expired only where there is no better."""
@@ -136,48 +141,33 @@ class Entries:
         return {**keys, **mine, **provider.account_env(account)}
 
 
-def chosen(config: Config, name: str) -> dict[str, Any]:
+def chosen(config: Config, name: str) -> Chosen:
     """What the user has chosen for a provider, with what holds where nothing was chosen."""
     settings = config.provider(name)
-    return {
-        "name": name,
-        "enabled": name in config.enabled_providers([name]),
-        "declaredCap": settings.declared_cap or 0,
-        "model": settings.model,
-        "baseUrl": settings.base_url,
-    }
+    return Chosen(
+        name=name,
+        enabled=name in config.enabled_providers([name]),
+        declared_cap=settings.declared_cap or 0,
+        model=settings.model,
+        base_url=settings.base_url,
+    )
 
 
-def vision(config: Config) -> dict[str, Any]:
-    """What `GET /api/vision/config` serves."""
-    found = config.vision
-    return {
-        "enabled": found.enabled,
-        "provider": found.provider,
-        "model": found.model,
-        "baseUrl": found.base_url,
-        "maxPixels": found.max_pixels,
-    }
-
-
-def account_row(account: Account, login: Login | None, now: float) -> dict[str, Any]:
+def account_row(account: Account, login: Login | None, now: float) -> ProviderAccount:
     """An account as the API tells it."""
-    return {
-        "label": account.label,
-        "active": account.active,
-        "configDir": account.config_dir,
-        "loggedIn": login is not None and login.good(now),
-    }
+    return ProviderAccount(
+        label=account.label,
+        active=account.active,
+        config_dir=account.config_dir,
+        logged_in=login is not None and login.good(now),
+    )
 
 
 def _instant(login: Login | None) -> str | None:
     return iso(login.expires_at) if login is not None and login.expires_at is not None else None
 
 
-def _told(found: Probe) -> dict[str, Any]:
-    return {
-        "ok": found.ok,
-        "detail": found.detail,
-        "latencyMs": found.latency_ms,
-        "checkedAt": iso(found.checked_at),
-    }
+def _shown(found: Probe) -> api.Probe:
+    return api.Probe(
+        ok=found.ok, detail=found.detail, latency_ms=found.latency_ms, checked_at=iso(found.checked_at)
+    )

@@ -7,15 +7,15 @@ Must not: run anything but a command of the table in the adapters, or put a key 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import attrs
 
 from hub.actors.errand import Errand, Jobs
 from hub.actors.runs import InBackground, InTerminal
 from hub.actors.settings.entries import Entries
+from hub.api.jobs import Begun
 from hub.domain.account import Account
 from hub.domain.config.reader import Config
 from hub.domain.terminal import Command
@@ -39,7 +39,7 @@ class Errands:
     entries: Entries
     clock: Callable[[], float]
 
-    async def install(self, provider: Provider, *, background: bool) -> Mapping[str, Any]:
+    async def install(self, provider: Provider, *, background: bool) -> Begun:
         """Run the documented install.
 
         Raises:
@@ -57,9 +57,9 @@ class Errands:
             errand = self._in_terminal(title, provider, command, ended, keep=True)
         job = f"install {provider.name}"
         await self.jobs.start(job, errand)
-        return {**_told(job, provider, command, errand), "account": ""}
+        return _begun(job, provider, "", command, errand)
 
-    async def log_in(self, provider: Provider, account: Account) -> Mapping[str, Any]:
+    async def log_in(self, provider: Provider, account: Account) -> Begun:
         """Run the agent's own login, pointed at the account's directory.
 
         Raises:
@@ -75,7 +75,7 @@ class Errands:
         errand = self._in_terminal(title, provider, command, ended, keep=False)
         job = f"login {provider.name} {account.label}"
         await self.jobs.start(job, errand)
-        return {**_told(job, provider, command, errand), "account": account.label}
+        return _begun(job, provider, account.label, command, errand)
 
     def _in_terminal(
         self,
@@ -147,11 +147,7 @@ def login_command(config: Config, provider: Provider, account: Account) -> Comma
         raise HubError(Code.INVALID, f"{provider.name}: {error}.", hint="Correct it in hub.toml.") from error
 
 
-def _told(job: str, provider: Provider, command: Command, errand: Errand) -> dict[str, Any]:
+def _begun(job: str, provider: Provider, account: str, command: Command, errand: Errand) -> Begun:
     opened = errand.opened if isinstance(errand, InTerminal) else None
-    return {
-        "job": job,
-        "provider": provider.name,
-        "command": command.text(),
-        "terminal": opened.program if opened is not None else "",
-    }
+    terminal = opened.program if opened is not None else ""
+    return Begun(job=job, provider=provider.name, account=account, command=command.text(), terminal=terminal)

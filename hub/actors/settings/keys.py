@@ -7,10 +7,10 @@ Must not: read a key, or let its value into an answer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
+from hub.api.providers import KeySet
 from hub.errors import Code, HubError
 from hub.io.agent_keys import kept_as
 from hub.io.config_patch import Watch, unwatched
@@ -28,7 +28,7 @@ class KeyFile:
     providers: Mapping[str, Provider]
     follow: Watch = unwatched
 
-    def put(self, order: SetKey) -> dict[str, Any]:
+    def put(self, order: SetKey) -> KeySet:
         """Keep a key for one agent, or take it out.
 
         Raises:
@@ -40,7 +40,7 @@ class KeyFile:
         write_env(self.places.dotenv, place, order.value or None, [*self._names(), place])
         after = {name: value for name, value in before.items() if name != place}
         self.follow(before, {**after, **({place: order.value} if order.value else {})})
-        return {"provider": provider.name, "name": variable, "set": bool(order.value)}
+        return KeySet(provider=provider.name, name=variable, set=bool(order.value))
 
     def _owner(self, name: str) -> tuple[Provider, str]:
         """Whose key is meant, and the variable it stands in; for a provider it is the first of its names."""

@@ -7,12 +7,15 @@ Must not: change one of `hub.toml`, or decide what a profile may be (`hub.domain
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
 
 import attrs
 
+from hub.api import profiles as api
+from hub.api.convert import structure, unstructure
+from hub.api.profiles import ProfileDone
+from hub.api.tables import read_profile
 from hub.domain.config.model import Profile
-from hub.domain.config.profiles import read, removed, together, told, upserted
+from hub.domain.config.profiles import removed, together, upserted
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError
 from hub.io.places import Places
@@ -37,33 +40,33 @@ class Profiles:
             return config
         return attrs.evolve(config, profiles=together(config.profiles, stored))
 
-    def listed(self) -> list[dict[str, Any]]:
-        """What `GET /api/profiles` serves.
+    def listed(self) -> list[api.Profile]:
+        """All there are.
 
         Raises:
             HubError: STATE_CORRUPT; the file cannot be read.
         """
-        return [told(profile) for profile in together(self.configured(), read_stored(self.places))]
+        return [_shown(profile) for profile in together(self.configured(), read_stored(self.places))]
 
-    def put(self, order: PutProfile) -> dict[str, Any]:
+    def put(self, order: PutProfile) -> ProfileDone:
         """Store a profile in the place of the one of its name, or beside the others.
 
         Raises:
             HubError: INVALID with every problem; nothing has changed.
         """
-        given = read(order.profile, self.providers)
+        given = read_profile(order.profile, self.providers)
         stored = self._stored_or_anew()
         replace_stored(self.places, upserted(self.configured(), stored, given))
-        return told(given)
+        return ProfileDone(deleted=False, **attrs.asdict(_shown(given)))
 
-    def remove(self, order: RemoveProfile) -> dict[str, Any]:
+    def remove(self, order: RemoveProfile) -> ProfileDone:
         """Forget a profile.
 
         Raises:
             HubError: NOT_FOUND or INVALID; nothing has changed.
         """
         replace_stored(self.places, removed(self.configured(), read_stored(self.places), order.name))
-        return {"name": order.name}
+        return ProfileDone(deleted=True, name=order.name)
 
     def _stored_or_anew(self) -> tuple[Profile, ...]:
         try:
@@ -73,3 +76,7 @@ class Profiles:
                 raise
             put_aside(self.places)
             return ()
+
+
+def _shown(profile: Profile) -> api.Profile:
+    return structure(unstructure(profile), api.Profile)

@@ -7,10 +7,20 @@ Tests: tests/hub/domain/code/test_symbol.py, tests/hub/domain/code/test_linear.p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
-from hub.domain.code.language import LINE, Found, Language, Span, kinds_of
+from hub.domain.code.language import (
+    APOSTROPHES,
+    COMMENT,
+    LINE,
+    QUOTED,
+    Found,
+    Language,
+    Pattern,
+    Span,
+    kinds_of,
+)
+from hub.domain.patterns import late
 
 _NAME = rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+"
 _EXPORT = rb"(?:export[ \t]++(?:default[ \t]++)?)?"
@@ -30,25 +40,24 @@ _TYPED = (
     rb"|(?:const[ \t]++)?enum[ \t]++(?P<enum>%(name)s)"
     rb"|(?:namespace|module)[ \t]++(?P<namespace>%(name)s(?>(?:\.%(name)s)*))"
 ) % {b"name": _NAME}
-_JS = re.compile(LINE + rb"(?:%b(?:%b)|%b)" % (_EXPORT, _SHARED, _ASSIGNED))
-_TS = re.compile(
+_JS = late(LINE + rb"(?:%b(?:%b)|%b)" % (_EXPORT, _SHARED, _ASSIGNED))
+_TS = late(
     LINE
     + rb"(?:(?>(?:@[\w.]++(?:\([^)\n]*+\))?[ \t]++)*)%b(?:declare[ \t]++)?(?:%b|%b)|%b)"
     % (_EXPORT, _TYPED, _SHARED, _ASSIGNED)
 )
-_ONE_LINE = re.compile(rb"[ \t]*+,[ \t]*+(%b)(?=[ \t]*+[,;:=\r\n])" % _NAME)
+_ONE_LINE = late(rb"[ \t]*+,[ \t]*+(%b)(?=[ \t]*+[,;:=\r\n])" % _NAME)
 _LAST_COMMA = rb",[ \t]*+(?://[^\n]*+|\r)?(?:\n|\Z)"
-_CONTINUES = re.compile(
+_CONTINUES = late(
     rb"(?>(?:[^\n,]|(?!%(comma)s),)*)%(comma)s[ \t]++(%(name)s)[ \t]*+(?=[=,;])(?!=[=>])"
     % {b"comma": _LAST_COMMA, b"name": _NAME}
 )
 
 
-def _finder(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[Found]]:
-    kinds = kinds_of(pattern)
-
+def _finder(pattern: Pattern) -> Callable[[bytes], Iterator[Found]]:
     def find(text: bytes) -> Iterator[Found]:
-        for match in pattern.finditer(text):
+        kinds = kinds_of(pattern)
+        for match in pattern().finditer(text):
             group = match.lastindex or 0
             kind = kinds[group]
             yield match.start(group), kind, match[group]
@@ -62,30 +71,30 @@ def _others(text: bytes, at: int) -> Iterator[Found]:
     """The names after the first of `var a, b` and of a declaration with one name a line."""
     if text.find(b",", at, _line_end(text, at)) < 0:
         return  # mostly so, and told in a tenth of the time that the patterns take
-    while more := _ONE_LINE.match(text, at) or _CONTINUES.match(text, at):
+    while more := _ONE_LINE().match(text, at) or _CONTINUES().match(text, at):
         yield more.start(1), "variable", more[1]
         at = more.end()
 
 
 _TEXT = (
-    rb"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)|\"(?>(?:[^\"\\\n]|\\(?s:.))*)\"?|'(?>(?:[^'\\\n]|\\(?s:.))*)'?|(?P<edge>[%b])"
+    rb"%b|%b|%b|(?P<edge>[%%b])"
     rb"|(?P<slash>(?:(?<![\w$)\]}\s])|(?<=\n)|(?<=\breturn))[ \t]*+/(?![/*]))"
-)
-_TOKEN = re.compile(_TEXT % b"`")
-_IN_TEMPLATE = re.compile(_TEXT % b"`{}")
-_PATTERN = re.compile(rb"(?>(?:[^/\\\[\n]|\\.|\[(?>(?:[^\]\\\n]|\\.)*)\])+)/")
-_TEMPLATE = re.compile(rb"(?>(?:[^`\\$]|\\(?s:.)|\$(?!\{))*)(`|\$\{|\Z|\\)")
+) % (COMMENT, QUOTED, APOSTROPHES)
+_TOKEN = late(_TEXT % b"`")
+_IN_TEMPLATE = late(_TEXT % b"`{}")
+_PATTERN = late(rb"[^/\\\[\n]*+(?>(?:(?:\\.|\[[^\]\\\n]*+(?>(?:\\.[^\]\\\n]*+)*)\])[^/\\\[\n]*+)*)/")
+_TEMPLATE = late(rb"(?>(?:[^`\\$]|\\(?s:.)|\$(?!\{))*)(`|\$\{|\Z|\\)")
 
 
 def _opaque(text: bytes) -> Iterator[Span]:
     """A template holds code, which holds templates: `stack` counts the open braces of each level but the first."""
     stack = [0]
     at = no_pattern = 0
-    while token := (_IN_TEMPLATE if len(stack) > 1 else _TOKEN).search(text, at):
+    while token := (_IN_TEMPLATE if len(stack) > 1 else _TOKEN)().search(text, at):
         start, at = token.span()
         edge = token["edge"]
         if token["slash"]:
-            pattern = _PATTERN.match(text, at) if at >= no_pattern else None
+            pattern = _PATTERN().match(text, at) if at >= no_pattern else None
             if pattern:
                 at = pattern.end()
             elif (
@@ -99,7 +108,7 @@ def _opaque(text: bytes) -> Iterator[Span]:
         elif edge:
             if edge == b"}":
                 stack.pop()
-            part = _TEMPLATE.match(text, at)
+            part = _TEMPLATE().match(text, at)
             at = part.end() if part else len(text)
             if part and part[1] == b"${":
                 stack.append(0)

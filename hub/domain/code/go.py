@@ -7,7 +7,6 @@ Tests: tests/hub/domain/code/test_symbol.py, tests/hub/domain/code/test_linear.p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from hub.domain.code.language import (
@@ -21,24 +20,25 @@ from hub.domain.code.language import (
     by_tokens,
     kinds_of,
 )
+from hub.domain.patterns import late
 
-_DEFINITION = re.compile(
+_DEFINITION = late(
     LINE + rb"(?:func[ \t]++(?:\([^)\n]*+\)[ \t]*+(?P<method>%(name)s)|(?P<function>%(name)s))"
     rb"|type[ \t]++(?P<type>%(name)s)"
     rb"|const[ \t]++(?P<constant>%(name)s)|var[ \t]++(?P<variable>%(name)s)"
     rb"|(?P<group>type|const|var)[ \t]*+\()" % {b"name": NAME}
 )
-_MORE = re.compile(rb"[ \t]*+,[ \t]*+(%b)" % NAME)
-_MEMBER = re.compile(rb"\n\t(%b)(?=([ \t]*+,)?)" % NAME)
-_KINDS = kinds_of(_DEFINITION)
+_MORE = late(rb"[ \t]*+,[ \t]*+(%b)" % NAME)
+_MEMBER = late(rb"\n\t(%b)(?=([ \t]*+,)?)" % NAME)
 _GROUPS = {b"type": "type", b"const": "constant", b"var": "variable"}
 
 
 def _find(text: bytes) -> Iterator[Found]:
     end = 0
-    for match in _DEFINITION.finditer(text):
+    kinds = kinds_of(_DEFINITION)
+    for match in _DEFINITION().finditer(text):
         group = match.lastindex or 0
-        kind, at = _KINDS[group], match.start(group)
+        kind, at = kinds[group], match.start(group)
         if at < end:
             continue  # a template's text in a group of variables
         if kind != "group":
@@ -49,7 +49,7 @@ def _find(text: bytes) -> Iterator[Found]:
         end = text.find(b"\n)", match.end())
         end = len(text) if end < 0 else end
         kind = _GROUPS[match[group]]
-        for member in _MEMBER.finditer(text, match.end(), end):
+        for member in _MEMBER().finditer(text, match.end(), end):
             yield member.start(1), kind, member[1]
             if member.lastindex == 2:  # noqa: PLR2004  # the comma's group
                 yield from _others(text, member.end(), kind)
@@ -57,7 +57,7 @@ def _find(text: bytes) -> Iterator[Found]:
 
 def _others(text: bytes, at: int, kind: str) -> Iterator[Found]:
     """The names after the first of `a, b = 1, 2`."""
-    while more := _MORE.match(text, at):
+    while more := _MORE().match(text, at):
         yield more.start(1), kind, more[1]
         at = more.end()
 
@@ -68,5 +68,5 @@ GO = Language(
     find=_find,
     toggles=(b"`",),
     pairs=((b"/*", b"*/"),),
-    opaque=by_tokens(re.compile(rb"%b|%b|`[^`]*+`?|%b" % (COMMENT, QUOTED, APOSTROPHES))),
+    opaque=by_tokens(late(rb"%b|%b|`[^`]*+`?|%b" % (COMMENT, QUOTED, APOSTROPHES))),
 )

@@ -9,10 +9,10 @@ module or not, and Ruby's `require_relative 'a'` is `./a`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from hub.domain.code.language import Found
+from hub.domain.patterns import late
 
 MAX_IMPORTS = 1000
 """Of one file."""
@@ -20,30 +20,30 @@ MAX_NAME = 300
 """Bytes; what is longer is no name."""
 _KIND = "import"
 
-_PYTHON = re.compile(
+_PYTHON = late(
     rb"\n[ \t]*+(?:import[ \t]++(?P<whole>[\w\x80-\xff][^\n;#]*+)"
     rb"|from[ \t]++(?P<base>[\w\x80-\xff.]++)[ \t]++import\b[ \t]*+(?:\((?P<many>[^)]*+)|(?P<some>[^\n;#(]++)))"
 )
-_REMARK = re.compile(rb"#[^\n]*+|\\")
-_GO = re.compile(rb"\nimport[ \t]*+(?:\((?P<group>[^)]*+)|(?:[\w.]++[ \t]++)?[\"`](?P<one>[^\"`\n]++)[\"`])")
-_GO_MEMBER = re.compile(rb"\n[ \t]*+(?:[\w.]++[ \t]++)?[\"`](?P<one>[^\"`\n]++)[\"`]")
-_RUST = re.compile(
+_REMARK = late(rb"#[^\n]*+|\\")
+_GO = late(rb"\nimport[ \t]*+(?:\((?P<group>[^)]*+)|(?:[\w.]++[ \t]++)?[\"`](?P<one>[^\"`\n]++)[\"`])")
+_GO_MEMBER = late(rb"\n[ \t]*+(?:[\w.]++[ \t]++)?[\"`](?P<one>[^\"`\n]++)[\"`]")
+_RUST = late(
     rb"\n[ \t]*+(?:pub(?:\([^)\n]*+\))?[ \t]++)?(?:use[ \t]++(?P<use>[^;]{1,2000}+);"
     rb"|mod[ \t]++(?P<mod>\w++)[ \t]*+;|extern[ \t]++crate[ \t]++(?P<crate>\w++))"
 )
-_RUST_TOKEN = re.compile(rb"//[^\n]*+|\bas[ \t]++\w++|(?:r#)?\w++|[{},]")
-_JAVA = re.compile(rb"\nimport[ \t]++(?P<static>static[ \t]++)?(?P<name>[\w$.*\x80-\xff]++)[ \t]*+;")
-_RUBY = re.compile(
+_RUST_TOKEN = late(rb"//[^\n]*+|\bas[ \t]++\w++|(?:r#)?\w++|[{},]")
+_JAVA = late(rb"\nimport[ \t]++(?P<static>static[ \t]++)?(?P<name>[\w$.*\x80-\xff]++)[ \t]*+;")
+_RUBY = late(
     rb"\n[ \t]*+(?:(?P<near>require_relative)|require|autoload[ \t(]++:\w++,)[ \t(]*+[\"'](?P<name>[^\"'\n#]++)[\"']"
 )
-_SCRIPT = re.compile(
+_SCRIPT = late(
     rb"\n[ \t]*+(?:import|export)(?![\w$.(])(?P<what>[^;'\"`()=]{0,4000}+)[\"'](?P<name>[^\"'\n]++)[\"']"
 )
 _CALLS = tuple(
-    re.compile(rb"%b[ \t]*+\([ \t]*+[\"'](?P<name>[^\"'\n]++)[\"'][ \t]*+\)" % word)
+    late(rb"%b[ \t]*+\([ \t]*+[\"'](?P<name>[^\"'\n]++)[\"'][ \t]*+\)" % word)
     for word in (b"require", b"import")
 )
-_BEFORE_CALL = re.compile(rb"[\w$.]")
+_BEFORE_CALL = late(rb"[\w$.]")
 
 
 def names(finds: Iterable[Found]) -> list[str]:
@@ -53,24 +53,24 @@ def names(finds: Iterable[Found]) -> list[str]:
 
 
 def _python(text: bytes) -> Iterator[Found]:
-    for match in _PYTHON.finditer(text):
-        listed = _REMARK.sub(b" ", match["whole"] or match["many"] or match["some"] or b"")
+    for match in _PYTHON().finditer(text):
+        listed = _REMARK().sub(b" ", match["whole"] or match["many"] or match["some"] or b"")
         for part in listed.split(b","):
             for name in part.split()[:1]:
                 yield match.start() + 1, _KIND, b"%b:%b" % (match["base"], name) if match["base"] else name
 
 
 def _go(text: bytes) -> Iterator[Found]:
-    for match in _GO.finditer(text):
+    for match in _GO().finditer(text):
         if match["one"]:
             yield match.start() + 1, _KIND, match["one"]
         else:
-            for member in _GO_MEMBER.finditer(text, *match.span("group")):
+            for member in _GO_MEMBER().finditer(text, *match.span("group")):
                 yield match.start() + 1, _KIND, member["one"]
 
 
 def _rust(text: bytes) -> Iterator[Found]:
-    for match in _RUST.finditer(text):
+    for match in _RUST().finditer(text):
         if match["use"]:
             for path in _used(match["use"]):
                 yield match.start() + 1, _KIND, path
@@ -83,7 +83,7 @@ def _used(tree: bytes) -> Iterator[bytes]:
     path: list[bytes] = []
     above: list[list[bytes]] = []
     fresh = True
-    for token in _RUST_TOKEN.findall(tree):
+    for token in _RUST_TOKEN().findall(tree):
         if token == b"{":
             above.append([*path])
         elif token in {b",", b"}"}:
@@ -100,13 +100,13 @@ def _used(tree: bytes) -> Iterator[bytes]:
 
 
 def _java(text: bytes) -> Iterator[Found]:
-    for match in _JAVA.finditer(text):
+    for match in _JAVA().finditer(text):
         name = match["name"].rpartition(b".")[0] if match["static"] else match["name"]
         yield match.start() + 1, _KIND, name
 
 
 def _ruby(text: bytes) -> Iterator[Found]:
-    for match in _RUBY.finditer(text):
+    for match in _RUBY().finditer(text):
         yield match.start() + 1, _KIND, b"./" + match["name"] if match["near"] else match["name"]
 
 
@@ -114,15 +114,15 @@ def _script(text: bytes) -> Iterator[Found]:
     """What is imported, and what is exported again; `require` and `import` may also stand in the middle of a line."""
     found = [
         (match.start() + 1, _KIND, match["name"])
-        for match in _SCRIPT.finditer(text)
+        for match in _SCRIPT().finditer(text)
         if not match["what"].strip() or match["what"].rstrip().endswith(b"from")
     ]
     for pattern in _CALLS:
-        calls = pattern.finditer(text)
+        calls = pattern().finditer(text)
         found += [
             (call.start(), _KIND, call["name"])
             for call in calls
-            if not _BEFORE_CALL.match(text, call.start() - 1)
+            if not _BEFORE_CALL().match(text, call.start() - 1)
         ]
     yield from sorted(found)
 

@@ -7,12 +7,11 @@ Tests: tests/hub/domain/code/test_symbol.py, tests/hub/domain/code/test_linear.p
 
 from __future__ import annotations
 
-import re
-
 from hub.domain.code.language import APOSTROPHES, COMMENT, LINE, QUOTED, Language, by_pattern, by_tokens
+from hub.domain.patterns import late
 
 _NAME = rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+"
-_DEFINITION = re.compile(
+_DEFINITION = late(
     LINE + rb"(?:(?>(?:@(?!interface\b)[\w.]++(?:[ \t]*+\((?>(?:[^()\n]|\([^()\n]*+\))*)\))?"
     rb"|/\*[^*\n]*+\*/"  # as in `/* package */ class`
     rb"|public|protected|private|abstract|final|static|sealed|non-sealed|strictfp)[ \t]++)*)"
@@ -29,5 +28,5 @@ JAVA = Language(
     find=by_pattern(_DEFINITION),
     toggles=(b'"""',),
     pairs=((b"/*", b"*/"),),
-    opaque=by_tokens(re.compile(rb"%b|%b|%b|%b" % (COMMENT, _BLOCK, QUOTED, APOSTROPHES))),
+    opaque=by_tokens(late(rb"%b|%b|%b|%b" % (COMMENT, _BLOCK, QUOTED, APOSTROPHES))),
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 import attrs
 
@@ -21,9 +22,9 @@ LINE = rb"\n(?=[\w@#$/\x80-\xff])"
 NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*+"
 COMMENT = rb"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)"
 """A comment of the C family."""
-QUOTED = rb"\"(?>(?:[^\"\\\n]|\\(?s:.))*)\"?"
+QUOTED = rb"\"[^\"\\\n]*+(?>(?:\\(?s:.)[^\"\\\n]*+)*)\"?"
 """A string in double quotes that ends with its line at the latest, unless the newline is escaped."""
-APOSTROPHES = rb"'(?>(?:[^'\\\n]|\\(?s:.))*)'?"
+APOSTROPHES = rb"'[^'\\\n]*+(?>(?:\\(?s:.)[^'\\\n]*+)*)'?"
 
 
 Found = tuple[int, str, bytes]
@@ -52,27 +53,32 @@ class Language:
     """Files of the language that have no suffix."""
 
 
-def by_pattern(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterable[Found]]:
+Pattern = Callable[[], re.Pattern[bytes]]
+"""As `late` gives it: most projects have few languages."""
+
+
+def by_pattern(pattern: Pattern) -> Callable[[bytes], Iterable[Found]]:
     """Finds by one alternation: the group that took part is the name, and the group's name the kind."""
-    kinds = kinds_of(pattern)
 
     def find(text: bytes) -> Iterator[Found]:
-        for match in pattern.finditer(text):
+        kinds = kinds_of(pattern)
+        for match in pattern().finditer(text):
             group = match.lastindex or 0
             yield match.start(group), kinds[group], match[group]
 
     return find
 
 
-def kinds_of(pattern: re.Pattern[bytes]) -> tuple[str, ...]:
+@cache
+def kinds_of(pattern: Pattern) -> tuple[str, ...]:
     """What each group of such an alternation finds, by its number.
 
     A group's name must be unique: digits at its end do not belong to the kind.
     """
-    named = {number: name.rstrip("0123456789") for name, number in pattern.groupindex.items()}
-    return tuple(named.get(number, "") for number in range(pattern.groups + 1))
+    named = {number: name.rstrip("0123456789") for name, number in pattern().groupindex.items()}
+    return tuple(named.get(number, "") for number in range(pattern().groups + 1))
 
 
-def by_tokens(pattern: re.Pattern[bytes]) -> Callable[[bytes], Iterator[Span]]:
+def by_tokens(pattern: Pattern) -> Callable[[bytes], Iterator[Span]]:
     """Reads a text by an alternation of all strings and comments that the language has."""
-    return lambda text: map(re.Match.span, pattern.finditer(text))
+    return lambda text: map(re.Match.span, pattern().finditer(text))

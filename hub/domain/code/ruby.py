@@ -12,10 +12,11 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from hub.domain.code.language import Found, Language, Span, kinds_of
+from hub.domain.patterns import late
 
 _CONST = rb"[A-Z\x80-\xff][\w\x80-\xff]*+"
 _PATH = rb"(?:::)?%(const)s(?>(?:::%(const)s)*)" % {b"const": _CONST}
-_DEFINITION = re.compile(
+_DEFINITION = late(
     rb"\n(?=[ \t]*+(?:class|module)[ \t]|[\w:\x80-\xff])"
     rb"(?:[ \t]*+(?:class[ \t]++(?P<class>%(path)s)|module[ \t]++(?P<module>%(path)s))"
     rb"|(?:(?:private|public|protected|private_class_method|module_function)[ \t]++)?"
@@ -23,15 +24,15 @@ _DEFINITION = re.compile(
     rb"(?P<method>[A-Za-z_\x80-\xff][\w\x80-\xff]*+(?:[?!]|=(?=[ \t]*+\())?|[+*/%%<>=!~^&|\[\]`@-]++)"
     rb"|(?P<constant>%(path)s)[ \t]*+(?:\|\||&&)?=(?![=~>]))" % {b"path": _PATH, b"const": _CONST}
 )
-_KINDS = kinds_of(_DEFINITION)
 
 
 def _find(text: bytes) -> Iterator[Found]:
     # Each class or module that is open: its indent, and whether it is a name space.
     spaces: list[tuple[int, bool]] = []
-    for match in _DEFINITION.finditer(text):
+    kinds = kinds_of(_DEFINITION)
+    for match in _DEFINITION().finditer(text):
         group = match.lastindex or 0
-        at, kind, name = match.start(group), _KINDS[group], match[group]
+        at, kind, name = match.start(group), kinds[group], match[group]
         if kind not in {"class", "module"}:
             yield at, kind, name
             continue
@@ -44,24 +45,24 @@ def _find(text: bytes) -> Iterator[Found]:
         spaces.append((indent, top and kind == "module"))
 
 
-_TOKEN = re.compile(
+_TOKEN = late(
     rb"\n=begin\b(?s:.*?)(?:\n=end\b[^\n]*+|\Z)|\n__END__\r?\n(?s:.*)|#[^\n]*+|\?[\"'`#](?!\w)|\$[\"'`]"
     rb"|(?P<here><<(?:[~-]([\"'`]?)(?P<mark>[A-Za-z_]\w*+)\2|([\"'`]?)(?P<upper>[A-Z_]\w*+)\4))"
     rb"|\"(?>(?:[^\"\\]|\\(?s:.))*)\"?|'(?>(?:[^'\\]|\\(?s:.))*)'?|`(?>(?:[^`\\]|\\(?s:.))*)`?"
     rb"|(?<=[\s(,=\[{])%[qQwWiIxrs]?(?P<open>[{(\[<|!/])"
     rb"|(?<=[(,=~|&!{;])[ \t]*+/(?>(?:[^/\\\n]|\\.)+)/"
 )
-_END = re.compile(rb"\n[ \t]*+([A-Za-z_]\w*+)\r?(?=\n|\Z)")
+_END = late(rb"\n[ \t]*+([A-Za-z_]\w*+)\r?(?=\n|\Z)")
 """A line that may end a here-document."""
 _CLOSE = {b"{": b"}", b"(": b")", b"[": b"]", b"<": b">"}
 
 
 def _opaque(text: bytes) -> Iterator[Span]:
     ends: dict[bytes, list[Span]] = {}
-    for line in _END.finditer(text):
+    for line in _END().finditer(text):
         ends.setdefault(line[1], []).append(line.span())
     at = 0
-    while token := _TOKEN.search(text, at):
+    while token := _TOKEN().search(text, at):
         start, at = token.span()
         if token["here"]:
             start, at = _document(text, at, ends.get(token["mark"] or token["upper"], []))

@@ -12,6 +12,8 @@ strings and comments of the file read in turn.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -46,17 +48,10 @@ def outside(table: Language, text: bytes, finds: list[Found]) -> list[Found]:
 
 def _odd(text: bytes, finds: Sequence[Found], toggle: bytes) -> bool:
     """Whether a find, or the end, has an odd number of quotation marks before it."""
-    ahead = text.find(toggle) if finds else -1
-    if ahead < 0:
+    if not finds or toggle not in text:
         return False
-    for at, _, _ in finds:
-        if ahead < at:
-            if text.count(toggle, ahead, at) & 1:
-                return True
-            ahead = text.find(toggle, at)
-            if ahead < 0:
-                return False
-    return bool(text.count(toggle, ahead) & 1)
+    marks = [mark.start() for mark in re.finditer(re.escape(toggle), text)]
+    return len(marks) % 2 == 1 or any(bisect_left(marks, at) % 2 for at, _, _ in finds)
 
 
 def _open(text: bytes, finds: Sequence[Found], opener: bytes, closer: bytes) -> bool:

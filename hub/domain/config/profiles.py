@@ -6,43 +6,23 @@ Must not: open a file, or choose from a chain (`hub.domain.routing` does).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
-import attrs
-
-from hub.domain.config import schema
 from hub.domain.config.model import Profile
-from hub.domain.config.schema import Problem
+from hub.domain.config.schema import Problem, invalid
 from hub.errors import Code, HubError
 
 MAX_PROFILES = 200
 
 
-def told(profile: Profile) -> dict[str, Any]:
-    """A profile as plain values: what the API answers, and what a file keeps."""
-    found = attrs.asdict(profile)
-    return {
-        schema.key_of(field): list(found[field.name])
-        if isinstance(found[field.name], tuple)
-        else found[field.name]
-        for field in attrs.fields(Profile)
-    }
-
-
-def read(raw: Mapping[str, Any], providers: Collection[str]) -> Profile:
-    """A profile of its plain values.
+def check(profile: Profile, providers: Collection[str]) -> None:
+    """Refuse a profile whose chain names no provider.
 
     Raises:
         HubError: INVALID with every problem.
     """
-    problems: list[Problem] = []
-    found = schema.table(Profile)(raw, (), problems)
-    if isinstance(found, Profile):
-        problems.extend(_unknown(found, providers))
-    if problems or not isinstance(found, Profile):
-        raise _invalid(problems)
-    return found
+    if problems := list(_unknown(profile, providers)):
+        raise invalid(problems)
 
 
 def together(configured: Sequence[Profile], stored: Sequence[Profile]) -> tuple[Profile, ...]:
@@ -83,7 +63,7 @@ def removed(configured: Sequence[Profile], stored: Sequence[Profile], name: str)
 
 def _insist_stored(configured: Sequence[Profile], name: str) -> None:
     if name in [profile.name for profile in configured]:
-        raise _invalid(
+        raise invalid(
             [
                 Problem(
                     ("name",), "is a profile of hub.toml; change it there, or take it out: under [[profiles]]"
@@ -97,9 +77,3 @@ def _unknown(profile: Profile, providers: Collection[str]) -> Iterator[Problem]:
     for index, name in enumerate(profile.chain):
         if name not in providers:
             yield Problem(("chain", index), f"{name!r} is no provider; known are {known}")
-
-
-def _invalid(problems: Sequence[Problem]) -> HubError:
-    errors = [{"path": f"$.{problem.where}", "message": problem.text} for problem in problems]
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return HubError(Code.INVALID, f"{errors[0]['path']}: {errors[0]['message']}{more}", errors=errors)

@@ -1,14 +1,14 @@
-# ruff: noqa: RUF009  # `setting` makes an attrs field
+# ruff: noqa: RUF009  # attrs fields of frozen values
 """The configuration: all tables of `hub.toml` together.
 
-Owns: the reading of a text into `Config`, and the questions the daemon asks of it.
-Must not: open a file, look at the environment, or decide which layer wins (`hub.io.config_file` does).
+Owns: `Config`, the questions the daemon asks of it, and what no table may say beside the others.
+Must not: read a text (`hub.api.tables` does), or decide which layer wins (`hub.io.config_file` does).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import attrs
 
@@ -26,9 +26,9 @@ from hub.domain.config.model import (
     Session,
     Terminal,
     Vision,
-    provider_name_problem,
 )
-from hub.domain.config.schema import Problem, each, named, setting, table
+from hub.domain.config.schema import Problem
+from hub.domain.config.values import TABLE, TABLES, Provider
 from hub.errors import Code, HubError
 
 AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "demo-first", "demo-second")
@@ -49,18 +49,18 @@ class Silence(Protocol):
 class Config:
     """All settings; every table may be left out."""
 
-    server: Server = setting(table(Server), Server)
-    session: Session = setting(table(Session), Session)
-    providers: Mapping[str, ProviderSettings] = setting(
-        named(table(ProviderSettings), provider_name_problem), dict
+    server: Annotated[Server, TABLE] = Server()
+    session: Annotated[Session, TABLE] = Session()
+    providers: Annotated[Mapping[Provider, Annotated[ProviderSettings, TABLE]], TABLE] = attrs.field(
+        factory=dict
     )
-    profiles: tuple[Profile, ...] = setting(each(table(Profile), "an array of tables"), ())
-    pipelines: tuple[Pipeline, ...] = setting(each(table(Pipeline), "an array of tables"), ())
-    terminal: Terminal = setting(table(Terminal), Terminal)
-    approvals: tuple[ApprovalRule, ...] = setting(each(table(ApprovalRule), "an array of tables"), ())
-    vision: Vision = setting(table(Vision), Vision)
-    redaction: Redaction = setting(table(Redaction), Redaction)
-    detect: Detect = setting(table(Detect), Detect)
+    profiles: Annotated[tuple[Annotated[Profile, TABLE], ...], TABLES] = ()
+    pipelines: Annotated[tuple[Annotated[Pipeline, TABLE], ...], TABLES] = ()
+    terminal: Annotated[Terminal, TABLE] = Terminal()
+    approvals: Annotated[tuple[Annotated[ApprovalRule, TABLE], ...], TABLES] = ()
+    vision: Annotated[Vision, TABLE] = Vision()
+    redaction: Annotated[Redaction, TABLE] = Redaction()
+    detect: Annotated[Detect, TABLE] = Detect()
 
     def provider(self, name: str) -> ProviderSettings:
         """The provider's settings, the defaults when it has none; `script` is among its `options`."""
@@ -74,7 +74,8 @@ class Config:
 
         Where none is marked active the first is; where none is configured there is the agent's own default.
         """
-        found = self.provider(name).accounts or (Account(DEFAULT_ACCOUNT),)
+        provider = self.provider(name)
+        found = provider.accounts or (Account(DEFAULT_ACCOUNT, concurrency=provider.concurrency),)
         ordered = sorted(found, key=lambda account: not account.active)
         return tuple(attrs.evolve(account, active=rank == 0) for rank, account in enumerate(ordered))
 
@@ -85,10 +86,10 @@ class Config:
     def amended_by(self, other: Config) -> Config:
         """This configuration with the other's accounts and rules; this very one, where they are the same."""
         names = {*self.providers, *other.providers}
-        changed = {n for n in names if self.provider(n).accounts != other.provider(n).accounts}
+        changed = {n for n in names if _logins(self.provider(n)) != _logins(other.provider(n))}
         if not changed and self.approvals == other.approvals:
             return self
-        new = {n: attrs.evolve(self.provider(n), accounts=other.provider(n).accounts) for n in changed}
+        new = {n: attrs.evolve(self.provider(n), **_logins(other.provider(n))) for n in changed}
         return attrs.evolve(self, providers={**self.providers, **new}, approvals=other.approvals)
 
     def enabled_providers(self, known: Iterable[str]) -> tuple[str, ...]:
@@ -138,73 +139,7 @@ class Config:
         return chosen if chosen is not None else known[name].silent_after
 
 
-def parse_config(text: str, name: str = "hub.toml") -> Config:
-    """Read a configuration.
-
-    Args:
-        text: TOML.
-        name: What to call the file in a problem.
-
-    Raises:
-        HubError: CONFIG_INVALID with `line`, `column` and, for what does not validate, `errors`: one
-            `{path, message, line, column}` for each problem, all at once.
-    """
-    return read_config(parse_toml(text, name), name, text)
-
-
-def parse_toml(text: str, name: str = "hub.toml") -> dict[str, Any]:
-    """The raw tables of a text.
-
-    Raises:
-        HubError: CONFIG_INVALID with `line` and `column`.
-    """
-    if not text:
-        return {}
-    import tomllib  # noqa: PLC0415  # its patterns cost a short command more than most settings
-
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        line, column, words = schema.syntax_problem(error, text)
-        errors = [{"path": "", "message": words, "line": line, "column": column}]
-        raise HubError(
-            Code.CONFIG_INVALID, f"{name}:{line}:{column}: {words}", line=line, column=column, errors=errors
-        ) from error
-
-
-def read_config(raw: Mapping[str, Any], name: str, text: str | None = None) -> Config:
-    """Read raw tables; `text` is where they come from, to tell lines.
-
-    Raises:
-        HubError: CONFIG_INVALID; see `parse_config`.
-    """
-    problems: list[Problem] = []
-    found = table(Config)(raw, (), problems)
-    if isinstance(found, Config):
-        problems.extend(_contradictions(found))
-    if not problems:
-        assert isinstance(found, Config)  # noqa: S101  # no problem means that it was read
-        return found
-    raise invalid(problems, name, text)
-
-
-def invalid(problems: Iterable[Problem], name: str, text: str | None = None) -> HubError:
-    """CONFIG_INVALID with every problem and its place; see `parse_config`. There is one at least."""
-    problems = list(problems)
-    places = [schema.locate(text, p.path) if text is not None else (0, 0) for p in problems]
-    ranked = sorted(zip(places, problems, strict=True), key=lambda pair: pair[0])
-    errors = [
-        {"path": problem.where, "message": problem.text, "line": line, "column": column}
-        for (line, column), problem in ranked
-    ]
-    (line, column), first = ranked[0]
-    place = f":{line}:{column}" if line else ""
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    detail = f"{name}{place}: {first.where} {first.text}{more}"
-    return HubError(Code.CONFIG_INVALID, detail, line=line, column=column, errors=errors)
-
-
-def _contradictions(config: Config) -> Iterable[Problem]:
+def contradictions(config: Config) -> Iterable[Problem]:
     """What each table allows and all together do not."""
     yield from _doubles(("profiles",), "name", [profile.name for profile in config.profiles])
     yield from _doubles(("pipelines",), "name", [pipeline.name for pipeline in config.pipelines])
@@ -221,6 +156,10 @@ def _contradictions(config: Config) -> Iterable[Problem]:
                 yield Problem((*path, index, "configDir"), "is another account's directory already")
 
 
+def _logins(provider: ProviderSettings) -> dict[str, Any]:
+    return {"accounts": provider.accounts, "concurrency": provider.concurrency}
+
+
 def _own_agent(name: str, provider: ProviderSettings) -> Iterable[Problem]:
     """What is wrong with a table that describes an agent, or with one that does not and says so all the same."""
     path = ("providers", name)
@@ -232,10 +171,9 @@ def _own_agent(name: str, provider: ProviderSettings) -> Iterable[Problem]:
         )
     if provider.kind:
         return
-    fields = attrs.fields_dict(ProviderSettings)
     strange = [field for field in OWN_AGENT if getattr(provider, field)]
     for field in strange:
-        yield Problem((*path, schema.key_of(fields[field])), 'is only for an agent with kind = "acp"')
+        yield Problem((*path, schema.camel(field)), 'is only for an agent with kind = "acp"')
     if name not in AGENTS and not strange and not _only_accounts(provider):
         yield Problem(path, f'{schema.unknown(name, AGENTS)}, or one of your own with kind = "acp"')
 

@@ -1,24 +1,23 @@
-"""Plain TOML tables to typed values, with every problem told at once.
+"""What beside a type says what a setting may be, and where in a text a key stands.
 
-Owns: the readers of which a typed table is made, `Problem`, and where in a text a key stands.
+Owns: `Rule`, `Problem`, the names of fields outside of Python, and the places of keys and of syntax errors in TOML.
 Must not: know any setting, or repeat a value in a problem (it may be a secret).
-
-A reader takes a raw value, its path and the list of problems; it returns the typed value, or adds to the
-list. A typed table is an attrs class whose fields carry a reader (`setting`); its TOML keys are their names
-in camel case.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
 
+from hub.errors import Code, HubError
+
 Path = tuple[str | int, ...]
-Reader = Callable[[Any, Path, "list[Problem]"], Any]
+MAX_PROBLEMS = 100
+"""A document that is wrong in more places is told the first so many."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _SYNTAX = (
@@ -50,112 +49,75 @@ class Problem:
     @property
     def where(self) -> str:
         """The path as people write it: `providers.claude.accounts[0].label`."""
-        return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path).lstrip(".")
+        return self.json_path[1:].removeprefix(".")
+
+    @property
+    def json_path(self) -> str:
+        """The same of a document: `$.accounts[0].label`."""
+        return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path)
 
 
-def setting(reader: Reader, default: Any = attrs.NOTHING, *, key: str = "", secret: bool = False) -> Any:
-    """A field of a typed table. Without a default it is required; a secret stays out of the `repr`."""
-    metadata = {"reader": reader, "key": key}
-    if callable(default):
-        return attrs.field(factory=default, metadata=metadata, repr=not secret)
-    return attrs.field(default=default, metadata=metadata, repr=not secret)
+def _always(_: Any) -> bool:
+    return True
 
 
-def key_of(field: attrs.Attribute[Any]) -> str:
-    """The TOML key of a field: `max_handoffs` is `maxHandoffs` unless its setting says otherwise."""
-    head, *rest = field.name.split("_")
-    return str(field.metadata["key"]) or head + "".join(word.capitalize() for word in rest)
+def _same(value: Any) -> Any:
+    return value
 
 
-def scalar(
-    allowed: str, test: Callable[[Any], bool], convert: Callable[[Any], Any] = lambda value: value
-) -> Reader:
-    """A value for which `test` holds; `allowed` completes the sentence "must be ..."."""
+@attrs.frozen(eq=False)
+class Rule:
+    """Beside a type, in `Annotated`: what a setting may be, beyond its type, in words that do not repeat a value.
 
-    def read(value: Any, path: Path, problems: list[Problem]) -> Any:
-        if test(value):
-            return convert(value)
-        problems.append(Problem(path, f"must be {allowed}, not {_kind(value)}"))
-        return None
+    Attributes:
+        allowed: Completes the sentence "must be ..."; "" for one of the words of a `Literal`.
+        test: Whether a value of the type is allowed.
+        prepare: Makes the raw value of another way to write it; its `ValueError` is told as it is.
+        key: The name in TOML, where it is not the field's in camel case.
+    """
 
-    return read
+    allowed: str = ""
+    test: Callable[[Any], object] = _always
+    prepare: Callable[[Any], Any] = _same
+    key: str = ""
+
+    def refusal(self, value: Any, words: Iterable[Any] = ()) -> ValueError:
+        """What is said of a raw value that is not allowed."""
+        allowed = self.allowed or "one of " + ", ".join(f'"{word}"' for word in words if word)
+        return ValueError(f"must be {allowed}, not {_kind(value)}")
 
 
-def integer(low: int, high: int | None = None) -> Reader:
+def string(allowed: str = "a string", test: Callable[[str], object] = _always) -> Rule:
+    """A string without NUL for which `test` holds."""
+    return Rule(allowed, lambda value: "\0" not in value and test(value))
+
+
+def whole(low: int, high: int | None = None) -> Rule:
     """A whole number in a range."""
     allowed = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
     top = 2**53 - 1 if high is None else high
-    return scalar(allowed, lambda value: type(value) is int and low <= value <= top)
+    return Rule(allowed, lambda value: low <= value <= top)
 
 
-def number(allowed: str, test: Callable[[float], bool]) -> Reader:
-    """A finite number, as a float."""
-    return scalar(
-        allowed, lambda v: type(v) in (int, float) and abs(v) < 2**53 and math.isfinite(v) and test(v), float
-    )
+def number(allowed: str, test: Callable[[float], bool]) -> Rule:
+    """A finite number for which `test` holds."""
+    return Rule(allowed, lambda value: math.isfinite(value) and abs(value) < 2**53 and test(value))
 
 
-def choice(*names: str) -> Reader:
-    """One of a few words."""
-    return scalar("one of " + ", ".join(f'"{name}"' for name in names), lambda value: value in names)
+def invalid(found: Sequence[Problem]) -> HubError:
+    """INVALID, which tells these problems, the first `MAX_PROBLEMS` with their JSON paths. There is one at least."""
+    errors = [{"path": problem.json_path, "message": problem.text} for problem in found[:MAX_PROBLEMS]]
+    others = len(found) - 1
+    more = f" (and {others} more)" if others else ""
+    if len(found) > MAX_PROBLEMS:
+        more = f" (and at least {others} more)"
+    return HubError(Code.INVALID, f"{errors[0]['path']}: {errors[0]['message']}{more}", errors=errors)
 
 
-def string(allowed: str = "a string", test: Callable[[str], bool] = lambda _: True) -> Reader:
-    """A string without NUL for which `test` holds."""
-    return scalar(allowed, lambda value: isinstance(value, str) and "\0" not in value and test(value))
-
-
-boolean: Reader = scalar("true or false", lambda value: isinstance(value, bool))
-
-
-def each(reader: Reader, allowed: str) -> Reader:
-    """An array of which each element is read by `reader`, as a tuple."""
-
-    def read(value: Any, path: Path, problems: list[Problem]) -> Any:
-        if not isinstance(value, list):
-            problems.append(Problem(path, f"must be {allowed}, not {_kind(value)}"))
-            return None
-        return tuple(reader(item, (*path, index), problems) for index, item in enumerate(value))
-
-    return read
-
-
-def named(reader: Reader, name: Callable[[str], str]) -> Reader:
-    """A table whose keys are free names; `name` tells what is wrong with a name, "" for nothing."""
-
-    def read(value: Any, path: Path, problems: list[Problem]) -> Any:
-        if not isinstance(value, dict):
-            problems.append(Problem(path, f"must be a table, not {_kind(value)}"))
-            return None
-        problems.extend(Problem((*path, key), wrong) for key in value if (wrong := name(key)))
-        return {key: reader(item, (*path, key), problems) for key, item in value.items()}
-
-    return read
-
-
-def table(kind: type[Any]) -> Reader:
-    """A table with the settings of `kind` and no others."""
-    fields = {key_of(field): field for field in attrs.fields(kind)}
-
-    def read(value: Any, path: Path, problems: list[Problem]) -> Any:
-        if not isinstance(value, dict):
-            problems.append(Problem(path, f"must be a table, not {_kind(value)}"))
-            return None
-        before = len(problems)
-        problems.extend(Problem((*path, key), unknown(key, fields)) for key in value if key not in fields)
-        problems.extend(
-            Problem(path, f'needs the key "{key}"')
-            for key, field in fields.items()
-            if field.default is attrs.NOTHING and key not in value
-        )
-        found = {
-            field.name: field.metadata["reader"](value[key], (*path, key), problems)
-            for key, field in fields.items()
-            if key in value
-        }
-        return kind(**found) if len(problems) == before else None
-
-    return read
+def camel(name: str) -> str:
+    """The name of a field outside of Python: `max_handoffs` is `maxHandoffs`."""
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
 
 
 def unknown(key: str, known: Iterable[str]) -> str:
@@ -165,7 +127,7 @@ def unknown(key: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(key, names, n=1, cutoff=0.6)
     hint = f'; did you mean "{near[0]}"?' if near else "."
-    return f"is not a known key{hint} Allowed: {', '.join(sorted(names))}"
+    return f"is not a known key{hint} Allowed: {', '.join(sorted(names)) or 'none'}"
 
 
 def syntax_problem(error: Exception, text: str) -> tuple[int, int, str]:

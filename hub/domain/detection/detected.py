@@ -1,22 +1,19 @@
 """What is told of an agent that hub did not start, or of a session that one has left.
 
-Owns: `Detected`, its id and its wire form, and how running agents and kept sessions become one list.
-Must not: redact (who shows it does), or look at the machine.
+Owns: `Detected`, its id, and how running agents and kept sessions become one list.
+Must not: show or redact it, or look at the machine.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import attrs
 
 from hub.domain.detection.intel import SessionIntel, StoreHit
 from hub.domain.detection.lineup import Agent, Choice, Confidence, Session, below, choose
-from hub.domain.detection.processes import COMMAND_LINE
 
-PROCESS, TRANSCRIPT = "process", "transcript"
 UNKNOWN = Choice("", Confidence.NONE)
 _OWN_WORKTREES = "/.hub/worktrees/"
 
@@ -107,54 +104,10 @@ class Detected:
         began = self.agent.head.process.began if self.agent is not None else 0.0
         return max(began, self.kept.updated if self.kept is not None else 0.0)
 
-    def to_json(self, display_name: str) -> dict[str, Any]:
-        """As `GET /api/detect` serves it, but not redacted."""
-        return {
-            "id": self.id,
-            "provider": self.provider,
-            "displayName": display_name,
-            "surface": self.agent.best.surface if self.agent is not None else COMMAND_LINE,
-            "pid": self.pids[0] if self.pids else 0,
-            "pids": list(self.pids),
-            "running": self.agent is not None,
-            "workDir": self.work_dir,
-            "account": self.account,
-            "detectedVia": [
-                *([PROCESS] if self.agent is not None else []),
-                *([TRANSCRIPT] if self.kept is not None else []),
-            ],
-            "lastActive": int(self.last_active),
-            "owner": "hub" if self.hubs else "user",
-            "confidence": str(self.choice.confidence),
-            "candidates": list(self.choice.candidates),
-            "alarm": self.gap.why if self.gap is not None else "",
-            "session": session_json(self.kept.intel, self.kept.session_id) if self.kept is not None else None,
-        }
-
 
 def hubs_own(folder: str) -> bool:
     """Whether it is in a worktree that hub has made."""
     return _OWN_WORKTREES in f"{folder}/"
-
-
-def session_json(intel: SessionIntel, session_id: str = "") -> dict[str, Any]:
-    """What a store tells, as it is served, but not redacted."""
-    return {
-        "sessionId": session_id or intel.session_id,
-        "model": intel.model,
-        "initialPrompt": intel.initial_prompt,
-        "plan": list(intel.plan),
-        "tasksRemaining": list(intel.tasks_remaining),
-        "filesTouched": list(intel.files_touched),
-        "skills": list(intel.skills),
-        "mcps": list(intel.mcps),
-        "recentTurns": [{"role": turn.role, "text": turn.text} for turn in intel.recent_turns],
-        "tokensIn": intel.tokens_in,
-        "tokensOut": intel.tokens_out,
-        "tokensExact": intel.tokens_exact,
-        "messageCount": intel.message_count,
-        "alarm": intel.alarm,
-    }
 
 
 def combine(

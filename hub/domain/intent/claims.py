@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from hub.domain.contract import Evidence, EvidenceKind, Sourced
 from hub.domain.intent.listed import finished
+from hub.domain.patterns import late
 
 MAX_CLAIMS = 8
 MAX_CLAIM = 300
@@ -26,21 +27,21 @@ _PAST = (
     r"|refactored|wired|resolved|solved|replaced|documented)"
 )
 _SO = r"(?:(?:now|already|all|just|also|fully|successfully|both|all now) )*"
-_CLAIM = re.compile(
+_CLAIM = late(
     rf"\b(?:has|have) {_SO}been {_SO}{_DEED}\b"
     rf"|\b(?:I|we)(?:'ve| have) {_SO}{_DEED}\b|^(?:and |then )?(?:I|we) {_SO}{_PAST}\b"
     rf"|\b(?:is|are) {_SO}{_DEED}\b"
     r"|\btests?\b.* (?:pass|passed|passes|succeed|succeeded)\b",
     re.IGNORECASE,
 )
-_OPEN = re.compile(
+_OPEN = late(
     r"\b(?:not|no|never|isn't|aren't|hasn't|haven't|don't|doesn't|didn't|won't|cannot|can't|until|unless|if|when|once|after"
     r"|should|must|would|could|may|might|will|to be|before|whether|fail\w*|partly|partially|almost|next|todo)\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
-_BULLET = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_MARKS = re.compile(r"\*\*|__|`")
+_SENTENCE = late(r"(?<=[.!?;])\s+")
+_BULLET = late(r"^(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_MARKS = late(r"\*\*|__|`")
 
 
 def claimed(text: str) -> Iterator[str]:
@@ -51,8 +52,8 @@ def claimed(text: str) -> Iterator[str]:
         if stripped.startswith(("```", "~~~")):
             fenced = not fenced
         elif stripped and not fenced and not stripped.startswith((">", "|", "#")):
-            plain = _MARKS.sub("", _BULLET.sub("", stripped)).replace("\u2019", "'").strip()
-            yield from (one[:MAX_CLAIM] for one in _SENTENCE.split(plain) if _claims(one))
+            plain = _MARKS().sub("", _BULLET().sub("", stripped)).replace("\u2019", "'").strip()
+            yield from (one[:MAX_CLAIM] for one in _SENTENCE().split(plain) if _claims(one))
 
 
 def claims_of(evidence: Iterable[Evidence]) -> tuple[Sourced, ...]:
@@ -66,7 +67,7 @@ def _claims(sentence: str) -> bool:
     head = sentence[:MAX_CLAIM]
     return (
         not sentence.endswith("?")
-        and bool(_CLAIM.search(head))
-        and not _OPEN.search(head)
+        and bool(_CLAIM().search(head))
+        and not _OPEN().search(head)
         and not finished(head)
     )

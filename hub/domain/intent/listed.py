@@ -15,32 +15,34 @@ from functools import lru_cache
 
 import attrs
 
+from hub.domain.patterns import late
+
 MAX_STEPS = 50
 MAX_STEP = 400
 _LEAST = 2
 """A plan of one step is a sentence."""
 
-_ITEM = re.compile(r"(?P<indent>\s*)(?:[-*+•]|\d{1,2}[.)])\s+(?:\[(?P<box>[ xX✓✔~-])\]\s*)?(?P<text>\S.*)")
-_TICK = re.compile(
+_ITEM = late(r"(?P<indent>\s*)(?:[-*+•]|\d{1,2}[.)])\s+(?:\[(?P<box>[ xX✓✔~-])\]\s*)?(?P<text>\S.*)")
+_TICK = late(
     r"^(?:✅|✔️?|☑️?)\s*|\s*(?:✅|✔️?|☑️?)$|\s*(?:\(|[-\u2013\u2014:]\s*)(?:done|completed?)\)?\.?$",
     re.IGNORECASE,
 )
-_STRUCK = re.compile(r"~~(.+)~~")
-_MARKS = re.compile(r"\*\*|__|`")
-_PLAN = re.compile(r"\b(?:plan|steps?|to-?dos?|to do|approach|tasks?)\b", re.IGNORECASE)
-_LEFT = re.compile(
+_STRUCK = late(r"~~(.+)~~")
+_MARKS = late(r"\*\*|__|`")
+_PLAN = late(r"\b(?:plan|steps?|to-?dos?|to do|approach|tasks?)\b", re.IGNORECASE)
+_LEFT = late(
     r"^(?:(?:and )?what(?:'s| is| remains)?\b.*\b(?:left|open|missing|remains)|(?:still )?(?:left|remaining|to ?do|open)"
     r"|still|next(?: steps| up)?)\b",
     re.IGNORECASE,
 )
-_NOT_MINE = re.compile(
+_NOT_MINE = late(
     r"\b(?:did|done|was|were|been|have|has|had|made|completed|finished|changed|took|followed|summary|you|your)\b"
     r"|\bto (?:reproduce|verify|install|run|use|test|try)\b",
     re.IGNORECASE,
 )
 _SHORT = 6
 """Words of a line that may be a title, without a colon."""
-_FINISHED = re.compile(
+_FINISHED = late(
     r"\bsteps? (?P<first>\d{1,2})(?: ?(?P<to>,|and|&|to|through|-|\u2013) ?(?P<last>\d{1,2}))?(?: of \d{1,2})?"
     r"(?: (?:is|are))?(?: now)? (?:done|completed?|finished)\b",
     re.IGNORECASE,
@@ -72,8 +74,8 @@ def listed(text: str) -> Listed | None:
     found = None
     for intro, items in _lists(text):
         boxes = sum(item.box for item in items)
-        left = bool(_LEFT.match(intro)) and not _NOT_MINE.search(intro)
-        planned = bool(_PLAN.search(intro)) and not _NOT_MINE.search(intro)
+        left = bool(_LEFT().match(intro)) and not _NOT_MINE().search(intro)
+        planned = bool(_PLAN().search(intro)) and not _NOT_MINE().search(intro)
         if boxes >= _LEAST or ((left or planned) and len(items) >= (1 if left else _LEAST)):
             steps = dict.fromkeys(item.text for item in items[:MAX_STEPS])
             done = {item.text for item in items if item.done}
@@ -87,7 +89,7 @@ def listed(text: str) -> Listed | None:
 def finished(text: str) -> frozenset[int]:
     """The numbers of the steps that the text says are done: "Step 2 is done", "Steps 1 and 2 are complete"."""
     numbers: set[int] = set()
-    for found in _FINISHED.finditer(text):
+    for found in _FINISHED().finditer(text):
         first, last = int(found["first"]), int(found["last"] or found["first"])
         pair = found["to"] in (",", "and", "&")
         numbers.update((first, last) if pair else range(first, last + 1))
@@ -114,18 +116,18 @@ def _lists(text: str) -> Iterator[tuple[str, Sequence[_Item]]]:
 
 
 def _item(line: str) -> _Item | None:
-    parts = _ITEM.fullmatch(line[: 2 * MAX_STEP].replace("\u2019", "'"))
+    parts = _ITEM().fullmatch(line[: 2 * MAX_STEP].replace("\u2019", "'"))
     if parts is None:
         return None
-    box, words = parts["box"], _MARKS.sub("", parts["text"]).strip()
-    plain = _TICK.sub("", words)
-    struck = _STRUCK.fullmatch(plain)
+    box, words = parts["box"], _MARKS().sub("", parts["text"]).strip()
+    plain = _TICK().sub("", words)
+    struck = _STRUCK().fullmatch(plain)
     done = (box or "") in ("x", "X", "✓", "✔") or plain != words or struck is not None
     told = (struck[1] if struck else plain).strip()[:MAX_STEP]
     return _Item(len(parts["indent"]), told, box is not None, done) if told else None
 
 
 def _introduces(line: str) -> str:
-    words = _MARKS.sub("", line.replace("\u2019", "'")).strip().lstrip("#").strip()
+    words = _MARKS().sub("", line.replace("\u2019", "'")).strip().lstrip("#").strip()
     titled = line.lstrip().startswith(("#", "**", "__")) and len(words.split()) <= _SHORT
     return words if words.endswith(":") or titled else ""

@@ -13,11 +13,13 @@ has one of the words it cannot do without.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import lru_cache
 
 import attrs
+
+from hub.domain.patterns import late
 
 MAX_LINE = 2000
 MAX_STATEMENT = 400
@@ -40,14 +42,14 @@ class Statement:
     text: str
 
 
-_LABELS = re.compile(
+_LABELS = late(
     r"(?P<decision>decision|decided|design decision)"
     r"|(?P<constraint>constraint|requirement|restriction)"
     r"|(?P<redo>done|already done|completed|finished|do not redo|don't redo)"
     r"|(?P<next>next|next steps?|next action|next up|up next|todo|to do|still to do|remaining|left to do)",
     re.IGNORECASE,
 )
-_LABELLED = re.compile(r"(?P<label>[A-Za-z' ]{3,20})\s?:\s+(?P<rest>\S.*)")
+_LABELLED = late(r"(?P<label>[A-Za-z' ]{3,20})\s?:\s+(?P<rest>\S.*)")
 
 _CUE = re.compile(r"[a-z]+")
 
@@ -57,11 +59,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(_CUE.findall(text.lower()))
 
 
-_PATTERNS: tuple[tuple[Kind, frozenset[str], re.Pattern[str]], ...] = (
+_PATTERNS: tuple[tuple[Kind, frozenset[str], Callable[[], re.Pattern[str]]], ...] = (
     (
         Kind.DO_NOT_REDO,
         _words("don not need never already"),
-        re.compile(
+        late(
             r"\b(?:do not|don't|no need to|never) "
             r"(?:redo|repeat|re-?run|retry|re-?implement|re-?write|try again)\b"
             r"|\b(?:is|are|was|were|has been|have been) already "
@@ -72,7 +74,7 @@ _PATTERNS: tuple[tuple[Kind, frozenset[str], re.Pattern[str]], ...] = (
     (
         Kind.DECISION,
         _words("i we let"),
-        re.compile(
+        late(
             r"\b(?:I|we)(?:'ll| will|'m going to| am going to|'re going to| are going to) "
             r"(?:use|go with|keep|choose|pick|switch to|adopt|stick with|avoid)\b"
             r".*\b(?:because|since|so that|as it|instead of|rather than)\b"
@@ -91,7 +93,7 @@ _PATTERNS: tuple[tuple[Kind, frozenset[str], re.Pattern[str]], ...] = (
             "must mustn may not don never please avoid has have need needs should shouldn most least no keep leave make"
             " ensure stay stick use"
         ),
-        re.compile(
+        late(
             r"\b(?:must|mustn't|may not|do not|don't|never|please|avoid)\b|\bonly\b.*\bmay\b|\b(?:has|have|needs?) to\b"
             r"|\bshould(?:n't| not| never| always| stay| remain| keep)\b|\b(?:at most|at least|no more than|no new)\b"
             r"|^(?:but |and |also,? )?(?:keep|leave|make sure|ensure|stay|stick|use only)\b",
@@ -101,7 +103,7 @@ _PATTERNS: tuple[tuple[Kind, frozenset[str], re.Pattern[str]], ...] = (
     (
         Kind.NEXT,
         _words("next now let i we left missing remains"),
-        re.compile(
+        late(
             r"^(?:next,? (?:I|we|comes?)|now,? (?:I|we|let me)|let me (?:now|next)|(?:I|we)(?:'ll| will) (?:now|next)"
             r"|(?:the|my) next (?:step|thing|task)\b.*\bis|(?:all )?(?:what|that)(?:'s| is) (?:still )?(?:left|missing)"
             r"|what remains|(?:I|we) still (?:need|have) to)\b",
@@ -109,7 +111,7 @@ _PATTERNS: tuple[tuple[Kind, frozenset[str], re.Pattern[str]], ...] = (
         ),
     ),
 )
-_AGENT_CONSTRAINT = re.compile(
+_AGENT_CONSTRAINT = late(
     r"\b(?:must (?:not|never|always|stay|remain|keep)|mustn't|may not)\b|\bonly\b.*\bmay (?:be|only)\b"
     # Said to whoever comes next: an agent does not ask itself.
     r"|^(?:but |so |and )?(?:please (?:do not|don't|never|keep|leave|avoid)"
@@ -117,14 +119,14 @@ _AGENT_CONSTRAINT = re.compile(
     r"(?:touch|chang|edit|renam|remov|delet|mov|us|replac|upgrad|call|import|switch|commit)(?:e|ing)?)\b",
     re.IGNORECASE,
 )
-_IDLE = re.compile(r"\b(?:don't|do not) (?:know|see|think|have|need|believe|understand|yet)\b", re.IGNORECASE)
+_IDLE = late(r"\b(?:don't|do not) (?:know|see|think|have|need|believe|understand|yet)\b", re.IGNORECASE)
 
-_IMMINENT = re.compile(r"^(?:now|let me|(?:I|we)(?:'ll| will))\b", re.IGNORECASE)
-_NAMED = re.compile(r"[\w./-]*\w\.[A-Za-z]\w{0,9}\b")
+_IMMINENT = late(r"^(?:now|let me|(?:I|we)(?:'ll| will))\b", re.IGNORECASE)
+_NAMED = late(r"[\w./-]*\w\.[A-Za-z]\w{0,9}\b")
 
-_BULLET = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
-_EMPHASIS = re.compile(r"\*\*|__|`")
+_BULLET = late(r"^(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_SENTENCE = late(r"(?<=[.!?;])\s+")
+_EMPHASIS = late(r"\*\*|__|`")
 
 
 @lru_cache(maxsize=4)  # the folds that run over the same events ask for the same text one after the other
@@ -148,12 +150,12 @@ def statements(text: str, *, by_user: bool = False) -> tuple[Statement, ...]:
 
 def imminent(text: str) -> bool:
     """Whether a statement of what comes next tells what the agent is about to do at once."""
-    return bool(_IMMINENT.match(text))
+    return bool(_IMMINENT().match(text))
 
 
 def files_named(text: str) -> frozenset[str]:
     """The names of files in a statement, without their folders."""
-    return frozenset(name.rpartition("/")[2] for name in _NAMED.findall(text))
+    return frozenset(name.rpartition("/")[2] for name in _NAMED().findall(text))
 
 
 def alike(text: str) -> str:
@@ -162,8 +164,8 @@ def alike(text: str) -> str:
 
 
 def _of_line(line: str, *, by_user: bool) -> Iterator[Statement]:
-    plain = _EMPHASIS.sub("", _BULLET.sub("", line)).replace("\u2019", "'").strip()
-    sentences = _SENTENCE.split(plain)
+    plain = _EMPHASIS().sub("", _BULLET().sub("", line)).replace("\u2019", "'").strip()
+    sentences = _SENTENCE().split(plain)
     if _labelled(plain):
         # What follows the label belongs to it, up to the next label: "Done: the parser. Next: its tests."
         end = next((at for at, one in enumerate(sentences) if at and _labelled(one)), len(sentences))
@@ -177,8 +179,8 @@ def _of_line(line: str, *, by_user: bool) -> Iterator[Statement]:
 
 
 def _labelled(line: str) -> Statement | None:
-    parts = _LABELLED.match(line)
-    label = _LABELS.fullmatch(parts["label"].strip()) if parts else None
+    parts = _LABELLED().match(line)
+    label = _LABELS().fullmatch(parts["label"].strip()) if parts else None
     if not parts or not label:
         return None
     kinds = {
@@ -195,7 +197,7 @@ def _unlabelled(sentence: str, *, by_user: bool) -> Statement | None:
     for kind, cues, pattern in _PATTERNS:
         if (
             not cues.isdisjoint(words)
-            and pattern.search(sentence)
+            and pattern().search(sentence)
             and (kind is not Kind.CONSTRAINT or _binds(sentence, by_user=by_user))
         ):
             return Statement(kind, sentence)
@@ -204,5 +206,5 @@ def _unlabelled(sentence: str, *, by_user: bool) -> Statement | None:
 
 def _binds(sentence: str, *, by_user: bool) -> bool:
     if by_user:
-        return not _IDLE.search(sentence)
-    return bool(_AGENT_CONSTRAINT.search(sentence))
+        return not _IDLE().search(sentence)
+    return bool(_AGENT_CONSTRAINT().search(sentence))

@@ -19,13 +19,14 @@ import attrs
 from hub.domain.contract import Sourced
 from hub.domain.intent.activity import Activity
 from hub.domain.intent.statements import alike, files_named, imminent
+from hub.domain.patterns import late
 
-_CHECK = re.compile(
+_CHECK = late(
     r"(?<![A-Za-z])(?:tests?|check(?:s|er)?|lint|build|specs?|verify|compile|pytest|unittest|tox|nox|mypy|pyright|ruff|tsc"
     r"|eslint|jest|vitest|make|ctest|cmake|cargo|gradlew?|mvn|go vet|typecheck)(?![A-Za-z])",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
+_ASKS = late(
     r"(?:\w+=\S* )*(?:cat|ls|grep|rg|find|head|tail|stat|file|test|\[|which|type|command|wc|diff|cmp|sed -n)(?!\S)"
 )
 
@@ -35,9 +36,9 @@ def is_check(command: str, prompt: str) -> bool:
 
     Anything else may have been a question ("is this installed?") whose answer was no.
     """
-    if _ASKS.match(command):
+    if _ASKS().match(command):
         return False
-    return bool(_CHECK.search(command)) or bool(files_named(command) & files_named(prompt))
+    return bool(_CHECK().search(command)) or bool(files_named(command) & files_named(prompt))
 
 
 @attrs.define

@@ -9,50 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 from hub.domain.config.model import Pipeline, PipelineNode
-from hub.domain.config.schema import Path, Problem, each, table
+from hub.domain.config.schema import MAX_PROBLEMS, Path, Problem, invalid
 from hub.errors import Code, HubError
 
 MAX_NODES = 200
 """Nodes of one pipeline: each is a full session, one after the other."""
-MAX_PROBLEMS = 100
-"""A list that is wrong in more places is told the first so many."""
 _SHOWN = 12
 """So many of the allowed names are listed."""
-
-
-def read(value: Any) -> tuple[Pipeline, ...]:
-    """Pipelines from plain JSON values.
-
-    Raises:
-        HubError: INVALID with one `{path, message}` for each field that does not validate.
-    """
-    problems: list[Problem] = []
-    found = each(table(Pipeline), "an array of pipelines")(value, (), problems)
-    if problems:
-        raise invalid(problems)
-    pipelines: tuple[Pipeline, ...] = found
-    return pipelines
-
-
-def write(pipelines: Iterable[Pipeline]) -> list[dict[str, Any]]:
-    """The same as plain JSON values, every key present."""
-    return [
-        {"name": pipeline.name, "nodes": [_node(node) for node in pipeline.nodes]} for pipeline in pipelines
-    ]
-
-
-def _node(node: PipelineNode) -> dict[str, Any]:
-    return {
-        "id": node.id,
-        "provider": node.provider,
-        "task": node.task,
-        "dependsOn": list(node.depends_on),
-        "fallback": list(node.fallback),
-        "verify": list(node.verify),
-    }
 
 
 def check(pipelines: Sequence[Pipeline], providers: Collection[str]) -> None:
@@ -76,21 +41,6 @@ def refuse(found: Iterable[Problem]) -> None:
     """
     if first := list(islice(found, MAX_PROBLEMS + 1)):
         raise invalid(first)
-
-
-def invalid(found: Sequence[Problem]) -> HubError:
-    """The error that tells these problems, the first `MAX_PROBLEMS` with their JSON paths."""
-    errors = [{"path": _json_path(problem.path), "message": problem.text} for problem in found[:MAX_PROBLEMS]]
-    others = len(found) - 1
-    more = f" (and {others} more)" if others else ""
-    if len(found) > MAX_PROBLEMS:
-        more = f" (and at least {others} more)"
-    detail = f"{errors[0]['path']}: {errors[0]['message']}{more}"
-    return HubError(Code.INVALID, detail, errors=errors)
-
-
-def _json_path(path: Path) -> str:
-    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
 
 
 def problems(pipelines: Sequence[Pipeline], providers: Collection[str]) -> Iterator[Problem]:

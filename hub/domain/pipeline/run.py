@@ -1,6 +1,6 @@
 """One run of a pipeline: its durable record and the moves of its nodes.
 
-Owns: `PipelineRun` and its bytes, what may run next, what a failure or a stop leads to, and what a later run takes
+Owns: `PipelineRun`, what may run next, what a failure or a stop leads to, and what a later run takes
 over from an earlier one.
 Must not: start a session, or read or write the file.
 
@@ -15,19 +15,14 @@ that asking twice starts it once. `how` says in the end what became of each node
 
 from __future__ import annotations
 
-import hashlib
 from enum import StrEnum
 from typing import Any
 
 import attrs
-import msgspec
 
-from hub.domain.canonical import NotCanonicalError, StrictJsonError, canonical, parse_strict
 from hub.domain.config.model import Pipeline, PipelineNode
 from hub.domain.pipeline.graph import order
-from hub.domain.session import Corruption, ErrorNote, StateCorrupt
-
-VERSION = 1
+from hub.domain.session import ErrorNote
 
 
 class NodeState(StrEnum):
@@ -166,9 +161,9 @@ def taken_up(run: PipelineRun) -> PipelineRun:
     return attrs.evolve(run, nodes=nodes, seq=run.seq + 1, resumed=run.resumed + 1)
 
 
-def under_way(run: PipelineRun) -> NodeRun | None:
-    """The node whose session was asked for and has not ended; there is never more than one."""
-    return next((n for n in run.nodes if n.state in (NodeState.STARTING, NodeState.RUNNING)), None)
+def under_way(run: PipelineRun) -> list[NodeRun]:
+    """The nodes whose sessions were asked for and have not ended."""
+    return [node for node in run.nodes if node.state in (NodeState.STARTING, NodeState.RUNNING)]
 
 
 def next_node(run: PipelineRun) -> PipelineNode | None:
@@ -214,74 +209,3 @@ def tally(run: PipelineRun) -> str:
         (how, sum(node.how is how for node in run.nodes)) for how in (How.EXECUTED, How.REPLAYED, How.HALTED)
     )
     return ", ".join(f"{count} {how}" for how, count in counts if count) or "nothing run"
-
-
-def told(run: PipelineRun) -> dict[str, Any]:
-    """The run for people and programs: what `GET /api/pipelines/run` serves."""
-    return {
-        "runId": run.run_id,
-        "name": run.pipeline.name,
-        "state": str(run.state),
-        "head": run.head,
-        "base": run.base,
-        "stopping": run.stopping,
-        "resumed": run.resumed,
-        "startedAt": run.started_at or None,
-        "endedAt": run.ended_at or None,
-        "nodes": [_told_node(run, node) for node in run.nodes],
-    }
-
-
-def _told_node(run: PipelineRun, node: NodeRun) -> dict[str, Any]:
-    error = node.error
-    return {
-        "id": node.id,
-        "state": str(node.state),
-        "how": str(node.how),
-        "provider": node.provider or run.definition(node.id).provider,
-        "dependsOn": list(run.definition(node.id).depends_on),
-        "sessionId": node.session_id,
-        "branch": node.branch,
-        "base": node.base,
-        "snapshot": node.snapshot,
-        "handoffs": node.handoffs,
-        "verified": node.verified,
-        "error": error and {"code": str(error.code), "detail": error.detail, "hint": error.hint},
-        "startedAt": node.started_at or None,
-        "endedAt": node.ended_at or None,
-    }
-
-
-def encode(run: PipelineRun) -> bytes:
-    """The record as canonical JSON with its checksum. Equal records have equal bytes."""
-    wire = {"v": VERSION, "run": msgspec.to_builtins(run)}
-    return canonical({**wire, "crc": _crc(wire)})
-
-
-def decode(data: bytes) -> PipelineRun:
-    """The record in `data`.
-
-    Raises:
-        StateCorrupt: With the reason; no field of such bytes was believed.
-    """
-    try:
-        wire = parse_strict(data)
-    except StrictJsonError as error:
-        raise StateCorrupt(Corruption.DAMAGED, "it is not JSON") from error
-    if not isinstance(wire, dict):
-        raise StateCorrupt(Corruption.DAMAGED, "it is not an object")
-    version, crc = wire.get("v"), wire.pop("crc", None)
-    if isinstance(version, int) and version > VERSION:
-        raise StateCorrupt(
-            Corruption.NEWER_VERSION, f"it has version {version}, this hub reads up to {VERSION}"
-        )
-    try:
-        if crc != _crc(wire):
-            raise StateCorrupt(Corruption.DAMAGED, "its checksum does not fit")
-        return msgspec.convert(wire["run"], PipelineRun)
-    except (NotCanonicalError, msgspec.ValidationError, KeyError) as error:
-        raise StateCorrupt(Corruption.INVALID, f"a field does not validate ({error})") from error
-
-
-def _crc(wire: dict[str, Any]) -> str:
-    return hashlib.sha256(canonical(wire)).hexdigest()[:16]

@@ -1,28 +1,23 @@
-"""The quota wallet: what each account has left, for people and programs.
+"""The quota wallet: which of an account's windows is its wall, how near that is, and a line on it for people.
 
-Owns: the shape of an entry, and which of an account's windows is its wall.
-Must not: keep anything, or make up a number: what nobody told is None, and where a number comes from stands by it.
+Owns: those rules.
+Must not: keep anything.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any
 
 import attrs
 
 from hub.domain.quota import forecast
 from hub.domain.quota.burn import Burn
 from hub.domain.quota.forecast import Forecast, Outlook
-from hub.domain.quota.spending import NOTHING, Spending
 from hub.domain.quota.window import FULL, QuotaReading
 from hub.domain.wallclock import iso
 
-PERCENT = 100
-NOBODY = "none"
-"""The source of an entry of which nobody told anything."""
 _SIGHT = 60.0
 """Minutes before a wall at which it is worth a word."""
 
@@ -107,65 +102,6 @@ def alarm(p: Prospect, threshold: float, now: float) -> Alarm:
         return Alarm.NEAR
     eta = p.forecast.eta
     return Alarm.AHEAD if eta is not None and eta <= _SIGHT and p.hits(now) else Alarm.QUIET
-
-
-def entry(
-    provider: str, account: str, prospects: Sequence[Prospect], now: float, spending: Spending = NOTHING
-) -> dict[str, Any]:
-    """The wallet entry of one account: its wall's figures, under `windows` those of every window, and today's tokens."""
-    tokens, elsewhere = spending.today(now)
-    owner = {"provider": provider, "account": account, "tokensToday": tokens, "tokensElsewhere": elsewhere}
-    if not prospects:
-        return {**owner, **_UNKNOWN, "windows": []}
-    first = binding(prospects, now)
-    rest = sorted(prospects, key=lambda p: p.reading.window)
-    windows = [window(p, now) for p in rest]
-    return {**owner, **window(first, now), "windows": windows}
-
-
-def window(p: Prospect, now: float) -> dict[str, Any]:
-    """One window's figures, in its own unit: percent, or tokens where the whole is known."""
-    total = p.cap or PERCENT
-    used, found = p.reading.used_permille, p.forecast
-    rate = found.rate
-    return {
-        "window": p.reading.window,
-        "remaining": max(0, (FULL - used) * total // FULL),
-        "total": total,
-        "unit": "tokens" if p.cap else "percent",
-        "fractionUsed": used / FULL,
-        "resetsAt": None if p.reading.resets_at is None else iso(p.reading.resets_at),
-        "source": p.reading.source,
-        "readAt": iso(p.reading.at),
-        "ageSeconds": max(0, round(now - p.reading.at)),
-        "burnPerMin": None if rate is None else round(rate * total / FULL, 3),
-        "etaMinutes": _minutes(found.eta),
-        "etaLowMinutes": _minutes(found.low),
-        "etaHighMinutes": _minutes(found.high),
-        "forecast": str(found.outlook),
-    }
-
-
-def _minutes(value: float | None) -> float | None:
-    return None if value is None else round(value, 1)
-
-
-_UNKNOWN: Mapping[str, Any] = {
-    "window": "",
-    "remaining": None,
-    "total": None,
-    "unit": "",
-    "fractionUsed": None,
-    "resetsAt": None,
-    "source": NOBODY,
-    "readAt": None,
-    "ageSeconds": None,
-    "burnPerMin": None,
-    "etaMinutes": None,
-    "etaLowMinutes": None,
-    "etaHighMinutes": None,
-    "forecast": str(Outlook.ACCUMULATING),
-}
 
 
 def said(p: Prospect, now: float) -> str:

@@ -8,19 +8,20 @@ Must not: ask a provider, or forecast.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final, Literal
 
 import attrs
 
 from hub.domain.event import Event, EventType
 from hub.domain.failure import FailureClass
 
+Source = Literal["stream", "limit", "store", "endpoint", "declared", "none"]
 FULL = 1000
 NEARLY = 900
 """From this part on a window is taken for the one whose limit was met, and a limit that was met for still there."""
-DECLARED = "declared"
+DECLARED: Final = "declared"
 """The source of a reading that was counted against a cap of the user's."""
-LIMIT = "limit"
+LIMIT: Final = "limit"
 """The source of a reading that a usage limit made."""
 _SHORT = {"minute": 60.0, "second": 1.0}
 _LATEST = 253_402_300_000
@@ -47,7 +48,7 @@ class QuotaReading:
     window: str
     used_permille: int
     resets_at: float | None = None
-    source: str = "stream"
+    source: Source = "stream"
     at: float = 0.0
 
     @property
@@ -89,7 +90,7 @@ def standing(readings: Iterable[QuotaReading]) -> Standing:
 
 
 def reading_of(
-    event: Event, provider: str, account: str, at: float, source: str = "stream"
+    event: Event, provider: str, account: str, at: float, source: Source = "stream"
 ) -> QuotaReading | None:
     """The reading that a `quota` event carries; None for any other event or one without a usable figure."""
     used = event.meta.get("used")

@@ -40,11 +40,14 @@ def shown(texts: Sequence[str], hide: Callable[[str], str]) -> list[str]:
 
     Args:
         texts: Each keeps its lines, unless it holds line ends that are no newlines.
-        hide: Hides what is secret in a text, every line on its line.
+        hide: Hides what is secret in a text, every line on its line; the same object where there is nothing.
     """
     whole = "\n".join(texts)
     if clean(whole) is not whole:
         texts = [clean(text) for text in texts]
         whole = "\n".join(texts)
-    lines = iter(hide(whole).split("\n"))
+    told = hide(whole)
+    if told is whole:
+        return [*texts]
+    lines = iter(told.split("\n"))
     return ["\n".join(islice(lines, text.count("\n") + 1)) for text in texts]

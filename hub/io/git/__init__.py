@@ -11,10 +11,10 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
 
 import attrs
 
+from hub.api.history import Commit, Diff
 from hub.errors import Code, HubError
 from hub.io.git.env import effective_config, filter_overrides, git, git_capped
 from hub.io.git.live import live_tree
@@ -46,25 +46,6 @@ class RepoState:
     """Uncommitted changes, untracked files included."""
     main_branch: str
     """What a session's diff is taken against: the current branch, else the repository's main one, else HEAD."""
-
-
-class Diff(TypedDict):
-    """A diff for people."""
-
-    summary: str
-    diff: str
-    truncated: bool
-
-
-class SnapshotEntry(TypedDict):
-    """One snapshot of the list."""
-
-    sha: str
-    short: str
-    subject: str
-    when: str
-    sessionId: str
-    handoffId: str
 
 
 async def repo_state(root: Path) -> RepoState:
@@ -170,7 +151,7 @@ async def commit_diff(root: Path, sha: str) -> Diff:
     return await _diff(root, parent, full)
 
 
-async def snapshots(root: Path, session_id: str | None = None) -> list[SnapshotEntry]:
+async def snapshots(root: Path, session_id: str | None = None) -> list[Commit]:
     """The kept snapshots, newest first; of one session or of all."""
     under = f"{KEPT}/{session_id}/" if session_id else f"{KEPT}/"
     if session_id is not None:
@@ -179,19 +160,19 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[SnapshotE
     done = await git(
         "for-each-ref", "--sort=-refname", "--sort=-committerdate", f"--format={fields}", under, cwd=root
     )
-    found: list[SnapshotEntry] = []
+    found: list[Commit] = []
     for line in filter(None, done.text.split("\n")):  # a subject may hold what else ends a line
         ref, sha, subject, when = line.split("\0")
         session, _, name = ref.removeprefix(f"{KEPT}/").partition("/")
         if name != BASE and not name.endswith(INDEX_SUFFIX):
             found.append(
-                SnapshotEntry(
+                Commit(
                     sha=sha,
                     short=sha[:_SHORT],
                     subject=subject,
                     when=_utc(when),
-                    sessionId=session,
-                    handoffId=name,
+                    session_id=session,
+                    handoff_id=name,
                 )
             )
     return found
@@ -271,7 +252,7 @@ def _utc(when: str) -> str:
 
 
 __all__ = [
-    "Change", "Diff", "RepoState", "Skipped", "Snapshot", "SnapshotEntry", "Worktree", "add_worktree", "branch_exists",
+    "Change", "RepoState", "Skipped", "Snapshot", "Worktree", "add_worktree", "branch_exists",
     "check_worktree", "commit_diff", "kept_snapshot", "repo_state", "rewind", "session_diff", "snapshot", "snapshots",
     "tree_hash",
 ]  # fmt: skip

@@ -14,11 +14,12 @@ import json
 import re
 from pathlib import Path
 
+from hub.domain.patterns import late
 from hub.io.git.env import git
 
 NOTE = "programs"
 """The file in a shadow that remembers them as they were at the start."""
-_PROGRAM = re.compile(
+_PROGRAM = late(
     r"core\.(?:fsmonitor|hookspath|pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)"
     r"|include\.path|includeif\..*\.path|alias\..*|pager\..*|sequence\.editor|interactive\.difffilter"
     r"|gpg\.(?:.*\.)?program|gpg\.ssh\.defaultkeycommand|credential\.(?:.*\.)?helper"
@@ -53,7 +54,7 @@ async def _programs(root: Path) -> dict[str, str]:
     found: dict[str, hashlib._Hash] = {}
     for scope, entry in zip(parts[::2], parts[1::2], strict=False):
         key = entry.partition(b"\n")[0].decode("utf-8", "replace")
-        if scope in {b"local", b"worktree"} and _PROGRAM.fullmatch(key):
+        if scope in {b"local", b"worktree"} and _PROGRAM().fullmatch(key):
             found.setdefault(key, hashlib.sha256()).update(entry + b"\0")
     return {key: digest.hexdigest() for key, digest in sorted(found.items())}
 

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import attrs
+import trio
 
 from hub.errors import Code, HubError
 from hub.io.git.digest import Content, reread
@@ -29,6 +30,12 @@ _PLAIN = re.compile(rb"[A-Za-z0-9._/+@=,-]+")
 _PRINTABLE = range(0x23, 0x7F)
 _BATCH = 1 << 22
 _CONFIG = (("fastimport.unpackLimit", "0"), ("core.fsync", "objects,reference"))
+
+
+_SAME_PACK = "cannot create keep file"
+"""What git says while another import is just storing the very same pack: two sessions begin with the same changes."""
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds until it is tried again: the other one needs a moment."""
 
 
 class MovingError(Exception):
@@ -73,6 +80,19 @@ async def store(
         MovingError: A file changed since it was looked at.
         HubError: NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
     """
+    for pause in _PAUSES:
+        try:
+            return await _import(shadow, draft, work, settle=settle, read=read)
+        except HubError as error:
+            if _SAME_PACK not in error.detail:
+                raise
+        await trio.sleep(pause)
+    return await _import(shadow, draft, work, settle=settle, read=read)
+
+
+async def _import(
+    shadow: Shadow, draft: Draft, work: Work, *, settle: bool, read: Callable[[], object]
+) -> Stored:
     moved: dict[bytes, Content] = {}
     stream = partial(_batch, _stream(shadow, draft, work, moved, settle=settle))
     args = ("--quiet", "--force", "--done", "--date-format=raw")

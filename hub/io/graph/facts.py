@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 import msgspec
 
+from hub.api.graph import Detail, GraphEdge, GraphNode
 from hub.domain.graph.vocabulary import Part
 from hub.io.graph.bulk import insert
 
@@ -138,7 +139,7 @@ def counts(db: sqlite3.Connection) -> Counts:
     return Counts(*db.execute(_COUNTS).fetchone())
 
 
-def detail(db: sqlite3.Connection, limit: int, node_type: str = "", session_id: str = "") -> dict[str, Any]:
+def detail(db: sqlite3.Connection, limit: int, node_type: str = "", session_id: str = "") -> Detail:
     """The nodes that changed last, newest first, and the edges between them.
 
     Args:
@@ -158,10 +159,10 @@ def detail(db: sqlite3.Connection, limit: int, node_type: str = "", session_id: 
         "AND to_id IN (SELECT value FROM json_each(?1)) LIMIT ?2",
         (names, 4 * limit),
     ).fetchall()
-    return {
-        "nodes": [_node(row) for row in rows],
-        "edges": [dict(zip(_EDGE, row, strict=True)) for row in edges],
-    }
+    return Detail(
+        nodes=[_node(row) for row in rows],
+        edges=[GraphEdge(**dict(zip(_EDGE, row, strict=True))) for row in edges],
+    )
 
 
 def of_session(
@@ -172,6 +173,6 @@ def of_session(
     return [(kind, _decode(payload)) for kind, payload in rows]
 
 
-def _node(row: tuple[Any, ...]) -> dict[str, Any]:
+def _node(row: tuple[Any, ...]) -> GraphNode:
     told = dict(zip(_NODE, row, strict=True))
-    return {**told, "payload": _decode(told["payload"])}
+    return GraphNode(**{**told, "payload": _decode(told["payload"])})

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 
+from hub.api.graph import CodeEdge, CodeNode, ProjectGraph
 from hub.domain.code.resolve import project
 from hub.domain.graph.vocabulary import code_part, import_part
 from hub.domain.redaction.lines import shown
@@ -33,8 +34,8 @@ _UNUSABLE = re.compile(f"[{NOT_IN_PATHS}]")
 
 def project_graph(
     root: Path, path: str, hide: Callable[[str], str], *, most: int = MAX_NODES, entries: int = MAX_ENTRIES
-) -> dict[str, Any]:
-    """`{nodes, edges, truncated, limit}`: the modules and symbols below a folder, and what they import. Blocking.
+) -> ProjectGraph:
+    """The modules and symbols below a folder, and what they import. Blocking.
 
     Args:
         root: The project's folder.
@@ -65,12 +66,12 @@ def project_graph(
     reached = (
         f"{most:,} nodes" if len(nodes) > most else f"{entries:,} files and folders" if limit.reached else ""
     )
-    return {
-        "nodes": [{"id": n.id, "node_type": n.type, "payload": n.payload} for n in first],
-        "edges": [{"from_id": e.from_id, "to_id": e.to_id, "edge_type": e.type} for e in edges],
-        "truncated": bool(reached),
-        "limit": reached,
-    }
+    return ProjectGraph(
+        nodes=[CodeNode(id=n.id, node_type=n.type, payload=n.payload) for n in first],
+        edges=[CodeEdge(from_id=e.from_id, to_id=e.to_id, edge_type=e.type) for e in edges],
+        truncated=bool(reached),
+        limit=reached,
+    )
 
 
 def _found(folder: Path, paths: Iterable[bytes], most: int) -> Iterator[Scanned]:

@@ -1,6 +1,6 @@
 """Retrieval: the chunks of code that answer a question best.
 
-Owns: the order of what is found.
+Owns: the order of what is found, and whether what the index says of a file still holds.
 Must not: understand the question (`hub.domain.graph.terms` cuts it into words), or read a file.
 
 Theory of operation. What holds every word comes first, ranked by bm25. Only when that is too little, chunks with some
@@ -14,13 +14,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sqlite3
 from collections.abc import Iterable
 from itertools import accumulate
-from typing import Any
+from pathlib import Path
 
 import attrs
 
+from hub.api.graph import Chunk
 from hub.domain.graph.terms import all_of, any_of, loosened, phrase, terms
 from hub.domain.graph.vocabulary import WEIGHT_OF_MARK, file_id
 
@@ -54,7 +56,7 @@ _ROWS = """
 SELECT chunks.number, chunks.id, chunks.path, lang, startLine, endLine, body, sha, dim, mark, mtime_ns, size
 FROM json_each(?) JOIN chunks ON chunks.number = value JOIN files ON files.number = value >> 12
 """
-_NAMES = ("ID", "Path", "Lang", "StartLine", "EndLine", "Body", "SHA", "Dim", "Mark", "MtimeNs", "Size")
+_NAMES = ("id", "path", "lang", "start_line", "end_line", "body", "sha", "dim", "mark")
 
 
 @attrs.frozen
@@ -67,8 +69,8 @@ class _Hit:
     touches: float
 
 
-def search(db: sqlite3.Connection, question: str, limit: int) -> list[dict[str, Any]]:
-    """At most `limit` chunks, the best first: the specification's fields, and `Mark`, `Touches`, `Size` and `MtimeNs`."""
+def search(db: sqlite3.Connection, root: Path, question: str, limit: int) -> list[Chunk]:
+    """At most `limit` chunks, the best first; those are stale whose file is not as it was when it was read."""
     wanted = terms(question)
     if not wanted:
         return []
@@ -79,7 +81,7 @@ def search(db: sqlite3.Connection, question: str, limit: int) -> list[dict[str, 
         if telling and any_of(telling) != all_of(wanted):
             more = _ranked(db, _BY_TEXT, any_of(telling), limit + len(seen), SOME)
             found += [hit for hit in more if hit.number not in seen]
-    return _chunks(db, found[:limit])
+    return _chunks(db, f"{root}/", found[:limit])
 
 
 def _with_all(db: sqlite3.Connection, query: str, limit: int) -> list[_Hit]:
@@ -121,7 +123,20 @@ def _place(score: float, mark: str, mtime_ns: int, touches: float) -> tuple[floa
     )  # 0 = changed just before it was read
 
 
-def _chunks(db: sqlite3.Connection, hits: list[_Hit]) -> list[dict[str, Any]]:
-    rows = db.execute(_ROWS, (json.dumps([hit.number for hit in hits]),))
-    told = {number: dict(zip(_NAMES, row, strict=True)) for number, *row in rows}
-    return [{**told[hit.number], "Touches": hit.touches} for hit in hits]
+def _chunks(db: sqlite3.Connection, root: str, hits: list[_Hit]) -> list[Chunk]:
+    touches = {hit.number: hit.touches for hit in hits}
+    found = {}
+    for number, *row, mtime_ns, size in db.execute(_ROWS, (json.dumps([*touches]),)):
+        told = dict(zip(_NAMES, row, strict=True))
+        stale = _stale(root + told["path"], size, mtime_ns)
+        found[number] = Chunk(**told, touches=touches[number], stale=stale)
+    return [found[number] for number in touches]
+
+
+def _stale(path: str, size: int, mtime_ns: int) -> bool:
+    try:
+        now = os.lstat(path)
+    except OSError:
+        return True
+    # A file that was read while it was still young has no time to compare.
+    return now.st_size != size or mtime_ns not in {0, now.st_mtime_ns}

@@ -28,21 +28,22 @@ _UNUSED = 76
 
 @attrs.define
 class _Ready:
-    """A launcher that waits for its word; there is one at most, as there is one session."""
+    """A launcher that waits for its word; of each owner there is one at most."""
 
     run_dir: Path
     process: trio.Process
 
 
-_ready: list[_Ready] = []
+_ready: dict[str, _Ready] = {}
+"""By their owners."""
 
 
-async def make_ready(run_dir: Path) -> None:
-    """Start the launcher of a run that is about to be started; `launch` then takes it. An earlier one is ended.
+async def make_ready(run_dir: Path, owner: str) -> None:
+    """Start the launcher of a run that is about to be started; `launch` then takes it. The owner's earlier one is ended.
 
     Costs nothing but time where it does not work.
     """
-    await drop()
+    await drop(owner)
     with contextlib.suppress(OSError):
         process = await trio.lowlevel.open_process(
             [*_command(run_dir), "wait"],
@@ -52,7 +53,7 @@ async def make_ready(run_dir: Path) -> None:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        _ready.append(_Ready(run_dir, process))
+        _ready[owner] = _Ready(run_dir, process)
 
 
 async def launch(run_dir: Path) -> tuple[int, bytes]:
@@ -63,9 +64,8 @@ async def launch(run_dir: Path) -> tuple[int, bytes]:
     Raises:
         OSError: It could not be started.
     """
-    for ready in [ready for ready in _ready if ready.run_dir == run_dir]:
-        _ready.remove(ready)
-        done = await _go(ready.process)
+    for owner in [owner for owner, ready in _ready.items() if ready.run_dir == run_dir]:
+        done = await _go(_ready.pop(owner).process)
         if done is not None:
             return done
     ended = await trio.run_process(
@@ -97,10 +97,10 @@ async def _go(process: trio.Process) -> tuple[int, bytes] | None:
     return None if status == _UNUSED else (status, bytes(said))
 
 
-async def drop() -> None:
-    """End the launcher that is ready, if there is one: no agent is to be started after all."""
-    while _ready:
-        await _end(_ready.pop().process)
+async def drop(owner: str) -> None:
+    """End the owner's launcher that is ready, if there is one: no agent is to be started after all."""
+    if owner in _ready:
+        await _end(_ready.pop(owner).process)
 
 
 async def _end(process: trio.Process) -> None:

@@ -17,6 +17,8 @@ Traps this fold knows, each with a test:
  7. `init` comes at the start of every turn.
  8. A line may arrive cut: an edit of a large file carries the whole file twice. Its tool call still ends.
  9. An interrupted turn ends with `is_error`, and its `usage` is zero.
+10. A subagent works on in the background when the turn that started it has its result; its own end makes another turn.
+    A command in the background, such as a server, may never end: nobody waits for it.
 """
 
 from __future__ import annotations
@@ -39,9 +41,7 @@ _SYNTHETIC = "<synthetic>"
 _AUTH_PATIENCE = 2
 """A token may expire and be refreshed after one 401; the second one tells of a bad login."""
 _INIT = "init"
-_QUIET = frozenset(
-    {"thinking_tokens", "status", "session_state_changed", "hook_progress", "background_tasks_changed"}
-)
+_QUIET = frozenset({"thinking_tokens", "status", "session_state_changed", "hook_progress"})
 _NOTED = frozenset({
     "informational",
     "task_started",
@@ -72,6 +72,8 @@ class ClaudeStream(Fold):
         self._model = ""
         self._turns = 0
         self._tools = ToolBook()
+        self._agents = 0
+        """Subagents that work in the background."""
         self._asks = Asks()
         self._usage = Usage()
         self._signs = failures.Signs()
@@ -152,6 +154,10 @@ class ClaudeStream(Fold):
             return self._retry(message)
         if subtype == "model_refusal_no_fallback":
             self._signs = failures.Signs(refused=True)
+            return Step()
+        if subtype == "background_tasks_changed":
+            tasks = map(jsonline.mapping, jsonline.items(message.get("tasks")))
+            self._agents = sum(task.get("task_type") == "local_agent" for task in tasks)
             return Step()
         if subtype in _QUIET:
             return Step()
@@ -323,7 +329,8 @@ class ClaudeStream(Fold):
 
     def _result(self, message: Mapping[str, Any]) -> Step:
         self._turns += 1
-        self._tools.clear()
+        if not self._agents:
+            self._tools.clear()
         said = jsonline.text(message.get("result")) or "\n".join(jsonline.texts(message.get("errors")))
         outcome = self._verdict(message, said)
         events = [*self._unsaid(), *self._usage.turn(message)]
@@ -339,7 +346,7 @@ class ClaudeStream(Fold):
         return Step(events) if outcome is None else self._end(events, outcome)
 
     def _verdict(self, message: Mapping[str, Any], said: str) -> Outcome | None:
-        """How the turn ended; None when a message that was not taken yet makes another turn."""
+        """How the turn ended; None when a message that was not taken yet, or a subagent's end, makes another turn."""
         if jsonline.text(message.get("terminal_reason")).startswith("aborted"):
             return Outcome(Ending.INTERRUPTED)
         if message.get("is_error") is True or jsonline.text(message.get("subtype")) != "success":
@@ -347,7 +354,7 @@ class ClaudeStream(Fold):
             failure = failures.classify(signs, self._now)
             return Outcome(Ending.FAILED, failure, said)
         self._signs = failures.Signs()
-        if self._inbox.waiting:
+        if self._inbox.waiting or self._agents:
             return None
         return Outcome(Ending.DONE, text=said)
 

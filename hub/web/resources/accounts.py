@@ -7,17 +7,17 @@ Must not: decide what a label or a directory may be.
 from __future__ import annotations
 
 from hub.api.accounts import AccountGone, AccountNow, NewAccount, Which
-from hub.domain.jsonvalue import JsonObject
+from hub.domain.routing import Target
 from hub.errors import Code, HubError
-from hub.messages import AddAccount, GetSessionFacts, RemoveAccount, SwitchAccount
+from hub.messages import AddAccount, GetInUse, RemoveAccount, SwitchAccount
 from hub.web.context import WRITE, Context, call
 from hub.web.route import post
 
 
-async def remove(context: Context, body: Which) -> JsonObject:
+async def remove(context: Context, body: Which) -> AccountGone:
     """Unless the session that runs has it."""
-    facts = await context.call(GetSessionFacts())
-    if facts["active"] and [body.provider, body.label] in facts["accounts"]:
+    mine = Target(body.provider, body.label)
+    if any(mine in facts.accounts for facts in await context.call(GetInUse())):
         raise HubError(
             Code.ACCOUNT_IN_USE, f"The session that runs uses {body.provider}'s account {body.label!r}."
         )

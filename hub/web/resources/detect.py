@@ -7,14 +7,13 @@ Must not: look for agents, or decide what may be adopted.
 from __future__ import annotations
 
 from hub.api.detect import Adopted, AdoptOrder, Detected, DetectQuery
-from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code, HubError
 from hub.messages import Adopt, Detect
 from hub.web.context import BEGIN, WRITE, Context, call
 from hub.web.route import get, post
 
 
-async def adopt(context: Context, body: AdoptOrder) -> JsonObject:
+async def adopt(context: Context, body: AdoptOrder) -> Adopted:
     """A brief alone starts nothing, so nobody has to have agreed to anything."""
     if body.start and body.interactive:
         why = "start and interactive exclude each other"

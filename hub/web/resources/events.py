@@ -7,15 +7,15 @@ Must not: follow the log live; `stream` does.
 from __future__ import annotations
 
 from hub.api.events import EventRecord, EventsQuery
-from hub.domain.jsonvalue import JsonArray
 from hub.messages import EventsSince
+from hub.web.codec import encode
 from hub.web.context import Context
 from hub.web.route import get
 
 
-async def events(context: Context, query: EventsQuery) -> JsonArray:
+async def events(context: Context, query: EventsQuery) -> bytes:
     """As the streams have them."""
-    return [record.to_json() for record in await context.call(EventsSince(query.since, query.limit))]
+    return encode([record.to_json() for record in await context.call(EventsSince(query.since, query.limit))])
 
 
 ROUTES = (

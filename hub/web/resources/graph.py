@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import trio
 
+from hub.api.convert import unstructure
 from hub.api.graph import (
     Chunk,
     Detail,
@@ -35,7 +36,7 @@ async def project(context: Context, query: ProjectQuery) -> bytes:
 
 async def retrieval(context: Context, query: RetrievalQuery) -> bytes:
     """What they were hidden in has left nothing that is not plain."""
-    return encode_plain(await context.call(Retrieve(query.q, query.limit)))
+    return encode_plain(unstructure(await context.call(Retrieve(query.q, query.limit))))
 
 
 _UNUSABLE = frozenset(

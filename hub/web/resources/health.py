@@ -9,7 +9,6 @@ from __future__ import annotations
 import hub
 from hub.api.base import Nothing
 from hub.api.health import Health, Index
-from hub.domain.jsonvalue import JsonObject
 from hub.web.context import Context
 from hub.web.route import Route, get
 
@@ -17,8 +16,8 @@ from hub.web.route import Route, get
 def routes(port: int, project: str) -> tuple[Route, ...]:
     """The routes of a server that listens on `port`."""
 
-    async def health(_: Context, __: Nothing) -> JsonObject:
-        return {"ok": True, "port": port, "version": hub.__version__, "project": project}
+    async def health(_: Context, __: Nothing) -> Health:
+        return Health(ok=True, port=port, version=hub.__version__, project=project)
 
     return (
         get("/", "Where to find what.", index, answer=Index),
@@ -26,13 +25,13 @@ def routes(port: int, project: str) -> tuple[Route, ...]:
     )
 
 
-async def index(_: Context, __: Nothing) -> JsonObject:
+async def index(_: Context, __: Nothing) -> Index:
     """The ways in."""
-    return {
-        "name": "hub",
-        "version": hub.__version__,
-        "openapi": "/openapi.json",
-        "status": "/api/status",
-        "events": "/ws",
-        "stream": "/api/events/stream",
-    }
+    return Index(
+        name="hub",
+        version=hub.__version__,
+        openapi="/openapi.json",
+        status="/api/status",
+        events="/ws",
+        stream="/api/events/stream",
+    )

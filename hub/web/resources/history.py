@@ -6,9 +6,10 @@ Must not: describe a body or an answer; `hub.api` does.
 
 from __future__ import annotations
 
+import attrs
+
 from hub.api.base import Nothing
 from hub.api.history import Commit, CommitDiff, DiffQuery, HistoryEntry, HistoryQuery, Rewind, Rewound
-from hub.domain.jsonvalue import JsonArray, JsonObject
 from hub.errors import Code
 from hub.io import git
 from hub.messages import AuditAppend, AuditEntry, AuditHistory
@@ -18,29 +19,29 @@ from hub.web.route import get, post
 _NEWEST = 1000
 
 
-async def history(context: Context, query: HistoryQuery) -> JsonArray:
+async def history(context: Context, query: HistoryQuery) -> list[HistoryEntry]:
     """No number of other records puts a handoff out of sight."""
     plain = query.limit is None and query.cursor is None and not query.event
     order = AuditHistory(query.limit or _NEWEST, query.cursor, query.event, plain)
     return await context.call(order, timeout=WRITE)
 
 
-async def commits(context: Context, _: Nothing) -> JsonArray:
+async def commits(context: Context, _: Nothing) -> list[Commit]:
     """Of every session."""
-    return [{**entry} for entry in await git.snapshots(context.places.root, None)]
+    return await git.snapshots(context.places.root)
 
 
-async def diff(context: Context, query: DiffQuery) -> JsonObject:
+async def diff(context: Context, query: DiffQuery) -> CommitDiff:
     """Of one snapshot alone: git's other names are not found."""
-    return {"sha": query.sha, **await git.commit_diff(context.places.root, query.sha)}
+    return CommitDiff(sha=query.sha, **attrs.asdict(await git.commit_diff(context.places.root, query.sha)))
 
 
-async def rewind(context: Context, body: Rewind) -> JsonObject:
+async def rewind(context: Context, body: Rewind) -> Rewound:
     """A new branch; nothing else moves."""
     branch = await git.rewind(context.places.root, body.sha)
     entry = AuditEntry("rewind", {"branch": branch, "sha": body.sha})
     await context.call(AuditAppend([entry]), timeout=READ)
-    return {"branch": branch, "sha": body.sha}
+    return Rewound(branch=branch, sha=body.sha)
 
 
 _UNKNOWN = frozenset({Code.NOT_FOUND})

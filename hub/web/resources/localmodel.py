@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from hub.api.jobs import Begun
 from hub.api.localmodel import LaunchOrder, LocalModels, ModelsQuery, PullEnded, Pulling, PullOrder
-from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
 from hub.messages import CancelPull, LaunchModel, ListModels, PullModel
 from hub.web.context import WRITE, Context, call
 from hub.web.route import get, post
 
 
-async def launch(context: Context, body: LaunchOrder) -> JsonObject:
+async def launch(context: Context, body: LaunchOrder) -> Begun:
     """Only where the user agreed to what the project does."""
     await context.insist()
     return await context.call(LaunchModel(body.provider, body.model), timeout=WRITE)

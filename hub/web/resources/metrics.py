@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,19 +16,22 @@ import attrs
 import trio
 
 import hub
+from hub.api import observability as api
 from hub.api.base import Nothing
+from hub.api.observability import Breaker
+from hub.api.providers import ProviderStatus
+from hub.api.quota import Entry
+from hub.api.status import Status
 from hub.domain.jsonvalue import JsonObject
 from hub.domain.session import SessionState
 from hub.errors import HubError
-from hub.messages import AuditHead, BreakerSnapshots, GetProviders, GetWallet
+from hub.messages import AuditHead, BreakerSnapshots, GetProviders, GetStatus, GetWallet
 from hub.web.context import Context, Handler, call
-from hub.web.resources.observability import tree
-from hub.web.resources.status import status
 from hub.web.route import get
-from supervisors import ActorDied
+from supervisors import ActorDied, NodeInfo
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
-_DYNAMIC = frozenset({"adapters", "jobs"})
+_DYNAMIC = frozenset({"adapters", "running", "jobs"})
 Labels = Mapping[str, str]
 Sample = tuple[Labels, float]
 
@@ -98,38 +101,35 @@ def _process() -> Iterator[Metric]:
     yield Metric("process_open_fds", "gauge", "Open file descriptors.", [({}, process.num_fds())])
 
 
-def _session(status: Mapping[str, Any]) -> Iterator[Metric]:
-    state = str(status["sessionState"])
-    samples = [({"state": str(name)}, float(name == state)) for name in SessionState]
+def _session(status: Status) -> Iterator[Metric]:
+    samples = [({"state": str(name)}, float(name == status.session_state)) for name in SessionState]
     yield Metric("hub_session_state", "gauge", "1 for the state of the session.", samples)
-    yield Metric("hub_session_tokens", "gauge", "Tokens the session used.", [({}, status["tokensUsed"])])
-    yield Metric("hub_session_handoffs", "gauge", "Handoffs of the session.", [({}, status["handoffsDone"])])
+    yield Metric("hub_session_tokens", "gauge", "Tokens the session used.", [({}, status.tokens_used)])
+    yield Metric("hub_session_handoffs", "gauge", "Handoffs of the session.", [({}, status.handoffs_done)])
+    yield Metric("hub_session_hfs", "gauge", "Fidelity of the last handoff, 0-100.", [({}, status.hfs_score)])
     yield Metric(
-        "hub_session_hfs", "gauge", "Fidelity of the last handoff, 0-100.", [({}, status["hfsScore"])]
-    )
-    yield Metric(
-        "hub_session_needs_input", "gauge", "1 while the agent waits for you.", [({}, status["needsInput"])]
+        "hub_session_needs_input", "gauge", "1 while the agent waits for you.", [({}, status.needs_input)]
     )
 
 
-def _providers(providers: Iterable[Mapping[str, Any]]) -> Iterator[Metric]:
-    samples = [({"provider": p["name"], "status": p["status"]}, 1.0) for p in providers]
+def _providers(providers: Iterable[ProviderStatus]) -> Iterator[Metric]:
+    samples = [({"provider": p.name, "status": str(p.status)}, 1.0) for p in providers]
     yield Metric("hub_provider_status", "gauge", "1 for the status of the provider.", samples)
 
 
-def _quota(wallet: Iterable[Mapping[str, Any]]) -> Iterator[Metric]:
+def _quota(wallet: Iterable[Entry]) -> Iterator[Metric]:
     windows = [
-        ({"provider": entry["provider"], "account": entry["account"], "window": window["window"]}, window)
+        ({"provider": entry.provider, "account": entry.account, "window": window.window}, window)
         for entry in wallet
-        for window in entry["windows"]
+        for window in entry.windows
     ]
-    used = [(labels, w["fractionUsed"]) for labels, w in windows if w["fractionUsed"] is not None]
+    used = [(labels, w.fraction_used) for labels, w in windows if w.fraction_used is not None]
     yield Metric("hub_quota_used_ratio", "gauge", "Share of the quota window that is used.", used)
-    resets = [(labels, _epoch(w["resetsAt"])) for labels, w in windows if w["resetsAt"] is not None]
+    resets = [(labels, _epoch(w.resets_at)) for labels, w in windows if w.resets_at is not None]
     yield Metric(
         "hub_quota_resets_at_seconds", "gauge", "When the window begins anew, epoch seconds.", resets
     )
-    eta = [(labels, w["etaMinutes"] * 60.0) for labels, w in windows if w["etaMinutes"] is not None]
+    eta = [(labels, w.eta_minutes * 60.0) for labels, w in windows if w.eta_minutes is not None]
     yield Metric("hub_quota_eta_seconds", "gauge", "Seconds until the wall, as forecast.", eta)
 
 
@@ -137,42 +137,45 @@ def _epoch(stamp: str) -> float:
     return datetime.fromisoformat(stamp).timestamp()
 
 
-def _breakers(breakers: Iterable[Mapping[str, Any]]) -> Iterator[Metric]:
-    breakers = list(breakers)
-    samples = [({"name": b["name"], "state": b["state"]}, 1.0) for b in breakers]
+def _breakers(breakers: Sequence[Breaker]) -> Iterator[Metric]:
+    samples = [({"name": b.name, "state": str(b.state)}, 1.0) for b in breakers]
     yield Metric("hub_breaker_state", "gauge", "1 for the state of the breaker.", samples)
-    failures = [({"name": b["name"]}, float(b["failures"])) for b in breakers]
+    failures = [({"name": b.name}, float(b.failures)) for b in breakers]
     yield Metric("hub_breaker_failures", "gauge", "Failures in a row.", failures)
 
 
-def _audit(head: Mapping[str, Any]) -> Iterator[Metric]:
-    yield Metric("hub_audit_records_total", "counter", "Records of the audit log.", [({}, head["seq"] + 1)])
-    yield Metric("hub_audit_bytes", "gauge", "Size of the audit log.", [({}, head["bytes"])])
+def _audit(head: api.AuditHead) -> Iterator[Metric]:
+    yield Metric("hub_audit_records_total", "counter", "Records of the audit log.", [({}, head.seq + 1)])
+    yield Metric("hub_audit_bytes", "gauge", "Size of the audit log.", [({}, head.bytes)])
 
 
-def _tree(tree: Mapping[str, Any]) -> Iterator[Metric]:
+def _tree(tree: NodeInfo) -> Iterator[Metric]:
     nodes = list(_nodes(tree))
-    restarts = [({"path": node["path"]}, float(node["restarts"])) for node in nodes]
+    restarts = [({"path": node.path}, float(node.restarts)) for node in nodes]
     yield Metric("hub_actor_restarts_total", "counter", "Restarts since the daemon started.", restarts)
-    waiting = [({"path": node["path"]}, float(node["depth"])) for node in nodes]
+    waiting = [({"path": node.path}, float(node.depth)) for node in nodes]
     yield Metric("hub_actor_mailbox_depth", "gauge", "Messages that wait for the actor.", waiting)
 
 
-def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _nodes(node: NodeInfo) -> Iterator[NodeInfo]:
     """The parts that last: a name for each dispatch would be a new series for each."""
     yield node
-    if node["name"] not in _DYNAMIC:
-        for child in node["children"]:
+    if node.name not in _DYNAMIC:
+        for child in node.children:
             yield from _nodes(child)
 
 
+async def _look(context: Context, _: Nothing) -> NodeInfo:
+    return context.snapshot()
+
+
 _PARTS: Mapping[str, tuple[Handler, Callable[[Any], Iterator[Metric]]]] = {
-    "session": (status, _session),
+    "session": (call(GetStatus), _session),
     "providers": (call(GetProviders), _providers),
     "quota": (call(GetWallet), _quota),
     "breakers": (call(BreakerSnapshots), _breakers),
     "audit": (call(AuditHead), _audit),
-    "tree": (tree, _tree),
+    "tree": (_look, _tree),
 }
 
 ROUTES = (get("/metrics", "Figures for Prometheus, as text.", metrics, answer=str, media=MEDIA),)

@@ -13,6 +13,7 @@ import attrs
 from hub import messages
 from hub.api.base import Nothing
 from hub.api.observability import AuditHead, Breaker, Redactions
+from hub.api.session import Which
 from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
 from hub.messages import BreakerSnapshots, GetContract, GetRedactions
@@ -25,15 +26,24 @@ async def tree(context: Context, _: Nothing) -> JsonObject:
     return attrs.asdict(context.snapshot())
 
 
+_WHICH = frozenset({Code.NOT_FOUND, Code.WHICH_SESSION})
 ROUTES = (
     get("/api/circuit", "The circuit breakers.", call(BreakerSnapshots), answer=list[Breaker]),
-    get("/api/redactions", "How many secrets were scrubbed.", call(GetRedactions), answer=Redactions),
+    get(
+        "/api/redactions",
+        "How many secrets were scrubbed.",
+        call(lambda which: GetRedactions(which.session_id)),
+        query=Which,
+        answer=Redactions,
+        codes=_WHICH,
+    ),
     get(
         "/api/contract",
         "The current continuation contract, verified.",
-        call(GetContract),
+        call(lambda which: GetContract(which.session_id)),
+        query=Which,
         answer=dict[str, Any],
-        codes=frozenset({Code.NOT_FOUND, Code.CONTRACT_INVALID}),
+        codes=_WHICH | {Code.CONTRACT_INVALID},
         foreign=True,
     ),
     get("/api/audit/head", "The head of the audit chain.", call(messages.AuditHead), answer=AuditHead),

@@ -11,32 +11,31 @@ import trio
 from hub.api.base import Nothing
 from hub.api.convert import unstructure
 from hub.api.pipelines import Pipeline, Pipelines, RunOrder, RunStarted, RunStatus, Stored
-from hub.domain.jsonvalue import JsonObject
-from hub.domain.pipeline.graph import read
+from hub.api.tables import read_pipelines
 from hub.errors import Code, HubError
 from hub.messages import GetPipelineRun, GetPipelines, ReplacePipelines, RunPipeline
 from hub.web.context import BEGIN, Context, call
 from hub.web.route import get, post
 
 
-async def replace(context: Context, body: list[Pipeline]) -> JsonObject:
+async def replace(context: Context, body: list[Pipeline]) -> Stored:
     """The graphs are read in a thread: there may be thousands of nodes."""
     order = ReplacePipelines(
-        await trio.to_thread.run_sync(read, [unstructure(pipeline) for pipeline in body])
+        await trio.to_thread.run_sync(read_pipelines, [unstructure(pipeline) for pipeline in body])
     )
-    return {"pipelines": await context.call(order)}
+    return Stored(pipelines=await context.call(order))
 
 
-async def run(context: Context, body: RunOrder) -> JsonObject:
+async def run(context: Context, body: RunOrder) -> RunStarted:
     """It begins with a commit of the user's uncommitted work."""
     await context.insist(body.trust)
     return await context.call(RunPipeline(body.name, body.resume), timeout=BEGIN)
 
 
-async def status(context: Context, _: Nothing) -> JsonObject:
+async def status(context: Context, _: Nothing) -> RunStatus:
     """There may have been none."""
     found = await context.call(GetPipelineRun())
-    if not found:
+    if found is None:
         raise HubError(Code.NOT_FOUND, "No pipeline has run yet.", hint="Run one: hub pipeline run <name>")
     return found
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from hub.api.convert import unstructure
 from hub.api.profiles import Profile, ProfileDone, ProfileOrder, ProfileOutcome
-from hub.domain.jsonvalue import JsonObject
 from hub.errors import Code
 from hub.messages import GetOutcomes, GetProfiles, PutProfile, RemoveProfile
 from hub.web.context import WRITE, Context, call
 from hub.web.route import get, post
 
 
-async def change(context: Context, body: ProfileOrder) -> JsonObject:
+async def change(context: Context, body: ProfileOrder) -> ProfileDone:
     """Those of `hub.toml` are changed there."""
     if body.delete:
-        return {"deleted": True, **await context.call(RemoveProfile(body.name), timeout=WRITE)}
+        return await context.call(RemoveProfile(body.name), timeout=WRITE)
     given = {key: value for key, value in unstructure(body).items() if key != "delete"}
-    return {"deleted": False, **await context.call(PutProfile(given), timeout=WRITE)}
+    return await context.call(PutProfile(given), timeout=WRITE)
 
 
 _FILES = frozenset({Code.NO_PERMISSION, Code.CONFIG_INVALID, Code.STATE_CORRUPT, Code.NOT_SEALED})

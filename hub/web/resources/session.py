@@ -9,15 +9,28 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from hub.api.base import Nothing
+from hub.api.history import Diff
 from hub.api.meta import UNSET
-from hub.api.session import Cost, Diff, HandingOver, Pause, Paused, Replied, Run, Started, Stopped, TextReply
-from hub.domain.jsonvalue import JsonObject
+from hub.api.session import (
+    Cost,
+    HandingOver,
+    Pause,
+    Paused,
+    Replied,
+    Run,
+    Started,
+    Stopped,
+    TextReply,
+    Which,
+)
+from hub.api.sessions import Sessions
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.messages import (
     GetCost,
+    GetInUse,
     GetSessionFacts,
+    GetSessions,
     RequestHandoff,
     RequestPause,
     RequestReply,
@@ -32,7 +45,7 @@ from supervisors import ActorDied
 _STOP_TIMEOUT = 300.0
 
 
-async def run(context: Context, body: Run) -> JsonObject:
+async def run(context: Context, body: Run) -> Started:
     """What is left out is as configured."""
     await context.insist(body.trust)
     order = StartRun(
@@ -44,39 +57,43 @@ async def run(context: Context, body: Run) -> JsonObject:
         kind=body.kind,
         verify=None if body.verify is None else tuple(body.verify),
         on_limit=None if body.on_limit is UNSET else body.on_limit.value,
+        queue=body.queue,
     )
     return await context.call(order, timeout=BEGIN)
 
 
-async def stop(context: Context, _: Nothing) -> JsonObject:
+async def stop(context: Context, body: Which) -> Stopped:
     """And with it the pipeline run it may be a node of; a run that is just restarting hears of it from its session."""
-    with contextlib.suppress(ActorDied):
-        run = await context.call(StopPipeline(), timeout=_STOP_TIMEOUT)
-        if run:
-            return {"runId": run["runId"], "state": run["state"]}
-    return await context.call(RequestStop(), timeout=_STOP_TIMEOUT)
+    active = [] if body.session_id else await context.call(GetInUse())
+    if len({facts.run_id for facts in active}) > 1:
+        names = ", ".join(facts.session_id for facts in active)
+        raise HubError(Code.WHICH_SESSION, f"Several sessions are meant: {names}.")
+    if not body.session_id:
+        with contextlib.suppress(ActorDied):
+            run = await context.call(StopPipeline(), timeout=_STOP_TIMEOUT)
+            if run is not None:
+                return Stopped(run_id=run.run_id, state=run.state)
+    return await context.call(RequestStop(session_id=body.session_id), timeout=_STOP_TIMEOUT)
 
 
-async def diff(context: Context, _: Nothing) -> JsonObject:
+async def diff(context: Context, which: Which) -> Diff:
     """With what is in no snapshot yet while it works."""
-    facts = await context.call(GetSessionFacts())
-    if not facts["sessionId"]:
+    facts = await context.call(GetSessionFacts(which.session_id))
+    if not facts.session_id:
         raise HubError(Code.NO_ACTIVE_SESSION)
-    main = facts["mainBranch"] or facts["base"]
-    worktree = Path(facts["worktree"]) if facts["active"] and facts["begun"] else None
+    main = facts.main_branch or facts.base
+    worktree = Path(facts.worktree) if facts.active and facts.begun else None
     try:
-        return {**await git.session_diff(context.places.root, main, facts["branch"], worktree)}
+        return await git.session_diff(context.places.root, main, facts.branch, worktree)
     except HubError as error:
-        if error.code is not Code.BRANCH_MISSING or facts["begun"]:
+        if error.code is not Code.BRANCH_MISSING or facts.begun:
             raise
-        return {
-            "summary": "",
-            "diff": "",
-            "truncated": False,
-        }  # its branch is still being made, or it ended before it was
+        # Its branch is still being made, or it ended before it was.
+        return Diff(summary="", diff="", truncated=False)
 
 
-_ACTIVE = frozenset({Code.NO_ACTIVE_SESSION})
+_WHICH = frozenset({Code.NOT_FOUND, Code.WHICH_SESSION})
+_ACTIVE = _WHICH | {Code.NO_ACTIVE_SESSION}
 _CHANGING = frozenset({Code.HANDOFF_IN_PROGRESS})
 _STARTING = frozenset(
     {
@@ -85,6 +102,7 @@ _STARTING = frozenset(
         Code.NO_FALLBACK,
         Code.AGENT_MISSING,
         Code.AUTH_NEEDED,
+        Code.ACCOUNT_IN_USE,
         Code.NOT_A_REPOSITORY,
         Code.NO_COMMIT,
         Code.NOT_FOUND,
@@ -95,14 +113,15 @@ ROUTES = (
     post(
         "/api/handoff",
         "Hand the work over now.",
-        call(RequestHandoff),
+        call(lambda body: RequestHandoff(body.session_id)),
+        body=Which,
         answer=HandingOver,
         codes=_ACTIVE | {Code.HANDOFF_IN_PROGRESS, Code.NO_FALLBACK},
     ),
     post(
         "/api/session/pause",
         "Hold the agent at the next event, or let it go on.",
-        call(lambda body: RequestPause(body.pause)),
+        call(lambda body: RequestPause(body.pause, body.session_id)),
         body=Pause,
         answer=Paused,
         codes=_ACTIVE | {Code.HANDOFF_IN_PROGRESS},
@@ -110,7 +129,7 @@ ROUTES = (
     post(
         "/api/session/reply",
         "Answer the agent.",
-        call(lambda body: RequestReply(body.reply)),
+        call(lambda body: RequestReply(body.reply, body.session_id)),
         body=TextReply,
         answer=Replied,
         codes=_ACTIVE | _CHANGING | {Code.REPLY_UNSUPPORTED},
@@ -119,6 +138,7 @@ ROUTES = (
         "/api/session/stop",
         "End the session in order, snapshot included.",
         stop,
+        body=Which,
         answer=Stopped,
         codes=_ACTIVE,
     ),
@@ -126,9 +146,23 @@ ROUTES = (
         "/api/session/diff",
         "What the session has changed.",
         diff,
+        query=Which,
         answer=Diff,
         codes=_ACTIVE | {Code.BRANCH_MISSING},
         foreign=True,
     ),
-    get("/api/session/cost", "What the session has cost.", call(GetCost), answer=Cost, codes=_ACTIVE),
+    get(
+        "/api/session/cost",
+        "What the session has cost.",
+        call(lambda which: GetCost(which.session_id)),
+        query=Which,
+        answer=Cost,
+        codes=_ACTIVE,
+    ),
+    get(
+        "/api/sessions",
+        "Every session: active, waiting for its turn, ended.",
+        call(GetSessions),
+        answer=Sessions,
+    ),
 )

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import contextlib
 
+import attrs
 import trio
 
-from hub.api.base import Nothing
+from hub.api.session import Which
 from hub.api.status import Status
-from hub.domain.jsonvalue import JsonObject
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.messages import GetGraphNodes, GetStatus
 from hub.web.context import Context
 from hub.web.route import get
 from supervisors import ActorDied
 
 _BRIEFLY = 0.5
+_WHICH = frozenset({Code.NOT_FOUND, Code.WHICH_SESSION})
 
 
-async def status(context: Context, _: Nothing) -> JsonObject:
+async def status(context: Context, which: Which) -> Status:
     """The graph's size is no reason to have no status."""
-    found = await context.call(GetStatus())
+    found = await context.call(GetStatus(which.session_id))
     with contextlib.suppress(HubError, ActorDied, trio.TooSlowError):
-        found["graphNodes"] = await context.call(GetGraphNodes(), timeout=_BRIEFLY)
+        return attrs.evolve(found, graph_nodes=await context.call(GetGraphNodes(), timeout=_BRIEFLY))
     return found
 
 
-ROUTES = (get("/api/status", "What the daemon is doing.", status, answer=Status),)
+ROUTES = (get("/api/status", "What the daemon is doing.", status, query=Which, answer=Status, codes=_WHICH),)

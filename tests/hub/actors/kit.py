@@ -15,11 +15,13 @@ import attrs
 import pytest
 import trio
 
-from hub.actors.insist import insist
+from hub.actors.common.calls import call_until_answered
+from hub.api.convert import unstructure
 from hub.cli.serve import order_for
 from hub.daemon import Daemon, run_daemon
 from hub.domain.event import Record
 from hub.messages import EventsSince, GetStatus
+from supervisors import Root, faults
 from tests.described import DescribedApi
 from tests.faults.harness import PATIENCE, Project
 from tests.waiting import answered
@@ -34,9 +36,13 @@ class Live:
     made: Project
     daemon: Daemon
 
+    def kill(self, actor: str) -> None:
+        """End an incarnation of a named actor, or of the newest session's."""
+        kill(self.daemon.app.picture.__self__, actor)
+
     async def ask(self, actor: str, message: object) -> Any:
         """One call to a named actor."""
-        return await self.daemon.app.ref(actor).call(message, timeout=PATIENCE)
+        return await getattr(self.daemon.app.slots, actor).ref.call(message, timeout=PATIENCE)
 
     async def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
         """What the API serves."""
@@ -48,11 +54,13 @@ class Live:
 
     async def status(self) -> dict[str, Any]:
         """What the session tells of itself; an actor that is just restarting is asked again."""
-        return await insist(self.daemon.app.ref("session"), GetStatus())
+        found = await call_until_answered(self.daemon.app.slots.sessions.ref, GetStatus())
+        status: dict[str, Any] = unstructure(found)
+        return status
 
     async def events(self) -> list[Record]:
         """The whole event log."""
-        return await insist(self.daemon.app.ref("events"), EventsSince(0, EVER))
+        return await call_until_answered(self.daemon.app.slots.events.ref, EventsSince(0, EVER))
 
     async def until(self, condition: Callable[[dict[str, Any]], object], what: str) -> dict[str, Any]:
         """The first status that fits; the session is another task, so this is a bounded poll."""
@@ -74,6 +82,16 @@ class Live:
         """The status once the session is over."""
         over = ("completed", "failed", "stopped")
         return await self.until(lambda s: s["sessionState"] in over, "the session ends")
+
+
+def kill(root: Root, actor: str) -> None:
+    """End an incarnation of a named actor, or of the newest session's.
+
+    Raises:
+        KeyError: It is down.
+    """
+    running = root.tree().find("running").children if actor == "session" else ()
+    faults.kill(root, running[-1].path if running else actor)
 
 
 @asynccontextmanager

@@ -57,8 +57,8 @@ async def test_a_key_enters_once_also_over_a_restart(places):
         assert await ask(AuditAppend([entry("b"), entry("a")])) == first
     async with writer(places) as ask:
         again = await ask(AuditAppend([entry("a"), entry("c")]))
-        assert again["seq"] == first["seq"] + 1
-        assert (await ask(AuditAppend([entry()])))["seq"] == again["seq"] + 1
+        assert again.seq == first.seq + 1
+        assert (await ask(AuditAppend([entry()]))).seq == again.seq + 1
     assert verify_file(places, KEY).state is State.INTACT
 
 
@@ -66,8 +66,8 @@ async def test_the_newest_keys_are_known_and_memory_is_bounded(places, monkeypat
     monkeypatch.setattr(audit_module, "_REMEMBERED", 3)
     async with writer(places) as ask:
         await ask(AuditAppend([entry(str(n)) for n in range(5)]))
-        assert (await ask(AuditAppend([entry("3")])))["seq"] == 4
-        assert (await ask(AuditAppend([entry("0")])))["seq"] == 5
+        assert (await ask(AuditAppend([entry("3")]))).seq == 4
+        assert (await ask(AuditAppend([entry("0")]))).seq == 5
 
 
 async def test_a_group_takes_its_time_only_while_nobody_waits_behind_it(places, mock_clock):
@@ -83,16 +83,16 @@ async def test_a_group_takes_its_time_only_while_nobody_waits_behind_it(places, 
             await trio.testing.wait_all_tasks_blocked(0.001)
             mock_clock.jump(audit_module._BREATH)
         assert trio.current_time() == before + audit_module._BREATH
-        assert (await ask(AuditHead()))["seq"] == 100
+        assert (await ask(AuditHead())).seq == 100
 
 
 async def test_the_head_is_the_newest_record(places):
     async with writer(places) as ask:
-        assert (await ask(AuditHead()))["seq"] == -1
+        assert (await ask(AuditHead())).seq == -1
         head = await ask(AuditAppend([entry()]))
         assert head == await ask(AuditHead())
-        assert re.fullmatch("[0-9a-f]{64}", head["hash"])
-        assert head["bytes"] == places.audit.stat().st_size
+        assert re.fullmatch("[0-9a-f]{64}", head.hash)
+        assert head.bytes == places.audit.stat().st_size
 
 
 async def test_the_history_has_the_specifications_shape(places):
@@ -106,12 +106,12 @@ async def test_the_history_has_the_specifications_shape(places):
         )
         both = await ask(AuditHistory())
         assert await ask(AuditHistory(1)) == both[1:]
-    assert [(e["seq"], e["event"], e["provider"], e["summary"]) for e in both] == [
+    assert [(e.seq, e.event, e.provider, e.summary) for e in both] == [
         (0, "verify", "", "make test, ok"),
         (1, "handoff", "demo", "RUNNING -> PAUSING, quota"),
     ]
-    assert both[1]["sessionId"] == "s-1"
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", e["ts"]) for e in both)
+    assert both[1].session_id == "s-1"
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", e.ts) for e in both)
 
 
 async def test_the_history_tells_how_an_acceptance_command_ended(places):
@@ -120,7 +120,7 @@ async def test_the_history_tells_how_an_acceptance_command_ended(places):
     async with writer(places) as ask:
         await ask(AuditAppend([entry(str(n), "verify", command="make", **end) for n, end in enumerate(ends)]))
         found = await ask(AuditHistory())
-    assert [(e["summary"], e["exitCode"]) for e in found] == [
+    assert [(e.summary, e.exit_code) for e in found] == [
         ("make, exit 0", 0),
         ("make, exit 2", 2),
         ("make, timed out", None),
@@ -132,8 +132,8 @@ async def test_a_long_list_goes_in_in_order_and_in_groups(places):
     count = MAX_GROUP + 3
     async with writer(places) as ask:
         head = await ask(AuditAppend([entry(f"k{n}", command=str(n)) for n in range(count)]))
-        assert head["seq"] == count - 1
-        assert [e["summary"] for e in await ask(AuditHistory(count))] == [str(n) for n in range(count)]
+        assert head.seq == count - 1
+        assert [e.summary for e in await ask(AuditHistory(count))] == [str(n) for n in range(count)]
     assert verify_file(places, KEY).records == count
 
 
@@ -157,5 +157,5 @@ async def test_a_changed_log_can_be_read_and_takes_nothing(places):
             with pytest.raises(HubError) as caught:
                 await ask(message)
             assert caught.value.code is Code.AUDIT_BROKEN
-        assert [e["summary"] for e in await ask(AuditHistory())][:1] == ["one"]
+        assert [e.summary for e in await ask(AuditHistory())][:1] == ["one"]
     assert places.audit.read_bytes() == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from contextlib import asynccontextmanager
 
@@ -13,12 +12,14 @@ import trio
 from hub.actors.audit import AuditWriter
 from hub.actors.breakers import Breakers
 from hub.actors.events import EventLog
+from hub.api.convert import unstructure
 from hub.domain.failure import Failure, FailureClass
 from hub.errors import Code, HubError
 from hub.io import failpoints
+from hub.io.breakers import breaker_store
 from hub.io.places import Places
 from hub.io.seal import split
-from hub.io.sealed import read_sealed, write_sealed
+from hub.io.sealed import write_sealed
 from hub.messages import (
     BreakerClosed,
     BreakerFailure,
@@ -61,7 +62,7 @@ class Bench:
             await self.ask(BreakerFailure("demo", account, failure))
 
     async def state(self):
-        return [(b["name"], b["state"], b["failures"]) for b in await self.ask(BreakerSnapshots())]
+        return [(b.name, b.state, b.failures) for b in await self.ask(BreakerSnapshots())]
 
     async def told(self):
         found = await self.events.ref.call(EventsSince(0), timeout=CALL)
@@ -99,11 +100,15 @@ async def test_five_failures_open_it_and_a_restart_remembers(places):
         await bench.fail()
         assert await bench.ask(BreakerClosed()) == {("demo", "default"): Shut(1030.0, limited=False)}
     async with bench_of(places, clock) as bench:
-        assert await bench.state() == [("demo/default", "open", 5)]
+        assert unstructure(await bench.ask(BreakerSnapshots())) == [
+            {"name": "demo/default", "state": "open", "failures": 5, "openedAt": "1970-01-01T00:16:40.000Z"}
+        ]
         clock.now += 30
         assert await bench.ask(BreakerClosed()) == {}
         await bench.ask(BreakerSuccess("demo", "default"))
-        assert await bench.state() == [("demo/default", "closed", 0)]
+        assert unstructure(await bench.ask(BreakerSnapshots())) == [
+            {"name": "demo/default", "state": "closed", "failures": 0}
+        ]
         assert await bench.told() == [("quota", "open"), ("quota", "closed")]
 
 
@@ -132,7 +137,18 @@ async def test_a_file_that_cannot_be_read_is_no_reason_not_to_work(places, conte
     async with bench_of(places) as bench:
         assert await bench.state() == []
         await bench.fail()
-        assert len(json.loads(read_sealed(path, 1 << 20))) == 1
+        assert len(breaker_store(places).look().breakers) == 1
+        assert list(path.parent.glob("breakers.json.*-*")), "what was there is kept"
+
+
+async def test_beside_a_newer_hubs_record_they_are_remembered_while_they_live(places):
+    path = places.hub_dir / "breakers.json"
+    write_sealed(path, b'{"v":2}')
+    before = path.read_bytes()
+    async with bench_of(places) as bench:
+        await bench.fail(times=5)
+        assert await bench.state() == [("demo/default", "open", 5)]
+    assert path.read_bytes() == before
 
 
 async def test_a_breaker_that_hub_did_not_open_is_closed(places):
@@ -160,11 +176,11 @@ async def test_a_failure_that_could_not_be_kept_is_not_counted(places, monkeypat
     async with bench_of(places) as bench:
         await bench.fail()
 
-        def full(path, data):
+        def full(path, data, **_):
             raise HubError(Code.NO_SPACE, "full")
 
         with monkeypatch.context() as broken:
-            broken.setattr("hub.actors.breakers.write_sealed", full)
+            broken.setattr("hub.io.sealed.write_sealed", full)
             with pytest.raises(HubError):
                 await bench.fail()
         assert await bench.state() == [("demo/default", "closed", 1)]

@@ -50,7 +50,7 @@ class Logs:
     async def audited(self):
         """The event ids on the audit log, in its order."""
         found = await self.audit.ref.call(AuditHistory(10_000), timeout=CALL)
-        return [entry for entry in found if entry["event"] == "agent_event"]
+        return [entry for entry in found if entry.event == "agent_event"]
 
     async def until_audited(self, count):
         return await answered(self.audited, lambda found: len(found) >= count)
@@ -209,8 +209,8 @@ async def test_agent_events_reach_the_audit_log_once(folder):
             said(1), said(2, type="usage"), said(3, type="thinking"), own("own"), said(4, delta=True), said(5)
         )
         found = await logs.until_audited(2)
-        assert [entry["summary"] for entry in found] == ["line 1.0", "line 5.0"]
-        assert {entry["provider"] for entry in found} == {"demo"}
+        assert [entry.summary for entry in found] == ["line 1.0", "line 5.0"]
+        assert {entry.provider for entry in found} == {"demo"}
 
 
 async def test_who_asks_finds_every_event_on_the_audit_log(folder, monkeypatch):
@@ -244,7 +244,7 @@ async def test_a_flood_reaches_the_audit_log_whole(folder):
         await logs.append(*map(said, range(1, count + 1)))
         await logs.append(said(count + 1))
         found = await logs.until_audited(count + 1)
-        assert [entry["summary"] for entry in found] == [f"line {n}.0" for n in range(1, count + 2)]
+        assert [entry.summary for entry in found] == [f"line {n}.0" for n in range(1, count + 2)]
 
 
 async def test_what_only_hub_knows_is_durable_before_it_is_seen(folder, monkeypatch):
@@ -275,7 +275,7 @@ async def test_agent_events_reach_the_audit_log_once_whoever_dies(folder, victim
                 await logs.append(said(number))
             await logs.kill(victim)
         found = await logs.until_audited(number)
-        assert [entry["summary"] for entry in found] == [f"line {n}.0" for n in range(1, number + 1)]
+        assert [entry.summary for entry in found] == [f"line {n}.0" for n in range(1, number + 1)]
         await logs.append(said(number))
         await logs.append(said(number + 1))
         assert len(await logs.until_audited(number + 1)) == number + 1

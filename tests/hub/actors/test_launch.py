@@ -49,7 +49,7 @@ async def agent(tmp_path, monkeypatch):
         made.script("demo-first", {"say": "ready"}, {"ask": "go on?"})
         made.configure("[providers.demo-first.env]\nMY_SETTING = 'mine'\n")
         async with daemon_of(made, monkeypatch, **FOREIGN, HUB_DEMO_PACE="0") as live:
-            await live.ask("session", StartRun(PROMPT))
+            await live.ask("sessions", StartRun(PROMPT))
             await live.until_event("ready")
             (run,) = (path for path in (made.hub / "run").iterdir() if (path / "agent.json").exists())
             yield Path("/proc", str(json.loads((run / "agent.json").read_text())["pid"])), made

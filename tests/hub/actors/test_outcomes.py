@@ -9,6 +9,7 @@ import attrs
 from hub.actors.audit import AuditWriter
 from hub.actors.events import EventLog
 from hub.actors.outcomes import Outcomes
+from hub.api.convert import unstructure
 from hub.domain.event import EventType, Tag
 from hub.io.places import Places
 from hub.io.sqlite import NewEvent
@@ -41,7 +42,7 @@ class Bench:
         await self.log(session, ended=state, verified=verified, **({"profile": profile} if profile else {}))
 
     async def ask(self):
-        return await self.outcomes.ref.call(GetOutcomes(), timeout=CALL)
+        return unstructure(await self.outcomes.ref.call(GetOutcomes(), timeout=CALL))
 
     async def until(self, runs, profile="fast"):
         found = await answered(

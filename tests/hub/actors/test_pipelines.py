@@ -2,14 +2,17 @@
 
 import contextlib
 import json
-from types import SimpleNamespace
 
 import pytest
 
-from hub.actors.insist import insist
-from hub.actors.pipelines.actor import Pipelines
+from hub.actors.common.calls import call_until_answered
+from hub.actors.pipelines.book import Book
 from hub.actors.pipelines.conductor import Conductor
-from hub.domain.pipeline.graph import read
+from hub.actors.pipelines.shown import run_status
+from hub.api.convert import unstructure
+from hub.api.tables import read_pipelines
+from hub.domain.pipeline.run import NodeState, begin
+from hub.domain.session import ErrorNote
 from hub.errors import Code, HubError
 from hub.io import failpoints
 from hub.messages import (
@@ -26,7 +29,7 @@ from hub.messages import (
 from supervisors import ActorDied
 from tests.faults.harness import git, project
 from tests.hub.actors.kit import daemon_of
-from tests.waiting import answered
+from tests.waiting import PATIENCE, answered
 
 DONE = {"done": "x"}
 
@@ -57,7 +60,7 @@ async def ended(live):
     """The run, once it is over."""
 
     async def ask():
-        return await insist(live.daemon.app.ref("pipelines"), GetPipelineRun())
+        return unstructure(await call_until_answered(live.daemon.app.slots.pipelines.ref, GetPipelineRun()))
 
     return await answered(ask, lambda run: run and run["state"] != "running")
 
@@ -69,6 +72,10 @@ async def run_to_end(live, name="p", *, resume=False):
 
 def by_id(run):
     return {n["id"]: n for n in run["nodes"]}
+
+
+async def listed(live, message):
+    return unstructure(await live.ask("pipelines", message))
 
 
 async def refused(live, message, actor="pipelines"):
@@ -93,7 +100,7 @@ async def test_a_chain_builds_on_the_work_before_it(made, monkeypatch):
         assert [text.split()[1:3] for text in told] == [
             ["a", "running"], ["a", "completed,"], ["b", "running"], ["b", "completed,"],
         ]  # fmt: skip
-        names = [row["event"] for row in await live.ask("audit", AuditHistory())]
+        names = [row.event for row in await live.ask("audit", AuditHistory())]
         assert names.count("pipeline_node") == 4
         assert [n for n in names if n in ("pipeline_started", "pipeline_ended")] == [
             "pipeline_started", "pipeline_ended",
@@ -136,7 +143,7 @@ async def test_bases_in_conflict_fail_the_node_with_the_files(made, monkeypatch)
         assert nodes["c"]["sessionId"] == ""
         (said,) = [r for r in await live.events() if r.tag == "error"]
         assert said.meta["code"] == "merge_conflict"
-        await live.ask("session", StartRun("another"))  # the place is free again
+        await live.ask("sessions", StartRun("another"))  # the place is free again
 
 
 async def test_a_fallback_takes_over_and_nobody_else(made, monkeypatch):
@@ -205,20 +212,39 @@ async def test_what_failed_is_run_again_and_what_was_done_is_replayed(made, monk
         assert {n["how"] for n in anew["nodes"]} == {"executed"}, "without the wish everything runs"
 
 
+async def test_a_run_that_begins_while_the_last_ones_end_is_told_goes_on(made, monkeypatch):
+    """Whoever sees the end may ask at once; nodes of the same names were once taken for those of the run before."""
+    made.script("demo-first", DONE)
+    store(made, node("a"))
+    plain, slow = Book._once, []
+
+    async def once(book, run, what, *words, **meta):
+        await plain(book, run, what, *words, **meta)
+        if what == "ended" and not slow:
+            slow.append(await book.until(lambda: book.now.run_id != run.run_id, PATIENCE))
+
+    monkeypatch.setattr(Book, "_once", once)
+    async with daemon_of(made, monkeypatch) as live:
+        first = await run_to_end(live)
+        second = await run_to_end(live)
+    assert slow == [True]
+    assert (second["state"], second["runId"] != first["runId"]) == ("completed", True)
+
+
 async def test_one_session_at_a_time(made, monkeypatch):
     """Specification: a run while a session is active is an error that says so, and the other way round."""
     made.script("demo-first", {"ask": "go on?"}, DONE)
     store(made, node("a"))
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("mine"))
+        await live.ask("sessions", StartRun("mine"))
         error = await refused(live, RunPipeline("p"))
         assert error.code is Code.SESSION_ALREADY_RUNNING
         assert "session is already running" in error.detail
-        assert await live.ask("pipelines", GetPipelineRun()) == {}
+        assert await live.ask("pipelines", GetPipelineRun()) is None
         await live.until(lambda s: s["needsInput"], "it asks")
         await live.post("/api/session/stop")
         await live.ask("pipelines", RunPipeline("p"))
-        assert (await refused(live, StartRun("mine"), "session")).code is Code.SESSION_ALREADY_RUNNING
+        assert (await refused(live, StartRun("mine"), "sessions")).code is Code.SESSION_ALREADY_RUNNING
         assert (await refused(live, RunPipeline("p"))).code is Code.SESSION_ALREADY_RUNNING
         await live.post("/api/session/stop")
 
@@ -231,7 +257,7 @@ async def test_a_stop_ends_the_session_and_the_run(made, monkeypatch):
         await live.ask("pipelines", RunPipeline("p"))
         await live.until(lambda s: s["needsInput"], "the node asks")
         answer = await live.post("/api/session/stop")
-        run = await live.ask("pipelines", GetPipelineRun())
+        run = unstructure(await live.ask("pipelines", GetPipelineRun()))
         nodes = by_id(run)
         assert (answer["runId"], answer["state"]) == (run["runId"], "stopped")
         assert {name: n["state"] for name, n in nodes.items()} == {
@@ -240,8 +266,8 @@ async def test_a_stop_ends_the_session_and_the_run(made, monkeypatch):
             "z": "halted",
         }
         assert git(made.root, "show", f"{nodes['a']['branch']}:half.txt") == "half"
-        assert await live.ask("pipelines", StopPipeline()) == {}
-        await live.ask("session", StartRun("another"))
+        assert await live.ask("pipelines", StopPipeline()) is None
+        await live.ask("sessions", StartRun("another"))
         await live.post("/api/session/stop")
 
 
@@ -252,7 +278,7 @@ async def test_a_handoff_by_hand_is_the_sessions(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
         await live.ask("pipelines", RunPipeline("p"))
         await live.until(lambda s: s["needsInput"], "the node asks")
-        await live.ask("session", RequestHandoff())
+        await live.ask("sessions", RequestHandoff())
         a = by_id(await ended(live))["a"]
         assert (a["state"], a["provider"], a["handoffs"]) == ("completed", "demo-second", 1)
 
@@ -263,15 +289,15 @@ async def test_a_session_asked_for_twice_is_started_once(made, monkeypatch):
     made.configure()
     async with daemon_of(made, monkeypatch) as live:
         order = StartRun("mine", session_id="s-mine", run_id="p-1", role="a")
-        first = await live.ask("session", order)
-        assert await live.ask("session", order) == first
-        assert first["branch"] == "hub/s-mine"
-        assert (await refused(live, SessionEnd("s-other"), "session")).code is Code.NOT_FOUND
+        first = await live.ask("sessions", order)
+        assert await live.ask("sessions", order) == first
+        assert first.branch == "hub/s-mine"
+        assert (await refused(live, SessionEnd("s-other"), "sessions")).code is Code.NOT_FOUND
         await live.until(lambda s: s["needsInput"], "it asks")
         await live.post("/api/session/stop")
-        assert await live.ask("session", order) == first, "also once it has ended"
-        assert (await live.ask("session", SessionEnd("s-mine"))).state == "stopped"
-        held = await refused(live, StartRun("another"), "session")
+        assert await live.ask("sessions", order) == first, "also once it has ended"
+        assert (await live.ask("sessions", SessionEnd("s-mine"))).state == "stopped"
+        held = await refused(live, StartRun("another"), "sessions")
         assert "between two nodes" in held.detail
         assert len(made.starts()) == 1
 
@@ -279,12 +305,12 @@ async def test_a_session_asked_for_twice_is_started_once(made, monkeypatch):
 async def test_the_list_is_replaced_whole(made, monkeypatch):
     """Specification: POST takes the full array and persists it to .hub/pipelines.json."""
     async with daemon_of(made, monkeypatch) as live:
-        assert await live.ask("pipelines", GetPipelines()) == []
+        assert await listed(live, GetPipelines()) == []
         one, two = ({"name": name, "nodes": [node("a")]} for name in ("one", "two"))
-        assert await live.ask("pipelines", ReplacePipelines(read([one, two]))) == [one, two]
+        assert await listed(live, ReplacePipelines(read_pipelines([one, two]))) == [one, two]
         assert json.loads((made.hub / "pipelines.json").read_bytes()) == [one, two]
-        assert await live.ask("pipelines", ReplacePipelines(read([two]))) == [two]
-        assert await live.ask("pipelines", GetPipelines()) == [two]
+        assert await listed(live, ReplacePipelines(read_pipelines([two]))) == [two]
+        assert await listed(live, GetPipelines()) == [two]
         assert (made.hub / "pipelines.json").stat().st_mode & 0o777 == 0o600
 
 
@@ -292,15 +318,15 @@ async def test_an_invalid_list_changes_nothing(made, monkeypatch):
     """Specification: a pipeline that does not validate is rejected; decisions: every problem with its path."""
     async with daemon_of(made, monkeypatch) as live:
         good = [{"name": "one", "nodes": [node("a")]}]
-        await live.ask("pipelines", ReplacePipelines(read(good)))
+        await live.ask("pipelines", ReplacePipelines(read_pipelines(good)))
         bad = [{"name": "two", "nodes": [node("a", "b"), node("b", "a", provider="nobody")]}]
-        error = await refused(live, ReplacePipelines(read(bad)))
+        error = await refused(live, ReplacePipelines(read_pipelines(bad)))
         assert error.code is Code.INVALID
         assert [e["path"] for e in error.extra["errors"]] == [
             "$[0].nodes[1].provider",
             "$[0].nodes[0].dependsOn",
         ]
-        assert await live.ask("pipelines", GetPipelines()) == good
+        assert await listed(live, GetPipelines()) == good
 
 
 async def test_pipelines_of_the_users_file_stay_the_users(made, monkeypatch):
@@ -308,12 +334,12 @@ async def test_pipelines_of_the_users_file_stay_the_users(made, monkeypatch):
     text = '[[pipelines]]\nname = "mine"\nnodes = [{ id = "a", provider = "demo-first", task = "x" }]\n'
     made.configure(text)
     async with daemon_of(made, monkeypatch) as live:
-        (mine,) = await live.ask("pipelines", GetPipelines())
+        (mine,) = await listed(live, GetPipelines())
         other = {"name": "other", "nodes": [node("a")]}
-        assert await live.ask("pipelines", ReplacePipelines(read([mine, other]))) == [mine, other]
+        assert await listed(live, ReplacePipelines(read_pipelines([mine, other]))) == [mine, other]
         assert json.loads((made.hub / "pipelines.json").read_bytes()) == [other]
         changed = {**mine, "nodes": [node("b")]}
-        error = await refused(live, ReplacePipelines(read([changed])))
+        error = await refused(live, ReplacePipelines(read_pipelines([changed])))
         assert error.extra["errors"][0]["message"].startswith(
             "'mine' is defined in hub.toml; change it there: "
         )
@@ -364,12 +390,6 @@ async def test_a_provider_that_is_not_there_fails_its_node_only(made, monkeypatc
         }
 
 
-async def test_a_message_for_somebody_else_is_a_mistake(tmp_path):
-    actor = Pipelines(tmp_path, None, (), lambda: SimpleNamespace(book=None))
-    with pytest.raises(TypeError, match="not for the pipelines"):
-        await actor.handle("hello")
-
-
 async def test_a_full_disk_ends_no_run(made, monkeypatch):
     """What failed is said once and tried again until it works."""
     store(made, node("a"))
@@ -405,3 +425,16 @@ async def test_a_mistake_that_comes_again_and_again_ends_the_run_and_not_the_dae
         assert run["nodes"][0]["error"]["code"] == "internal"
         assert 4 <= len(calls) <= 8
         monkeypatch.undo()
+
+
+def test_a_run_is_shown_with_every_node():
+    pipeline, at = (
+        read_pipelines([{"name": "p", "nodes": [node("d", "b"), node("b")]}])[0],
+        "2026-01-01T00:00:00.000Z",
+    )
+    run = begin("p-1", pipeline, at).changed(
+        "b", state=NodeState.FAILED, error=ErrorNote(Code.VERIFY_FAILED, "it failed", "read the output")
+    )
+    first, second = unstructure(run_status(run))["nodes"]
+    assert (first["id"], first["dependsOn"], first["error"]) == ("d", ["b"], None)
+    assert second["error"] == {"code": "verify_failed", "detail": "it failed", "hint": "read the output"}

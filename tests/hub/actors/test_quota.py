@@ -14,14 +14,16 @@ from hub.actors.audit import AuditWriter
 from hub.actors.errand import Jobs
 from hub.actors.events import EventLog
 from hub.actors.quota.actor import Quota
-from hub.actors.quota.book import load
+from hub.actors.quota.book import FORM, KeptBook
 from hub.actors.settings.actor import Settings
-from hub.domain.config.reader import parse_config
+from hub.api.convert import unstructure
+from hub.api.tables import parse_config
 from hub.domain.event import EventType, Tag
 from hub.domain.quota.elsewhere import UNSEEN, Growth, Used
 from hub.domain.quota.forecast import Outlook
 from hub.domain.quota.window import QuotaReading
 from hub.io.places import Places
+from hub.io.records import RecordStore
 from hub.io.sqlite import NewEvent
 from hub.messages import EventAppend, EventsSince, GetProspects, GetWallet, SpentElsewhere
 from supervisors import DynamicHandle, Slot, SupervisorSpec, actor_spec
@@ -39,6 +41,11 @@ enabled = false
 [providers.gemini]
 declaredCap = 10000
 """
+
+
+def kept(places):
+    """The ledger, as it stands on disk."""
+    return RecordStore(places.hub_dir / "quota.json", FORM).look() or KeptBook()
 
 
 @attrs.define
@@ -60,7 +67,7 @@ class Bench:
 
     async def placed(self, places):
         """It has found its place in the log, and follows it from there."""
-        await changed(places.hub_dir, lambda: load(places.hub_dir / "quota.json").cursor >= 0)
+        await changed(places.hub_dir, lambda: kept(places).cursor >= 0)
 
     async def ask(self, message):
         return await self.quota.ref.call(message, timeout=CALL)
@@ -84,7 +91,7 @@ class Bench:
         return start
 
     async def wallet(self, name="claude"):
-        return next(row for row in await self.ask(GetWallet()) if row["provider"] == name)
+        return next(row for row in unstructure(await self.ask(GetWallet())) if row["provider"] == name)
 
     async def until(self, condition, name="claude"):
         """The first entry that fits: the log is followed by a task of its own."""
@@ -156,7 +163,7 @@ async def test_what_an_agent_says_is_in_the_wallet_with_its_source_and_age(place
 async def test_the_wallet_has_every_account_of_every_enabled_provider(places):
     async with bench_of(places) as bench:
         rows = await bench.ask(GetWallet())
-        assert [(row["provider"], row["account"]) for row in rows] == [
+        assert [(row.provider, row.account) for row in rows] == [
             ("claude", "work"),
             ("gemini", "default"),
         ]
@@ -315,9 +322,7 @@ async def test_what_other_agents_of_an_account_spend_counts_once_across_a_death(
         found = await bench.wallet("gemini")
         assert (found["tokensToday"], found["tokensElsewhere"], found["remaining"]) == (4500, 3500, 5500)
         assert found["source"] == "declared"
-        await changed(
-            places.hub_dir, lambda: load(places.hub_dir / "quota.json").elsewhere.places == places_told
-        )
+        await changed(places.hub_dir, lambda: kept(places).elsewhere.places == places_told)
     async with bench_of(places) as bench:
         assert await bench.ask(SpentElsewhere([one, two])) == places_told
         found = await bench.wallet("gemini")

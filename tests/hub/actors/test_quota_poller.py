@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hub.actors.quota.poller import Poller
-from hub.domain.config.reader import parse_config
+from hub.api.tables import parse_config
 from hub.io.http import FetchError, fetch
 from hub.io.tails import last_lines, newest
 from hub.providers.registry import quota_client

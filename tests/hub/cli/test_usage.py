@@ -111,6 +111,22 @@ def test_sessions_of_accounts_count_wherever_an_account_is_named(used, tmp_path)
     assert "4,021" in hub("usage", cwd=home, env=env).stdout
 
 
+@pytest.mark.parametrize("trusted", ["", "1"])
+def test_a_folder_that_a_clone_names_is_not_opened(used, tmp_path, trusted):
+    """A login's folder is nobody's but the user's, whether the project is trusted or not."""
+    home = tmp_path / "home"
+    (tmp_path / ".git").mkdir()
+    written(home, ".claude", "projects", "-a", "s.jsonl", lines=[nameless(1)])
+    written(tmp_path, "theirs", "projects", "-a", "s.jsonl", lines=[nameless(20)])
+    env = {"CLAUDE_CONFIG_DIR": "", "XDG_CONFIG_HOME": "", "HUB_TRUST": trusted}
+    account = f'[[providers.claude.accounts]]\nlabel = "x"\nconfigDir = "{tmp_path}/theirs"'
+    written(tmp_path, "hub.toml", lines=[account.encode()])
+    found = json.loads(used(home, "--json", **env))
+    assert [row["tokensOut"] for row in found["usage"]] == [1]
+    (gap,) = found["gaps"]
+    assert "read from your own configuration alone" in gap
+
+
 def test_a_file_that_two_paths_lead_to_counts_once(used, tmp_path):
     """An account's folder may be a link to the user's own, or share its sessions with it."""
     home = home_of("codex", "rich", tmp_path)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from hub.api.tables import read_book, read_config
 from hub.domain.account import Account
-from hub.domain.accounts import Page, added, find, laid_over, plain, read, removed, switched
-from hub.domain.config.reader import read_config
+from hub.domain.accounts import Page, added, find, laid_over, plain, removed, switched
 from hub.errors import Code, HubError
 
 OWN = (Account("default", active=True),)
@@ -21,17 +21,17 @@ def accounts(providers, book, name="claude"):
 
 def test_a_book_is_read_as_it_was_written():
     book = {"claude": Page((Account("default"), WORK), "work"), "codex": Page()}
-    assert read(plain(book), "book") == book
+    assert read_book(plain(book), "book") == book
 
 
 def test_every_problem_of_a_book_is_told():
     with pytest.raises(HubError) as caught:
-        read({"a b": {}, "claude": {"active": 1, "accounts": [{"configDir": "w"}]}}, "accounts.toml")
+        read_book({"a b": {}, "claude": {"active": 1, "accounts": [{"configDir": "w"}]}}, "accounts.toml")
     assert caught.value.code is Code.CONFIG_INVALID
     assert {e["path"] for e in caught.value.extra["errors"]} == {
         "a b",
         "claude.active",
-        "claude.accounts[0]",
+        "claude.accounts[0].label",
         "claude.accounts[0].configDir",
     }
 

@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.domain.failure import FailureClass
-from hub.domain.routing import Bar, Choice, Facts, Question, Status, Target, choose, default_order, standing
+from hub.domain.routing import (
+    Availability,
+    Bar,
+    Choice,
+    Facts,
+    Question,
+    Target,
+    choose,
+    default_order,
+    standing,
+)
 
 T = 1_795_230_000.0
 WORK, HOME = Target("claude", "work"), Target("claude", "home")
@@ -89,13 +99,13 @@ def test_each_fact_is_a_reason_and_is_the_status_as_well(fields, bar, said):
     waits = bar in {Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL}
     assert (passed.until is not None) == waits
     assert bool(passed.hint) == ("hint" in fields)
-    status = Status.EXHAUSTED if bar in {Bar.LIMIT, Bar.CAP} else Status.ERROR
+    status = Availability.EXHAUSTED if bar in {Bar.LIMIT, Bar.CAP} else Availability.ERROR
     assert standing(of(CODEX, **fields)) == (status, said)
 
 
 def test_the_status_of_who_works_and_of_who_is_well():
-    assert standing(of(WORK, **LIMIT), WORK) == (Status.ACTIVE, "")
-    assert standing(of(WORK), HOME) == (Status.STANDBY, "")
+    assert standing(of(WORK, **LIMIT), [HOME, WORK]) == (Availability.ACTIVE, "")
+    assert standing(of(WORK), [HOME]) == (Availability.STANDBY, "")
 
 
 def test_a_login_that_nobody_sees_comes_after_one_that_is_seen_where_the_user_named_it():
@@ -109,7 +119,7 @@ def test_a_login_that_nobody_sees_comes_after_one_that_is_seen_where_the_user_na
     assert choose(asked(named=ORDER), nobody_seen).ranked == (WORK, HOME, CODEX, GEMINI)
     assert choose(asked(), facts).ranked == (HOME, GEMINI)
     assert standing(of(CODEX, **OUT), named=True) == (
-        Status.STANDBY,
+        Availability.STANDBY,
         "no login of it is seen: it is asked after those with one",
     )
 
@@ -276,8 +286,8 @@ def test_the_status_says_the_same_as_the_choice(facts):
     ranked = choose(Question(order=order), facts).ranked
     for each in facts:
         status, reason = standing(each)
-        assert (status is Status.STANDBY) == (each.target in ranked)
-        assert bool(reason) == (status is not Status.STANDBY)
+        assert (status is Availability.STANDBY) == (each.target in ranked)
+        assert bool(reason) == (status is not Availability.STANDBY)
 
 
 @pytest.mark.parametrize("bar", [Bar.LIMIT, Bar.CAP, Bar.BREAKER, Bar.TRIAL])
@@ -300,3 +310,14 @@ def test_who_was_overloaded_a_moment_ago_is_left_alone_for_it():
     assert reasons(choice)[CODEX] is Bar.OVERLOADED
     assert choose(asked(WORK, resting=resting), team(codex=LIMIT)).until() == T + 3600
     assert choose(asked(WORK, resting=resting, insisted=True), team()).ranked == (HOME, CODEX, GEMINI)
+
+
+def test_who_works_for_others_waits_for_none_of_a_persons_doing():
+    """No login is used twice at once: it is passed by, also against the user's word, until it is free; no time is told."""
+    facts = team(work={"busy": 900.0}, home={"busy": 900.0}, codex={"busy": 900.0}, gemini={"busy": 900.0})
+    choice = choose(asked(insisted=True), facts)
+    assert (choice.first, choice.until()) == (None, 900.0)
+    assert {passed.bar for passed in choice.passed} == {Bar.BUSY}
+    assert "another session works with it" in choice.said()
+    assert "UTC" not in choice.said()
+    assert standing(facts[0]) == (Availability.STANDBY, "")

@@ -9,10 +9,11 @@ from typing import Any
 import attrs
 import pytest
 
+from hub.api.convert import fields_of
+from hub.api.tables import parse_config, parse_toml
 from hub.domain.account import Account
 from hub.domain.config import model
-from hub.domain.config.reader import Config, parse_config, parse_toml
-from hub.domain.config.schema import key_of
+from hub.domain.config.reader import Config
 from hub.domain.trust import (
     KEYS,
     SETTINGS,
@@ -42,13 +43,13 @@ _INNER = {
     "detect": model.Detect,
 }
 """The tables of which the configuration is made, by their place."""
-_ACCOUNT = {"label", "configDir", "active", "env"}
+_ACCOUNT = {"label", "configDir", "active", "env", "concurrency"}
 
 
 def places(kind: type[Any] = Config, at: str = "") -> Iterator[str]:
     """Every setting of the configuration by its place, from the classes themselves."""
-    for field in attrs.fields(kind):
-        place = f"{at}.{key_of(field)}".lstrip(".")
+    for key in fields_of(kind):
+        place = f"{at}.{key}".lstrip(".")
         inner = f"{place}.*" if place == "providers" else place
         if inner in _INNER:
             yield from places(_INNER[inner], inner)
@@ -66,6 +67,7 @@ def test_every_setting_is_classified_and_no_other() -> None:
         "config_dir",
         "env",
         "active",
+        "concurrency",
     }
 
 

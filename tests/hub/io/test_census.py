@@ -40,12 +40,19 @@ def mine(census, pid):
 
 
 def come(census, pid):
-    """Looks until the agent is seen whole: for a moment after its exec a process has no environment yet."""
+    """Looks until the agent is seen whole: for a moment after its exec a process has no environment yet.
+
+    The time goes on between two looks. Who falls between its fork and its exec at a census's very first look is seen when
+    everything is looked at anew, and with a clock that stood still that time never came.
+    """
 
     def whole():
         census.look()
         found = mine(census, pid)
-        return found is not None and found.head.process.env
+        if found is not None and found.head.process.env:
+            return True
+        census.clock.now += 30
+        return False
 
     until(whole, "it is found")
 

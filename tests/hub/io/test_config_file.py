@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.config.reader import parse_config
+from hub.api.tables import parse_config
 from hub.errors import Code, HubError
 from hub.io import config_file
 from hub.io.config_file import load, origins, user_config

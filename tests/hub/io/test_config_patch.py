@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hub.domain.config.reader import parse_config, parse_toml
+from hub.api.tables import parse_config, parse_toml
 from hub.errors import Code, HubError
 from hub.io.config_patch import edit, patch, patch_provider
 

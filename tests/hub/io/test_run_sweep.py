@@ -6,10 +6,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 
+from hub.domain.session import SessionState
 from hub.io.places import Places
 from hub.io.run_sweep import sweep_runs
+from hub.io.session_records import session_store
 from tests.faults.harness import Project, project, until
 
 
@@ -67,6 +70,22 @@ def test_what_is_not_certain_stays(made, tmp_path, what):
         run.symlink_to(tmp_path / "elsewhere")
     assert sweep_runs(Places(made.root)) == []
     assert first in runs(made)
+
+
+@pytest.mark.parametrize(("state", "stays"), [("running", True), ("completed", False), ("damaged", True)])
+def test_what_a_session_beside_the_last_one_has_said_stays_while_it_goes_on(made, state, stays):
+    """Bug: its agent had ended while no daemon ran, and what it had said in the meantime was removed unread."""
+    first = session(made)
+    places = Places(made.root)
+    record = session_store(places).look()
+    session(made)
+    own = places.of(record.session_id)
+    assert own.fsm.is_file(), "it was put there when the second one took its place"
+    if state == "damaged":
+        own.fsm.write_bytes(b"{}")
+    else:
+        session_store(own).save(attrs.evolve(record, session_state=SessionState(state)))
+    assert sweep_runs(places) == ([] if stays else [first])
 
 
 def test_without_a_record_nothing_goes(made):

@@ -32,7 +32,7 @@ def add(journal: AuditJournal, *events: str, **data: object) -> None:
 
 
 def seqs(rows: list) -> list[int]:
-    return [row["seq"] for row in rows]
+    return [row.seq for row in rows]
 
 
 def test_pages_meet_without_a_gap(journal):
@@ -41,7 +41,7 @@ def test_pages_meet_without_a_gap(journal):
     pages, cursor = [], None
     while page := timeline.page(4, cursor):
         pages.append(seqs(page))
-        cursor = page[0]["seq"]
+        cursor = page[0].seq
     assert pages == [[6, 7, 8, 9], [2, 3, 4, 5], [0, 1]]
     assert seqs(timeline.page(4, 10**15)) == [6, 7, 8, 9]
 
@@ -53,7 +53,7 @@ def test_a_handoff_is_in_sight_however_much_was_said_since(journal):
         add(journal, *["agent_event"] * 40)
     timeline = Timeline(journal)
     assert seqs(timeline.page(2, handoffs=True)) == [1, 121, 122]
-    assert timeline.page(5, event="handoff")[0]["summary"] == "RUNNING -> PAUSING"
+    assert timeline.page(5, event="handoff")[0].summary == "RUNNING -> PAUSING"
     add(journal, "handoff", "agent_event")
     assert seqs(timeline.page(5, event="handoff")) == [1, 123]
     assert seqs(timeline.page(1, event="handoff")) == [123]

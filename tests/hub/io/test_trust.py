@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.config.reader import parse_toml
+from hub.api.tables import parse_toml
 from hub.errors import Code, HubError
 from hub.io.config_file import load, project_tables
 from hub.io.trust import Gate

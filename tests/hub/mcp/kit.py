@@ -26,6 +26,12 @@ HELLO = {
     "capabilities": {},
     "clientInfo": {"name": "test", "version": "1"},
 }
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+"""What each request has in its `_meta` since that revision."""
 
 
 @attrs.define

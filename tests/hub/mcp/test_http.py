@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 import pytest
 import trio
 
+from hub.api.convert import structure
+from hub.api.status import Status
 from hub.errors import Code, HubError
 from hub.mcp.frames import MAX_FRAME
 from hub.mcp.tools import BY_NAME, TOOLS, Param, Tool
 from hub.messages import EventsSince, GetStatus, RequestPause, RequestReply, ResolveApproval, StartRun
 from hub.web.guard import MAX_BODY
-from tests.hub.mcp.kit import HELLO
-from tests.hub.web.fake import Fake, Server, record, running
+from tests.hub.mcp.kit import HELLO, MODERN
+from tests.hub.web.fake import STATUS, Fake, Server, record, running
 from tests.hub.web.wire import ask, raw, request
 
 ACCEPT = ("Accept", "application/json, text/event-stream")
-MODERN = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 
 
 @pytest.fixture
@@ -73,6 +69,79 @@ async def test_the_modern_protocol(server: Server):
     headers = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")]
     told = await rpc(server, "tools/list", {"_meta": MODERN}, *headers)
     assert len(told["result"]["tools"]) == len(TOOLS)
+
+
+SAID = (("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "hub_status"))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        SAID[:1],
+        SAID[:2],
+        (*SAID[:2], ("Mcp-Name", "hub_pause")),
+        (*SAID[:2], ("Mcp-Name", "=?base64?aHViX3N0YXR1cw?=")),
+        (*SAID[:2], ("Mcp-Name", "=?base64?/w==?=")),
+        (SAID[0], ("Mcp-Method", "tools/list"), SAID[2]),
+        (*SAID, SAID[1]),
+        (("MCP-Protocol-Version", "2027-01-01"), *SAID[1:]),
+    ],
+)
+async def test_a_proxy_that_goes_by_the_headers_is_not_told_another_call(server, actors, headers):
+    """Since 2026-07-28 the headers repeat what the body says."""
+    asked = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "hub_status", "_meta": MODERN},
+    }
+    reply = await ask(server.port, "POST", "/mcp", asked, headers=[ACCEPT, *headers])
+    assert (reply.status, reply.json["error"]["code"]) == (400, -32020)
+    assert actors.calls == []
+
+
+async def test_the_headers_may_be_in_base64(server: Server):
+    headers = (*SAID[:2], ("Mcp-Name", "=?base64?aHViX3N0YXR1cw==?="))
+    told = await rpc(server, "tools/call", {"name": "hub_status", "_meta": MODERN}, *headers)
+    assert told["result"]["resultType"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("method", "version", "meta", "answer"),
+    [
+        ("nope", "", {}, (200, -32601)),
+        ("nope", "2025-06-18", {}, (200, -32601)),
+        ("nope", "2026-07-28", MODERN, (404, -32601)),
+        ("initialize", "2026-07-28", MODERN, (404, -32601)),
+        ("tools/list", "2026-07-28", {}, (400, -32602)),
+        (
+            "tools/list",
+            "2027-01-01",
+            {**MODERN, "io.modelcontextprotocol/protocolVersion": "2027-01-01"},
+            (400, -32022),
+        ),
+    ],
+)
+async def test_a_refusal_has_the_status_of_its_era(server, method, version, meta, answer):
+    headers = [ACCEPT, *([("MCP-Protocol-Version", version), ("Mcp-Method", method)] if version else [])]
+    asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta}}
+    reply = await ask(server.port, "POST", "/mcp", asked, headers=headers)
+    assert (reply.status, reply.json["error"]["code"]) == answer
+
+
+@pytest.mark.parametrize("message", [{"method": "notifications/initialized"}, {"id": 1, "result": {}}])
+async def test_what_asks_nothing_is_taken_without_a_word(server, message):
+    headers = [ACCEPT, ("Content-Type", "application/json"), ("Host", f"127.0.0.1:{server.port}")]
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    reply = await raw(server.port, request("POST", "/mcp", headers, body))
+    assert (reply.status, reply.body) == (202, b"")
+
+
+@pytest.mark.parametrize("accept", ["text/event-stream", "text/html", ""])
+async def test_a_client_that_takes_no_json_is_told_so(server, accept):
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    reply = await ask(server.port, "POST", "/mcp", asked, headers=[("Accept", accept)])
+    assert reply.status == 406
 
 
 async def test_a_call_reaches_the_daemon_and_comes_back(server: Server, actors: Fake):
@@ -257,7 +326,7 @@ async def test_a_stop_waits_for_the_calls_under_way(actors: Fake):
     async def slow(_):
         begun.set()
         await may_end.wait()
-        return {"sessionId": "s"}
+        return structure({**STATUS, "sessionId": "s"}, Status)
 
     actors.instead[GetStatus] = slow
     found = []
@@ -268,18 +337,9 @@ async def test_a_stop_waits_for_the_calls_under_way(actors: Fake):
         may_end.set()
         with trio.fail_after(30):
             await server.done.wait()
-    assert found[0]["structuredContent"] == {"sessionId": "s", "graphNodes": 1}
+    content = found[0]["structuredContent"]
+    assert (content["sessionId"], content["graphNodes"]) == ("s", 1)
 
 
 async def _collect(server, found):
     found.append(await call(server, "hub_status"))
-
-
-def test_the_daemon_does_not_import_the_sdk_before_the_first_request():
-    """It takes half a second and some 40 MB."""
-    code = (
-        "import sys, trio; import hub.daemon, hub.app; from hub.mcp.http import ToolsApp; ToolsApp(None, str);"
-        "print([name for name in ('mcp', 'pydantic', 'starlette') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

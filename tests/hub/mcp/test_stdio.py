@@ -15,7 +15,7 @@ from hub import __version__
 from hub.mcp.frames import MAX_FRAME
 from hub.mcp.tools import TOOLS
 from tests.hub.cli.kit import environ
-from tests.hub.mcp.kit import HELLO, LIMIT, once, served
+from tests.hub.mcp.kit import HELLO, LIMIT, MODERN, once, served
 
 START = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}).encode()
 PING = b'{"jsonrpc":"2.0","id":"p","method":"ping"}'
@@ -83,16 +83,15 @@ def test_a_version_we_do_not_know_is_answered_with_one_we_do(folder, env, asked,
 
 def test_the_modern_protocol_needs_no_handshake(folder, env):
     """2026-07-28: each request says who asks."""
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
-    ask = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
-    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"_meta": meta}}
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": MODERN}}
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"_meta": MODERN}}
     answers, _, _ = once(folder, json.dumps(ask).encode(), json.dumps(listing).encode(), env=env)
-    assert answers[0]["result"]["supportedVersions"] == ["2026-07-28"]
-    assert len(answers[1]["result"]["tools"]) == len(TOOLS)
+    by_id = {answer["id"]: answer["result"] for answer in answers}
+    assert by_id[1]["supportedVersions"] == ["2026-07-28"]
+    assert len(by_id[2]["tools"]) == len(TOOLS)
+    for result in by_id.values():
+        assert (result["resultType"], result["ttlMs"], result["cacheScope"]) == ("complete", 0, "private")
+        assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "hub"
 
 
 def test_the_list_is_the_table_and_always_the_same(folder, env):
@@ -236,6 +235,64 @@ def test_it_does_not_wait_for_a_daemon_that_does_not_answer(folder):
                 assert time.monotonic() - begun < 1.0 + OVERHEAD
 
 
+def test_a_request_that_is_taken_back_has_no_answer(folder):
+    """And nobody waits for it: the next one is answered, and the session ends in time."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        env = environ(folder.parent, HUB_PORT=str(silent.getsockname()[1]))
+        with served(folder, env) as client:
+            client.hello()
+            for unknown in (5, "p", None, [], 1.5):
+                client.send(_taken_back(unknown))
+            client.send({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "hub_status"}})
+            silent.settimeout(LIMIT)
+            connection, _ = silent.accept()
+            with connection:
+                client.send(_taken_back(5))
+                client.send(PING)
+                assert client.read()["id"] == "p"
+                client.process.stdin.close()
+                assert client.process.stdout.read() == b""
+                assert client.process.wait(LIMIT) == 0
+
+
+def _taken_back(id_):
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_}}
+
+
+def test_each_request_is_answered_in_the_era_it_speaks(client):
+    """A client that has shaken hands may try the newer way, and one that cannot need not start anew."""
+    assert "resultType" not in client.ask("tools/list")["result"]
+    assert client.ask("tools/list", {"_meta": MODERN})["result"]["resultType"] == "complete"
+    assert client.ask("ping")["result"] == {}
+    assert client.ask("ping", {"_meta": MODERN})["error"]["code"] == -32601
+    assert client.ask("initialize", {**HELLO, "_meta": MODERN})["result"]["protocolVersion"] == "2025-11-25"
+
+
+@pytest.mark.parametrize(
+    ("meta", "code"),
+    [
+        ({"io.modelcontextprotocol/protocolVersion": "2026-07-28"}, -32602),
+        ({**MODERN, "io.modelcontextprotocol/clientCapabilities": []}, -32602),
+        ({**MODERN, "io.modelcontextprotocol/protocolVersion": 5}, -32602),
+        ({**MODERN, "io.modelcontextprotocol/protocolVersion": "2027-01-01"}, -32022),
+    ],
+)
+def test_an_envelope_that_is_not_whole_is_refused(client, meta, code):
+    assert client.ask("tools/list", {"_meta": meta})["error"]["code"] == code
+
+
+@pytest.mark.parametrize("lacking", HELLO)
+def test_a_handshake_that_is_not_whole_is_refused(client, lacking):
+    hello = {name: value for name, value in HELLO.items() if name != lacking}
+    assert client.ask("initialize", hello)["error"]["code"] == -32602
+
+
+def test_an_id_is_echoed_as_it_came(client):
+    """Half a surrogate pair is no UTF-8, but JSON can write it."""
+    client.send(b'{"jsonrpc":"2.0","id":"\\ud800\xc3\xa9","method":"ping"}')
+    assert client.read()["id"] == "\ud800\xe9"
+
+
 def test_it_ends_when_nobody_reads(own):
     own.process.stdout.close()
     own.send(PING)
@@ -265,9 +322,8 @@ from hub.domain.text import clean
 from hub.client.quick import Api
 from hub.mcp.calling import Caller
 from hub.mcp.remote import Remote
-from hub.mcp.server import server
 from hub.mcp.stdio import run
-run(wires, lambda: server(Caller(Remote(lambda: Api(1)), clean)))
+run(wires, Caller(Remote(lambda: Api(1)), clean))
 """
 
 
@@ -287,11 +343,11 @@ def test_nothing_but_the_protocol_comes_out(folder, env):
         assert said in done.stderr
 
 
-def test_a_short_command_does_not_import_the_sdk():
-    """It takes as long as all the rest of hub."""
+def test_the_first_answer_waits_for_no_import_that_the_tools_do_not_need():
+    """A client that waits ten seconds gave up on a busy machine; the daemon's web stack takes as long as all the rest."""
     code = (
-        "import sys; from hub.cli.group import cli; from hub.cli import mcp, status, daemon; import hub.app, hub.mcp.tools;"
-        "print([name for name in ('mcp', 'pydantic', 'starlette') if name in sys.modules])"
+        "import sys, hub.cli.group, hub.cli.mcp, hub.mcp.stdio, hub.mcp.remote, hub.domain.text;"
+        "print([name for name in ('quart', 'hypercorn', 'cattrs', 'httpx2') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

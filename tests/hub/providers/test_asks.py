@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from hub.domain.config.reader import parse_config
+from hub.api.tables import parse_config
 from hub.domain.rules import asks
 from hub.providers.base import Assignment
 from hub.providers.registry import load_all

@@ -8,8 +8,8 @@ from pathlib import Path
 import attrs
 import pytest
 
+from hub.api.tables import parse_config
 from hub.domain.config.model import ApprovalRule
-from hub.domain.config.reader import parse_config
 from hub.domain.event import EventType
 from hub.domain.rules import unenforceable
 from hub.providers.acp.agent import configured

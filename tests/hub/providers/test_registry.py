@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hub.domain.config.reader import AGENTS, Config, parse_config
+from hub.api.tables import parse_config
+from hub.domain.config.reader import AGENTS, Config
 from hub.errors import Code, HubError
 from hub.providers import registry
 from hub.providers.base import Account, Assignment, Provider, Stdin, Stream, install_hint, refused_login_hint

@@ -16,10 +16,29 @@ import attrs
 import trio
 
 from hub import messages as m
+from hub.actors.pipelines.shown import run_status, shown
+from hub.api.accounts import AccountGone, AccountNow
+from hub.api.approvals import Approval, Resolved
+from hub.api.convert import structure
+from hub.api.detect import Adopted, Detected
+from hub.api.graph import Chunk, Detail, Graph, Scanning
+from hub.api.history import HistoryEntry
+from hub.api.jobs import Begun
+from hub.api.localmodel import LocalModels, PullEnded, Pulling
+from hub.api.observability import AuditHead, Breaker, Redactions
+from hub.api.pipelines import RunStarted
+from hub.api.profiles import Profile, ProfileDone, ProfileOutcome
+from hub.api.providers import Chosen, KeySet, ProviderConfig, ProviderStatus
+from hub.api.quota import Entry
+from hub.api.session import Cost, HandingOver, Paused, Replied, Started, Stopped
+from hub.api.sessions import Sessions
+from hub.api.status import Status
+from hub.api.tables import read_pipelines
+from hub.api.vision import Seen, VisionConfig, VisionDone
+from hub.domain.breaker import BreakerState
 from hub.domain.config.reader import Config
 from hub.domain.event import Record
-from hub.domain.pipeline.graph import read, write
-from hub.domain.pipeline.run import begin, told
+from hub.domain.pipeline.run import begin
 from hub.domain.text import clean
 from hub.io.places import Places
 from hub.mcp.http import ToolsApp
@@ -36,18 +55,37 @@ APPROVAL = {
 }  # fmt: skip
 NODE = {"id": "a", "provider": "claude", "task": "x", "dependsOn": [], "fallback": [], "verify": []}
 PIPELINE = {"name": "p", "nodes": [NODE]}
-ACCOUNT = {
-    "provider": "claude", "label": "work", "active": False, "configDir": "/w", "loggedIn": False,
-    "activeAccount": "default",
-}  # fmt: skip
-JOB = {"job": "login", "command": "claude auth login", "terminal": "tmux", "account": ""}
+ACCOUNT = AccountNow(
+    provider="claude", label="work", active=False, config_dir="/w", logged_in=False, active_account="default"
+)
+JOB = Begun(job="login", provider="", command="claude auth login", terminal="tmux", account="")
+PROFILE = {"name": "p", "chain": ["claude"], "kinds": [], "skills": [], "contextHint": ""}
 GRAPH = {
     "nodes": 1, "edges": 0, "files": 1, "chunks": 1, "state": "ready", "scannedAt": "2026-01-01T00:00:00.000Z",
     "truncated": False, "eventId": 7, "scan": {"files": 1, "bytes": 5, "error": ""},
 }  # fmt: skip
-RUN = told(begin("p-1", *read([PIPELINE]), "2026-01-01T00:00:00.000Z"))
+RUN = run_status(begin("p-1", *read_pipelines([PIPELINE]), "2026-01-01T00:00:00.000Z"))
 
 
+SESSION: dict[str, Any] = {
+    "sessionId": "s-1",
+    "title": "t",
+    "sessionState": "queued",
+    "needs": "none",
+    "activeProvider": "",
+    "account": "",
+    "branch": "",
+    "worktree": "",
+    "runId": "",
+    "handoffsDone": 0,
+    "verified": None,
+    "waitUntil": None,
+    "waitReason": "",
+    "startedAt": None,
+    "endedAt": None,
+    "error": None,
+    "position": 1,
+}
 STATUS = {
     "sessionId": "", "taskId": "", "taskGoal": "", "role": "idle", "activeProvider": "", "tokensUsed": 0,
     "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "hfsPending": False, "fsmState": "RUNNING",
@@ -88,7 +126,7 @@ ADOPTED = {
     "brief": "/w/.hub/adopted/s-1.md", "mode": "start", "resumed": False, "stopped": [], "sessionId": "s-1",
     "branch": "hub/s-1", "worktree": "/w/.hub/worktrees/s-1", "command": "", "terminal": "",
 }  # fmt: skip
-VISION = {"enabled": False, "provider": "", "model": "", "baseUrl": "", "maxPixels": 1_500_000}
+VISION = VisionConfig(enabled=False, provider="", model="", base_url="", max_pixels=1_500_000)
 MODELS = {
     "baseUrl": "", "reachable": True, "detail": "",
     "models": [{"name": "m", "bytes": 1, "modifiedAt": "", "family": "clip", "parameters": "7B",
@@ -126,63 +164,64 @@ RECORD = {
 }  # fmt: skip
 
 ANSWERS: dict[type, Callable[[Any], Any]] = {
-    m.AddAccount: lambda order: {**ACCOUNT, "label": order.label},
-    m.Adopt: lambda order: {"id": order.id, "target": order.target, **ADOPTED},
-    m.AuditAppend: lambda _: None,
-    m.AuditHead: lambda _: {"seq": 0, "hash": "0" * 64, "bytes": 10},
-    m.AuditHistory: lambda _: [RECORD],
-    m.BreakerSnapshots: lambda _: [{"name": "claude/default", "state": "closed", "failures": 0}],
-    m.CancelPull: lambda order: {"tag": order.tag, "baseUrl": order.base_url},
-    m.Detect: lambda _: [DETECTED],
-    m.GetApprovals: lambda _: [APPROVAL],
+    m.AddAccount: lambda order: attrs.evolve(ACCOUNT, label=order.label),
+    m.Adopt: lambda order: structure({"ok": True, "id": order.id, "target": order.target, **ADOPTED}, Adopted),
+    m.AuditAppend: lambda _: AuditHead(seq=0, hash="0" * 64, bytes=10),
+    m.AuditHead: lambda _: AuditHead(seq=0, hash="0" * 64, bytes=10),
+    m.AuditHistory: lambda _: structure([RECORD], list[HistoryEntry]),
+    m.BreakerSnapshots: lambda _: [Breaker(name="claude/default", state=BreakerState.CLOSED, failures=0)],
+    m.CancelPull: lambda order: PullEnded(tag=order.tag, base_url=order.base_url),
+    m.Detect: lambda _: structure([DETECTED], list[Detected]),
+    m.GetApprovals: lambda _: structure([APPROVAL], list[Approval]),
     m.GetConfig: lambda _: Config(),
     m.GetContract: lambda _: {"version": 2},
-    m.GetCost: lambda _: COST,
-    m.GetGraph: lambda _: GRAPH,
-    m.GetGraphDetail: lambda _: DETAIL,
+    m.GetCost: lambda _: structure(COST, Cost),
+    m.GetGraph: lambda _: structure(GRAPH, Graph),
+    m.GetGraphDetail: lambda _: structure(DETAIL, Detail),
     m.GetGraphNodes: lambda _: 1,
-    m.GetOutcomes: lambda _: [OUTCOME],
+    m.GetOutcomes: lambda _: structure([OUTCOME], list[ProfileOutcome]),
     m.GetPipelineRun: lambda _: RUN,
-    m.GetPipelines: lambda _: [PIPELINE],
-    m.GetProfiles: lambda _: [{"name": "p", "chain": ["claude"], "kinds": [], "skills": [], "contextHint": ""}],
-    m.GetProviders: lambda _: [PROVIDER],
-    m.GetRedactions: lambda _: {"summary": "aws:1"},
-    m.GetSessionFacts: lambda _: {
-        "sessionId": "s-1", "mainBranch": "main", "base": "", "branch": "hub/s-1", "worktree": "", "active": False,
-        "begun": True, "accounts": [],
-    },
-    m.GetStatus: lambda _: {**STATUS},
+    m.GetPipelines: lambda _: shown(read_pipelines([PIPELINE])),
+    m.GetProfiles: lambda _: structure([PROFILE], list[Profile]),
+    m.GetProviders: lambda _: structure([PROVIDER], list[ProviderStatus]),
+    m.GetRedactions: lambda _: Redactions(summary="aws:1"),
+    m.GetInUse: lambda _: [],
+    m.GetSessionFacts: lambda _: m.SessionFacts("s-1", branch="hub/s-1", main_branch="main", begun=True),
+    m.GetSessions: lambda _: structure({"sessions": [SESSION], "concurrent": 1}, Sessions),
+    m.GetStatus: lambda _: structure(STATUS, Status),
     m.GetVision: lambda _: VISION,
-    m.GetWallet: lambda _: [WALLET],
-    m.IndexCode: lambda _: {**GRAPH, "state": "scanning"},
-    m.Install: lambda order: {**JOB, "job": f"install {order.name}", "provider": order.name},
-    m.LaunchModel: lambda order: {**JOB, "provider": order.provider},
-    m.ListModels: lambda order: {**MODELS, "baseUrl": order.base_url},
-    m.LogIn: lambda order: {**JOB, "provider": order.provider, "account": order.label or "default"},
-    m.Look: lambda _: {"text": "a button", "model": "m", "width": 1, "height": 1, "latencyMs": 5},
-    m.PatchProvider: lambda order: {
-        "name": order.name, "enabled": True, "declaredCap": 0, "model": "m", "baseUrl": "",
-    },
-    m.PatchVision: lambda _: {**VISION, "enabled": True, "model": "m"},
-    m.ProvidersConfigured: lambda _: [CONFIGURED],
-    m.PullModel: lambda order: {"job": f"pull {order.tag}", "tag": order.tag, "baseUrl": order.base_url},
-    m.PutProfile: lambda order: order.profile,
-    m.RemoveAccount: lambda order: {
-        "provider": order.provider, "label": order.label, "configDir": "/w", "activeAccount": "default",
-    },
-    m.RemoveProfile: lambda order: {"name": order.name},
-    m.ReplacePipelines: lambda order: write(order.pipelines),
-    m.RequestHandoff: lambda _: {"sessionId": "s-1", "handoffId": "h-1"},
-    m.RequestPause: lambda order: {"sessionId": "s-1", "paused": order.pause},
-    m.RequestReply: lambda _: {"sessionId": "s-1"},
-    m.RequestStop: lambda _: {"sessionId": "s-1", "state": "stopped"},
-    m.ResolveApproval: lambda order: {"id": order.id, "approved": order.approved},
-    m.Retrieve: lambda _: [CHUNK],
-    m.RunPipeline: lambda _: RUN,
-    m.SetKey: lambda order: {"provider": "claude", "name": "ANTHROPIC_API_KEY", "set": bool(order.value)},
-    m.StartRun: lambda _: {"sessionId": "s-1", "taskId": "t-1", "branch": "hub/s-1", "worktree": "/w/s-1", "withheld": []},
-    m.StopPipeline: lambda _: {},
-    m.SwitchAccount: lambda order: {**ACCOUNT, "label": order.label, "active": True},
+    m.GetWallet: lambda _: structure([WALLET], list[Entry]),
+    m.IndexCode: lambda _: structure({"ok": True, **GRAPH, "state": "scanning"}, Scanning),
+    m.Install: lambda order: attrs.evolve(JOB, job=f"install {order.name}", provider=order.name),
+    m.LaunchModel: lambda order: attrs.evolve(JOB, provider=order.provider),
+    m.ListModels: lambda order: structure({**MODELS, "baseUrl": order.base_url}, LocalModels),
+    m.LogIn: lambda order: attrs.evolve(JOB, provider=order.provider, account=order.label or "default"),
+    m.Look: lambda _: Seen(text="a button", model="m", width=1, height=1, latency_ms=5),
+    m.PatchProvider: lambda order: Chosen(
+        name=order.name, enabled=True, declared_cap=0, model="m", base_url=""
+    ),
+    m.PatchVision: lambda _: VisionDone(enabled=True, provider="", model="m", base_url="", max_pixels=1_500_000),
+    m.ProvidersConfigured: lambda _: structure([CONFIGURED], list[ProviderConfig]),
+    m.PullModel: lambda order: Pulling(job=f"pull {order.tag}", tag=order.tag, base_url=order.base_url),
+    m.PutProfile: lambda order: structure({"ok": True, "deleted": False, **order.profile}, ProfileDone),
+    m.RemoveAccount: lambda order: AccountGone(
+        provider=order.provider, label=order.label, config_dir="/w", active_account="default"
+    ),
+    m.RemoveProfile: lambda order: ProfileDone(deleted=True, name=order.name),
+    m.ReplacePipelines: lambda order: shown(order.pipelines),
+    m.RequestHandoff: lambda _: HandingOver(session_id="s-1", handoff_id="h-1"),
+    m.RequestPause: lambda order: Paused(session_id="s-1", paused=order.pause),
+    m.RequestReply: lambda _: Replied(session_id="s-1"),
+    m.RequestStop: lambda _: Stopped(session_id="s-1", state="stopped"),
+    m.ResolveApproval: lambda order: Resolved(id=order.id, approved=order.approved),
+    m.Retrieve: lambda _: structure([CHUNK], list[Chunk]),
+    m.RunPipeline: lambda _: RunStarted(**attrs.asdict(RUN, recurse=False)),
+    m.SetKey: lambda order: KeySet(provider="claude", name="ANTHROPIC_API_KEY", set=bool(order.value)),
+    m.StartRun: lambda _: Started(
+        session_id="s-1", task_id="t-1", branch="hub/s-1", worktree="/w/s-1", withheld=[], position=0
+    ),
+    m.StopPipeline: lambda _: None,
+    m.SwitchAccount: lambda order: attrs.evolve(ACCOUNT, label=order.label, active=True),
 }  # fmt: skip
 """What an actor answers to each message of the front end."""
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from hub.api.base import Nothing
 from hub.api.meta import EventId, Meta
 from hub.api.session import Run
+from hub.domain.config.schema import MAX_PROBLEMS
 from hub.domain.plain import plain_value
 from hub.errors import Code, HubError
-from hub.web.codec import MAX_PROBLEMS, decode_body, decode_query, encode
+from hub.web.codec import decode_body, decode_query, encode
 
 
 @attrs.frozen(kw_only=True)
@@ -109,7 +110,7 @@ def test_problems_are_found_in_lists_of_objects_and_in_options():
 def test_a_body_wrong_all_over_is_told_the_first_so_many():
     error = refusal({"task": "x", **{f"x{number}": 1 for number in range(1000)}})
     assert len(error.extra["errors"]) == MAX_PROBLEMS
-    assert "and 999 more" in error.detail
+    assert "and at least 999 more" in error.detail
 
 
 @pytest.mark.parametrize("threshold", [1, 1.0, 0.9, 0.001])

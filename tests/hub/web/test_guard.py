@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from hub.errors import RULES, Code, HubError
-from hub.messages import RequestHandoff, RequestStop, StopPipeline
+from hub.messages import GetInUse, RequestHandoff, RequestStop, StopPipeline
 from hub.web.callers import Caller
 from hub.web.guard import BODY_TIMEOUT, CALLER, MAX_BODY, MAX_HEADERS, SECURITY_HEADERS, Policy, check
 from hub.web.routes import table
@@ -197,7 +197,7 @@ async def test_37b_a_route_that_needs_no_body_needs_no_type(server: Server, path
     assert (await raw(server.port, request("POST", path, host, b"{}"))).status == 415
     chunks = [*host, ("Transfer-Encoding", "chunked")]
     assert (await raw(server.port, request("POST", path, chunks, b"0\r\n\r\n"))).status == 415
-    asked = [RequestHandoff()] if path == "/api/handoff" else [StopPipeline(), RequestStop()]
+    asked = [RequestHandoff()] if path == "/api/handoff" else [GetInUse(), StopPipeline(), RequestStop()]
     assert server.actors.calls == asked
 
 
@@ -352,7 +352,7 @@ async def test_gets_change_nothing(server: Server):
     reading = {
         "AuditHead", "AuditHistory", "BreakerSnapshots", "Detect", "EventsSince", "GetApprovals", "GetConfig",
         "GetContract", "GetCost", "GetGraph", "GetGraphDetail", "GetGraphNodes", "GetOutcomes", "GetPipelineRun",
-        "GetPipelines", "GetProfiles", "GetProviders", "GetRedactions", "GetSessionFacts", "GetStatus", "GetVision",
+        "GetPipelines", "GetProfiles", "GetProviders", "GetRedactions", "GetSessionFacts", "GetSessions", "GetStatus", "GetVision",
         "GetWallet", "ListModels", "ProvidersConfigured", "Retrieve", "Subscribe",
     }  # fmt: skip
     for method, path in every_operation():

@@ -11,6 +11,7 @@ import attrs
 import pytest
 import trio
 
+from hub.api.history import Diff
 from hub.domain.text import clean
 from hub.errors import Code, HubError
 from hub.mcp.http import ToolsApp
@@ -133,12 +134,12 @@ async def test_what_an_actor_refuses_is_told_the_same(both: Both, error: Excepti
 
 
 async def test_what_files_and_git_say_is_redacted(both: Both, monkeypatch):
-    async def quotes(*_: object) -> dict[str, str]:
-        return {"summary": "1 file", "diff": f"+{SECRET}\x1b[1m"}
+    async def quotes(*_: object) -> Diff:
+        return Diff(summary="1 file", diff=f"+{SECRET}\x1b[1m", truncated=False)
 
     monkeypatch.setattr("hub.io.git.session_diff", quotes)
     told = await both.ask("GET", "/api/session/diff", {})
-    assert told == {"summary": "1 file", "diff": "+[REDACTED]"}
+    assert told == {"summary": "1 file", "diff": "+[REDACTED]", "truncated": False}
     assert told == (await both.over_http("GET", "/api/session/diff", {})).json
 
 

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from hub.api.convert import unstructure
 from hub.domain.approval import request_id
 from hub.errors import Code, HubError
 from hub.messages import (
@@ -41,7 +42,7 @@ async def pending(live, count=1):
 
     async def ask():
         try:
-            return await live.ask("approvals", GetApprovals())
+            return unstructure(await live.ask("approvals", GetApprovals()))
         except ActorDied:
             return None
 
@@ -50,13 +51,13 @@ async def pending(live, count=1):
 
 async def started(live):
     """The one request of a session whose agent waits for permission."""
-    await live.ask("session", StartRun("ship it"))
+    await live.ask("sessions", StartRun("ship it"))
     [found] = await pending(live)
     return found
 
 
 async def resolve(live, number, *, approved=True, note=""):
-    return await live.ask("approvals", ResolveApproval(number, approved, note))
+    return unstructure(await live.ask("approvals", ResolveApproval(number, approved, note)))
 
 
 def audited(made, event):
@@ -79,7 +80,7 @@ async def test_an_answer_reaches_the_agent_with_its_note(made, monkeypatch, appr
         status = await live.until(lambda s: s["needsApproval"], "it is shown")
         assert (status["needsInput"], status["sessionState"]) == (True, "running")
         answer = await resolve(live, found["id"], approved=approved, note="with care")
-        assert answer == {"id": found["id"], "approved": approved}
+        assert answer == {"ok": True, "id": found["id"], "approved": approved}
         assert (await live.until_ended())["sessionState"] == "completed"
         records = await live.events()
         [told] = said(records, word)
@@ -113,10 +114,10 @@ async def test_killing_an_actor_loses_no_request_and_answers_none_twice(made, mo
     made.configure("\n[[approvals]]\n")
     async with daemon_of(made, monkeypatch) as live:
         found = await started(live)
-        faults.kill(live.daemon.app.picture.__self__, actor)
+        live.kill(actor)
         assert (await pending(live))[0] == found
         await resolve(live, found["id"])
-        faults.kill(live.daemon.app.picture.__self__, actor)
+        live.kill(actor)
         assert (await live.until_ended())["sessionState"] == "completed"
         records = await live.events()
         assert len(said(records, "Approved")) == 1
@@ -132,7 +133,7 @@ async def test_a_rule_answers_by_itself(made, monkeypatch, decision, word):
     reason = "" if decision == "allow" else 'reason = "not on a Friday"\n'
     made.configure(f'\n[[approvals]]\ncommand = "deploy*"\ndecision = "{decision}"\n{reason}')
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("ship it"))
+        await live.ask("sessions", StartRun("ship it"))
         assert (await live.until_ended())["sessionState"] == "completed"
         records = await live.events()
         assert len(said(records, word)) == 1
@@ -144,7 +145,7 @@ async def test_a_rule_answers_by_itself(made, monkeypatch, decision, word):
 async def test_nobodys_answer_in_time_is_a_no(made, monkeypatch):
     made.configure('\n[[approvals]]\ncommand = "deploy*"\ntimeout = 0.2\n')
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("ship it"))
+        await live.ask("sessions", StartRun("ship it"))
         assert (await live.until_ended())["sessionState"] == "completed"
         assert len(said(await live.events(), "Denied: Nobody answered in 0.2 s.")) == 1
     assert audited(made, "approval_resolved")[0]["by"] == "timeout"
@@ -155,7 +156,7 @@ async def test_a_stop_withdraws_what_waits(made, monkeypatch):
     made.configure("\n[[approvals]]\n")
     async with daemon_of(made, monkeypatch) as live:
         found = await started(live)
-        await live.ask("session", RequestStop())
+        await live.ask("sessions", RequestStop())
         assert await pending(live, 0) == []
         with pytest.raises(HubError, match="Nobody waits") as caught:
             await resolve(live, found["id"])
@@ -197,7 +198,7 @@ async def test_a_damaged_record_is_kept_aside_and_the_agent_is_asked_about_again
         (made.hub / "approvals.json").write_bytes(b"{")
         faults.kill(live.daemon.app.picture.__self__, "approvals")
         assert (await pending(live))[0]["id"] == found["id"]
-        await live.until_event("It was kept as approvals.json.unsealed-")
+        await live.until_event("the file was kept as approvals.json.corrupt-")
         await resolve(live, found["id"])
         assert (await live.until_ended())["sessionState"] == "completed"
 
@@ -207,10 +208,10 @@ async def test_rules_that_cannot_be_read_leave_it_to_a_person(made, monkeypatch)
     made.script("demo-first", {"ask": "ready?"}, {"approve": "deploy it"}, {"done": "finished"})
     made.configure('\n[[approvals]]\ndecision = "allow"\n')
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("ship it"))
+        await live.ask("sessions", StartRun("ship it"))
         await live.until(lambda s: s["needsInput"], "it asks")
         (made.root / "hub.toml").write_text("[[approvals]]\ndecision = 7\n")
-        await live.ask("session", RequestReply("yes"))
+        await live.ask("sessions", RequestReply("yes"))
         [found] = await pending(live)
         assert found["reason"].startswith("the rules cannot be read")
         await resolve(live, found["id"])
@@ -222,10 +223,10 @@ async def test_an_agent_that_cannot_ask_is_not_started_where_a_rule_wants_it_to(
     made.configure(f'\n[providers.aider]\nenabled = true\nprogram = "{sys.executable}"\n\n[[approvals]]\n')
     async with daemon_of(made, monkeypatch) as live:
         with pytest.raises(HubError, match="aider cannot work here: it cannot ask"):
-            await live.ask("session", StartRun("ship it", provider="aider"))
-        shown = {one["name"]: one for one in await live.ask("session", GetProviders())}
-        assert (shown["aider"]["status"], "cannot ask" in shown["aider"]["reason"]) == ("error", True)
-        assert shown["demo-first"]["status"] == "standby"
+            await live.ask("sessions", StartRun("ship it", provider="aider"))
+        shown = {one.name: one for one in await live.ask("sessions", GetProviders())}
+        assert (shown["aider"].status, "cannot ask" in shown["aider"].reason) == ("error", True)
+        assert shown["demo-first"].status == "standby"
 
 
 _ASKS_ABOUT_SECOND = '\n[[approvals]]\naction = "handoff"\nprovider = "demo-second"\n'
@@ -244,7 +245,7 @@ async def test_a_start_waits_for_a_word_where_a_rule_says_so(made, monkeypatch, 
         assert (found["action"], found["severity"]) == ("start demo-first/default", "danger")
         status = await live.until(lambda s: s["sessionState"] == "waiting", "it waits")
         assert (status["needsApproval"], made.starts()) == (True, [])
-        faults.kill(live.daemon.app.picture.__self__, "session")
+        live.kill("session")
         assert [one["id"] for one in await pending(live)] == [found["id"]]
         await resolve(live, found["id"], approved=approved)
         status = await live.until_ended()
@@ -259,7 +260,7 @@ async def test_a_stop_ends_the_wait_before_a_start(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
         await started(live)
         await live.until(lambda s: s["needsApproval"], "it waits")
-        await live.ask("session", RequestStop())
+        await live.ask("sessions", RequestStop())
         status = await live.status()
         assert (status["sessionState"], status["needsApproval"]) == ("stopped", False)
         assert await pending(live, 0) == []
@@ -271,9 +272,9 @@ async def test_a_handoff_waits_for_a_word_where_a_rule_says_so(made, monkeypatch
     made.script("demo-first", {"say": "working"}, {"ask": "go on?"}, {"done": "finished"})
     made.configure(_ASKS_ABOUT_SECOND)
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("ship it"))
+        await live.ask("sessions", StartRun("ship it"))
         await live.until(lambda s: s["needsInput"], "it asks")
-        await live.ask("session", RequestHandoff())
+        await live.ask("sessions", RequestHandoff())
         [found] = await pending(live)
         assert found["action"] == "hand the work to demo-second/default"
         assert len(made.starts()) == 1
@@ -281,7 +282,7 @@ async def test_a_handoff_waits_for_a_word_where_a_rule_says_so(made, monkeypatch
         if not approved:
             await live.until_event("Nobody else can take over; demo-first goes on.")
             await live.until(lambda s: s["needsInput"] and len(made.starts()) == 2, "it asks again")
-            await live.ask("session", RequestReply("yes"))
+            await live.ask("sessions", RequestReply("yes"))
         status = await live.until_ended()
         who = ("demo-second", 1) if approved else ("demo-first", 0)
         assert (status["sessionState"], status["activeProvider"], status["handoffsDone"]) == (
@@ -295,7 +296,7 @@ async def test_after_a_no_a_session_whose_agent_cannot_go_on_fails(made, monkeyp
     made.script("demo-first", {"write": {"path": "a.txt", "text": "one"}}, {"auth": {}})
     made.configure(_ASKS_ABOUT_SECOND)
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("ship it"))
+        await live.ask("sessions", StartRun("ship it"))
         [found] = await pending(live)
         await resolve(live, found["id"], approved=False)
         status = await live.until_ended()

@@ -158,7 +158,7 @@ async def test_a_session_goes_on_with_all_that_the_agent_left(made, monkeypatch,
     branch = answer["branch"]
     assert made.show(f"{branch}:a.py") + made.show(f"{branch}:b.py") == b"a = 1\nb = 2\n"
     assert git(made.root, "status", "--porcelain") == status  # the folder the agent worked in is as it was
-    assert "adopted" in [entry["event"] for entry in audit]
+    assert "adopted" in [entry.event for entry in audit]
     handed = json.loads((made.hub / "envelope.json").read_bytes())
     assert handed["tasksRemaining"] == ["Write b.py"]
     assert {entry["path"] for entry in handed["fileManifest"]} == {"a.py", "b.py", "hub.toml"}
@@ -373,7 +373,7 @@ async def test_a_terminal_is_opened_only_for_who_may_work(made, monkeypatch, hom
         return BreakerFailure("claude", account, failure, f"d-{account}")
 
     async with daemon(made, monkeypatch, home) as live:
-        breakers = live.daemon.app.ref("breakers")
+        breakers = live.daemon.app.slots.breakers.ref
         await breakers.call(limit("default"), timeout=5)
         answer = await adopt(live, "claude", interactive=True)
         assert await answered(told, bool) == [str(spare)]

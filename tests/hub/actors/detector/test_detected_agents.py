@@ -13,6 +13,7 @@ import attrs
 import pytest
 
 from hub.actors.detector.scout import Scout
+from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
 from hub.providers import stores
 from hub.providers.registry import load_all, signatures
@@ -87,7 +88,7 @@ def test_a_process_is_told_with_its_session(name, tmp_path):
             return found if any(whole) else []
 
         [found] = until(joined, f"{name} is found with its session")
-        told = scout.to_json(found)
+        told = unstructure(scout.shown(found))
     assert (told["pid"], told["running"]) == (pid, True)
     assert (told["detectedVia"], told["confidence"]) == (["process", "transcript"], "likely")
     assert told["displayName"] == stores.DETECTED[name]

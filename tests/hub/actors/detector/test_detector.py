@@ -238,11 +238,11 @@ async def test_what_other_agents_spend_is_in_the_wallet_once_also_after_a_restar
 
     async def spent(live, tokens):
         async def entry():
-            return next(row for row in await live.ask("quota", GetWallet()) if row["provider"] == "claude")
+            return next(row for row in await live.ask("quota", GetWallet()) if row.provider == "claude")
 
-        found = await answered(entry, lambda row: row["tokensElsewhere"] >= tokens)
-        assert (found["tokensToday"], found["tokensElsewhere"]) == (tokens, tokens)
-        assert (found["source"], found["remaining"]) == ("declared", 10_000 - tokens)
+        found = await answered(entry, lambda row: row.tokens_elsewhere >= tokens)
+        assert (found.tokens_today, found.tokens_elsewhere) == (tokens, tokens)
+        assert (found.source, found.remaining) == ("declared", 10_000 - tokens)
 
     async with daemon(made, monkeypatch, home, ambient=True) as live:
         await spent(live, 300)

@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from hub.actors.detector.scout import Scout
+from hub.api.convert import unstructure
 from hub.domain.config.reader import Config
 from hub.domain.detection.intel import Unreadable, failed
 from hub.io import repoll
@@ -51,6 +53,18 @@ def test_a_session_that_could_not_be_read_is_read_at_the_next_scan(scout, monkey
         patch.setattr(stores, "read", lambda hit, *_: failed(hit, "It took too long."))
         assert seen(scout).kept.intel.alarm == "It took too long."
     assert seen(scout).kept.intel.initial_prompt == "Write a.py"
+
+
+def test_no_start_waits_for_the_agents_stores():
+    """Eighteen modules with their patterns: a thirtieth of a daemon's start."""
+    code = (
+        "import sys; from hub.actors.detector.scout import Scout; from hub.domain.config.reader import Config;"
+        "scout = Scout('.', {}, Config());"
+        "print([name for name in sys.modules if name.startswith('hub.providers') and name.endswith('.store')]);"
+        "scout.census; print('hub.providers.claude.store' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['hub.providers.store']\nTrue\n"
 
 
 @pytest.mark.parametrize("begun", [False, True], ids=["no session", "a session without a prompt"])
@@ -96,7 +110,7 @@ def test_a_store_that_is_not_searched_to_its_end_is_told_of(scout, tmp_path, mon
         patch.setattr(StoreFiles, "walk", walk)
         [session, gap] = own(scout)
     assert session.id == f"claude:{SESSION}"
-    told = scout.to_json(gap)
+    told = unstructure(scout.shown(gap))
     assert (told["provider"], told["alarm"]) == ("codex", f"{place} took too long to search.")
     assert (told["running"], told["session"], told["adoptable"]) == (False, None, False)
     assert str(place) not in told["id"]
@@ -115,7 +129,7 @@ def test_agents_that_hub_only_detects_are_found_by_their_stores(tmp_path):
     for name in stores.DETECTED:
         shutil.copytree(home_of(name, "rich", tmp_path / name), home, dirs_exist_ok=True)
     scout = Scout(home / REPO, load_all(), Config(), env={"HOME": str(home)}, home=str(home))
-    told = [scout.to_json(one) for one in own(scout)]
+    told = [unstructure(scout.shown(one)) for one in own(scout)]
     assert {one["displayName"] for one in told} == set(stores.DETECTED.values())
     assert all("hello.txt" in one["session"]["initialPrompt"] for one in told)
     assert {one["account"] for one in told if one["provider"] == "pi"} == {str(home / ".pi" / "agent")}

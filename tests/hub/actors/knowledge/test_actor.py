@@ -68,16 +68,14 @@ class Bench:
         return await self.knowledge.ref.call(message, timeout=CALL)
 
     async def until_read(self, number):
-        return await answered(lambda: self.ask(GetGraph()), lambda found: found["eventId"] >= number)
+        return await answered(lambda: self.ask(GetGraph()), lambda found: found.event_id >= number)
 
     async def until_scanned(self):
-        return await answered(
-            lambda: self.ask(GetGraph()), lambda found: found["state"] in {"ready", "failed"}
-        )
+        return await answered(lambda: self.ask(GetGraph()), lambda found: found.state in {"ready", "failed"})
 
     async def texts(self, kind="decision"):
         found = await self.ask(GetGraphDetail(1000, kind))
-        return sorted(node["payload"].get("text", "") for node in found["nodes"])
+        return sorted(node.payload.get("text", "") for node in found.nodes)
 
     async def told(self):
         return [r.msg for r in await self.events.ref.call(EventsSince(0, 10_000), timeout=CALL)]
@@ -120,7 +118,7 @@ async def bench(tmp_path, scrub=str, known=None):
 async def test_a_new_graph_is_empty_and_says_so(tmp_path):
     async with bench(tmp_path) as it:
         found = await it.ask(GetGraph())
-        assert (found["nodes"], found["files"], found["state"], found["scannedAt"]) == (0, 0, "empty", None)
+        assert (found.nodes, found.files, found.state, found.scanned_at) == (0, 0, "empty", None)
         assert await it.ask(Retrieve("anything", 5)) == []
         assert await it.ask(GetGraphNodes()) == 0
 
@@ -141,17 +139,17 @@ async def test_a_session_that_begins_has_the_code_indexed(tmp_path):
     async with bench(tmp_path) as it:
         await it.until_read(await it.began())
         found = await it.until_scanned()
-        assert (found["state"], found["files"], found["scannedAt"]) == (
+        assert (found.state, found.files, found.scanned_at) == (
             "ready",
             1,
             "1970-01-01T00:00:01.000Z",
         )
         (chunk,) = await it.ask(Retrieve("retryDelay", 5))
-        assert (chunk["Path"], chunk["Stale"]) == ("a.py", False)
+        assert (chunk.path, chunk.stale) == ("a.py", False)
         assert await it.ask(Retrieve("never", 5)) == []
         (it.places.root / "a.py").write_text("def other(): ...  # longer\n")
         (chunk,) = await it.ask(Retrieve("retryDelay", 5))
-        assert chunk["Stale"] is True
+        assert chunk.stale is True
 
 
 async def test_a_session_of_the_past_has_nothing_indexed(tmp_path):
@@ -159,21 +157,21 @@ async def test_a_session_of_the_past_has_nothing_indexed(tmp_path):
     async with bench(tmp_path) as it:
         it.now = 0
         found = await it.until_read(await it.began())
-        assert found["state"] == "empty"
+        assert found.state == "empty"
 
 
 async def test_a_scan_that_is_asked_for_is_told_of(tmp_path):
     async with bench(tmp_path) as it:
-        assert (await it.ask(IndexCode()))["state"] == "scanning"
-        assert (await it.until_scanned())["state"] == "ready"
+        assert (await it.ask(IndexCode())).state == "scanning"
+        assert (await it.until_scanned()).state == "ready"
         told = await answered(it.told, lambda lines: any("indexed the code" in line for line in lines))
         assert [line for line in told if "index" in line] == [
             "indexed the code: 1 files, 0.0 MB new or changed"
         ]
         (it.places.root / "b.py").write_text("def added(): ...\n")
         await it.ask(IndexCode())
-        assert (await it.until_scanned())["files"] == 2
-        assert [c["Path"] for c in await it.ask(Retrieve("added", 5))] == ["b.py"]
+        assert (await it.until_scanned()).files == 2
+        assert [c.path for c in await it.ask(Retrieve("added", 5))] == ["b.py"]
 
 
 @pytest.mark.parametrize("ask", ["a scan", "a session"])
@@ -199,8 +197,8 @@ async def test_who_asks_while_the_code_is_read_finds_it_as_it_was_then(tmp_path,
     async with bench(tmp_path, scrub) as it:
         (it.places.root / "b.py").write_text("def last(): ...\n")
         await it.ask(IndexCode())
-        assert (await it.until_scanned())["scan"]["error"] == ""
-        assert [c["Path"] for c in await it.ask(Retrieve("late", 5))] == ["a.py"]
+        assert (await it.until_scanned()).scan.error == ""
+        assert [c.path for c in await it.ask(Retrieve("late", 5))] == ["a.py"]
 
 
 async def test_a_scan_that_fails_says_why_and_the_next_one_works(tmp_path):
@@ -209,11 +207,11 @@ async def test_a_scan_that_fails_says_why_and_the_next_one_works(tmp_path):
         git.rename(tmp_path / "git")
         await it.ask(IndexCode())
         found = await it.until_scanned()
-        assert found["state"] == "failed"
-        assert found["scan"]["error"]
+        assert found.state == "failed"
+        assert found.scan.error
         (tmp_path / "git").rename(git)
         await it.ask(IndexCode())
-        assert (await it.until_scanned())["state"] == "ready"
+        assert (await it.until_scanned()).state == "ready"
 
 
 async def test_a_death_misses_nothing_and_doubles_nothing(tmp_path):
@@ -233,12 +231,12 @@ async def test_a_death_misses_nothing_and_doubles_nothing(tmp_path):
         result = {"type": "tool_result", "toolId": "c", "dispatchId": "d-1", "exitCode": 3}
         await it.until_read(await it.log(Tag.TOOL_RESULT, "boom", **result))
         assert await it.texts("failure") == ["x ended with exit status 3: boom"]
-        (file,) = (await it.ask(GetGraphDetail(10, "file")))["nodes"]
-        assert (file["payload"]["path"], file["weight"]) == ("a.py", 1)
+        (file,) = (await it.ask(GetGraphDetail(10, "file"))).nodes
+        assert (file.payload["path"], file.weight) == ("a.py", 1)
     async with bench(tmp_path) as it:
         found = await it.until_read(3)
-        (file,) = (await it.ask(GetGraphDetail(10, "file")))["nodes"]
-        assert (file["weight"], found["eventId"]) == (1, 3), await it.told()
+        (file,) = (await it.ask(GetGraphDetail(10, "file"))).nodes
+        assert (file.weight, found.event_id) == (1, 3), await it.told()
 
 
 async def test_an_intent_is_drawn_as_of_an_event_without_the_readers_linger(tmp_path, monkeypatch):
@@ -355,7 +353,7 @@ async def test_without_its_database_it_answers_why_and_comes_back(tmp_path, monk
 
         async def state():
             try:
-                return (await it.ask(GetGraph()))["state"]
+                return (await it.ask(GetGraph())).state
             except HubError:
                 return ""
 
@@ -379,7 +377,7 @@ async def test_what_the_rules_have_been_through_is_searched_for_known_values_alo
         before = looked["text"]
         found = await it.ask(Retrieve("a", 5))
         assert looked == {"text": before, "known": 1}
-        assert all("alpha" not in chunk["Body"] for chunk in found)
+        assert all("alpha" not in chunk.body for chunk in found)
 
 
 async def test_a_path_that_holds_a_secret_is_hidden_in_the_name_of_its_chunks_too(tmp_path):
@@ -393,4 +391,4 @@ async def test_a_path_that_holds_a_secret_is_hidden_in_the_name_of_its_chunks_to
         await it.began()
         await it.until_scanned()
         (found,) = await it.ask(Retrieve("unheard", 5))
-        assert (found["ID"], found["Path"]) == ("HIDDEN.py:1-1", "HIDDEN.py")
+        assert (found.id, found.path) == ("HIDDEN.py:1-1", "HIDDEN.py")

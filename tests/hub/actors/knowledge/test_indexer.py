@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from hub.actors.knowledge.indexer import RULES, Hiding, Indexer, IndexState
+from hub.actors.knowledge.indexer import RULES, Hiding, Indexer
+from hub.api.graph import IndexState
 from hub.io.graph.facts import counts, note
 from hub.io.graph.store import GraphStore
 

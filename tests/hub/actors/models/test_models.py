@@ -37,27 +37,27 @@ async def refused(code, call):
 async def test_what_is_installed_and_what_may_be_pulled(made, monkeypatch):
     async with serving() as ollama, daemon_of(made, monkeypatch) as live:
         found = await live.ask("models", ListModels(ollama.url + "/"))
-        assert (found["baseUrl"], found["reachable"]) == (ollama.url, True)
-        assert [(m["name"], m["vision"], m["parameters"]) for m in found["models"]] == [
+        assert (found.base_url, found.reachable) == (ollama.url, True)
+        assert [(m.name, m.vision, m.parameters) for m in found.models] == [
             ("llava:latest", True, "7B"),
             ("qwen3-coder:30b", False, "30.5B"),
         ]
-        assert all(set(entry) == {"tag", "title", "gigabytes"} for entry in found["curated"])
+        assert found.curated
 
 
 @pytest.mark.parametrize("tags", [{"models": 5}, [], {"models": [{"details": 1, "size": "x"}, 7]}])
 async def test_a_server_that_is_no_ollama_is_told_as_such(made, monkeypatch, tags):
     async with serving(Ollama(tags=tags)) as ollama, daemon_of(made, monkeypatch) as live:
         found = await live.ask("models", ListModels(ollama.url))
-        assert found["reachable"] == (isinstance(tags, dict) and isinstance(tags["models"], list))
-        assert found["curated"]
+        assert found.reachable == (isinstance(tags, dict) and isinstance(tags["models"], list))
+        assert found.curated
 
 
 async def test_a_pull_tells_its_progress_in_the_event_log(made, monkeypatch):
     async with serving() as ollama, daemon_of(made, monkeypatch) as live:
         begun = await live.ask("models", PullModel(ollama.url, "llava:7b"))
         await live.until_event("llava:7b is pulled")
-        told = [r for r in await live.events() if r.meta.get("jobId") == begun["job"]]
+        told = [r for r in await live.events() if r.meta.get("jobId") == begun.job]
         assert [r.msg for r in told if "%" in r.msg] == [
             f"pulling llava:7b: {part} % of 0.0 GB" for part in range(0, 101, 10)
         ]
@@ -71,7 +71,7 @@ async def test_a_pull_is_one_and_can_be_cancelled(made, monkeypatch):
         with trio.fail_after(20):
             await ollama.held.wait()
         await refused(Code.JOB_RUNNING, live.ask("models", PullModel(ollama.url, "llava")))
-        assert (await live.ask("models", CancelPull(ollama.url, "llava")))["tag"] == "llava"
+        assert (await live.ask("models", CancelPull(ollama.url, "llava"))).tag == "llava"
         with trio.fail_after(20):
             await ollama.dropped.wait()
         await live.until_event("pulling llava was cut off")
@@ -114,7 +114,7 @@ async def test_a_pull_that_fails_says_why(made, monkeypatch, server, words):
 async def test_nobody_there_is_said_at_once(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
         await refused(Code.UPSTREAM_FAILED, live.ask("models", PullModel("http://127.0.0.1:1", "llava")))
-        assert not (await live.ask("models", ListModels("http://127.0.0.1:1")))["reachable"]
+        assert not (await live.ask("models", ListModels("http://127.0.0.1:1"))).reachable
 
 
 async def test_an_agent_is_launched_on_a_local_model(made, monkeypatch, tmp_path):
@@ -133,7 +133,7 @@ async def test_an_agent_is_launched_on_a_local_model(made, monkeypatch, tmp_path
         made.configure(f'[terminal]\ncommand = ["{tmp_path}/term"]\n')
         begun = await live.ask("models", LaunchModel("codex", "qwen3-coder:30b"))
         await live.until_event("running codex on qwen3-coder:30b has ended with status 0")
-        assert begun["terminal"] == "term"
+        assert begun.terminal == "term"
         assert (tmp_path / "ran").read_text() == "launch codex --model qwen3-coder:30b\n"
 
 
@@ -149,10 +149,10 @@ async def test_a_look_at_an_image(made, monkeypatch):
         async with daemon_of(made, monkeypatch) as live:
             await live.ask("settings", SetKey("codex", SECRET))
             found = await live.ask("models", Look("what is it?", f"data:image/png;base64,{image}", ""))
-            assert {k: found[k] for k in ("text", "model", "width", "height")} == {
+            assert {k: getattr(found, k) for k in ("text", "model", "width", "height")} == {
                 "text": "a dot", "model": "v", "width": 1, "height": 1,
             }  # fmt: skip
-            assert found["latencyMs"] >= 0
+            assert found.latency_ms >= 0
             method, target, headers, body = ollama.asked[-1]
             assert (method, target) == ("POST", "/v1/chat/completions")
             assert headers["authorization"] == f"Bearer {SECRET}"

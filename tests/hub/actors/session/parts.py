@@ -93,8 +93,9 @@ class Parts:
 
 def fresh_parts(live: Any) -> Parts:
     """The parts that the next incarnation of the session would have."""
-    kit = live.daemon.app._session_kit()
-    return Parts(live, kit, live.daemon.app._hire(kit))
+    app = live.daemon.app
+    kit = app._session_kit(app.places)
+    return Parts(live, kit, app._hire(kit, app.slots.sessions.ref))
 
 
 @asynccontextmanager

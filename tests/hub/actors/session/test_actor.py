@@ -31,7 +31,7 @@ def made(tmp_path):
 
 async def refused(live, order):
     with pytest.raises(HubError) as caught:
-        await live.ask("session", order)
+        await live.ask("sessions", order)
     return caught.value.code
 
 
@@ -48,25 +48,25 @@ async def test_without_a_session_every_order_is_refused(made, monkeypatch, order
 async def test_one_session_at_a_time(made, monkeypatch):
     """Specification 6; and the next one starts when the first has ended."""
     async with daemon_of(made, monkeypatch) as live:
-        first = await live.ask("session", StartRun("write"))
+        first = await live.ask("sessions", StartRun("write"))
         assert await refused(live, StartRun("write")) is Code.SESSION_ALREADY_RUNNING
-        await live.ask("session", RequestStop())
-        second = await live.ask("session", StartRun("write"))
-        assert second["sessionId"] != first["sessionId"]
-        assert second["branch"] == f"hub/{second['sessionId']}"
+        await live.ask("sessions", RequestStop())
+        second = await live.ask("sessions", StartRun("write"))
+        assert second.session_id != first.session_id
+        assert second.branch == f"hub/{second.session_id}"
 
 
 async def test_a_start_answers_before_the_worktree_is_there(made, monkeypatch):
     """`starting` until the agent runs, then `running`."""
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         assert (await live.status())["sessionState"] == "starting"
         assert (await live.until(lambda s: s["needsInput"], "it asks"))["sessionState"] == "running"
 
 
 async def test_a_handoff_with_nobody_left_is_refused_and_the_agent_works_on(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         await live.until(lambda s: s["needsInput"], "it asks")
         assert await refused(live, RequestHandoff()) is Code.NO_FALLBACK
         status = await live.status()
@@ -75,7 +75,7 @@ async def test_a_handoff_with_nobody_left_is_refused_and_the_agent_works_on(made
             "RUNNING",
             0,
         )
-        await live.ask("session", RequestReply("yes"))
+        await live.ask("sessions", RequestReply("yes"))
         assert (await live.until_ended())["sessionState"] == "completed"
 
 
@@ -86,7 +86,7 @@ async def test_a_handoff_asked_for_before_the_first_agent_runs_is_refused_where_
     made.script("demo-first", {"say": "working"}, {"done": "finished"})
     made.configure()
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         assert (await live.status())["sessionState"] == "starting"
         assert await refused(live, RequestHandoff()) is Code.NO_FALLBACK
         assert (await live.until_ended())["handoffsDone"] == 0
@@ -98,9 +98,9 @@ async def test_an_early_handoff_is_done_once_the_agent_runs(made, monkeypatch):
     made.script("demo-second", {"done": "finished"})
     made.configure()
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
-        answer = await live.ask("session", RequestHandoff())
-        assert answer["waiting"] is True
+        await live.ask("sessions", StartRun("write"))
+        answer = await live.ask("sessions", RequestHandoff())
+        assert answer.waiting is True
         status = await live.until_ended()
         assert (status["handoffsDone"], status["activeProvider"]) == (1, "demo-second")
 
@@ -114,9 +114,9 @@ async def test_a_handoff_while_the_work_is_verified_is_refused(made, monkeypatch
 
 async def handoff_refused_while_verifying(made, monkeypatch, gate):
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write", verify=[gate.command]))
+        await live.ask("sessions", StartRun("write", verify=[gate.command]))
         await live.until(lambda s: s["needsInput"], "it asks")
-        await live.ask("session", RequestReply("yes"))
+        await live.ask("sessions", RequestReply("yes"))
         await live.until(lambda s: s["sessionState"] == "verifying", "the verifier works")
         assert await refused(live, RequestHandoff()) is Code.HANDOFF_IN_PROGRESS
         gate.open()
@@ -134,34 +134,35 @@ async def test_unknown_names_are_refused_before_anything_is_made(made, monkeypat
 async def test_a_bad_configuration_refuses_a_start_and_leaves_a_running_session_alone(made, monkeypatch):
     """CONFIG_INVALID with its place; the session that runs keeps the configuration it began with."""
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         await live.until(lambda s: s["needsInput"], "it asks")
         good = (made.root / "hub.toml").read_text()
         (made.root / "hub.toml").write_text("[session\n")
-        await live.ask("session", RequestReply("yes"))
+        await live.ask("sessions", RequestReply("yes"))
         assert (await live.until_ended())["sessionState"] == "completed"
         assert await refused(live, StartRun("again")) is Code.CONFIG_INVALID
         (made.root / "hub.toml").write_text(good)
-        await live.ask("session", StartRun("again"))
+        await live.ask("sessions", StartRun("again"))
 
 
 async def test_a_batch_of_another_dispatch_changes_nothing(made, monkeypatch):
     """An adapter that is on its way out may still speak."""
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         await live.until(lambda s: s["needsInput"], "it asks")
         before = await live.events()
-        await live.ask("session", AgentBatch("d-other", [], alive=True))
+        (session,) = live.daemon.app._sessions.values()
+        await session[1].call(AgentBatch("d-other", [], alive=True))
         assert await live.events() == before
 
 
 async def test_every_one_who_asks_for_a_stop_is_answered(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         answers = []
 
         async def stop():
-            answers.append((await live.ask("session", RequestStop()))["state"])
+            answers.append((await live.ask("sessions", RequestStop())).state)
 
         async with trio.open_nursery() as nursery:
             for _ in range(3):
@@ -182,7 +183,7 @@ async def test_a_stop_on_record_is_a_stop_to_whoever_reads_it(made, monkeypatch)
 async def test_a_stop_is_on_record_with_who_asked(made, monkeypatch):
     """On record before the agent hears of it: what comes after it finds the mark."""
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         await live.until(lambda s: s["needsInput"], "it asks")
         seen = []
         safe_point = Desk.safe_point
@@ -192,5 +193,5 @@ async def test_a_stop_is_on_record_with_who_asked(made, monkeypatch):
             return await safe_point(desk, grace)
 
         monkeypatch.setattr(Desk, "safe_point", watched)
-        await live.ask("session", RequestStop("daemon"))
+        await live.ask("sessions", RequestStop("daemon"))
     assert seen == [("daemon", True)]

@@ -32,7 +32,7 @@ def made(tmp_path):
 async def handed_over(made, monkeypatch):
     """The log of a session that was handed over, and its contract."""
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         status = await live.until_ended()
         assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1)
         return await live.events(), json.loads((made.hub / "envelope.json").read_text())
@@ -156,10 +156,10 @@ async def test_before_a_wait_it_is_told_as_well(made, monkeypatch):
     """The same agent goes on under another dispatch: what the first one left out is told of that one's events."""
     replayed(made, moment=12, error=BUSY)
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         await live.until_event("; waiting")
         log = await live.events()
-        await live.ask("session", RequestStop())
+        await live.ask("sessions", RequestStop())
         await live.until_ended()
     assert SUM in [record.msg for record in log]
 

@@ -12,6 +12,8 @@ import pytest
 import hub.daemon
 from hub.app import App
 from hub.domain.handoff import State
+from hub.domain.routing import Target
+from hub.domain.session import Handoff
 from hub.errors import Code, HubError
 from hub.io import processes
 from hub.io.runner import launcher
@@ -28,8 +30,8 @@ def kept(monkeypatch):
     found = []
 
     class Keeping(App):
-        def _hire(self, kit):
-            found.append((kit, super()._hire(kit)))
+        def _hire(self, kit, session):
+            found.append((kit, super()._hire(kit, session)))
             return found[-1][1]
 
     monkeypatch.setattr(hub.daemon, "App", Keeping)
@@ -38,7 +40,7 @@ def kept(monkeypatch):
 
 async def asked(live, kept) -> Parts:
     """The parts of a session whose agent is up and waits for an answer."""
-    await live.ask("session", StartRun("write the files"))
+    await live.ask("sessions", StartRun("write the files"))
     await live.until(lambda s: s["needsInput"], "the agent asks")
     return Parts(live, *kept[-1])
 
@@ -145,7 +147,7 @@ async def test_a_runner_that_died_before_a_word_leaves_what_nobody_can_know(two,
     place = "[providers.demo-first]\n"
     (two.root / "hub.toml").write_text(text.replace(place, f'{place}program = "{mute}"\n'))
     async with daemon_of(two, monkeypatch) as live:
-        await live.ask("session", StartRun("write the files"))
+        await live.ask("sessions", StartRun("write the files"))
         await live.until(lambda s: s["sessionState"] == "running", "the agent was let go")
         parts = Parts(live, *kept[-1])
         runner = runner_of(parts)
@@ -165,7 +167,7 @@ async def test_the_owner_is_the_receiver_between_dispatch_and_heartbeat(two, mon
     from hub.actors.session.owner import owner
 
     async with parts_of(two, monkeypatch) as parts:
-        fields = {"to_provider": "demo-second", "to_account": "b"}
+        fields = {"handoff": Handoff(receiver=Target("demo-second", "b"))}
         for state in State:
             receiving = state in (State.DISPATCHED, State.RESUMING)
             expected = ("demo-second", "b") if receiving else ("demo-first", "default")
@@ -187,12 +189,13 @@ async def test_a_launcher_is_ready_under_the_next_dispatchs_id(two, monkeypatch)
     """One launcher a handoff, and each id is given once: a second receiver does not get the first one's."""
     async with parts_of(two, monkeypatch) as parts:
         desk = parts.driver.desk
+        await parts.begin()
         await desk.make_ready()
         await desk.make_ready()
-        (ready,) = launcher._ready
+        (ready,) = launcher._ready.values()
         made = desk.next_id()
         assert ready.run_dir == parts.kit.places.run_dir / made
         assert desk.next_id() != made
         await desk.drop_ready()
         assert ready.process.returncode is not None
-        assert launcher._ready == []
+        assert launcher._ready == {}

@@ -36,7 +36,7 @@ async def test_a_step_that_falls_is_taken_again_after_a_restart(made, monkeypatc
 
     monkeypatch.setattr(Passing, "_snapshotted", falling)
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         status = await live.until_ended()
     assert len(set(falls)) == 1
     assert (status["sessionState"], status["handoffsDone"], len(made.starts())) == ("completed", 1, 2)
@@ -51,13 +51,13 @@ async def test_a_step_that_always_falls_ends_the_session_and_not_the_daemon(made
     with monkeypatch.context() as broken:
         broken.setattr(Passing, "_snapshotted", falling)
         async with daemon_of(made, monkeypatch) as live:
-            await live.ask("session", StartRun("write"))
+            await live.ask("sessions", StartRun("write"))
             status = await live.until_ended()
             assert (status["sessionState"], status["error"]["code"]) == ("failed", "internal")
             assert status["fsmState"] == "RUNNING"
             assert made.fsm()["snapshotSha"]
             broken.undo()
-            await live.ask("session", StartRun("again", provider="demo-second"))
+            await live.ask("sessions", StartRun("again", provider="demo-second"))
             assert (await live.until_ended())["sessionState"] == "completed"
 
 
@@ -69,7 +69,7 @@ async def test_an_adapter_that_cannot_read_its_agent_ends_the_session(made, monk
 
     monkeypatch.setattr(DemoStream, "feed", falling)
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         status = await live.until_ended()
     assert (status["sessionState"], status["error"]["code"]) == ("failed", "internal")
     assert len(made.starts()) == 1
@@ -80,7 +80,7 @@ async def test_a_stop_at_any_moment_ends_in_stopped(made, monkeypatch):
     made.script("demo-first", {"say": "working"}, {"hang": {}})
     async with daemon_of(made, monkeypatch) as live:
         for _ in range(3):
-            await live.ask("session", StartRun("write"))
-            answer = await live.ask("session", RequestStop())
-            assert answer["state"] == "stopped"
+            await live.ask("sessions", StartRun("write"))
+            answer = await live.ask("sessions", RequestStop())
+            assert answer.state == "stopped"
             assert json.loads((made.hub / "fsm.json").read_bytes())["sessionState"] == "stopped"

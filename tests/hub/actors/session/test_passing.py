@@ -52,10 +52,10 @@ async def test_a_manual_handoff_passes_the_work_on_once(made, monkeypatch):
     made.script("demo-second", {"say": "going on"}, {"sleep": 0.2}, {"done": "finished"})
     made.configure()
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         await live.until(lambda s: s["needsInput"], "the first agent asks")
-        answer = await live.ask("session", RequestHandoff())
-        assert answer["handoffId"]
+        answer = await live.ask("sessions", RequestHandoff())
+        assert answer.handoff_id
         status = await live.until_ended()
     assert (status["sessionState"], status["handoffsDone"], status["activeProvider"]) == (
         "completed",
@@ -83,7 +83,7 @@ async def handed_over(made, monkeypatch, extra="", verify=None):
     made.script("demo-second", {"done": "finished"})
     made.configure(extra)
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write", verify=verify))
+        await live.ask("sessions", StartRun("write", verify=verify))
         return await live.until_ended()
 
 
@@ -143,7 +143,7 @@ async def test_another_provider_is_not_given_secrets_in_the_work_unsaid(made, mo
     holding(made)
     made.script("demo-first", {"write": {"path": "notes.txt", "text": f"use {GITHUB}\n"}}, {"limit": {}})
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         status = await live.until_ended()
         told = [record.msg for record in await live.events()]
     assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1)
@@ -182,7 +182,7 @@ async def test_a_key_made_of_words_stops_no_handoff(made, monkeypatch, token):
     """A key with an agent's name in it made every contract one that nobody was given: the name stands in each."""
     holding(made, token)
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write with demo-second"))
+        await live.ask("sessions", StartRun("write with demo-second"))
         status = await live.until_ended()
     assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1)
     brief = (made.hub / "envelope.md").read_text()
@@ -195,7 +195,7 @@ async def test_a_file_named_like_a_key_does_not_carry_it_into_the_contract(made,
     holding(made)
     made.script("demo-first", {"write": {"path": f"{HELD}.txt", "text": "x"}}, {"limit": {}})
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         status = await live.until_ended()
     assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1)
     contract = (made.hub / "envelope.json").read_text()

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from hub.actors.session.beginning import Beginnings
 from hub.actors.session.standings import statuses
 from hub.domain.failure import Failure, FailureClass
 from hub.domain.handoff import State
@@ -33,7 +34,7 @@ async def limited(parts, provider: str, account: str = "default") -> None:
 async def begins_with(parts, **asked):
     """Whom a session would begin with, and why each other is passed by."""
     await parts.routing.refresh_config()
-    choice = (await parts.routing.begin(StartRun("do it", **asked))).choice
+    choice = (await Beginnings(parts.kit, parts.routing).begin(StartRun("do it", **asked))).choice
     return choice.first, {p.target: p.bar for p in choice.passed}
 
 
@@ -79,8 +80,8 @@ async def test_an_open_breaker_bars_and_says_until_when(two, monkeypatch):
         assert (await parts.routing.choose(refused, None)).until() is None, (
             "waiting for who refused helps nobody"
         )
-        row = next(row for row in await statuses(parts.routing) if row["name"] == "demo-second")
-        assert (row["status"], row["accounts"][0]["status"], bool(row["resetsAt"])) == (
+        row = next(row for row in await statuses(parts.routing, ()) if row.name == "demo-second")
+        assert (row.status, row.accounts[0].status, bool(row.resets_at)) == (
             "exhausted",
             "exhausted",
             True,
@@ -142,7 +143,7 @@ async def test_a_program_that_is_not_there_is_told_and_never_chosen(two, monkeyp
         with pytest.raises(HubError) as caught:
             await begins_with(parts, provider="demo-second")
         assert caught.value.code is Code.AGENT_MISSING
-        rows = {row["name"]: row["status"] for row in await statuses(parts.routing)}
+        rows = {row.name: row.status for row in await statuses(parts.routing, ())}
         assert rows["demo-second"] == "error"
 
 
@@ -194,7 +195,7 @@ async def test_the_default_chain_leaves_out_who_is_not_logged_in(three, monkeypa
     """decisions, section 4: every enabled, installed, logged-in provider; a login that is made later counts."""
     async with parts_of(three, monkeypatch) as parts:
         assert await begins_with(parts) == (FIRST, {CLAUDE: Bar.LOGGED_OUT, CODEX: Bar.LOGGED_OUT})
-        rows = {row["name"]: (row["status"], row["reason"]) for row in await statuses(parts.routing)}
+        rows = {row.name: (row.status, row.reason) for row in await statuses(parts.routing, ())}
         assert rows["claude"] == ("error", "not logged in")
         assert rows["demo-first"] == ("standby", "")
         log_in(three)
@@ -212,9 +213,9 @@ async def test_an_account_with_a_login_comes_before_the_active_one_without(three
     log_in(three, "in")
     async with parts_of(three, monkeypatch) as parts:
         assert (await begins_with(parts, provider="claude"))[0] == Target("claude", "in")
-        row = next(row for row in await statuses(parts.routing) if row["name"] == "claude")
-        assert (row["account"], row["status"]) == ("in", "standby")
-        shown = [(it["label"], it["status"], it["reason"]) for it in row["accounts"]]
+        row = next(row for row in await statuses(parts.routing, ()) if row.name == "claude")
+        assert (row.account, row.status) == ("in", "standby")
+        shown = [(it.label, it.status, it.reason) for it in row.accounts]
         assert shown == [("out", "error", "not logged in"), ("in", "standby", "")]
 
 
@@ -275,7 +276,7 @@ async def test_where_nobody_is_logged_in_a_start_says_how_to(three, monkeypatch)
     config.write_text(config.read_text().replace("enabled = true", "enabled = false"))
     async with parts_of(three, monkeypatch) as parts:
         with pytest.raises(HubError) as caught:
-            await parts.live.ask("session", StartRun("do it"))
+            await parts.live.ask("sessions", StartRun("do it"))
     assert caught.value.code is Code.AUTH_NEEDED
     assert "claude, codex" in caught.value.detail
     assert caught.value.hint.startswith("Log in: claude auth login; or give it a key: hub key set claude")
@@ -283,7 +284,7 @@ async def test_where_nobody_is_logged_in_a_start_says_how_to(three, monkeypatch)
 
 async def test_a_session_tells_whom_its_chain_left_out(three, monkeypatch):
     async with parts_of(three, monkeypatch) as parts:
-        await parts.live.ask("session", StartRun("do it"))
+        await parts.live.ask("sessions", StartRun("do it"))
         status = await parts.live.status()
         assert [(out["provider"], out["reason"]) for out in status["leftOut"]] == [
             ("claude", "not logged in"),
@@ -314,14 +315,14 @@ async def test_a_kind_of_task_chooses_the_first_profile_for_it(two, monkeypatch)
     (two.root / "hub.toml").write_text((two.root / "hub.toml").read_text() + PROFILES)
     async with parts_of(two, monkeypatch) as parts:
         with pytest.raises(HubError) as caught:
-            await parts.live.ask("session", StartRun("do it", kind="poem"))
+            await parts.live.ask("sessions", StartRun("do it", kind="poem"))
         assert (caught.value.code, caught.value.hint) == (
             Code.INVALID,
             "There are profiles for: bugfix, docs, feature.",
         )
         config = parts.kit.config
         assert [config.profile_for(kind) for kind in ("feature", "docs")] == ["code", "docs"]
-        await parts.live.ask("session", StartRun("do it", kind="docs"))
+        await parts.live.ask("sessions", StartRun("do it", kind="docs"))
         record = json.loads((two.hub / "fsm.json").read_text())
         assert (record["profile"], record["chain"]) == ("docs", ["demo-second"])
         assert (record["contextHint"], record["skills"]) == ("For beginners.", ["pdf"])

@@ -43,7 +43,7 @@ async def test_what_is_denied_is_not_run_by_the_first_agent_nor_by_the_one_that_
     git(made.root, "add", "secret.txt")
     git(made.root, "commit", "-qm", "what must not be read")
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("look"))
+        await live.ask("sessions", StartRun("look"))
         status = await live.until_ended()
         assert (status["sessionState"], status["handoffsDone"]) == ("completed", 1)
         records = await live.events()
@@ -62,13 +62,13 @@ async def test_what_is_asked_for_waits(made, monkeypatch, approved):
     )
     made.configure('\n[[approvals]]\ncommand = "made.txt"\n')
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("make it"))
+        await live.ask("sessions", StartRun("make it"))
         [found] = await answered(
             lambda: live.ask("approvals", GetApprovals()), lambda waiting: len(waiting) == 1
         )
         folder = made.hub / "worktrees" / (await live.status())["sessionId"]
-        assert (found["action"], list(folder.glob("*.txt"))) == ("run: echo x > made.txt", [])
-        await live.ask("approvals", ResolveApproval(found["id"], approved, ""))
+        assert (found.action, list(folder.glob("*.txt"))) == ("run: echo x > made.txt", [])
+        await live.ask("approvals", ResolveApproval(found.id, approved, ""))
         assert (await live.until_ended())["sessionState"] == "completed"
         assert (folder / "made.txt").exists() is approved
         assert (folder / "free.txt").exists()
@@ -87,7 +87,7 @@ async def test_a_link_to_a_denied_file_is_that_file(made, monkeypatch):
     (made.root / "keys" / "secret.pem").write_text("CANARY")
     made.configure(f'\n[[approvals]]\ncommand = "{made.root}/keys/*.pem"\ndecision = "deny"\n')
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("look"))
+        await live.ask("sessions", StartRun("look"))
         assert (await live.until_ended())["sessionState"] == "completed"
         records = await live.events()
     assert len([record for record in records if record.tag == "tool_use"]) == 1
@@ -106,10 +106,10 @@ async def test_who_cannot_be_held_to_a_rule_is_passed_by_and_says_why(made, monk
     (made.root / "hub.toml").write_text(text)
     async with daemon_of(made, monkeypatch) as live:
         with pytest.raises(HubError, match="it may act without asking"):
-            await live.ask("session", StartRun("look", provider="mine"))
-        shown = {one["name"]: one for one in await live.ask("session", GetProviders())}
-        assert (shown["mine"]["status"], "ask = true" in shown["mine"]["reason"]) == ("error", True)
-        await live.ask("session", StartRun("look"))
+            await live.ask("sessions", StartRun("look", provider="mine"))
+        shown = {one.name: one for one in await live.ask("sessions", GetProviders())}
+        assert (shown["mine"].status, "ask = true" in shown["mine"].reason) == ("error", True)
+        await live.ask("sessions", StartRun("look"))
         assert (await live.until_ended())["sessionState"] == "completed"
     assert made.fsm()["provider"] == "demo-first"
 
@@ -123,13 +123,13 @@ async def test_a_rule_that_comes_while_an_agent_works_is_told_and_holds_who_take
     git(made.root, "add", "secret.txt")
     git(made.root, "commit", "-qm", "what must not be read")
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("look"))
+        await live.ask("sessions", StartRun("look"))
         await live.until_event("a.txt")
         made.configure(DENY)
         await live.ask("settings", GetConfig())
         said = await live.until_event("[[approvals]] has changed")
         assert "hub handoff" in said.msg
-        await live.ask("session", RequestHandoff())
+        await live.ask("sessions", RequestHandoff())
         assert (await live.until_ended())["sessionState"] == "completed"
         records = await live.events()
     assert told(records, "CANARY") == []

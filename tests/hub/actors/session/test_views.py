@@ -17,7 +17,6 @@ from hub.messages import (
     RequestReply,
     StartRun,
 )
-from supervisors import faults
 from tests.faults.harness import project
 from tests.hub.actors.kit import daemon_of
 from tests.waiting import answered
@@ -46,7 +45,7 @@ async def reply_when_held(live, text):
 
     async def answer():
         try:
-            return await live.ask("session", RequestReply(text))
+            return await live.ask("sessions", RequestReply(text))
         except HubError as error:
             if error.code is not Code.HANDOFF_IN_PROGRESS:
                 raise
@@ -59,8 +58,8 @@ async def test_the_idle_shape(made, monkeypatch):
     """Empty strings, role idle, fsmState RUNNING, and every field of the specification with its type."""
     async with daemon_of(made, monkeypatch) as live:
         status = await live.status()
-        cost = await live.ask("session", GetCost())
-        facts = await live.ask("session", GetSessionFacts())
+        cost = await live.ask("sessions", GetCost())
+        facts = await live.ask("sessions", GetSessionFacts())
     assert {
         name: status[name] for name in ("sessionId", "taskId", "taskGoal", "activeProvider")
     } == dict.fromkeys(("sessionId", "taskId", "taskGoal", "activeProvider"), "")
@@ -68,37 +67,36 @@ async def test_the_idle_shape(made, monkeypatch):
     assert (status["tokensUsed"], status["graphNodes"], status["handoffsDone"]) == (0, 0, 0)
     assert (status["hfsScore"], status["hfsHistory"]) == (0, [])
     assert (status["error"], status["waitUntil"], status["startedAt"], status["endedAt"]) == (None,) * 4
-    assert (cost["sessionUsd"], cost["tokensIn"], cost["tokensOut"], cost["provider"]) == (0, 0, 0, "")
-    assert facts["active"] is False
+    assert (cost.session_usd, cost.tokens_in, cost.tokens_out, cost.provider) == (0, 0, 0, "")
+    assert facts.active is False
 
 
 async def test_counts_are_the_same_whatever_died(made, monkeypatch):
     """Tokens and redactions: once over replays, killed actors, a killed session and a new daemon."""
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         status = await live.until(lambda s: s["needsInput"], "the first agent asks")
         assert (status["sessionState"], status["role"], status["tokensUsed"]) == ("running", "primary", 214)
-        redacted = await live.ask("session", GetRedactions())
-        assert redacted["summary"].endswith(":1")
+        redacted = await live.ask("sessions", GetRedactions())
+        assert redacted.summary.endswith(":1")
         for victim in ("session", "events", "session"):
-            faults.kill(live.daemon.app.picture.__self__, victim)
-            await live.daemon.app.ref(victim).wait_alive()
+            live.kill(victim)
             await live.until(lambda s: s["needsInput"], "it is still asked")
             assert (await live.status())["tokensUsed"] == 214
-            assert await live.ask("session", GetRedactions()) == redacted
+            assert await live.ask("sessions", GetRedactions()) == redacted
         await reply_when_held(live, "yes")
         ended = await live.until_ended()
-        cost = await live.ask("session", GetCost())
-        assert (cost["tokensIn"], cost["tokensOut"], cost["provider"]) == (300, 21, "demo-second")
+        cost = await live.ask("sessions", GetCost())
+        assert (cost.tokens_in, cost.tokens_out, cost.provider) == (300, 21, "demo-second")
     async with daemon_of(made, monkeypatch) as live:
         assert await live.status() == ended
-        assert await live.ask("session", GetCost()) == cost
-        assert await live.ask("session", GetRedactions()) == redacted
+        assert await live.ask("sessions", GetCost()) == cost
+        assert await live.ask("sessions", GetRedactions()) == redacted
         assert (ended["role"], ended["sessionState"], ended["tokensUsed"]) == ("receiver", "completed", 321)
         assert ended["verified"] is False
         assert (ended["reason"], ended["waitReason"]) == ("", ""), "those of a handoff that is over"
-        assert made.fsm()["reason"], "on record it stays"
-        await live.ask("session", StartRun("again", provider="demo-second"))
+        assert made.fsm()["handoff"]["reason"], "on record it stays"
+        await live.ask("sessions", StartRun("again", provider="demo-second"))
         fresh = await live.until_ended()
         assert fresh["sessionId"] != ended["sessionId"]
         assert (fresh["tokensUsed"], fresh["handoffsDone"], fresh["hfsHistory"]) == (107, 0, [])
@@ -109,33 +107,29 @@ async def test_who_is_active_exhausted_and_on_standby(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
 
         async def told():
-            return {
-                p["name"]: p["status"]
-                for p in await live.ask("session", GetProviders())
-                if "demo" in p["name"]
-            }
+            return {p.name: p.status for p in await live.ask("sessions", GetProviders()) if "demo" in p.name}
 
         assert await told() == {"demo-first": "standby", "demo-second": "standby"}
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         await live.until(lambda s: s["needsInput"], "the first agent asks")
         assert await told() == {"demo-first": "active", "demo-second": "standby"}
-        await live.ask("session", RequestReply("yes"))
+        await live.ask("sessions", RequestReply("yes"))
         await live.until_ended()
         assert await told() == {"demo-first": "exhausted", "demo-second": "standby"}
-        first = next(p for p in await live.ask("session", GetProviders()) if p["name"] == "demo-first")
-        assert first["resetsAt"] > first["resetsAt"][:4]
+        first = next(p for p in await live.ask("sessions", GetProviders()) if p.name == "demo-first")
+        assert first.resets_at > first.resets_at[:4]
 
 
 async def test_a_paused_session_says_so_and_a_reply_is_on_record(made, monkeypatch):
     async with daemon_of(made, monkeypatch) as live:
-        await live.ask("session", StartRun("write"))
+        await live.ask("sessions", StartRun("write"))
         await live.until(lambda s: s["needsInput"], "the first agent asks")
-        await live.ask("session", RequestPause(pause=True))
+        await live.ask("sessions", RequestPause(pause=True))
         status = await live.status()
         assert (status["sessionState"], status["paused"]) == ("paused", True)
-        await live.ask("session", RequestPause(pause=False))
+        await live.ask("sessions", RequestPause(pause=False))
         assert (await live.status())["sessionState"] == "running"
-        await live.ask("session", RequestReply("the user's own words"))
+        await live.ask("sessions", RequestReply("the user's own words"))
         said = await live.until_event("the user's own words")
         assert (said.tag, said.meta["role"]) == ("text", "user")
         await live.until_ended()

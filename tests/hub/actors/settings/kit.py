@@ -52,7 +52,7 @@ class Asked:
 
     async def recorded(self) -> list[str]:
         """The events of the audit log."""
-        return [entry["event"] for entry in await self.audit.ref.call(AuditHistory(), timeout=CALL)]
+        return [entry.event for entry in await self.audit.ref.call(AuditHistory(), timeout=CALL)]
 
 
 @asynccontextmanager

@@ -49,16 +49,16 @@ async def refused(ask, order):
 async def test_a_login_is_added_chosen_and_forgotten(places, clock):
     async with asked(places, clock) as ask:
         made = await ask(AddAccount("claude", "work"))
-        assert (made["active"], made["activeAccount"], made["loggedIn"]) == (False, "default", False)
-        assert made["configDir"].startswith(str(places.state))
+        assert (made.active, made.active_account, made.logged_in) == (False, "default", False)
+        assert made.config_dir.startswith(str(places.state))
         assert await labels(ask) == [("default", True), ("work", False)]
-        assert (await ask(SwitchAccount("claude", "work")))["active"] is True
+        assert (await ask(SwitchAccount("claude", "work"))).active is True
         assert await labels(ask) == [("work", True), ("default", False)]
         gone = await ask(RemoveAccount("claude", "work"))
-        assert (gone["configDir"], gone["activeAccount"]) == (made["configDir"], "default")
+        assert (gone.config_dir, gone.active_account) == (made.config_dir, "default")
         assert await labels(ask) == [("default", True)]
         assert await ask.recorded() == ["account_added", "account_switched", "account_removed"]
-        assert f"its directory stays: {made['configDir']}" in (await ask.said())[-1].msg
+        assert f"its directory stays: {made.config_dir}" in (await ask.said())[-1].msg
     assert not places.config.exists(), "what hub keeps for itself is not the team's"
 
 
@@ -66,13 +66,13 @@ async def test_a_directory_outlives_its_account_and_is_found_again(places, clock
     async with asked(places, clock) as ask:
         made = await ask(AddAccount("claude", "work"))
         login = {"claudeAiOauth": {"accessToken": "wonderful", "expiresAt": 2_000_000}}
-        (tmp_path.joinpath(made["configDir"]) / ".credentials.json").write_text(json.dumps(login))
+        (tmp_path.joinpath(made.config_dir) / ".credentials.json").write_text(json.dumps(login))
         await ask(RemoveAccount("claude", "work"))
         again = await ask(AddAccount("claude", "work"))
-        assert (again["configDir"], again["loggedIn"]) == (made["configDir"], True)
+        assert (again.config_dir, again.logged_in) == (made.config_dir, True)
         clock[0] = 2001.0
-        entry = next(e for e in await ask(ProvidersConfigured()) if e["name"] == "claude")
-        assert [a["loggedIn"] for a in entry["accounts"]] == [False, False], "it has expired"
+        entry = next(e for e in await ask(ProvidersConfigured()) if e.name == "claude")
+        assert [a.logged_in for a in entry.accounts] == [False, False], "it has expired"
         assert "wonderful" not in repr([made, again, entry, await ask.said()])
 
 
@@ -84,7 +84,7 @@ async def test_an_account_of_the_users_own_is_forgotten_where_it_stands(places, 
         await ask(SwitchAccount("claude", "home"))
         assert await labels(ask) == [("home", True), ("other", False), ("work", False)]
         gone = await ask(RemoveAccount("claude", "home"))
-        assert gone["configDir"] == "/nowhere/accounts/home"
+        assert gone.config_dir == "/nowhere/accounts/home"
         assert await labels(ask) == [("other", True), ("work", False)]
         await ask(RemoveAccount("claude", "other"))
         assert await labels(ask) == [("work", True)]

@@ -46,13 +46,13 @@ async def test_what_a_provider_is_configured_to(places, config, clock):
     config.write_text(f'[providers.demo-first]\nenabled = true\nmodel = "m-1"\n{accounts}')
     async with settings(places, clock) as ask:
         first, second = await ask(ProvidersConfigured())
-    assert (first["name"], first["enabled"], first["model"]) == ("demo-first", True, "m-1")
-    assert second["enabled"] is False
-    assert first["install"]["installed"] is True
-    assert first["probe"]["ok"] is True
-    assert first["activeAccount"] == "b"
-    assert [(a["label"], a["active"]) for a in first["accounts"]] == [("b", True), ("a", False)]
-    assert first["capabilities"]["replies"] is True
+    assert (first.name, first.enabled, first.model) == ("demo-first", True, "m-1")
+    assert second.enabled is False
+    assert first.install.installed is True
+    assert first.probe.ok is True
+    assert first.active_account == "b"
+    assert [(a.label, a.active) for a in first.accounts] == [("b", True), ("a", False)]
+    assert first.capabilities["replies"] is True
 
 
 async def test_a_program_is_asked_once_a_minute(places, config, clock, tmp_path):
@@ -66,7 +66,7 @@ async def test_a_program_is_asked_once_a_minute(places, config, clock, tmp_path)
         for later in (0, 59, 61):
             clock[0] = asked.stat().st_mtime + later if asked.exists() else 1000.0
             entry = (await ask(ProvidersConfigured()))[0]
-        assert entry["install"]["version"] == "1.2.3"
+        assert entry.install.version == "1.2.3"
     assert asked.read_text().count("x") == 2
 
 
@@ -79,5 +79,5 @@ async def test_a_program_that_is_not_there_or_fails_is_an_answer(places, config,
     )
     async with settings(places, clock) as ask:
         first, second = await ask(ProvidersConfigured())
-    assert (first["install"]["installed"], first["probe"]["detail"]) == (False, "not installed")
-    assert (second["install"]["installed"], second["probe"]["ok"]) == (True, False)
+    assert (first.install.installed, first.probe.detail) == (False, "not installed")
+    assert (second.install.installed, second.probe.ok) == (True, False)

@@ -72,13 +72,13 @@ async def test_a_login_runs_against_the_accounts_directory(places, clock, home, 
         made = await ask(AddAccount("claude", "work"))
         await ask(SetKey("claude", ""))
         begun = await ask(LogIn("claude", "work"))
-        assert begun["command"] == f"CLAUDE_CONFIG_DIR={made['configDir']} {path}/claude auth login"
-        assert (begun["terminal"], begun["account"]) == ("term", "work")
+        assert begun.command == f"CLAUDE_CONFIG_DIR={made.config_dir} {path}/claude auth login"
+        assert (begun.terminal, begun.account) == ("term", "work")
         told = await until_said(ask, "claude is logged in as work")
-        assert ("system", f"logging in claude as work in a terminal (term): {begun['command']}") in told
-        assert (home / "ran").read_text() == f"{made['configDir']}  auth login\n"
-        entry = next(e for e in await ask(ProvidersConfigured()) if e["name"] == "claude")
-        assert [(a["label"], a["loggedIn"]) for a in entry["accounts"]] == [
+        assert ("system", f"logging in claude as work in a terminal (term): {begun.command}") in told
+        assert (home / "ran").read_text() == f"{made.config_dir}  auth login\n"
+        entry = next(e for e in await ask(ProvidersConfigured()) if e.name == "claude")
+        assert [(a.label, a.logged_in) for a in entry.accounts] == [
             ("default", False),
             ("work", True),
         ]
@@ -120,12 +120,12 @@ async def test_an_install_runs_the_makers_command_and_tells_what_it_prints(place
         f'echo "added 1 package: $*"; printf "#!/bin/sh\\necho 9.9.9\\n" > {path}/gemini; chmod 700 {path}/gemini',
     )
     async with settings(places, clock, load_all()) as ask:
-        before = next(e for e in await ask(ProvidersConfigured()) if e["name"] == "gemini")
+        before = next(e for e in await ask(ProvidersConfigured()) if e.name == "gemini")
         begun = await ask(Install("gemini"))
-        assert begun["command"] == "npm install -g @google/gemini-cli"
+        assert begun.command == "npm install -g @google/gemini-cli"
         await until_said(ask, "gemini is installed: 9.9.9")
-        after = next(e for e in await ask(ProvidersConfigured()) if e["name"] == "gemini")
-        assert (before["install"]["version"], after["install"]["version"]) == ("", "9.9.9")
+        after = next(e for e in await ask(ProvidersConfigured()) if e.name == "gemini")
+        assert (before.install.version, after.install.version) == ("", "9.9.9")
 
 
 async def test_an_install_in_the_background_needs_no_terminal(places, clock, path, monkeypatch):
@@ -139,7 +139,7 @@ async def test_an_install_in_the_background_needs_no_terminal(places, clock, pat
     )
     async with settings(places, clock, load_all()) as ask:
         begun = await ask(Install("codex", background=True))
-        assert begun["terminal"] == ""
+        assert begun.terminal == ""
         told = await until_said(ask, "codex is installed: 1.0")
         assert ("system", "install -g @openai/codex from http://127.0.0.1:1") in told
 

@@ -6,6 +6,7 @@ import stat
 
 import pytest
 
+from hub.api.convert import unstructure
 from hub.errors import Code, HubError
 from hub.io.sealed import write_sealed
 from hub.messages import GetConfig, GetProfiles, GetVision, PatchVision, PutProfile, RemoveProfile
@@ -30,14 +31,15 @@ async def refused(code, call):
 async def test_a_profile_is_stored_changed_used_and_deleted(places, config, clock):
     config.write_text('[[profiles]]\nname = "deep"\nchain = ["demo-first"]\n')
     async with settings(places, clock) as ask:
-        assert await ask(PutProfile(FAST)) == FAST
-        assert [profile["name"] for profile in await ask(GetProfiles())] == ["deep", "fast"]
+        assert unstructure(await ask(PutProfile(FAST))) == {"ok": True, "deleted": False, **FAST}
+        assert [profile.name for profile in await ask(GetProfiles())] == ["deep", "fast"]
         assert (await ask(GetConfig())).profile_chain("fast") == ("demo-second",)
         await ask(PutProfile({**FAST, "chain": ["demo-first"]}))
         assert (await ask(GetConfig())).profile_chain("fast") == ("demo-first",)
         assert stat.S_IMODE(places.profiles.stat().st_mode) == 0o600
-        assert await ask(RemoveProfile("fast")) == {"name": "fast"}
-        assert [profile["name"] for profile in await ask(GetProfiles())] == ["deep"]
+        done = await ask(RemoveProfile("fast"))
+        assert unstructure(done) == {"ok": True, "deleted": True, "name": "fast"}
+        assert [profile.name for profile in await ask(GetProfiles())] == ["deep"]
         await refused(Code.INVALID, ask(RemoveProfile("deep")))
         await refused(Code.NOT_FOUND, ask(RemoveProfile("fast")))
         assert await ask.recorded() == ["profile_stored", "profile_stored", "profile_deleted"]
@@ -49,7 +51,7 @@ async def test_stored_profiles_outlive_the_daemon(places, clock):
     async with settings(places, clock) as ask:
         await ask(PutProfile(FAST))
     async with settings(places, clock) as ask:
-        assert await ask(GetProfiles()) == [FAST]
+        assert unstructure(await ask(GetProfiles())) == [FAST]
 
 
 async def test_a_bad_profile_changes_nothing(places, clock):
@@ -74,7 +76,7 @@ async def test_a_damaged_file_is_told_kept_aside_and_keeps_nothing_else_from_wor
         await ask(GetConfig())
         await refused(code, ask(GetProfiles()))
         await ask(PutProfile(FAST))
-        assert await ask(GetProfiles()) == [FAST]
+        assert unstructure(await ask(GetProfiles())) == [FAST]
     (aside,) = places.hub_dir.glob("profiles.toml.corrupt-*")
     assert aside.read_bytes() == damage
 
@@ -85,12 +87,13 @@ async def test_vision_is_configured_and_comments_stay(places, config, clock):
         changed = await ask(
             PatchVision({"enabled": True, "maxPixels": 1000, "baseUrl": "http://127.0.0.1:1"})
         )
-        assert changed == await ask(GetVision())
-        assert changed == {
+        found = unstructure(await ask(GetVision()))
+        assert unstructure(changed) == {"ok": True, **found}
+        assert found == {
             "enabled": True, "provider": "", "model": "a", "baseUrl": "http://127.0.0.1:1", "maxPixels": 1000,
         }  # fmt: skip
         await ask(PatchVision({"model": None}))
-        assert (await ask(GetVision()))["model"] == ""
+        assert (await ask(GetVision())).model == ""
         await refused(Code.CONFIG_INVALID, ask(PatchVision({"maxPixels": 0})))
         assert await ask.recorded() == ["vision_configured", "vision_configured"]
     assert config.read_text().startswith("# mine\n[vision]\n")

@@ -6,6 +6,7 @@ import stat
 
 import pytest
 
+from hub.api.providers import Chosen
 from hub.errors import Code, HubError
 from hub.io.dotenv import read_env
 from hub.messages import GetConfig, PatchProvider, ProvidersConfigured, SetKey
@@ -26,7 +27,7 @@ async def test_a_patch_is_written_and_in_force_at_once(places, config, clock):
     config.write_text(TEXT)
     async with settings(places, clock, load_all()) as ask:
         told = await ask(PatchProvider("claude", {"model": "y", "enabled": False, "declaredCap": 5}))
-        assert told == {"name": "claude", "enabled": False, "declaredCap": 5, "model": "y", "baseUrl": ""}
+        assert told == Chosen(name="claude", enabled=False, declared_cap=5, model="y", base_url="")
         assert (await ask(GetConfig())).provider("claude").model == "y"
         assert config.read_text() == TEXT.replace('"x" # big', '"y" # big\nenabled = false\ndeclaredCap = 5')
         assert [record.msg for record in await ask.said()] == [
@@ -69,12 +70,12 @@ async def test_a_key_is_kept_and_never_told(places, clock, name, variable):
     """Allow-listed, 0600, nowhere but in .hub/.env."""
     async with settings(places, clock, load_all()) as ask:
         told = await ask(SetKey(name, SECRET))
-        assert (told["name"], told["set"]) == (variable, True)
+        assert (told.name, told.set) == (variable, True)
         assert read_env(places.dotenv, [variable]) == {variable: SECRET}
         assert stat.S_IMODE(places.dotenv.stat().st_mode) == 0o600
-        entry = next(e for e in await ask(ProvidersConfigured()) if e["name"] == told["provider"])
-        assert (entry["auth"]["loggedIn"], entry["auth"]["method"]) == (True, "key")
-        assert (await ask(SetKey(name, "")))["set"] is False
+        entry = next(e for e in await ask(ProvidersConfigured()) if e.name == told.provider)
+        assert (entry.auth.logged_in, entry.auth.method) == (True, "key")
+        assert (await ask(SetKey(name, ""))).set is False
         assert read_env(places.dotenv, [variable]) == {}
         assert await ask.recorded() == ["key_set", "key_removed"]
         assert SECRET not in repr([told, entry, await ask.said(), SetKey(name, SECRET)])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from hub.api.convert import unstructure
+from hub.api.tables import read_profile
 from hub.domain.config.model import Profile
-from hub.domain.config.profiles import MAX_PROFILES, read, removed, together, told, upserted
+from hub.domain.config.profiles import MAX_PROFILES, removed, together, upserted
 from hub.errors import Code, HubError
 
 FAST, DEEP = Profile("fast", ("claude",)), Profile("deep", ("codex", "claude"), ("bug",), ("tdd",), "think")
@@ -20,18 +22,20 @@ def refused(code, call, *args):
 
 
 def test_what_is_told_can_be_read_back():
-    assert read(told(DEEP), KNOWN) == DEEP
-    assert list(told(DEEP)) == ["name", "chain", "kinds", "skills", "contextHint"]
+    assert read_profile(unstructure(DEEP), KNOWN) == DEEP
+    assert list(unstructure(DEEP)) == ["name", "chain", "kinds", "skills", "contextHint"]
 
 
 def test_every_problem_is_told_with_its_place():
-    error = refused(Code.INVALID, read, {"name": " ", "chain": ["Claude"], "contextHint": "\0"}, KNOWN)
+    error = refused(
+        Code.INVALID, read_profile, {"name": " ", "chain": ["Claude"], "contextHint": "\0"}, KNOWN
+    )
     assert [entry["path"] for entry in error.extra["errors"]] == ["$.name", "$.chain[0]", "$.contextHint"]
     assert "and 2 more" in error.detail
 
 
 def test_a_chain_names_providers_that_exist():
-    error = refused(Code.INVALID, read, {"name": "p", "chain": ["claude", "cluade"]}, KNOWN)
+    error = refused(Code.INVALID, read_profile, {"name": "p", "chain": ["claude", "cluade"]}, KNOWN)
     assert error.extra["errors"] == [
         {"path": "$.chain[1]", "message": "'cluade' is no provider; known are claude, codex"}
     ]

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hub.api.convert import fields_of
+from hub.api.tables import parse_config
 from hub.domain.account import Account
 from hub.domain.config import schema
-from hub.domain.config.model import env_name_problem
-from hub.domain.config.reader import Config, parse_config
+from hub.domain.config.reader import Config
+from hub.domain.config.values import env_name_problem
 from hub.errors import Code, HubError
 
 FULL = """
@@ -23,6 +25,7 @@ allowed_origins = ["vscode-webview://x"]
 
 [session]
 chain = ["claude", "codex"]
+concurrent = 3
 threshold = 1
 maxHandoffs = 0
 onLimit = "wait"
@@ -36,6 +39,7 @@ retries = 3
 [providers.claude]
 enabled = true
 declaredCap = 100
+concurrency = 2
 quotaEndpoint = true
 quotaUrl = "https://quota.example.org"
 model = "opus"
@@ -138,7 +142,7 @@ def test_every_setting_is_read():
 
 def test_every_setting_is_in_the_full_example():
     """A setting that is added must be tested here."""
-    known = [key for table in _tables(Config) for key in map(schema.key_of, attrs.fields(table))]
+    known = [key for table in _tables(Config) for key in fields_of(table)]
     assert [key for key in known if key not in FULL and key not in {"stopGrace", "resumeTimeout"}] == []
 
 
@@ -246,7 +250,7 @@ accounts = [{label = "a"}, {labl = "b"}]
     assert found["session.retries"] == (10, 1, "must be a whole number from 0 to 100, not a boolean")
     assert found["providers.claude.env.PATH"][:2] == (12, 1)
     assert found["providers.claude.env.ok"][:2] == (12, 1)
-    assert found["providers.claude.accounts[1]"][2] == 'needs the key "label"'
+    assert found["providers.claude.accounts[1].label"] == (13, 1, "missing")
     assert found["providers.claude.accounts[1].labl"][:2] == (13, 1)
     assert len(found) == 10
     error = refused(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hub.domain.detection.detected import Gap, Kept, account_label, combine
-from hub.domain.detection.intel import SessionIntel, StoreHit, Turn
+from hub.domain.detection.intel import SessionIntel, StoreHit
 from hub.domain.detection.lineup import Confidence
 from tests.hub.domain.detection.test_lineup import lineup, one
 
@@ -18,28 +18,16 @@ def label(_provider, folder):
 
 
 def test_an_agent_and_its_session_are_one():
-    intel = {
-        "initial_prompt": "Do it.",
-        "model": "m",
-        "recent_turns": (Turn("user", "Do it."),),
-        "tokens_in": 3,
-    }
-    [found] = combine(lineup(one(10, home="/h")), [kept("s-1", **intel)], label)
-    told = found.to_json("Codex")
-    assert (told["id"], found.prompt) == ("codex:s-1", "Do it.")
-    assert (told["pid"], told["pids"], told["running"], told["workDir"]) == (10, [10], True, "/w")
-    assert (told["detectedVia"], told["confidence"]) == (["process", "transcript"], "likely")
-    assert (told["account"], told["owner"], told["lastActive"]) == ("/h", "user", 2000)
-    assert told["session"]["recentTurns"] == [{"role": "user", "text": "Do it."}]
-    assert told["session"]["tokensIn"] == 3
+    [found] = combine(lineup(one(10, home="/h")), [kept("s-1", initial_prompt="Do it.")], label)
+    assert (found.id, found.prompt, found.pids, found.work_dir) == ("codex:s-1", "Do it.", (10,), "/w")
+    assert (found.account, found.hubs, found.last_active) == ("/h", False, 2000.0)
+    assert found.choice.confidence is Confidence.LIKELY
 
 
 def test_an_agent_without_a_session_is_named_by_its_process():
     [found] = combine(lineup(one(10, cwd="")), [], label)
-    told = found.to_json("Codex")
-    assert (told["id"], told["session"], told["detectedVia"]) == ("codex:pid:10", None, ["process"])
-    assert found.prompt == ""
-    assert (told["workDir"], told["lastActive"]) == ("", 1000)
+    assert (found.id, found.kept, found.prompt) == ("codex:pid:10", None, "")
+    assert (found.work_dir, found.last_active) == ("", 1000)
 
 
 def test_a_session_whose_transcript_is_not_there_yet_has_its_id():
@@ -51,18 +39,16 @@ def test_a_session_whose_transcript_is_not_there_yet_has_its_id():
 def test_a_store_that_was_not_searched_to_its_end_is_told_last_and_once():
     gap = Gap("codex", "/h/sessions", "/h/sessions took too long to search.")
     *_, found = combine(lineup(one(10)), [kept("s-1", at=1.0)], label, [gap, gap])
-    told = found.to_json("Codex")
-    assert (told["alarm"], told["account"], told["lastActive"]) == (gap.why, "/h/sessions", 0)
-    assert (told["workDir"], told["pids"], told["detectedVia"], told["session"]) == ("", [], [], None)
-    assert told["id"].startswith("codex:skipped:")
-    assert "/" not in told["id"]
+    assert (found.gap, found.account, found.last_active) == (gap, "/h/sessions", 0)
+    assert (found.work_dir, found.pids, found.kept) == ("", (), None)
+    assert found.id.startswith("codex:skipped:")
+    assert "/" not in found.id
 
 
 def test_a_session_that_nobody_works_on_is_told_as_left():
     [found] = combine([], [kept("s-1", cwd="/v")], label)
-    told = found.to_json("Codex")
-    assert (told["running"], told["pid"], told["workDir"], told["account"]) == (False, 0, "/v", "/h/sessions")
-    assert (told["detectedVia"], told["confidence"]) == (["transcript"], "exact")
+    assert (found.agent, found.pids, found.work_dir, found.account) == (None, (), "/v", "/h/sessions")
+    assert found.choice.confidence is Confidence.EXACT
 
 
 def test_an_ambiguous_session_names_who_may_be_at_it():

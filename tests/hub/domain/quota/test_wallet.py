@@ -1,4 +1,4 @@
-"""The wallet: the wall of an account is the window that ends the work first, and no figure is made up."""
+"""The wallet: the wall of an account is the window that ends the work first."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import pytest
 
 from hub.domain.quota.burn import begin
 from hub.domain.quota.forecast import Forecast, Outlook
-from hub.domain.quota.spending import DAY, Spending
-from hub.domain.quota.wallet import Alarm, Prospect, alarm, binding, entry, prospect, said, wall
+from hub.domain.quota.wallet import Alarm, Prospect, alarm, binding, prospect, said, wall
 from hub.domain.quota.window import QuotaReading
 
 NOW = 1_795_000_000.0
@@ -65,42 +64,6 @@ def test_the_wall_is_the_window_that_ends_the_work_first(first, second):
     assert binding([second, first], NOW) == first
 
 
-def test_an_entry_tells_every_figure_with_its_source_and_age():
-    """Spec: remaining, total, fractionUsed, resetsAt, source, burnPerMin, etaMinutes."""
-    found = entry("claude", "work", [seen(425, found=soon(115))], NOW)
-    owner = ("provider", "account", "tokensToday", "tokensElsewhere")
-    assert found.pop("windows") == [{k: v for k, v in found.items() if k not in owner}]
-    assert found == {
-        "provider": "claude", "account": "work", "tokensToday": 0, "tokensElsewhere": 0,
-        "window": "five_hour", "remaining": 57, "total": 100,
-        "unit": "percent", "fractionUsed": 0.425, "resetsAt": "2026-11-18T12:06:40.000Z", "source": "stream",
-        "readAt": "2026-11-18T11:06:35.000Z", "ageSeconds": 5, "burnPerMin": 0.5, "etaMinutes": 115,
-        "etaLowMinutes": 57.5, "etaHighMinutes": 230, "forecast": "ready",
-    }  # fmt: skip
-
-
-def test_a_known_whole_is_told_in_tokens():
-    found = entry("gemini", "a", [seen(250, "day", cap=2_000_000, source="declared", found=soon(10))], NOW)
-    assert (found["remaining"], found["total"], found["unit"]) == (1_500_000, 2_000_000, "tokens")
-    assert found["burnPerMin"] == 10_000
-
-
-def test_nothing_left_is_nothing_and_not_less():
-    assert entry("claude", "work", [seen(1100)], NOW)["remaining"] == 0
-
-
-def test_what_nobody_told_is_null():
-    """An account of which nothing is known has no figures, not zeros."""
-    found = entry("claude", "work", [], NOW)
-    assert (found["source"], found["forecast"], found["windows"]) == ("none", "accumulating", [])
-    assert {found[name] for name in ("remaining", "total", "fractionUsed", "resetsAt", "etaMinutes")} == {
-        None
-    }
-    assert found.keys() == entry("claude", "work", [seen(1)], NOW).keys()
-    bare = entry("claude", "work", [seen(100, resets_in=None)], NOW)
-    assert (bare["resetsAt"], bare["burnPerMin"], bare["etaMinutes"]) == (None, None, None)
-
-
 @pytest.mark.parametrize(
     ("found", "grave"),
     [
@@ -128,12 +91,3 @@ def test_a_line_for_people():
 def test_a_prospect_is_of_one_moment():
     reading = seen(100).reading
     assert prospect(begin(reading), NOW, 5) == Prospect(reading, UNKNOWN, 5)
-
-
-def test_todays_tokens_are_told_and_how_many_of_them_were_spent_without_hub():
-    spending = Spending(int(NOW // DAY), 1200, NOW, elsewhere=200)
-    for prospects in ([], [seen(100)]):
-        found = entry("claude", "work", prospects, NOW, spending)
-        assert (found["tokensToday"], found["tokensElsewhere"]) == (1200, 200)
-        later = entry("claude", "work", prospects, NOW + DAY, spending)
-        assert (later["tokensToday"], later["tokensElsewhere"]) == (0, 0)

@@ -88,7 +88,7 @@ async def test_a_replacement_is_not_seen(root):
     assert sh(root, "show", f"{taken.sha}:work.txt") == "false", (
         "whoever does not look away is shown the other one"
     )
-    assert "+true" in (await commit_diff(root, taken.sha))["diff"]
+    assert "+true" in (await commit_diff(root, taken.sha)).diff
     (wt.path / "work.txt").write_text("true")
     other = sh(wt.path, "commit-tree", "-m", "forged", f"{wt.base}^{{tree}}").strip()
     sh(wt.path, "replace", taken.sha, other)

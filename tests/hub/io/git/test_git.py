@@ -112,16 +112,16 @@ async def test_session_diff_is_main_dot_dot_dot_branch(root):
     sh(root, "add", "users")
     sh(root, "commit", "-q", "-m", "user's own")
     found = await api.session_diff(root, "main", "hub/s1")
-    assert found["diff"] == sh(root, "diff", "main...hub/s1")
-    assert "a.txt" in found["summary"]
-    assert "2 files changed" in found["summary"]
-    assert not found["truncated"]
+    assert found.diff == sh(root, "diff", "main...hub/s1")
+    assert "a.txt" in found.summary
+    assert "2 files changed" in found.summary
+    assert not found.truncated
 
 
 async def test_session_diff_without_the_main_branch_uses_where_the_session_began(root):
     await work(root)
     sh(root, "branch", "-m", "main", "renamed")
-    assert "new.txt" in (await api.session_diff(root, "main", "hub/s1"))["diff"]
+    assert "new.txt" in (await api.session_diff(root, "main", "hub/s1")).diff
     with pytest.raises(HubError) as caught:
         await api.session_diff(root, "renamed", "hub/none")
     assert caught.value.code is Code.BRANCH_MISSING
@@ -132,10 +132,10 @@ async def test_a_huge_diff_is_cut_and_says_so(root):
     (wt.path / "big").write_text("line of text\n" * 200_000)
     await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
     found = await api.session_diff(root, "main", "hub/s1")
-    assert found["truncated"]
-    assert len(found["diff"]) < api.DIFF_LIMIT + 200
-    assert "(cut at" in found["diff"].splitlines()[-1]
-    assert "big" in found["summary"]
+    assert found.truncated
+    assert len(found.diff) < api.DIFF_LIMIT + 200
+    assert "(cut at" in found.diff.splitlines()[-1]
+    assert "big" in found.summary
 
 
 async def test_snapshots_newest_first_and_by_session(root):
@@ -143,12 +143,12 @@ async def test_snapshots_newest_first_and_by_session(root):
     other = await session(root, "s2")
     third = await api.snapshot(other.path, "s2", "h9", {}, other.kept_index)
     found = await api.snapshots(root, "s1")
-    assert [entry["sha"] for entry in found] == [second.sha, first.sha]
-    assert found[1]["subject"] == "first handoff"
-    assert found[1]["short"] == first.sha[:12]
-    assert (found[1]["sessionId"], found[1]["handoffId"]) == ("s1", "h1")
-    assert found[1]["when"].endswith("Z")
-    assert {entry["sha"] for entry in await api.snapshots(root)} == {first.sha, second.sha, third.sha}
+    assert [entry.sha for entry in found] == [second.sha, first.sha]
+    assert found[1].subject == "first handoff"
+    assert found[1].short == first.sha[:12]
+    assert (found[1].session_id, found[1].handoff_id) == ("s1", "h1")
+    assert found[1].when.endswith("Z")
+    assert {entry.sha for entry in await api.snapshots(root)} == {first.sha, second.sha, third.sha}
     assert await api.snapshots(root, "s3") == []
 
 
@@ -157,17 +157,17 @@ async def test_a_subject_may_hold_what_ends_a_line_elsewhere(root):
     _, first, _ = await work(root)
     odd = sh(root, "commit-tree", "-m", "one\ftwo\u2028three", f"{first.sha}^{{tree}}").strip()
     sh(root, "update-ref", "refs/hub/s1/odd", odd)
-    subjects = {entry["sha"]: entry["subject"] for entry in await api.snapshots(root, "s1")}
+    subjects = {entry.sha: entry.subject for entry in await api.snapshots(root, "s1")}
     assert len(subjects) == 3
     assert subjects[odd] == "one\ftwo\u2028three"
 
 
 async def test_commit_diff_is_against_the_first_parent(root):
     _, first, second = await work(root)
-    assert (await api.commit_diff(root, second.sha))["diff"] == sh(root, "diff", first.sha, second.sha)
-    assert (await api.commit_diff(root, first.short))["diff"] == sh(root, "diff", "main", first.sha)
+    assert (await api.commit_diff(root, second.sha)).diff == sh(root, "diff", first.sha, second.sha)
+    assert (await api.commit_diff(root, first.short)).diff == sh(root, "diff", "main", first.sha)
     root_commit = sh(root, "rev-list", "--max-parents=0", "main").strip()
-    assert "b/d/b.txt" in (await api.commit_diff(root, root_commit))["diff"]
+    assert "b/d/b.txt" in (await api.commit_diff(root, root_commit)).diff
 
 
 BAD = ["--output=/tmp/x", "-p", "HEAD", "HEAD@{0}", "a..b", ":/regex", "main", "refs/heads/main", "", "abc", "f" * 40,

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from hub.errors import Code, HubError
-from hub.io.git import add_worktree, snapshot
+from hub.io.git import add_worktree, snapshot, store
 from hub.io.places import Places
 from tests.hub.io.git.kit import in_commit, killed_at, make_repo, on_disk, session, sh, untouched
 
@@ -228,3 +228,32 @@ async def test_a_large_checkout_is_not_read_again_at_every_look(root):
     assert trace.read_text().count("a-rather-long-name") == 0
     taken = await snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
     assert taken.files == ()
+
+
+async def test_two_that_begin_with_the_same_changes_do_not_stand_in_each_others_way(
+    root, tmp_path, monkeypatch
+):
+    """git refuses to store a pack while another process stores the very same one: it is tried again."""
+    (root / "untracked").write_text("the same in both")
+    other = shutil.copytree(root, tmp_path / "other", symlinks=True)
+    packs = root / ".git/objects/pack"
+    before = set(packs.glob("*.pack"))
+    await session(root, carry_dirty=True)
+    (made,) = set(packs.glob("*.pack")) - before
+    keep = other / ".git/objects/pack" / f"{made.stem}.keep"
+    keep.parent.mkdir(parents=True, exist_ok=True)
+    keep.touch()
+    plain, refused = store.git_fed, []
+
+    async def fed(*args, **more):
+        try:
+            return await plain(*args, **more)
+        except HubError as error:
+            refused.append(error.detail)
+            keep.unlink()
+            raise
+
+    monkeypatch.setattr(store, "git_fed", fed)
+    assert (await session(other, carry_dirty=True)).carried
+    assert len(refused) == 1
+    assert "keep file" in refused[0]

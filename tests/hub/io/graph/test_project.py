@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from hub.api.graph import CodeEdge
 from hub.errors import Code, HubError
 from hub.io.graph import project
 
@@ -26,7 +27,7 @@ def root(tmp_path):
 
 
 def names(found):
-    return {node["id"] for node in found["nodes"]}
+    return {node.id for node in found.nodes}
 
 
 def test_modules_and_symbols_below_a_folder(root):
@@ -41,13 +42,14 @@ def test_modules_and_symbols_below_a_folder(root):
     (root / "pkg/b.py").write_text("import os\nfrom a import f\n")
     (root / "go.mod").write_text("module ex.org/m\n")
     (root / "pkg/c.go").write_text('package c\n\nimport "ex.org/m"\n')
-    assert {(edge["from_id"], edge["to_id"]) for edge in project_graph(root, ".")["edges"] if edge["edge_type"] == "imports"} == {
+    assert {(edge.from_id, edge.to_id) for edge in project_graph(root, ".").edges if edge.edge_type == "imports"} == {
         ("module:pkg/b.py", "module:pkg/a.py"), ("module:pkg/b.py", "outside:python:os"), ("module:pkg/c.go", "module:b.go"),
     }  # fmt: skip
     for file in ("pkg/b.py", "pkg/c.go"):
         (root / file).unlink()
-    assert {"from_id": "module:b.go", "to_id": "symbol:b.go#Go", "edge_type": "defines"} in whole["edges"]
-    assert whole["truncated"] is False
+    defines = CodeEdge(from_id="module:b.go", to_id="symbol:b.go#Go", edge_type="defines")
+    assert defines in whole.edges
+    assert whole.truncated is False
     assert names(project_graph(root, str(root / "pkg"))) == {"module:a.py", "symbol:a.py#f", "symbol:a.py#C"}
     assert names(project_graph(root, "pkg/../pkg")) == names(project_graph(root, "pkg"))
 
@@ -88,11 +90,11 @@ def test_links_and_pipes_inside_are_passed_over(root):
 def test_a_look_ends_by_its_size_and_says_which(root):
     """Never by the clock: the same folder has the same answer on a busy machine."""
     cut = project_graph(root, ".", entries=1)
-    assert (cut["truncated"], cut["limit"]) == (True, "1 files and folders")
+    assert (cut.truncated, cut.limit) == (True, "1 files and folders")
     cut = project_graph(root, ".", most=1)
-    assert (cut["truncated"], cut["limit"], len(cut["nodes"])) == (True, "1 nodes", 1)
+    assert (cut.truncated, cut.limit, len(cut.nodes)) == (True, "1 nodes", 1)
     whole = project_graph(root, ".", entries=3)
-    assert (whole["truncated"], whole["limit"]) == (False, "")
+    assert (whole.truncated, whole.limit) == (False, "")
 
 
 def test_names_are_shown_without_secrets_and_without_what_a_terminal_acts_on(root):
@@ -105,17 +107,17 @@ def test_names_are_shown_without_secrets_and_without_what_a_terminal_acts_on(roo
         "module:key_[HIDDEN].py", "symbol:key_[HIDDEN].py#[HIDDEN]_now", "symbol:key_[HIDDEN].py#Plain",
         "module:line end sep.py", "symbol:line end sep.py#odd", "outside:python:[HIDDEN]",
     }  # fmt: skip
-    assert not any("hunter2" in str(part) or "\x1b" in str(part) for part in (found["nodes"], found["edges"]))
+    assert not any("hunter2" in str(part) or "\x1b" in str(part) for part in (found.nodes, found.edges))
 
 
 def test_a_cut_answer_has_no_edge_to_what_was_cut_off(root):
     whole = project_graph(root, ".")
-    assert project_graph(root, ".", most=len(whole["nodes"])) == whole
-    for most in range(len(whole["nodes"])):
+    assert project_graph(root, ".", most=len(whole.nodes)) == whole
+    for most in range(len(whole.nodes)):
         cut = project_graph(root, ".", most=most)
-        assert (cut["truncated"], len(cut["nodes"])) == (True, most)
-        assert all({edge["from_id"], edge["to_id"]} <= names(cut) for edge in cut["edges"])
-        assert len(cut["edges"]) == sum(":" in name and "#" in name for name in names(cut))
+        assert (cut.truncated, len(cut.nodes)) == (True, most)
+        assert all({edge.from_id, edge.to_id} <= names(cut) for edge in cut.edges)
+        assert len(cut.edges) == sum(":" in name and "#" in name for name in names(cut))
 
 
 @pytest.mark.parametrize("name", ["data/1.bin", "folder/only/folders/"])
@@ -123,5 +125,5 @@ def test_what_is_no_code_counts_too(tmp_path, name):
     """A folder with a million pictures gives no file to look at, and so once no end."""
     (tmp_path / name).mkdir(parents=True)
     cut = project_graph(tmp_path, ".", entries=0)
-    assert (cut["nodes"], cut["edges"], cut["truncated"]) == ([], [], True)
-    assert project_graph(tmp_path, ".")["truncated"] is False
+    assert (cut.nodes, cut.edges, cut.truncated) == ([], [], True)
+    assert project_graph(tmp_path, ".").truncated is False

@@ -54,13 +54,13 @@ def test_code_that_was_cut_by_other_rules_is_read_again_and_what_agents_did_stay
     store = GraphStore.open(path)
     found = store.read(counts)
     assert (found.nodes, found.edges, found.files, found.chunks) == (1, 0, 0, 0)
-    assert [node["id"] for node in store.read(detail, 10)["nodes"]] == ["decision:1"]
+    assert [node.id for node in store.read(detail, 10).nodes] == ["decision:1"]
     assert (store.read(note, "cursor"), store.read(note, "scanned_at")) == ("7", "")
     index(store, root)
-    assert [chunk["StartLine"] for chunk in store.read(search, "fooABar", 5)] == [61]
+    assert [found.start_line for found in store.read(search, tmp_path, "fooABar", 5)] == [61]
     (root / "a.py").write_text("x = 1\n")
     index(store, root)
-    assert store.read(search, "ABar foo", 5) == []
+    assert store.read(search, tmp_path, "ABar foo", 5) == []
     store.close()
 
 

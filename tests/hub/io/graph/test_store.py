@@ -10,6 +10,8 @@ from contextlib import closing
 
 import pytest
 
+from hub.api.convert import unstructure
+from hub.api.graph import Detail
 from hub.domain.graph.vocabulary import Edge, EdgeType, Node, NodeType, Part
 from hub.errors import Code, HubError
 from hub.io.graph.facts import Counts, absorb, counts, detail, note, of_session, put, set_note
@@ -43,28 +45,28 @@ def test_only_the_owner_can_read_it(path, store):
 
 def test_a_node_told_again_is_merged_and_weighs_more(store):
     store.write(absorb, [fact(1, "a", exitCode=1, tool="x"), fact(1, "b", exitCode=None, how="y")], [])
-    (task, node) = sorted(store.read(detail, 10)["nodes"], key=lambda n: n["node_type"], reverse=True)
-    assert node == {
+    (task, node) = sorted(store.read(detail, 10).nodes, key=lambda n: n.node_type, reverse=True)
+    assert unstructure(node) == {
         "id": "decision:1", "node_type": "decision", "payload": {"text": "1", "tool": "x", "how": "y"},
         "session_id": "s-1", "weight": 2.0, "created_at": "a", "updated_at": "b",
     }  # fmt: skip
-    assert task["weight"] == 0
+    assert task.weight == 0
     assert store.read(counts) == Counts(2, 1, 0, 0)
 
 
 def test_what_is_gone_takes_its_edges_along(store):
     store.write(absorb, [fact(1), fact(2), ("c", Part(gone=("decision:1",)))], [])
     found = store.read(detail, 10)
-    assert {node["id"] for node in found["nodes"]} == {"task:s-1", "decision:2"}
-    assert [edge["to_id"] for edge in found["edges"]] == ["decision:2"]
+    assert {node.id for node in found.nodes} == {"task:s-1", "decision:2"}
+    assert [edge.to_id for edge in found.edges] == ["decision:2"]
 
 
 def test_the_detail_is_the_newest_and_edges_between_what_is_shown(store):
     store.write(absorb, [fact(n, f"2026-01-01T00:00:0{n}.000Z") for n in range(5)], [])
-    assert [n["id"] for n in store.read(detail, 2)["nodes"]] == ["decision:4", "task:s-1"]
-    assert [e["to_id"] for e in store.read(detail, 2)["edges"]] == ["decision:4"]
-    assert len(store.read(detail, 100, "task")["nodes"]) == 1
-    assert store.read(detail, 100, "", "s-2") == {"nodes": [], "edges": []}
+    assert [n.id for n in store.read(detail, 2).nodes] == ["decision:4", "task:s-1"]
+    assert [e.to_id for e in store.read(detail, 2).edges] == ["decision:4"]
+    assert len(store.read(detail, 100, "task").nodes) == 1
+    assert store.read(detail, 100, "", "s-2") == Detail(nodes=[], edges=[])
 
 
 def test_it_keeps_so_many_and_the_oldest_give_way(store):
@@ -72,8 +74,8 @@ def test_it_keeps_so_many_and_the_oldest_give_way(store):
     store.write(put, Part(tuple(Node(f"module:{n}", NodeType.MODULE, {}) for n in range(30))), "0")
     for number in range(40):
         store.write(absorb, [fact(number, f"{number:04}")], [], keep=20)
-    found = store.read(detail, 100)["nodes"]
-    told = [node["id"] for node in found if node["session_id"]]
+    found = store.read(detail, 100).nodes
+    told = [node.id for node in found if node.session_id]
     assert 15 <= len(told) <= 20
     assert told[:2] == ["decision:39", "task:s-1"]
     assert len(found) - len(told) == 30

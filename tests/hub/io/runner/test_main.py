@@ -299,7 +299,7 @@ async def test_lines_helper_sees_output_while_the_agent_lives(run_dir):
 
 async def test_a_launcher_that_was_ready_starts_the_agent_like_any_other(run_dir):
     """It began before the run directory was there: it has the mark, claims when it is told to, and reads no word of it."""
-    await make_ready(run_dir)
+    await make_ready(run_dir, "s-1")
     assert not run_dir.exists()
     heard = await run_to_end(
         run_dir, script("import os, sys; print(os.environ['HUB_RUN_ID'], repr(sys.stdin.read()))")
@@ -309,8 +309,8 @@ async def test_a_launcher_that_was_ready_starts_the_agent_like_any_other(run_dir
 
 async def test_a_launcher_that_left_is_replaced(run_dir):
     """Killed, or gone because nobody wanted it in time: nothing had begun, so the agent is started after all, once."""
-    await make_ready(run_dir)
-    (ready,) = launcher._ready
+    await make_ready(run_dir, "s-1")
+    (ready,) = launcher._ready.values()
     ready.process.kill()
     await ready.process.wait()
     assert (await run_to_end(run_dir, script("print('ran')"))).stdout == b"ran\n"
@@ -318,10 +318,10 @@ async def test_a_launcher_that_left_is_replaced(run_dir):
 
 async def test_only_the_last_launcher_waits_and_it_leaves_with_its_daemon(run_dir):
     """A daemon that is killed closes its side: what waited for a word of it is gone, and has claimed nothing."""
-    await make_ready(run_dir.with_name("other"))
-    (other,) = launcher._ready
-    await make_ready(run_dir)
-    (ready,) = launcher._ready
+    await make_ready(run_dir.with_name("other"), "s-1")
+    (other,) = launcher._ready.values()
+    await make_ready(run_dir, "s-1")
+    (ready,) = launcher._ready.values()
     assert other.process.returncode is not None
     await ready.process.stdin.aclose()
     assert await ready.process.wait() == launcher._UNUSED
@@ -329,8 +329,8 @@ async def test_only_the_last_launcher_waits_and_it_leaves_with_its_daemon(run_di
 
 
 async def test_a_cancelled_start_ends_the_launcher_that_was_ready(run_dir):
-    await make_ready(run_dir)
-    (ready,) = launcher._ready
+    await make_ready(run_dir, "s-1")
+    (ready,) = launcher._ready.values()
     with trio.move_on_after(0):
         await spawn_runner(run_dir, script("pass"))
     assert ready.process.returncode is not None

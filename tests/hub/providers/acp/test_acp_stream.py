@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.domain.config.reader import parse_config
+from hub.api.tables import parse_config
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers import registry

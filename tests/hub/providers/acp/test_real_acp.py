@@ -7,7 +7,7 @@ import json
 import attrs
 import pytest
 
-from hub.domain.config.reader import parse_config
+from hub.api.tables import parse_config
 from hub.domain.event import EventType
 from hub.domain.failure import FailureClass
 from hub.providers import registry

@@ -94,6 +94,12 @@ def ended(call: str = "toolu_1", *, is_error: bool = False, **told: Any) -> byte
     return line(type="user", message={"role": "user", "content": [block]}, tool_use_result=told)
 
 
+def background(*kinds: str) -> bytes:
+    """What runs in the background now."""
+    tasks = [{"task_id": f"b-{number}", "task_type": kind} for number, kind in enumerate(kinds)]
+    return line(type="system", subtype="background_tasks_changed", tasks=tasks)
+
+
 RESULT = {
     "type": "result",
     "subtype": "success",
@@ -471,6 +477,25 @@ class TestConversation:
     def test_an_older_program_that_reports_no_taking_does_not_keep_the_run_open_for_ever(self):
         folded = fold([line(**RESULT)], before=lambda stream: stream.reply("more", "r-1"))
         assert folded.outcome.ending is Ending.DONE
+
+    def test_a_turn_that_ends_while_a_subagent_works_is_not_the_end(self):
+        """What the subagent did afterwards was lost: hub stopped the program, and took its last snapshot without it."""
+        begun = [background("local_agent"), assistant(tool_use("t-9")), line(**RESULT)]
+        folded = fold(begun)
+        assert all(step.outcome is None and not step.close_stdin for step in folded.steps)
+        assert folded.stream.tools_in_flight == 1
+        folded = fold([*begun, ended("t-9"), background(), line(**RESULT)])
+        assert [step.outcome is not None for step in folded.steps][-2:] == [False, True]
+        assert folded.outcome.ending is Ending.DONE
+        assert folded.stream.tools_in_flight == 0
+
+    def test_a_command_in_the_background_keeps_no_run_open(self):
+        """A server that was left running never ends."""
+        assert fold([background("local_bash"), line(**RESULT)]).outcome.ending is Ending.DONE
+
+    def test_a_limit_is_the_end_even_with_a_subagent_at_work(self):
+        folded = fold([background("local_agent"), *lines_of("claude/limit_now")])
+        assert folded.outcome.ending is Ending.FAILED
 
     def test_a_failed_turn_is_the_end_even_with_a_message_waiting(self):
         queued = line(type="command_lifecycle", command_uuid="x", state="queued")

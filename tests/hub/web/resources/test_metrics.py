@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import attrs
+
 from hub.messages import GetStatus
 from hub.web.resources import metrics
 from hub.web.resources.metrics import Metric, text
-from supervisors import ActorDied
+from supervisors import ActorDied, NodeInfo
 from tests.hub.web.fake import Fake, running
 from tests.hub.web.wire import ask
 
@@ -47,9 +49,9 @@ async def test_every_line_is_one_prometheus_reads():
 
 def test_a_dispatch_makes_no_series_of_its_own():
     """A label with an id in it would be a new time series for each agent that was ever started."""
-    node = {"restarts": 0, "depth": 0, "children": []}
-    agent = {**node, "path": "root/work/adapters/d-1", "name": "d-1"}
-    adapters = {**node, "path": "root/work/adapters", "name": "adapters", "children": [agent]}
-    root = {**node, "path": "root", "name": "root", "children": [adapters]}
+    root = NodeInfo("root", "root", "supervisor", "running", 1, 0, 1.0)
+    agent = attrs.evolve(root, path="root/work/adapters/d-1", name="d-1")
+    adapters = attrs.evolve(root, path="root/work/adapters", name="adapters", children=(agent,))
+    root = attrs.evolve(root, children=(adapters,))
     assert "d-1" not in text(metrics._tree(root))
     assert 'path="root/work/adapters"' in text(metrics._tree(root))

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from hub.api.convert import unstructure
 from hub.api.pipelines import Pipelines
-from hub.domain.pipeline.graph import read
+from hub.api.tables import read_pipelines
 from hub.errors import HubError
 from hub.messages import ReplacePipelines, RunPipeline
 from hub.web.codec import decode_body
@@ -21,7 +22,7 @@ async def test_the_list_is_passed_on_with_every_key(server: Server):
     short = [{"name": "p", "nodes": [{"id": "a", "provider": "claude", "task": "x"}]}]
     reply = await ask(server.port, "POST", "/api/pipelines", short)
     assert (reply.status, reply.json) == (200, {"ok": True, "pipelines": [PIPELINE]})
-    assert server.actors.calls == [ReplacePipelines(read([PIPELINE]))]
+    assert server.actors.calls == [ReplacePipelines(read_pipelines([PIPELINE]))]
     assert (await ask(server.port, "GET", "/api/pipelines")).json == [PIPELINE]
     assert (await ask(server.port, "POST", "/api/pipelines", [])).json == {"ok": True, "pipelines": []}
 
@@ -60,7 +61,7 @@ async def test_an_empty_body_is_no_list(server: Server):
 
 async def test_a_run_is_ordered_by_name(server: Server):
     reply = await ask(server.port, "POST", "/api/pipelines/run", {"name": "p"})
-    assert (reply.status, reply.json) == (202, {"ok": True, **RUN})
+    assert (reply.status, reply.json) == (202, {"ok": True, **unstructure(RUN)})
     await ask(server.port, "POST", "/api/pipelines/run", {"name": "p", "resume": True})
     assert server.actors.calls == [RunPipeline("p"), RunPipeline("p", resume=True)]
 

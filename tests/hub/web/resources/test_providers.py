@@ -48,7 +48,7 @@ async def test_every_problem_is_told_at_once_with_its_place(server: Server):
     assert (reply.status, reply.json["code"]) == (422, "invalid")
     problems = {problem["path"]: problem["message"] for problem in reply.json["errors"]}
     assert set(problems) == {f"$.{name}" for name in body}
-    assert "known are baseUrl, declaredCap, enabled, model, name" in problems["$.x"]
+    assert "Allowed: baseUrl, declaredCap, enabled, model, name" in problems["$.x"]
     assert server.actors.calls == []
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import attrs
 
+from tests.hub.actors.session.conftest import two
 from tests.hub.actors.session.parts import parts_of
+
+__all__ = ["two"]
 
 
 async def test_a_token_of_the_configuration_is_hidden_as_soon_as_it_is_there(two, monkeypatch):
@@ -20,19 +23,32 @@ async def test_a_token_of_the_configuration_is_hidden_as_soon_as_it_is_there(two
                 f"{name}-token-{number:04}-of-the-server" for name in ("seen", "unseen", "now")
             )
             kit.config = with_token(seen)
-            assert seen not in kit.scrub(f"it is {seen} now")
+            assert seen not in kit.secrets.text(f"it is {seen} now")
             address = id(kit.config)
             kit.config = with_token(unseen)
             others = [with_token(now)]
             while id(others[-1]) != address and len(others) < 1000:
                 others.append(with_token(now))
             kit.config = others[-1]
-            assert now not in kit.scrub(f"it is {now} now")
+            assert now not in kit.secrets.text(f"it is {now} now")
 
 
 async def test_every_value_has_one_name(two, monkeypatch):
     """Names and values are two lists; one value too many would shift every name behind it."""
     async with parts_of(two, monkeypatch) as parts:
-        values, names = parts.kit._held().named_values()
+        values, names = parts.kit.secrets._held().named_values()
         assert len(values) == len(names)
         assert len(set(values)) == len(values)
+
+
+async def test_what_leaves_the_daemon_is_hidden_before_there_is_a_session(two, monkeypatch):
+    """A token of the forms that look like one, and a value of hub's own, in each way of hiding."""
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    async with parts_of(two, monkeypatch) as parts:
+        secrets = parts.live.daemon.app.secrets
+        own = secrets.keys.audit.hex()
+        assert await secrets.rules()
+        for found in (secrets.value({"a": [f"{token} {own}"]})["a"][0], secrets.file(f"{token} {own}")):
+            assert token not in found
+            assert own not in found
+        assert secrets.known_in(f"{token} {own}").startswith(f"{token} [REDACTED:")

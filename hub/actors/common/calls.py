@@ -8,17 +8,18 @@ Tests: tests/hub/actors/test_pipelines.py
 from __future__ import annotations
 
 import math
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import trio
 
-from supervisors import ActorDied, Call, Ref
+from supervisors import ActorDied, Ref, Sent
 
 A = TypeVar("A")
+M = TypeVar("M")
 _CALL_TIMEOUT = 30.0
 
 
-async def insist(ref: Ref[Any], message: Call[A], timeout: float = _CALL_TIMEOUT) -> A:  # noqa: ASYNC109 - of one try
+async def call_until_answered(ref: Ref[M], message: Sent[M, A], timeout: float = _CALL_TIMEOUT) -> A:  # noqa: ASYNC109 - of one try
     """Call an actor that may be restarting, until it answers. Only for messages that may be repeated.
 
     Raises:

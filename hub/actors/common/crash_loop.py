@@ -14,7 +14,7 @@ _TRIES = 3
 
 
 @attrs.define
-class Stumbles:
+class CrashLoopGuard:
     """How often an actor fell over the same record; outlives the actor, not the daemon."""
 
     _place: tuple[str, int] = ("", 0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from hub.actors.approvals.teller import Teller
+from hub.actors.approvals.publish import publish
+from hub.actors.common.outbox import Outbox
 from hub.domain.approval import Action, By, Request, State, Verdict, decided, raised
 from hub.errors import Code, HubError
 from hub.messages import AuditAppend
@@ -33,13 +34,13 @@ def made(**fields):
     return raised(request, Verdict(**{"decision": "ask", **fields}), 1.0)
 
 
-def teller(told, *, audit_broken=False):
-    return Teller(Log("audit", told, audit_broken), Log("event", told), lambda: 1.0, lambda value: value)
+def outbox(told, *, audit_broken=False):
+    return Outbox(Log("event", told), lambda: 1.0, Log("audit", told, audit_broken))
 
 
 async def test_each_stage_is_on_the_audit_log_first():
     told: list[str] = []
-    await teller(told).tell(decided(made(), State.APPROVED, By.USER, "", 2.0))
+    await publish(outbox(told), decided(made(), State.APPROVED, By.USER, "", 2.0))
     assert told == [
         "audit approval_requested",
         "event approval",
@@ -51,12 +52,12 @@ async def test_each_stage_is_on_the_audit_log_first():
 @pytest.mark.parametrize(("decision", "then"), [("allow", []), ("deny", ["event denied:"])])
 async def test_what_a_rule_decides_is_on_the_audit_log_first(decision, then):
     told: list[str] = []
-    await teller(told).tell(made(decision=decision))
+    await publish(outbox(told), made(decision=decision))
     assert told == ["audit approval_resolved", *then]
 
 
 async def test_what_the_audit_log_does_not_take_is_told_nowhere():
     told: list[str] = []
     with pytest.raises(HubError):
-        await teller(told, audit_broken=True).tell(made(decision="deny"))
+        await publish(outbox(told, audit_broken=True), made(decision="deny"))
     assert told == []

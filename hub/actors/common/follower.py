@@ -1,0 +1,82 @@
+"""Following the event log, through every death of it.
+
+Owns: the subscription, and waiting until an event has been read.
+Must not: know what an event means, or keep how far it was read: that stands with what was made of it.
+Tests: tests/hub/actors/common/test_follower.py
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Sequence
+
+import attrs
+import trio
+
+from hub.actors.common.condition import Condition
+from hub.domain.event import Record
+from hub.messages import EventsHead, Subscribe, Unsubscribe
+from supervisors import ActorDied, Ref
+
+Records = trio.MemoryReceiveChannel[Sequence[Record]]
+_TIMEOUT = 30.0
+
+
+@attrs.define
+class LogFollower:
+    """Reads on from where its owner says it was.
+
+    Attributes:
+        events: The event log.
+        place: Asked with the log's newest id before each subscription; answers the id after which to read. A place beyond
+            the newest means that the log was put aside, and begins anew.
+        read: Reads the records until the channel ends, and tells of them by `moved`.
+    """
+
+    events: Ref[EventsHead | Subscribe | Unsubscribe]
+    place: Callable[[int], Awaitable[int]]
+    read: Callable[[Records], Awaitable[None]]
+    _cursor: int = -1
+    _progress: Condition = attrs.field(factory=Condition)
+    _token: int | None = None
+
+    async def follow(self) -> None:
+        """For ever.
+
+        Raises:
+            HubError: Of `place` and `read`.
+        """
+        while True:
+            try:
+                head = await self.events.call(EventsHead(), timeout=_TIMEOUT)
+                since = await self.place(head)
+                self.moved(since)
+                found = await self.events.call(Subscribe(since), timeout=_TIMEOUT)
+                self._token = found.token
+                with found.channel:
+                    await self.read(found.channel)
+            except (ActorDied, trio.TooSlowError):
+                await self.events.wait_alive(math.inf)
+            self._token = None
+
+    def moved(self, cursor: int) -> None:
+        """All up to this event has been read."""
+        self._cursor = cursor
+        self._progress.notify_all()
+
+    async def reach(self, number: int) -> None:
+        """Until the event of that id has been read."""
+        await self._progress.wait_for(lambda: self._cursor >= number)
+
+    async def catch_up(self) -> None:
+        """Until all that is in the log now has been read.
+
+        Raises:
+            ActorDied, trio.TooSlowError: The log is not there.
+        """
+        await self.reach(await self.events.call(EventsHead(), timeout=_TIMEOUT))
+
+    def leave(self) -> None:
+        """Ends the subscription."""
+        if self._token is not None:
+            self.events.try_cast(Unsubscribe(self._token))

@@ -1,0 +1,92 @@
+"""What an actor tells the event log and the audit log.
+
+Owns: the form of what is told, and how long a log is waited for that is restarting, slow or full.
+Must not: decide what is told, or in which order.
+Tests: tests/hub/actors/common/test_outbox.py
+
+What is told with a key is logged once: both logs skip a key they have. So whoever is not sure tells it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import attrs
+import trio
+
+from hub.actors.common.calls import call_until_answered
+from hub.domain.event import Tag
+from hub.errors import HubError
+from hub.io.sqlite import NewEvent
+from hub.messages import AuditAppend, AuditEntry, EventAppend
+from supervisors import ActorDied, Ref, Sent
+
+M = TypeVar("M")
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@attrs.frozen
+class Outbox:
+    """One actor's way to both logs.
+
+    Attributes:
+        events: The event log.
+        clock: Epoch seconds.
+        audit: The audit log; None for an actor that has nothing to say there.
+        scrub: Hides secrets.
+        patience: Seconds that a log may take. What it has not taken by then is lost, and nobody is told. Without an end:
+            a call returns when the log has it, and raises what the log refused it for.
+    """
+
+    events: Ref[EventAppend]
+    clock: Callable[[], float]
+    audit: Ref[AuditAppend] | None = None
+    scrub: Callable[[Any], Any] = _as_it_is
+    patience: float = math.inf
+
+    async def publish(
+        self, tag: Tag, words: str, meta: Mapping[str, Any], key: str = "", part: int = 0
+    ) -> None:
+        """One event. Of those with the same key, one for each `part` is logged.
+
+        Raises:
+            HubError: The log does not take it.
+        """
+        at_ms = int(self.clock() * 1000)
+        event = NewEvent(str(tag), self.scrub(words), self.scrub({**meta}), at_ms, key, part if key else -1)
+        await self._send(self.events, EventAppend([event]))
+
+    async def record(self, event: str, data: Mapping[str, Any], key: str = "") -> None:
+        """One entry of the audit log.
+
+        Raises:
+            HubError: The log does not take it.
+        """
+        if self.audit is not None:
+            await self._send(self.audit, AuditAppend([AuditEntry(event, self.scrub({**data}), key=key)]))
+
+    async def trouble(self, error: HubError) -> None:
+        """An error that nobody asked for.
+
+        Raises:
+            HubError: The log does not take it.
+        """
+        await self.publish(Tag.ERROR, error.detail, known(code=str(error.code), hint=error.hint))
+
+    async def _send(self, ref: Ref[M], message: Sent[M, object]) -> None:
+        if self.patience == math.inf:
+            await call_until_answered(ref, message)
+            return
+        with contextlib.suppress(ActorDied, trio.TooSlowError, HubError):
+            await ref.call(message, timeout=self.patience)
+
+
+def known(**meta: Any) -> dict[str, Any]:
+    """What of this is known: without "" and None."""
+    return {name: value for name, value in meta.items() if value not in ("", None)}

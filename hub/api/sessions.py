@@ -1,0 +1,49 @@
+"""The list of sessions.
+
+Owns: what it takes and answers.
+Must not: know a route.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import attrs
+
+from hub.api.base import Failure
+from hub.api.meta import Meta, Timestamp
+
+
+@attrs.frozen(kw_only=True)
+class Session:
+    """One of them."""
+
+    session_id: str
+    title: Annotated[str, Meta(description="The first line of its task.")]
+    session_state: Annotated[str, Meta(description="As in the status; `queued`: it waits for its turn.")]
+    needs: Annotated[
+        Literal["input", "approval", "decision", "none"], Meta(description="What it waits for a person for.")
+    ]
+    active_provider: str
+    account: str
+    branch: str
+    worktree: str
+    run_id: Annotated[str, Meta(description='The pipeline run it is a node of; "" = none.')]
+    handoffs_done: int
+    verified: bool | None
+    wait_until: Timestamp | None
+    wait_reason: str
+    started_at: Timestamp | None
+    ended_at: Timestamp | None
+    error: Failure | None
+    position: Annotated[
+        int, Meta(description="Its place among those that wait for their turn; 0: it does not.")
+    ]
+
+
+@attrs.frozen(kw_only=True)
+class Sessions:
+    """The oldest first; who waits for a turn is last."""
+
+    sessions: list[Session]
+    concurrent: Annotated[int, Meta(description="How many may run at once.")]

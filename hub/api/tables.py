@@ -1,0 +1,126 @@
+"""Texts and plain values to the tables of `hub.toml`, and to what else is written as they are.
+
+Owns: the reading of a configuration, with every problem at its line.
+Must not: open a file, or say what a setting may be (`hub.domain.config` does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Annotated, Any
+
+from hub.api.convert import ProblemsError, structure
+from hub.domain.accounts import Book
+from hub.domain.config import profiles, schema
+from hub.domain.config.model import Pipeline, Profile
+from hub.domain.config.reader import Config, contradictions
+from hub.domain.config.schema import Problem, Rule, locate, syntax_problem
+from hub.domain.config.values import TABLE
+from hub.errors import Code, HubError
+
+_BOOK: Any = Annotated[Book, TABLE]
+_PIPELINES: Any = Annotated[tuple[Annotated[Pipeline, TABLE], ...], Rule("an array of pipelines")]
+
+
+def parse_config(text: str, name: str = "hub.toml") -> Config:
+    """Read a configuration.
+
+    Args:
+        text: TOML.
+        name: What to call the file in a problem.
+
+    Raises:
+        HubError: CONFIG_INVALID with `line`, `column` and, for what does not validate, `errors`: one
+            `{path, message, line, column}` for each problem, all at once.
+    """
+    return read_config(parse_toml(text, name), name, text)
+
+
+def parse_toml(text: str, name: str = "hub.toml") -> dict[str, Any]:
+    """The raw tables of a text.
+
+    Raises:
+        HubError: CONFIG_INVALID with `line` and `column`.
+    """
+    if not text:
+        return {}
+    import tomllib  # noqa: PLC0415  # its patterns cost a short command more than most settings
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        line, column, words = syntax_problem(error, text)
+        errors = [{"path": "", "message": words, "line": line, "column": column}]
+        raise HubError(
+            Code.CONFIG_INVALID, f"{name}:{line}:{column}: {words}", line=line, column=column, errors=errors
+        ) from error
+
+
+def read_config(raw: Mapping[str, Any], name: str, text: str | None = None) -> Config:
+    """Read raw tables; `text` is where they come from, to tell lines.
+
+    Raises:
+        HubError: CONFIG_INVALID; see `parse_config`.
+    """
+    try:
+        found = structure(dict(raw), Config)
+    except ProblemsError as error:
+        raise invalid(error.found, name, text) from error
+    if problems := list(contradictions(found)):
+        raise invalid(problems, name, text)
+    return found
+
+
+def invalid(problems: Iterable[Problem], name: str, text: str | None = None) -> HubError:
+    """CONFIG_INVALID with every problem and its place; see `parse_config`. There is one at least."""
+    problems = list(problems)
+    places = [locate(text, p.path) if text is not None else (0, 0) for p in problems]
+    ranked = sorted(zip(places, problems, strict=True), key=lambda pair: pair[0])
+    errors = [
+        {"path": problem.where, "message": problem.text, "line": line, "column": column}
+        for (line, column), problem in ranked
+    ]
+    (line, column), first = ranked[0]
+    place = f":{line}:{column}" if line else ""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    detail = f"{name}{place}: {first.where} {first.text}{more}"
+    return HubError(Code.CONFIG_INVALID, detail, line=line, column=column, errors=errors)
+
+
+def read_book(raw: Mapping[str, Any], name: str) -> Book:
+    """The accounts that were added, from their raw tables; `name` is what to call the file in a problem.
+
+    Raises:
+        HubError: CONFIG_INVALID with every problem.
+    """
+    try:
+        found: Book = structure(raw, _BOOK)
+    except ProblemsError as error:
+        raise invalid(error.found, name) from error
+    return found
+
+
+def read_pipelines(value: Any) -> tuple[Pipeline, ...]:
+    """Pipelines from plain JSON values.
+
+    Raises:
+        HubError: INVALID with one `{path, message}` for each field that does not validate.
+    """
+    try:
+        return structure(value, _PIPELINES)
+    except ProblemsError as error:
+        raise schema.invalid(error.found) from error
+
+
+def read_profile(value: Any, providers: Collection[str]) -> Profile:
+    """A profile of its plain values.
+
+    Raises:
+        HubError: INVALID with every problem.
+    """
+    try:
+        found = structure(value, Profile)
+    except ProblemsError as error:
+        raise schema.invalid(error.found) from error
+    profiles.check(found, providers)
+    return found

@@ -1,0 +1,99 @@
+"""The types of single settings: what each may be, in words for people.
+
+Owns: one annotated type for each sort of value.
+Must not: know in which table a setting stands (`hub.domain.config.model` does).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from hub.domain.config.schema import Rule, number, string, whole
+from hub.domain.text import is_label
+
+_ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
+_ENV_DENIED = re.compile(r"(?:LD_|DYLD_|PYTHON|GIT_).*|NODE_OPTIONS|PATH|BASH_ENV", re.ASCII)
+_PROVIDER = re.compile(r"[a-z0-9][a-z0-9-]{0,63}", re.ASCII)
+_URL = re.compile(r"https?://[^\s/?#@]+(?:[/?#]\S*)?", re.ASCII)
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/]+", re.ASCII)
+_TOKEN = re.compile(r"[\x21-\x7e]{16,512}", re.ASCII)
+
+
+def env_name_problem(name: str) -> str:
+    """Why hub will not set this variable for an agent; "" when it will.
+
+    Names that change how a program is found or loaded are refused: with them a key is as good as code.
+    """
+    if not _ENV_NAME.fullmatch(name):
+        return "is not a variable's name: capital letters, digits and _ only, a letter first, at most 64"
+    if _ENV_DENIED.fullmatch(name):
+        return "may not be set: it changes how programs are found or loaded"
+    return ""
+
+
+def _argv(value: Any) -> Any:
+    """A command as an array, or as one string that is split as a shell would."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return shlex.split(value)
+    except ValueError:
+        raise ValueError("has a quote that is not closed") from None
+
+
+TABLE = Rule("a table")
+TABLES = Rule("an array of tables")
+ONE_OF = Rule()
+_WHY_NOT = "its program would take it for an option"
+
+Text = Annotated[str, string()]
+Switch = Annotated[bool, Rule("true or false")]
+Name = Annotated[str, string("a name: 1 to 64 printable characters", is_label)]
+Provider = Annotated[str, string("a provider's name: small letters, digits and -", _PROVIDER.fullmatch)]
+Url = Annotated[
+    str, string("an http or https URL without a login in it, or empty", lambda v: not v or _URL.fullmatch(v))
+]
+Origin = Annotated[str, string('an origin such as "https://example.org"', _ORIGIN.fullmatch)]
+Token = Annotated[str, string("16 to 512 visible ASCII characters", _TOKEN.fullmatch)]
+Model = Annotated[
+    str, string(f"a model's name, which does not begin with - ({_WHY_NOT})", lambda v: not v.startswith("-"))
+]
+Variable = Annotated[
+    str,
+    string(
+        "a variable's name in capital letters, and none that changes how programs are found or loaded",
+        lambda v: not env_name_problem(v),
+    ),
+]
+Host = Annotated[str, string("a host name or address", str.strip)]
+Command = Annotated[str, string("a command that is not empty", str.strip)]
+Task = Annotated[str, string("a task that is not empty", str.strip)]
+Option = Annotated[
+    Any,
+    Rule(
+        f"a value that does not begin with - ({_WHY_NOT}; options are given in args)",
+        lambda v: not (isinstance(v, str) and v.startswith("-")),
+    ),
+]
+Texts = Annotated[tuple[Text, ...], Rule("an array of strings")]
+Providers = Annotated[tuple[Provider, ...], Rule("an array of providers' names")]
+Commands = Annotated[tuple[Command, ...], Rule("an array of commands")]
+Argv = Annotated[tuple[Text, ...], Rule("a command: a string or an array of strings", prepare=_argv)]
+Positive = Annotated[float, number("a number of seconds above 0", lambda v: v > 0)]
+Seconds = Annotated[float, number("a number of seconds, 0 or more", lambda v: v >= 0)]
+Interval = Annotated[float, number("a number of seconds, 0.2 or more", lambda v: v >= 0.2)]  # noqa: PLR2004
+Fraction = Annotated[float, number("a number above 0 and at most 1", lambda v: 0 < v <= 1)]
+Count = Annotated[int, whole(0)]
+Places = Annotated[int, whole(1, 64)]
+Folder = Annotated[
+    str,
+    string(
+        "an absolute path or one that begins with ~/",
+        lambda v: not v or v.startswith(("/", "~/")) or v[1:3] == ":\\",
+    ),
+]
+Line = Annotated[str, string("a string without line breaks", lambda v: "\n" not in v and "\r" not in v)]
+Env = Annotated[Mapping[Variable, Line], TABLE]

@@ -1,0 +1,58 @@
+"""What the keeper of claims is asked.
+
+Owns: those message types, all frozen values.
+Must not: hold behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from hub.domain.routing import Target
+from supervisors import Call
+
+
+@attrs.frozen
+class ClaimAccount(Call[bool]):
+    """Take an account for a session's dispatch, in place of what the session had; durable when it is answered.
+
+    Answers whether it has it now. For the same dispatch it may be asked again.
+    """
+
+    session_id: str
+    dispatch_id: str
+    target: Target
+    most: int
+    """How many sessions may have the account at once."""
+
+
+@attrs.frozen
+class ReleaseAccount(Call[None]):
+    """The session has no agent now. With the id of a dispatch: a claim that it made since for another one stays."""
+
+    session_id: str
+    dispatch_id: str = ""
+
+
+@attrs.frozen
+class RetainClaims(Call[None]):
+    """These sessions alone are active: what others had is free."""
+
+    sessions: Sequence[str]
+
+
+@attrs.frozen
+class GetClaims(Call[Mapping[Target, int]]):
+    """Answers how many sessions have each account, `but` one of them."""
+
+    but: str = ""
+
+
+@attrs.frozen
+class AccountFreed:
+    """An account that was in use is free. Whoever waits for one looks again; it is repeated with the next."""
+
+
+ClaimsInbox = ClaimAccount | GetClaims | ReleaseAccount | RetainClaims

@@ -1,0 +1,70 @@
+"""Three sessions at once, each handed over at its wall, and kill -9 of the daemon in between: nothing lost, nothing twice.
+
+Every account is used by one session at a time: the agents themselves keep a lock of their account on the outside record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import pytest
+
+from tests.faults.harness import project, try_post, until
+from tests.faults.invariants import check_many
+from tests.faults.test_daemon_killed import write
+
+LABELS = ("a", "b", "c")
+FAULTS = {
+    "none": (),
+    "in_the_first": ("fsm.SNAPSHOTTED.post_rename=kill9", "fsm.RESUMING.pre_write=kill9"),
+    "in_any": ("act.PAUSING.mid=kill9", "fsm.DISPATCHED.post_rename=kill9", "act.RESUMING.done=kill9"),
+    "in_the_claims": ("claims.pre_rename=kill9@2", "claims.post_rename=kill9@2"),
+}
+
+
+@pytest.fixture
+def work(tmp_path):
+    """Three logins of each agent: the first agents hit their limit, the second ones finish."""
+    with project(tmp_path) as made:
+        oracle = tmp_path / "oracle"
+        oracle.touch()
+        steps = [write(oracle, f"{{name}}{n}.txt", f"text {n}") for n in range(3)]
+        first = json.loads(json.dumps(steps).replace("{name}", "a"))
+        second = json.loads(json.dumps(steps).replace("{name}", "b"))
+        made.script("demo-first", {"say": "working"}, *first, {"limit": {"resetsIn": 3600}})
+        made.script("demo-second", {"say": "going on"}, *second, {"done": "finished"})
+        accounts = "".join(
+            f'\n[[providers.{name}.accounts]]\nlabel = "{label}"\n'
+            for name in ("demo-first", "demo-second")
+            for label in LABELS
+        )
+        made.configure(accounts, session="concurrent = 3\n")
+        yield made, oracle
+
+
+def _sessions(api) -> list[dict[str, object]]:
+    return list(api.get("/api/sessions")["sessions"])
+
+
+@pytest.mark.parametrize("faults", FAULTS.values(), ids=FAULTS)
+def test_three_are_handed_over_whatever_dies(work, faults):
+    """Each session ends by itself, on an account that no other had, with every byte on its own branch."""
+    made, _ = work
+    begun = 0
+    for failpoints in (*faults, ""):
+        with contextlib.suppress(
+            AssertionError
+        ):  # the fault may come before the daemon says where it listens
+            api = made.start(**({"HUB_FAILPOINTS": failpoints} if failpoints else {}))
+            while begun < 3 and try_post(api, "/api/run", {"task": f"task {begun}"}) is not None:
+                begun += 1
+        if failpoints:
+            assert made.wait_dead() == -9
+    assert begun == 3
+    until(lambda: all(row["endedAt"] for row in _sessions(api)), "all sessions end")
+    rows = _sessions(api)
+    assert [row["sessionState"] for row in rows] == ["completed"] * 3
+    assert [row["handoffsDone"] for row in rows] == [1] * 3
+    made.stop()
+    check_many(made, rows)

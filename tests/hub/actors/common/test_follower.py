@@ -1,0 +1,113 @@
+"""Following the log: each event once and in order, through every death of the log and every slowness of the reader."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import asynccontextmanager
+
+import attrs
+import pytest
+import trio
+
+from hub.actors.audit import AuditWriter
+from hub.actors.common.follower import LogFollower
+from hub.actors.events import EventLog
+from hub.domain.event import Tag
+from hub.errors import Code, HubError
+from hub.io.places import Places
+from hub.io.sqlite import NewEvent
+from hub.messages import EventAppend
+from supervisors import Slot, SupervisorSpec, actor_spec, faults
+from supervisors.testing import running
+
+CALL = 20.0
+
+
+@attrs.define
+class Reader:
+    """Reads, and remembers what."""
+
+    seen: list[str] = attrs.field(factory=list)
+    cursor: int = 0
+    places: list[int] = attrs.field(factory=list)
+    broken: bool = False
+    log: LogFollower | None = None
+
+    async def place(self, head):
+        self.places.append(head)
+        return self.cursor
+
+    async def read(self, channel):
+        async for records in channel:
+            if self.broken:
+                raise HubError(Code.NO_SPACE)
+            self.seen += [record.msg for record in records]
+            self.cursor = records[-1].id
+            self.log.moved(self.cursor)
+
+
+@pytest.fixture
+def places(tmp_path):
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    found = Places(tmp_path)
+    found.ensure()
+    return found
+
+
+@asynccontextmanager
+async def following(places):
+    audit, log, reader = Slot("audit"), Slot("events"), Reader()
+    spec = SupervisorSpec(
+        children=[
+            actor_spec("audit", lambda: AuditWriter(places, b"k" * 32), audit),
+            actor_spec("events", lambda: EventLog(places, audit.ref, lambda: 1.0), log),
+        ]
+    )
+    reader.log = LogFollower(log.ref, reader.place, reader.read)
+    async with running(spec) as tree:
+        yield tree, log, reader
+
+
+async def tell(log, *texts):
+    await log.ref.wait_alive(CALL)
+    events = [NewEvent(str(Tag.SYSTEM), text, {}, 1) for text in texts]
+    return await log.ref.call(EventAppend(events), timeout=CALL)
+
+
+async def test_what_was_there_and_what_comes_is_read_once_across_a_death_of_the_log(places):
+    async with following(places) as (tree, log, reader):
+        await tell(log, "a", "b")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(reader.log.follow)
+            with trio.fail_after(CALL):
+                await reader.log.reach(2)
+                faults.kill(tree, "events")
+                (number,) = await tell(log, "c")
+                await reader.log.reach(number)
+                await reader.log.catch_up()
+            assert reader.seen == ["a", "b", "c"]
+            assert reader.places in ([2, 2], [2, 3])
+            nursery.cancel_scope.cancel()
+
+
+async def test_what_the_reader_cannot_do_is_its_owners_to_mend(places):
+    """A database that cannot be written: nothing of what was lost counts as read."""
+    async with following(places) as (_, log, reader):
+        await tell(log, "a")
+        reader.broken = True
+        with pytest.raises(HubError), trio.fail_after(CALL):
+            await reader.log.follow()
+        assert (reader.seen, reader.cursor) == ([], 0)
+
+
+async def test_whoever_left_is_told_nothing_more(places):
+    async with following(places) as (_, log, reader):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(reader.log.follow)
+            with trio.fail_after(CALL):
+                await tell(log, "a")
+                await reader.log.reach(1)
+            nursery.cancel_scope.cancel()
+        reader.log.leave()
+        await tell(log, "b")
+        assert reader.seen == ["a"]

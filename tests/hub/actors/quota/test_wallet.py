@@ -1,0 +1,57 @@
+"""The wallet's entries: every figure by its name on the wire, and none made up."""
+
+from __future__ import annotations
+
+from hub.actors.quota import wallet
+from hub.api.convert import unstructure
+from hub.domain.quota.spending import DAY, NOTHING, Spending
+from tests.hub.domain.quota.test_wallet import NOW, seen, soon
+
+
+def entry(provider, account, prospects, now, spending=NOTHING):
+    return unstructure(wallet.entry(provider, account, prospects, now, spending))
+
+
+def test_an_entry_tells_every_figure_with_its_source_and_age():
+    """Spec: remaining, total, fractionUsed, resetsAt, source, burnPerMin, etaMinutes."""
+    found = entry("claude", "work", [seen(425, found=soon(115))], NOW)
+    owner = ("provider", "account", "tokensToday", "tokensElsewhere")
+    assert found.pop("windows") == [{k: v for k, v in found.items() if k not in owner}]
+    assert found == {
+        "provider": "claude", "account": "work", "tokensToday": 0, "tokensElsewhere": 0,
+        "window": "five_hour", "remaining": 57, "total": 100,
+        "unit": "percent", "fractionUsed": 0.425, "resetsAt": "2026-11-18T12:06:40.000Z", "source": "stream",
+        "readAt": "2026-11-18T11:06:35.000Z", "ageSeconds": 5, "burnPerMin": 0.5, "etaMinutes": 115,
+        "etaLowMinutes": 57.5, "etaHighMinutes": 230, "forecast": "ready",
+    }  # fmt: skip
+
+
+def test_a_known_whole_is_told_in_tokens():
+    found = entry("gemini", "a", [seen(250, "day", cap=2_000_000, source="declared", found=soon(10))], NOW)
+    assert (found["remaining"], found["total"], found["unit"]) == (1_500_000, 2_000_000, "tokens")
+    assert found["burnPerMin"] == 10_000
+
+
+def test_nothing_left_is_nothing_and_not_less():
+    assert entry("claude", "work", [seen(1100)], NOW)["remaining"] == 0
+
+
+def test_what_nobody_told_is_null():
+    """An account of which nothing is known has no figures, not zeros."""
+    found = entry("claude", "work", [], NOW)
+    assert (found["source"], found["forecast"], found["windows"]) == ("none", "accumulating", [])
+    assert {found[name] for name in ("remaining", "total", "fractionUsed", "resetsAt", "etaMinutes")} == {
+        None
+    }
+    assert found.keys() == entry("claude", "work", [seen(1)], NOW).keys()
+    bare = entry("claude", "work", [seen(100, resets_in=None)], NOW)
+    assert (bare["resetsAt"], bare["burnPerMin"], bare["etaMinutes"]) == (None, None, None)
+
+
+def test_todays_tokens_are_told_and_how_many_of_them_were_spent_without_hub():
+    spending = Spending(int(NOW // DAY), 1200, NOW, elsewhere=200)
+    for prospects in ([], [seen(100)]):
+        found = entry("claude", "work", prospects, NOW, spending)
+        assert (found["tokensToday"], found["tokensElsewhere"]) == (1200, 200)
+        later = entry("claude", "work", prospects, NOW + DAY, spending)
+        assert (later["tokensToday"], later["tokensElsewhere"]) == (0, 0)
