@@ -196,11 +196,7 @@ class EventStore:
     ) -> list[Record]:
         """Records newer than the id `after`, oldest first, at most `limit`: the oldest of them, or the newest.
 
-        Args:
-            after: The id before the first; at most `limit`.
-            session: Only of this one; "" = all.
-            until: The greatest id.
-            newest: The end of them, where not all have room.
+        `session`: only of this one; `until`: the greatest id.
         """
         order = "DESC" if newest else "ASC"
         one = "session = ? AND " if session else ""

@@ -19,11 +19,14 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from hub.tui.always import Always
 from hub.tui.board import BoardPage
 from hub.tui.daemon import Daemon
 from hub.tui.link import JsonObject, Link, Standing
 from hub.tui.look import UNICODE, Look
+from hub.tui.orders import ORDERS, OrdersPage
 from hub.tui.page import PAGES, Page
+from hub.tui.rows import plain
 
 if TYPE_CHECKING:
     from hub.client.quick import Api
@@ -51,6 +54,7 @@ class HubApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "help", "Help", key_display="?"),
         Binding("q", "quit", "Quit"),
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
         Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
@@ -77,7 +81,9 @@ class HubApp(App[None]):
         self.animation_level = "none"
         self.zone = time.strftime("%Z", time.localtime(clock()))
         self.standing = Standing.LOOKING
+        self._heard: Standing | None = None
         self.notice = ""
+        self.always = Always()
         self.events: deque[JsonObject] = deque(maxlen=_KEPT)
         self.taken = 0
         """Events that came in, over all."""
@@ -117,7 +123,8 @@ class HubApp(App[None]):
 
     def _told(self, standing: Standing, error: HubError | None) -> None:
         """In the link's thread: how it stands."""
-        if standing is not self.standing:
+        if standing is not self._heard:  # what is shown may be older: it is the other thread's
+            self._heard = standing
             self._soon(lambda: self._stands(standing, error))
 
     def _soon(self, what: Callable[[], None]) -> None:
@@ -143,11 +150,22 @@ class HubApp(App[None]):
             fresh += self._inbox.popleft()
         self.taken += len(fresh)
         self.events += fresh
+        if self.always and any(one.get("meta", {}).get("needsApproval") for one in fresh):
+            self.run_worker(self._allow(), group="always")
         for screen in self.screen_stack:
             if isinstance(screen, Page):
                 screen.news(fresh)
         for page in self._pages.values():
             page.stale = page.stale or not page.is_current
+
+    async def _allow(self) -> None:
+        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+
+        try:
+            for one in await self.always.answer(self.daemon):
+                self.notify(plain(f"allowed again: {one.action}")[:200], markup=False)
+        except HubError:
+            return  # somebody else answered; what waits still waits
 
     def _stands(self, standing: Standing, error: HubError | None) -> None:
         before, self.standing = self.standing, standing
@@ -171,14 +189,25 @@ class HubApp(App[None]):
         else:
             self.push_screen(page)
 
+    def action_help(self) -> None:
+        """The keys of this page, and those of all."""
+        from hub.tui.dialogs import Read  # noqa: PLC0415  # when it is first needed
+        from hub.tui.help import rows_of  # noqa: PLC0415  # as above
+
+        if isinstance(self.screen, Page):
+            self.push_screen(Read("Keys", list(rows_of(self.screen))))
+
     def open_session(self, session_id: str) -> None:
         """Look at a session; Escape leads back."""
         from hub.tui.session import SessionPage  # noqa: PLC0415  # when it is first needed
 
         self.push_screen(SessionPage(session_id))
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002  # Textual's
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers beside the orders: pages, light and dark, the way out."""
+        if isinstance(screen, OrdersPage):
+            for _, name, word, sentence in ORDERS:
+                yield SystemCommand(word, sentence, getattr(screen, f"action_{name}"))
         for _, name, heading in PAGES:
             yield SystemCommand(
                 f"Go to {heading}", f"The page {heading}", lambda name=name: self.action_page(name)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from hub.tui.look import moment
-from hub.tui.page import Page, cut
+from hub.tui.orders import OrdersPage
+from hub.tui.page import cut
 from hub.tui.rows import Piece, Row, Rows, row
 
 if TYPE_CHECKING:
@@ -87,12 +88,12 @@ def _line(session: Session, now: float, width: int) -> Row:
     )
 
 
-class BoardPage(Page):
+class BoardPage(OrdersPage):
     """The first page."""
 
     NAME = "board"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "Open", priority=False),
+        Binding("enter", "choose", "Open"),
     ]
 
     def on_mount(self) -> None:
@@ -135,6 +136,10 @@ class BoardPage(Page):
         self.query_one(Rows).action_choose()
 
     @property
-    def session_id(self) -> str:
+    def meant(self) -> str:
         """The session that the cursor is at."""
         return self.query_one(Rows).key
+
+    def standing_of(self, session_id: str) -> str:
+        """What is known of its question: its task."""
+        return next((one.title for one in self.sessions if one.session_id == session_id), "")

@@ -110,7 +110,7 @@ class Page(Screen[None]):
         yield Static(id="notice", markup=False)
         yield Static(id="heading", markup=False)
         yield from self.body()
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def body(self) -> ComposeResult:
         """What is between the head and the keys."""
