@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import importlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -220,11 +221,25 @@ class HubApp(App[None]):
         self.theme = theme
 
 
+_PAGES = {
+    "quota": ("hub.tui.wallet", "QuotaPage"),
+    "pipelines": ("hub.tui.pipelines", "PipelinesPage"),
+    "history": ("hub.tui.history", "HistoryPage"),
+    "agents": ("hub.tui.agents", "AgentsPage"),
+    "providers": ("hub.tui.providers", "ProvidersPage"),
+    "log": ("hub.tui.log", "LogPage"),
+    "find": ("hub.tui.find", "FindPage"),
+    "cost": ("hub.tui.cost", "CostPage"),
+}
+
+
 def _page(name: str) -> Page:
-    """A page by its name; each is imported when it is first seen."""
+    """A page by its name; each but the first is imported when it is first seen."""
     if name == "board":
         return BoardPage()
-    return Page()
+    module, made = _PAGES[name]
+    page: Page = getattr(importlib.import_module(module), made)()
+    return page
 
 
 def _notice(standing: Standing, error: HubError | None, *, can_start: bool) -> str:

@@ -7,9 +7,7 @@ Must not: compute anything the daemon has not said.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
-
-from textual.binding import Binding, BindingType
+from typing import TYPE_CHECKING
 
 from hub.tui.look import moment
 from hub.tui.orders import OrdersPage
@@ -92,9 +90,6 @@ class BoardPage(OrdersPage):
     """The first page."""
 
     NAME = "board"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "Open"),
-    ]
 
     def on_mount(self) -> None:
         """What is seen before the daemon has been asked."""
@@ -130,10 +125,6 @@ class BoardPage(OrdersPage):
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """Look at a session."""
         self.hub.open_session(event.key)
-
-    def action_choose(self) -> None:
-        """What the key below says."""
-        self.query_one(Rows).action_choose()
 
     @property
     def meant(self) -> str:

@@ -15,7 +15,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, Static
 
-from hub.tui.rows import Row, Rows, plain, row
+from hub.tui.rows import Choices, Row, Rows, plain, row
 
 R = TypeVar("R")
 
@@ -97,8 +97,6 @@ class Confirm(Box[bool | None]):
 class Choose(Box[str | None]):
     """One of a list."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Choose")]
-
     def __init__(self, title: str, choices: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self.title_text = title
@@ -108,7 +106,7 @@ class Choose(Box[str | None]):
         """The list."""
         with Vertical():
             yield Static(plain(self.title_text), classes="title", markup=False)
-            yield Rows(id="choices")
+            yield Choices(id="choices")
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
@@ -121,10 +119,6 @@ class Choose(Box[str | None]):
     def on_rows_chosen(self, event: Rows.Chosen) -> None:
         """That one."""
         self.dismiss(event.key)
-
-    def action_choose(self) -> None:
-        """What the key below says."""
-        self.query_one(Rows).action_choose()
 
 
 class Read(Box[None]):

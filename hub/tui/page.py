@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from hub.tui.look import Look
-from hub.tui.rows import Piece, Rows, plain
+from hub.tui.rows import Choices, Piece, plain
 
 if TYPE_CHECKING:
     from hub.tui.app import HubApp
@@ -114,7 +114,7 @@ class Page(Screen[None]):
 
     def body(self) -> ComposeResult:
         """What is between the head and the keys."""
-        yield Rows(id="rows")
+        yield Choices(id="rows")
 
     def on_mount(self) -> None:
         """Say what is known already."""

@@ -161,7 +161,8 @@ class SessionPage(OrdersPage):
         self.query_one(ContentSwitcher).current = name
         self.query_one(f"#{name}", Rows).focus()
         self.query_one("#views", Static).update(
-            "  ".join(
+            "enter unfolds   " * (name == "stream")
+            + "  ".join(
                 f"[{word}]" if each == name else f"{word[0].lower() if each != 'handoffs' else 'w'} {word}"
                 for each, word in VIEWS
             )
