@@ -53,6 +53,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
     "trust": ("hub.cli.trust", "Show what this project would run, send or open, and say that you trust it."),
+    "service": ("hub.cli.service", "The daemon of this project as a service that starts when you log in."),
     "config": (
         "hub.cli.config",
         "The settings: what is in force and why, and changes that keep your comments.",
