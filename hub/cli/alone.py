@@ -2,6 +2,7 @@
 
 Owns: the answers of the few messages that such a route sends.
 Must not: start a daemon (one that starts goes on with a session that was broken off), or serve a route that needs more.
+Tests: tests/hub/cli/test_result.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: what of the user's is in the way, and the order in which files, index and branch follow.
 Must not: overwrite or remove a byte that is in no commit; reset, clean or stash; run a hook or a filter.
+Tests: tests/hub/io/git/test_taking.py
 
 git itself moves the files (`read-tree -m -u`), which refuses whatever is in its way. What is there already exactly as it
 is to be is in nobody's way: so a call that was cut off is finished by the next one.

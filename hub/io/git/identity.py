@@ -2,6 +2,7 @@
 
 Owns: the name and the address that git would put on a commit of the user's.
 Must not: make one up, or let a configuration run a program.
+Tests: tests/hub/io/git/test_taking.py
 """
 
 from __future__ import annotations

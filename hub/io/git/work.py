@@ -2,6 +2,7 @@
 
 Owns: where its work begins, what of it is handed in, and how far it was taken before.
 Must not: touch the user's tree, index or branch, or move a ref.
+Tests: tests/hub/io/git/test_taking.py
 
 A session's branch begins where its user stood, maybe with unfinished work on top, or where an earlier session ended. What
 is handed over is everything since that is not in the user's hands yet.
