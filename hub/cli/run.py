@@ -38,10 +38,13 @@ from hub.io.trust import Gate
 )
 @click.option("--queue", is_flag=True, help="Wait for its turn where other sessions have every place.")
 @click.option("--quiet", "-q", is_flag=True, help="Only the end.")
+@click.option("--verbose", "-v", is_flag=True, help="Also each state of a handoff, and every reading.")
 @trust_option
 @json_option
 @click.pass_context
-def run(ctx: click.Context, /, *, as_json: bool, quiet: bool, once: bool, **options: Any) -> int:
+def run(
+    ctx: click.Context, /, *, as_json: bool, quiet: bool, verbose: bool, once: bool, **options: Any
+) -> int:
     """Run a task: an agent works in its own worktree, and the next one goes on when it hits its limit.
 
     Ctrl-C once ends the session in order, with a snapshot; twice leaves at once.
@@ -55,7 +58,7 @@ def run(ctx: click.Context, /, *, as_json: bool, quiet: bool, once: bool, **opti
     project = project_dir(ctx)
     gate = insist_on_trust(project, once=once, as_json=as_json)
     body = request(project, options, gate)
-    begin = partial(_run, project, ctx.obj["port"], body, gate, quiet=quiet, as_json=as_json)
+    begin = partial(_run, project, ctx.obj["port"], body, gate, quiet=quiet, verbose=verbose, as_json=as_json)
     return trio.run(begin)
 
 
@@ -87,11 +90,19 @@ def request(project: Path, options: dict[str, Any], gate: Gate | None = None) ->
 
 
 async def _run(
-    project: Path, port: int | None, body: dict[str, Any], gate: Gate, *, quiet: bool, as_json: bool
+    project: Path,
+    port: int | None,
+    body: dict[str, Any],
+    gate: Gate,
+    *,
+    quiet: bool,
+    verbose: bool,
+    as_json: bool,
 ) -> int:
     from hub.cli.beforehand import config_of, insist_on_agent
     from hub.cli.join import daemon_for
-    from hub.cli.watch import last_event, outcome, watch
+    from hub.cli.outcome import outcome
+    from hub.cli.watch import last_event, watch
 
     def somebody() -> None:
         insist_on_agent(config_of(project, gate=gate), body.get("provider", ""))
@@ -102,5 +113,9 @@ async def _run(
         if not quiet:
             turn = f", waits for its turn as number {started['position']}" if started["position"] else ""
             click.echo(f"session {started['sessionId']} on {started['branch']}{turn}", err=True)
-        status = await watch(joined.api, started["sessionId"], since, quiet=quiet)
+        status = await watch(
+            joined.api, started["sessionId"], since, quiet=quiet, verbose=verbose, keys=not as_json
+        )
+    if status is None:
+        return 0
     return outcome(status, project, as_json=as_json)
