@@ -1,6 +1,6 @@
 """The closed list of error codes: what every face of hub (API, CLI, MCP) says when it says no.
 
-Owns: the codes, their HTTP status, their exit status and their default next step.
+Owns: the codes, their HTTP status, their exit status and their default next step; the page of them, `docs/errors.md`.
 Must not: import anything of hub; carry secrets (details are redacted by the sink that shows them).
 Tests: tests/hub/cli/test_ending.py, tests/test_docs.py
 """
@@ -341,6 +341,32 @@ class HubError(Exception):
             "hint": self.hint,
             **self.extra,
         }
+
+
+def document() -> str:
+    """The text of `docs/errors.md`. A test fails when the file differs from it."""
+    rows = "\n".join(
+        f"| `{code.value}` | {rule.status} | {rule.exit} | {rule.title} | {rule.hint.replace('<', '&lt;')} |"
+        for code, rule in sorted(RULES.items())
+    )
+    return _DOCUMENT.format(rows=rows)
+
+
+_DOCUMENT = """\
+# Errors
+
+Drawn from `RULES` in `hub/errors.py`; do not edit by hand. To write it anew:
+
+    python -c "from hub.errors import document; print(document(), end='')" > docs/errors.md
+
+Every no of hub, on every face, carries one of these codes: a command says it on stderr, and with `--json` on stdout as
+`{{"error": {{code, detail, hint, ...}}}}`; the API answers with a problem document (RFC 9457). What is said on the
+spot may name the next step better than this table does. Exit statuses by number: [commands](commands.md#exit-statuses).
+
+| Code | HTTP | Exit | What it means | Next step |
+|---|---|---|---|---|
+{rows}
+"""
 
 
 def install_broken(error: ImportError) -> HubError:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from hub import __version__
 from hub.cli.base import Group
@@ -52,10 +53,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
     "trust": ("hub.cli.trust", "Show what this project would run, send or open, and say that you trust it."),
+    "completion": (
+        "hub.cli.completion",
+        "Print what completes hub's commands in a shell, or write it to where your shell looks.",
+    ),
+    "help": ("hub.cli.help", "Show how a command is used; the same as its --help."),
+    "version": ("hub.cli.help", "Show which hub this is, and what it runs on."),
     "init": ("hub.cli.init", "Write a commented hub.toml."),
     "doctor": ("hub.cli.doctor", "Look for what keeps hub from working."),
 }
-"""Name -> module and one line of help. The function has the command's name."""
+"""Name -> module and one line of help. The function has the command's name; `_` behind it where Python has one like it."""
 
 
 class LazyGroup(Group):
@@ -70,8 +77,18 @@ class LazyGroup(Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(COMMANDS[cmd_name][0])
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, "help_" if cmd_name == "help" else cmd_name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, without importing one; before them their group's options."""
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        begun = [
+            CompletionItem(name, help=line)
+            for name, (_, line) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return options + begun
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
