@@ -166,7 +166,12 @@ def picture(request: dict[str, Any]) -> Iterator[Told]:
     """The whole of what is to be allowed: the command, or the change line by line."""
     context = request["context"]
     command = context.get("command") or ""
-    yield Told(f"{request['severity']}: {clean(request['action'])}", "warn")
+    reason = clean(request["reason"])
+    who = f"{request['provider']} wants to: " if request["kind"] == "tool" else ""
+    grave = "danger! " if request["severity"] == "danger" else ""
+    yield Told(f"{grave}{who}{clean(request['action'])}", "bad" if grave else "warn")
+    if reason and reason not in request["action"]:
+        yield Told("", "note", (reason,))
     if command and clean(command) not in clean(request["action"]):
         yield Told("", "note", tuple(clean(command).splitlines()))
     lines = list(change(context.get("input")))

@@ -111,11 +111,13 @@ class Conversation:
     Args:
         verbose: Whether the states of a handoff, readings and remarks are shown as well.
         ends_told: Whether the end of a session is said here; else whoever watches says it.
+        answers: Whether a request is shown whole by whoever asks for the answer, and is not told here.
         clock: How instants are said.
     """
 
     verbose: bool = False
     ends_told: bool = False
+    answers: bool = False
     clock: Clock = attrs.field(factory=Clock)
     agent: str = ""
     """Whose heading stands last."""
@@ -225,7 +227,11 @@ class Conversation:
     def _result(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
         self._answered(meta)
         call = self._calls.pop(_call_id(meta), None)
-        what = call.what if call else _one_line(str(meta.get("command") or meta.get("path") or meta.get("tool") or "a tool"))
+        what = (
+            call.what
+            if call
+            else _one_line(str(meta.get("command") or meta.get("path") or meta.get("tool") or "a tool"))
+        )
         lines = [line.strip() for line in WORKTREE.sub("", text).splitlines() if line.strip()]
         exit_code = meta.get("exitCode")
         failed = bool(meta.get("isError")) or exit_code not in (None, 0)
@@ -301,8 +307,9 @@ class Conversation:
         elif meta.get("needsApproval"):
             self.asks.append(Ask(str(meta.get("action", text)), number, str(meta.get("sessionId", ""))))
             self.doing = "waits for your word"
-            reason = f": {meta['reason']}" if meta.get("reason") else ""
-            yield Told(f"{_one_line(text)}{reason}", "warn")
+            if not self.answers:
+                reason = str(meta.get("reason", ""))
+                yield Told(_one_line(text), "warn", (clean(reason),) if reason not in text else ())
         elif number and "approved" in meta:
             self._drop(number)
             yield Told(_one_line(text), "good" if meta["approved"] else "warn")

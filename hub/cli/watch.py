@@ -96,6 +96,7 @@ async def watch(
     verbose: bool = False,
     keys: bool = False,
     seen: Sequence[Record] = (),
+    ended: bool = False,
 ) -> dict[str, Any] | None:
     """Show a session until it has ended, and return its last status; None where the user has left it at work.
 
@@ -107,10 +108,11 @@ async def watch(
         verbose: Whether handoffs are shown state by state.
         keys: Whether single keys are read, where there is a terminal for it.
         seen: The session's earlier records: what they left behind is known, the newest of them are shown.
+        ended: Whether it was over before.
     """
     known = Conversation(verbose=verbose)
-    watching = Watching(api, known, quiet=quiet, only=session_id, keys=keys)
-    left = await watching.until(since, lambda meta: _ends(meta, session_id), seen)
+    watching = Watching(api, known, quiet=quiet, only=session_id, keys=keys and not ended)
+    left = await watching.until(since, lambda meta: _ends(meta, session_id), seen, at_once=ended)
     if left.detached:
         return None
     try:
@@ -156,11 +158,18 @@ class Watching:
     """Whether keys answer."""
 
     async def until(
-        self, since: int, ends: Callable[[dict[str, Any]], bool], seen: Sequence[Record] = ()
+        self,
+        since: int,
+        ends: Callable[[dict[str, Any]], bool],
+        seen: Sequence[Record] = (),
+        *,
+        at_once: bool = False,
     ) -> Seen:
         """Show what comes, up to the end or until the user leaves."""
         async with self._shown() as detached:
             self._recall(seen)
+            if at_once:
+                return Seen()
             with trio.CancelScope() as scope:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(_cancels, detached, scope)
@@ -231,7 +240,7 @@ class Watching:
         else:
             from hub.cli.cockpit import Cockpit
 
-            self._answers = self.keys and sys.stdin.isatty()
+            self._answers = self.known.answers = self.keys and sys.stdin.isatty()
             cockpit = Cockpit(self.known, lambda: self.api, self.only, detached)
             self._view = cockpit
             async with cockpit.open(keys=self._answers):
