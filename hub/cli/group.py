@@ -54,6 +54,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
     "trust": ("hub.cli.trust", "Show what this project would run, send or open, and say that you trust it."),
+    "config": (
+        "hub.cli.config",
+        "The settings: what is in force and why, and changes that keep your comments.",
+    ),
     "completion": (
         "hub.cli.completion",
         "Print what completes hub's commands in a shell, or write it to where your shell looks.",
