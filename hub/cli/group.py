@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("hub.cli.run", "Run a task: start an agent and watch it to its end."),
     "demo": ("hub.cli.demo", "Show a whole handoff between two scripted agents; needs nothing."),
     "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
+    "tui": ("hub.cli.tui", "Sessions, quota, handoffs and approvals on one screen."),
     "status": ("hub.cli.status", "What the session does now."),
     "logs": ("hub.cli.logs", "The event log."),
     "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),

@@ -68,6 +68,7 @@ _CHECKPOINT = 8 * 1024 * 1024
 """Bytes of the WAL after which `sync` moves them into the database."""
 _RESERVE = 10_000
 _RESERVED = "events.reserved"
+_LAST = 2**63 - 1
 _ROW = "id, at_ms, tag, msg, meta"
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ONCE = "dispatch = ? AND place = ? AND part = ? AND dispatch <> '' AND place >= 0"
@@ -190,22 +191,22 @@ class EventStore:
             with contextlib.closing(sqlite3.connect(self._path, isolation_level=None)) as keeper:
                 keeper.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def since(self, after: int, limit: int = 1000) -> list[Record]:
-        """Records newer than the id `after`, oldest first, at most `limit`."""
-        return self._query(f"SELECT {_ROW} FROM events WHERE id > ? ORDER BY id LIMIT ?", after, limit)  # noqa: S608  # constants only
+    def since(
+        self, after: int, limit: int = 1000, session: str = "", until: int = _LAST, *, newest: bool = False
+    ) -> list[Record]:
+        """Records newer than the id `after`, oldest first, at most `limit`: the oldest of them, or the newest.
 
-    def latest(self, limit: int) -> list[Record]:
-        """The newest records, oldest first."""
-        return self._query(f"SELECT {_ROW} FROM events ORDER BY id DESC LIMIT ?", limit)[::-1]  # noqa: S608  # constants only
-
-    def for_session(self, session_id: str, after: int = 0, limit: int = 100_000) -> list[Record]:
-        """A session's records newer than the id `after`, oldest first."""
-        return self._query(
-            f"SELECT {_ROW} FROM events WHERE session = ? AND id > ? ORDER BY id LIMIT ?",  # noqa: S608  # constants only
-            session_id,
-            after,
-            limit,
-        )
+        Args:
+            after: The id before the first; at most `limit`.
+            session: Only of this one; "" = all.
+            until: The greatest id.
+            newest: The end of them, where not all have room.
+        """
+        order = "DESC" if newest else "ASC"
+        one = "session = ? AND " if session else ""
+        sql = f"SELECT {_ROW} FROM events WHERE {one}id > ? AND id <= ? ORDER BY id {order} LIMIT ?"  # noqa: S608  # constants only
+        values = [*filter(None, [session]), after, until, limit]
+        return self._query(sql, *values)[:: -1 if newest else 1]
 
     def for_dispatch(self, dispatch_id: str, tag: str, limit: int) -> list[Record]:
         """The newest records of a dispatch's stream with this tag, oldest first."""
