@@ -47,6 +47,12 @@ def tui(ctx: click.Context, *, plain: bool, light: bool, as_json: bool) -> None:
     daemon()  # what is wrong with HUB_PORT is said before the screen is taken
     if ctx.color is False:
         os.environ["NO_COLOR"] = "1"
+
+    def start() -> None:
+        from hub.cli.background import daemon as background
+
+        background(project, port)
+
     from hub.tui.app import HubApp
     from hub.tui.look import ASCII, UNICODE
 
@@ -55,6 +61,7 @@ def tui(ctx: click.Context, *, plain: bool, light: bool, as_json: bool) -> None:
         project=(root or project).name,
         look=ASCII if plain or not draws_unicode(os.environ) else UNICODE,
         theme="textual-light" if light else "textual-dark",
+        start=start if root is not None else None,
     )
     app.run()
 

@@ -20,9 +20,8 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from hub.tui.always import Always
 from hub.tui.board import BoardPage
-from hub.tui.daemon import Daemon
+from hub.tui.daemon import Daemon, off_loop
 from hub.tui.link import JsonObject, Link, Standing
 from hub.tui.look import UNICODE, Look
 from hub.tui.orders import ORDERS, OrdersPage
@@ -56,6 +55,7 @@ class HubApp(App[None]):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("S", "start_daemon", "Start a daemon"),
         Binding("q", "quit", "Quit"),
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
         Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
@@ -70,7 +70,7 @@ class HubApp(App[None]):
         look: Look = UNICODE,
         theme: str = "textual-dark",
         clock: Callable[[], float] = time.time,
-        start: Callable[[], None] | None = None,
+        start: Callable[[], object] | None = None,
     ) -> None:
         super().__init__()
         self.daemon = Daemon(find)
@@ -83,8 +83,8 @@ class HubApp(App[None]):
         self.zone = time.strftime("%Z", time.localtime(clock()))
         self.standing = Standing.LOOKING
         self._heard: Standing | None = None
+        self._starting = False
         self.notice = ""
-        self.always = Always()
         self.events: deque[JsonObject] = deque(maxlen=_KEPT)
         self.taken = 0
         """Events that came in, over all."""
@@ -151,26 +151,16 @@ class HubApp(App[None]):
             fresh += self._inbox.popleft()
         self.taken += len(fresh)
         self.events += fresh
-        if self.always and any(one.get("meta", {}).get("needsApproval") for one in fresh):
-            self.run_worker(self._allow(), group="always")
         for screen in self.screen_stack:
             if isinstance(screen, Page):
                 screen.news(fresh)
         for page in self._pages.values():
             page.stale = page.stale or not page.is_current
 
-    async def _allow(self) -> None:
-        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
-
-        try:
-            for one in await self.always.answer(self.daemon):
-                self.notify(plain(f"allowed again: {one.action}")[:200], markup=False)
-        except HubError:
-            return  # somebody else answered; what waits still waits
-
     def _stands(self, standing: Standing, error: HubError | None) -> None:
         before, self.standing = self.standing, standing
         self.notice = _notice(standing, error, can_start=self.start is not None)
+        self.refresh_bindings()
         for screen in self.screen_stack:
             if isinstance(screen, Page):
                 screen.told()
@@ -189,6 +179,29 @@ class HubApp(App[None]):
                 self.switch_screen(page)
         else:
             self.push_screen(page)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A daemon can be started where none answers."""
+        if action == "start_daemon":
+            return self.start is not None and self.standing in (Standing.LOOKING, Standing.AWAY)
+        return super().check_action(action, parameters)
+
+    def action_start_daemon(self) -> None:
+        """Start one in the background, as `hub run --detach` does."""
+        if self.start is not None and not self._starting:
+            self._starting = True
+            self.run_worker(self._start(self.start), group="start")
+
+    async def _start(self, start: Callable[[], object]) -> None:
+        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+
+        self.notify("Starting a daemon for this project ...", markup=False)
+        try:
+            await off_loop(start)
+        except HubError as error:
+            self.notify(plain(f"{error.detail} {error.hint}"), severity="error", markup=False)
+        finally:
+            self._starting = False
 
     def action_help(self) -> None:
         """The keys of this page, and those of all."""
@@ -244,7 +257,7 @@ def _page(name: str) -> Page:
 
 def _notice(standing: Standing, error: HubError | None, *, can_start: bool) -> str:
     """What is said about the daemon; nothing while it is there."""
-    start = "s starts one" if can_start else "start it: hub daemon"
+    start = "S starts one." if can_start else "Start it: hub daemon"
     match standing:
         case Standing.UP:
             return ""

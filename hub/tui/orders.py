@@ -97,11 +97,10 @@ class OrdersPage(Page):
         if answer is None:
             return
         number, allowed, always, note = answer
-        if always:
-            self.hub.always.add(next(one for one in waiting if one.id == number))
-        await self.hub.daemon.post(f"/api/approvals/{number}", {"approved": allowed, "note": note})
+        body = {"approved": allowed, "note": note, "always": always}
+        await self.hub.daemon.post(f"/api/approvals/{number}", body)
         self.say(
-            ("Allowed, and the same again in this session." if always else "Allowed.")
+            ("Allowed, and the very same again until the session ends." if always else "Allowed.")
             if allowed
             else "Denied."
         )
