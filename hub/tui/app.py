@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _KEPT = 5000
 """Events that the log page can show."""
+_NAMES = {"escape": "esc"}
 _PACE = 0.1
 """Seconds between two repaints that events ask for."""
 
@@ -109,7 +110,10 @@ class HubApp(App[None]):
             self.add_class("ascii")
         self._loop, self._mine = asyncio.get_running_loop(), contextvars.copy_context()
         self.action_page("board")
-        self.call_after_refresh(self._link.open)
+
+    def painted(self) -> None:
+        """The first page is on the screen: look for the daemon."""
+        self._link.open()
 
     def on_unmount(self) -> None:
         """Leave the daemon alone."""
@@ -172,6 +176,7 @@ class HubApp(App[None]):
         page = self._pages.get(name)
         if page is None:
             page = self._pages[name] = _page(name)
+            self.install_screen(page, name)  # else it would be gone as soon as another one is seen
         while len(self.screen_stack) > 2:  # noqa: PLR2004  # the default screen, and one page
             self.pop_screen()
         if len(self.screen_stack) == 2:  # noqa: PLR2004  # as above
@@ -179,6 +184,10 @@ class HubApp(App[None]):
                 self.switch_screen(page)
         else:
             self.push_screen(page)
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Keys by their names: not every terminal has the arrows and returns that Textual draws."""
+        return binding.key_display or _NAMES.get(binding.key, binding.key)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A daemon can be started where none answers."""

@@ -2,6 +2,7 @@
 
 Owns: these boxes and their keys.
 Must not: know what is asked for.
+Tests: tests/hub/tui/test_app.py
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Ask(Box[str | None]):
 class Confirm(Box[bool | None]):
     """Yes or no to what cannot be taken back at once."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "yes", "Yes"), Binding("n", "leave", "No")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "yes", "Yes"), Binding("n", "no", "No")]
 
     def __init__(self, title: str, about: str = "") -> None:
         super().__init__()
@@ -92,6 +93,10 @@ class Confirm(Box[bool | None]):
     def action_yes(self) -> None:
         """Do it."""
         self.dismiss(True)
+
+    def action_no(self) -> None:
+        """Leave it."""
+        self.dismiss(False)
 
 
 class Choose(Box[str | None]):
