@@ -31,8 +31,6 @@ class Box(ModalScreen[R]):
     Box .title { text-style: bold; }
     Box .hint { color: $text-muted; }
     Box Rows { height: auto; max-height: 100%; background: $surface; }
-    .ascii Box > Vertical { border: ascii $primary; }
-    .ascii Input { border: ascii $primary; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
 
