@@ -20,7 +20,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
     "markdown-it-py": "markdown_it",
     "tomli-w": "tomli_w",
-    "markdown-it-py": "markdown_it",
     "genai-prices": "genai_prices",
     "google-re2": "re2",
     "openapi-spec-validator": "openapi_spec_validator",
