@@ -3,6 +3,7 @@
 Owns: that a daemon that is not there is started, found again where it has moved, and followed through its restarts
 without a gap.
 Must not: read anything of a project but through the daemon's API.
+Tests: tests/hub/acp/test_conversation.py
 """
 
 from __future__ import annotations

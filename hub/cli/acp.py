@@ -2,6 +2,7 @@
 
 Owns: that the process's standard output is the protocol's alone, which project is meant, and the words about editors.
 Must not: know a method, or import anything that might print before the wires are claimed.
+Tests: tests/hub/cli/test_editors.py, tests/hub/acp/test_agent.py
 """
 
 from __future__ import annotations

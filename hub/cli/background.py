@@ -2,6 +2,7 @@
 
 Owns: that it is started only in a project that its user trusts, and that it listens when this returns.
 Must not: print, or end a daemon.
+Tests: tests/hub/acp/test_agent.py
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "acp": (
         "hub.cli.acp",
-        "hub as an agent in your editor: serve it, or tell an editor of it.",
+        "Hub as an agent in your editor: serve it, or tell an editor of it.",
     ),
     "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
     "trust": ("hub.cli.trust", "Show what this project would run, send or open, and say that you trust it."),
