@@ -20,6 +20,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
     "agent-client-protocol": "acp",
     "tomli-w": "tomli_w",
+    "markdown-it-py": "markdown_it",
     "genai-prices": "genai_prices",
     "google-re2": "re2",
     "openapi-spec-validator": "openapi_spec_validator",

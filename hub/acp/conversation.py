@@ -20,7 +20,7 @@ import trio
 from hub.acp.changes import changes_of
 from hub.acp.choices import Choices
 from hub.acp.daemon import END, Daemon, Records
-from hub.acp.permissions import REJECT, chosen, question
+from hub.acp.permissions import ALWAYS, REJECT, chosen, question
 from hub.acp.prompts import text_of
 from hub.acp.telling import Teller, Update, content
 from hub.errors import Code, HubError
@@ -90,7 +90,6 @@ class Conversation:
     """The questions that the editor shows, by approval."""
     _own: int = 0
     """Replies from here that the log has not told yet: the editor shows them already."""
-    _always: set[tuple[str, str]] = attrs.field(factory=set)
 
     def __attrs_post_init__(self) -> None:
         self._teller = Teller(self.tree_of(self.id))
@@ -146,20 +145,25 @@ class Conversation:
         if not mine:
             raise HubError(Code.NOT_FOUND, f"There is no session {self.id}.", hint="See them all: hub ls")
         self.sessions = [row["sessionId"] for row in mine]
-        since = 0
-        while page := await self.daemon.page(since):
-            for record in page if replay else ():
-                if self._is_mine(record):
-                    await self._update(*self._tell(record))
-            since = page[-1]["id"]
-        self._since = since
+        self._since = await self.daemon.newest()
         if replay:
+            for session_id in self.sessions:
+                await self._replay(session_id)
             await self._show_changes()
         if not mine[-1]["endedAt"]:
             await self._be_followed()
             for approval in await self.daemon.get("/api/approvals"):
                 if approval["sessionId"] in self.sessions:
                     self.nursery.start_soon(self._ask, approval["id"])
+
+    async def _replay(self, session_id: str) -> None:
+        """All that was told of a session, up to where it is followed from."""
+        since = 0
+        while page := await self.daemon.page(session_id, since):
+            for record in page:
+                if record["id"] <= self._since:
+                    await self._update(*self._tell(record))
+            since = page[-1]["id"]
 
     # --- orders to the daemon ---------------------------------------------------------------------------
 
@@ -319,9 +323,10 @@ class Conversation:
         if found is None:
             return
         asked = question(found, self.tree_of(found["sessionId"]))
-        answer = await self.editor.ask("session/request_permission", {"sessionId": self.id, **asked})
-        if option := chosen(answer):
-            await self.daemon.post(f"/api/approvals/{number}", {"approved": option != REJECT})
+        said = await self.editor.ask("session/request_permission", {"sessionId": self.id, **asked})
+        if option := chosen(said):
+            answer = {"approved": option != REJECT, "always": option == ALWAYS}
+            await self.daemon.post(f"/api/approvals/{number}", answer)
 
     # --- changes ----------------------------------------------------------------------------------------
 

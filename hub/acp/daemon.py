@@ -73,15 +73,14 @@ class Daemon:
                 await _in_thread(self.begin)
 
     async def newest(self) -> int:
-        """The id of the newest event."""
-        newest = 0
-        while page := await self.page(newest):
-            newest = page[-1]["id"]
-        return newest
+        """The id of the newest event; 0 = there is none."""
+        found = await self.get("/api/events", {"newest": 1, "limit": 1})
+        return int(found[-1]["id"]) if found else 0
 
-    async def page(self, since: int) -> Records:
-        """The events after an id, oldest first; not all of them at once."""
-        found: Records = await self.get("/api/events", {"since": since, "limit": PAGE})
+    async def page(self, session_id: str, since: int) -> Records:
+        """The events of a session after an id, oldest first; not all of them at once."""
+        query: dict[str, str | int] = {"sessionId": session_id, "since": since, "limit": PAGE}
+        found: Records = await self.get("/api/events", query)
         return found
 
     async def follow(

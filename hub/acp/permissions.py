@@ -13,7 +13,10 @@ from hub.acp.telling import content, kind_of
 from hub.domain.text import clean
 
 ONCE, ALWAYS, REJECT = "allow_once", "allow_always", "reject_once"
-_OPTIONS = ({ONCE: "Allow", REJECT: "Reject"}, {ONCE: "Allow", ALWAYS: "Always allow this", REJECT: "Reject"})
+_OPTIONS = (
+    {ONCE: "Allow", REJECT: "Reject"},
+    {ONCE: "Allow", ALWAYS: "Allow this for the whole session", REJECT: "Reject"},
+)
 
 
 def question(approval: dict[str, Any], tree: PurePath) -> dict[str, Any]:

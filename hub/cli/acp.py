@@ -8,6 +8,7 @@ Tests: tests/hub/cli/test_editors.py, tests/hub/acp/test_agent.py
 from __future__ import annotations
 
 import signal
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from hub.cli.context import json_option, show
 if TYPE_CHECKING:
     from hub.acp.daemon import Daemon
 
+_BREATH = 0.2
 NAMES = ("zed", "jetbrains", "neovim", "toad")
 
 
@@ -69,11 +71,31 @@ def daemon_of(folder: Path, project: Path | None, port: int | None) -> Daemon:
         raise HubError(Code.OUTSIDE_PROJECT, detail, hint=hint)
 
     def begin() -> None:
-        from hub.cli.background import begin as begin_daemon
+        from hub.cli.beforehand import insist_on_commit
+        from hub.cli.trusting import insist_on_trust
 
-        begin_daemon(root)
+        insist_on_trust(root, as_json=True)
+        insist_on_commit(root)
+        _started(root, port)
 
     return Daemon(root, lambda: find(port, root), begin)
+
+
+def _started(root: Path, port: int | None) -> None:
+    """One in the background; where somebody else is just starting one, that one."""
+    from hub.cli import background
+    from hub.errors import Code, HubError
+
+    late = time.monotonic() + background.PATIENCE
+    while True:
+        try:
+            background.daemon(root, port)
+        except HubError as error:
+            if error.code is not Code.PROJECT_LOCKED or time.monotonic() > late:
+                raise
+            time.sleep(_BREATH)
+        else:
+            return
 
 
 @acp.command()

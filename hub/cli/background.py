@@ -1,73 +1,91 @@
-"""A daemon that outlives whoever starts it: for faces that come and go, such as an editor.
+"""A daemon in the background: started for whoever does not stay.
 
-Owns: that it is started only in a project that its user trusts, and that it listens when this returns.
-Must not: print, or end a daemon.
-Tests: tests/hub/acp/test_agent.py
+Owns: how it is started, and the wait until it answers, or the reason why it does not.
+Must not: start one beside one that runs, or know what it is for.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import selectors
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import IO, Any
 
+from hub.cli.join import running
+from hub.client.place import root_of, told_by
+from hub.client.quick import Api, find
 from hub.errors import Code, HubError
+from hub.io.places import make_private_dir, state_dir
 
-PATIENCE = 60.0
-"""Seconds a start may take on a busy machine."""
-_LINE = 1024 * 1024
+PATIENCE = 130.0
+"""Seconds for a start: as `hub run` gives its own."""
+_LOOK = 0.05
+_LAST = 64 * 1024
 
 
-def begin(root: Path) -> None:
-    """Start the project's daemon, and wait until it listens; one that has come meanwhile is as good.
+def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[Api, bool]:
+    """The project's daemon, and whether it was started for this.
+
+    Args:
+        project: A folder of the project.
+        port: Where it is to listen; None = as configured.
+        trusted: Whether the user has said yes for this time only.
 
     Raises:
-        HubError: `trust_needed`, `no_commit`, `config_invalid`..., or what the daemon ended with.
+        HubError: Why it does not start; `timeout`.
     """
-    from hub.cli.beforehand import insist_on_commit
-    from hub.cli.trusting import insist_on_trust
-
-    insist_on_trust(root, as_json=True)
-    insist_on_commit(root)
-    # Started in whatever folder the editor works in, it must not take its modules from there.
-    command = [sys.executable, "-P", "-m", "hub", "--project", str(root), "daemon", "--port", "0", "--json"]
-    with subprocess.Popen(  # noqa: S603  # our own words
-        command,
-        cwd=root,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=os.environ,
-        start_new_session=True,
-    ) as process:
-        assert process.stdout is not None  # noqa: S101  # it was asked for
-        told = _first_line(process.stdout)
-        if "url" in told:
-            process.returncode = 0  # it goes on: nobody waits for it here
-            return
-        if not told:
-            process.kill()
-    error = told.get("error")
-    if isinstance(error, dict) and error.get("code") in set(Code):
-        code = Code(error["code"])
-        if code is not Code.PROJECT_LOCKED:
-            raise HubError(code, str(error.get("detail", "")), hint=str(error.get("hint", "")))
-        return
-    raise HubError(Code.TIMEOUT, f"The daemon did not begin within {PATIENCE:g} s.", hint="Try: hub daemon")
+    there = running(project, port)
+    if there is not None:
+        return there, False
+    root = root_of(project) or project
+    log = _log(root)
+    words = [sys.executable, "-P", "-m", "hub", "--project", str(root), "daemon", "--json"]
+    words += ["--port", str(port)] if port is not None else []
+    words += ["--trust"] if trusted else []
+    with log.open("wb") as out:
+        child = subprocess.Popen(  # noqa: S603  # hub itself
+            words,
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if child.poll() is not None:
+            raise _ended(log)
+        if told_by(root).pid == child.pid:
+            return find(None, root, _without_port()), True
+        time.sleep(_LOOK)
+    raise HubError(Code.TIMEOUT, f"The daemon has not started within {PATIENCE:g} s.", hint=f"See: {log}")
 
 
-def _first_line(output: IO[bytes]) -> dict[str, Any]:
-    """What the daemon says when it listens, or ends; {} = nothing in time."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(output, selectors.EVENT_READ)
-        if not selector.select(PATIENCE):
-            return {}
-    try:
-        told = json.loads(output.readline(_LINE))
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}
+def _log(root: Path) -> Path:
+    """What it says goes where no project's files are."""
+    folder = state_dir() / "daemons"
+    make_private_dir(folder)
+    return folder / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}.log"
+
+
+def _ended(log: Path) -> HubError:
+    """Its own error, as it says it with `--json`."""
+    from hub.client.quick import error_of
+
+    text = log.read_bytes()[-_LAST:].decode("utf-8", "replace")
+    for line in reversed(text.splitlines()):
+        try:
+            document = json.loads(line)
+        except ValueError:
+            continue
+        found = error_of(document.get("error")) if isinstance(document, dict) else None
+        if found is not None:
+            return found
+    return HubError(Code.DAEMON_NOT_RUNNING, "The daemon ended at its start.", hint=f"See: {log}")
+
+
+def _without_port() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "HUB_PORT"}

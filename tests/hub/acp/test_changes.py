@@ -32,7 +32,9 @@ def diff(repo, **files):
             git(repo, "add", "-A")
             git(repo, "commit", "-q", "--allow-empty", "-m", "before")
     git(repo, "add", "-AN")
-    return subprocess.run(["git", "diff", "HEAD"], cwd=repo, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        ["git", "diff", "HEAD"], cwd=repo, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def blocks(text, only=""):
