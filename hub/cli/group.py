@@ -57,6 +57,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "hub.cli.mcp",
         "The tools of hub for other agents and editors: serve them, or tell a client of them.",
     ),
+    "acp": (
+        "hub.cli.acp",
+        "Hub as an agent in your editor: serve it, or tell an editor of it.",
+    ),
     "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
     "trust": ("hub.cli.trust", "Show what this project would run, send or open, and say that you trust it."),
     "service": ("hub.cli.service", "The daemon of this project as a service that starts when you log in."),
