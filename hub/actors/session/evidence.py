@@ -25,6 +25,7 @@ from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.contract import EvidenceKind
 from hub.domain.event import Tag
 from hub.domain.intent.fold import Intent
+from hub.domain.repair import Refused
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
 from hub.io import git
@@ -33,7 +34,7 @@ from hub.io.git.since import changed_since_start
 from hub.messages import DrawIntent, EventsHead
 from supervisors import ActorDied
 
-_SHOWN = 4000
+_SHOWN = 8000
 """Characters of an acceptance command's output that are kept."""
 _SCRUBBED = 80_000
 _GRAPH_PATIENCE = 0.1
@@ -89,6 +90,10 @@ class Gate:
             )
             for c in self.checks
         )
+
+    def refused(self) -> tuple[Refused, ...]:
+        """What failed, for the agent whose work it is."""
+        return tuple(Refused(c.command, c.exit_code, c.output) for c in self.checks if not c.passed)
 
     def text(self) -> str:
         """What failed, with the end of its output."""

@@ -312,6 +312,8 @@ class Passing:
             role=record.role if record.run_id else "receiver",
             failing=0,
             failure=None,
+            repairs=0,
+            correction="",
             handoffs_done=record.handoffs_done + 1,
             unscored=Unscored(
                 record.handoff_id,
