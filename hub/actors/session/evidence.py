@@ -30,7 +30,9 @@ from hub.domain.session import SessionRecord
 from hub.errors import HubError
 from hub.io import git
 from hub.io.commands import run_command
+from hub.io.git.aside import note_left
 from hub.io.git.since import changed_since_start
+from hub.io.git.snapshot import new_files
 from hub.messages import DrawIntent, EventsHead
 from supervisors import ActorDied
 
@@ -133,6 +135,8 @@ class Evidence:
         The tree is hashed *after* the commands ran: what they changed is part of what is judged.
         """
         checks: list[Check] = []
+        worktree, root = Path(record.worktree), self.kit.places.root
+        before = await new_files(worktree, root=root)
         commands = zip(record.verify, self.kit.assertions(record), strict=True)
         for number, (command, shown) in enumerate(commands):
             await self.kit.ledger.say(
@@ -140,7 +144,10 @@ class Evidence:
             )
             check = await self._check(record, command, shown)
             checks.append(attrs.evolve(check, source=await self._told(check)))
-        tree = await git.tree_hash(Path(record.worktree), root=self.kit.places.root)
+        # What they have made besides is no work of the agent's.
+        after = await new_files(worktree, root=root)
+        note_left(self.kit.places.kept_index(record.session_id), before, after)
+        tree = await git.tree_hash(worktree, root=root)
         for check in checks:
             await self.kit.ledger.note(
                 "verify",
