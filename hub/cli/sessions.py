@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from hub.cli.clock import Clock
-from hub.cli.context import json_option, show
+from hub.cli.context import client, json_option, show
 from hub.cli.table import ago, table
 from hub.cli.width import columns
 from hub.domain.text import clip
@@ -78,7 +78,7 @@ def _here(ctx: click.Context) -> dict[str, Any]:
         if error.code is not Code.NO_ACTIVE_SESSION:
             raise
         return {"sessions": [], "concurrent": 0}
-    return {**found, "sessions": _with_quota(found["sessions"], records.get)}
+    return {**found, "sessions": _with_quota(found["sessions"], client(ctx).get)}
 
 
 def _with_quota(rows: list[Row], get: Callable[[str], Any]) -> list[Row]:
