@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -147,3 +148,18 @@ def bench(session: nox.Session) -> None:
     """The table of all measurements beside their peers; never fails on a clock. `-- --scale 0.01`: do they work?"""
     _install(session, "test", "bench")
     session.run("python", "-m", "tests.bench.report", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documents as a site, in build/site; a link that leads nowhere fails it. `-- serve` shows it on loopback."""
+    _install(session, "docs", project=False)
+    # The site has the folders of the project, so that a link leads to the same page there and on a code host.
+    pages = Path("build/pages")
+    shutil.rmtree(pages, ignore_errors=True)
+    pages.mkdir(parents=True)
+    for page in Path().glob("*.md"):
+        shutil.copy(page, pages)
+    for folder in ("docs", "design"):
+        shutil.copytree(folder, pages / folder)
+    session.run("mkdocs", *(session.posargs or ["build"]), "--strict", env={"NO_MKDOCS_2_WARNING": "1"})

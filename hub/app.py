@@ -117,6 +117,8 @@ class App:
     )
     gate: Gate | None = None
     insist_on_trust: Callable[[str], None] = lambda _: None  # as in the daemon's order
+    elsewhere: bool = False
+    """Whether another port will do where that one is in use."""
     bound: Bound | None = None
     """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None
@@ -374,6 +376,7 @@ class App:
             self.context(),
             host=self.host,
             port=port,
+            elsewhere=self.elsewhere and self.bound is None,
             redact=self.secrets.value,
             origins=server.allowed_origins,
             token=server.token,

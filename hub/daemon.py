@@ -28,7 +28,7 @@ from hub.actors.common.outbox import Outbox
 from hub.app import App
 from hub.domain.config.reader import Config
 from hub.errors import Code, HubError, install_broken
-from hub.io import failpoints, garbage, hub_dir
+from hub.io import failpoints, garbage, hub_dir, running
 from hub.io.atomic import sweep_temps, write_atomic
 from hub.io.lock import project_lock
 from hub.io.log import scrubbed_log
@@ -100,6 +100,8 @@ class Order:
     load_config: Callable[[], Config]
     host: str = "127.0.0.1"
     port: int = 4748
+    elsewhere: bool = False
+    """Whether any free port will do where that one is in use: nobody named it."""
     signals: bool = False
     """Whether the daemon takes the process's signals itself."""
     detach: bool = False
@@ -142,6 +144,7 @@ async def run_daemon(
             order.port,
             gate=order.gate,
             insist_on_trust=order.insist_on_trust,
+            elsewhere=order.elsewhere,
         )
         log.enter_context(scrubbed_log(app.secrets.value))
         async with trio.open_nursery() as nursery:
@@ -156,6 +159,7 @@ async def run_daemon(
             daemon.warnings = [*foreign, *([broken] if broken else [])]
             await _warned(app, order, daemon.warnings)
             write_atomic(order.places.daemon_json, _announcement(daemon, order, made))
+            log.callback(running.forget, running.note(order.places.root))
             task_status.started(daemon)
             nursery.start_soon(_end_on_request, daemon, root)
             nursery.start_soon(_end_on_failure, app, root)

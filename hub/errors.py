@@ -1,6 +1,6 @@
 """The closed list of error codes: what every face of hub (API, CLI, MCP) says when it says no.
 
-Owns: the codes, their HTTP status, their exit status and their default next step.
+Owns: the codes, their HTTP status, their exit status and their default next step; the page of them, `docs/errors.md`.
 Must not: import anything of hub; carry secrets (details are redacted by the sink that shows them).
 Tests: tests/hub/cli/test_ending.py, tests/test_docs.py
 """
@@ -61,6 +61,9 @@ class Code(StrEnum):
     GIT_FAILED = "git_failed"
     GIT_MISSING = "git_missing"
     MERGE_CONFLICT = "merge_conflict"
+    UNCOMMITTED = "uncommitted_work"
+    NOTHING_TO_TAKE = "nothing_to_take"
+    NOT_TAKEN = "not_taken"
     AGENT_MISSING = "agent_missing"
     AGENT_EXITED = "agent_exited"
     AGENT_SILENT = "agent_silent"
@@ -229,6 +232,18 @@ RULES: dict[Code, Rule] = {
         "Two branches change the same lines",
         "Let one of the two nodes depend on the other, then run the pipeline again.",
     ),
+    Code.UNCOMMITTED: Rule(
+        409,
+        1,
+        "Uncommitted work is in the way",
+        "Commit it, then try again; or keep the result apart: hub take --branch <name>",
+    ),
+    Code.NOTHING_TO_TAKE: Rule(
+        409, 1, "There is nothing to take", "See what the session has changed: hub diff"
+    ),
+    Code.NOT_TAKEN: Rule(
+        409, 1, "Its result was not taken yet", "Take it first: hub take   Or let it go: --force"
+    ),
     Code.AGENT_MISSING: Rule(
         409, 1, "The agent's program is not installed", "Run hub doctor for the install command."
     ),
@@ -341,6 +356,32 @@ class HubError(Exception):
             "hint": self.hint,
             **self.extra,
         }
+
+
+def document() -> str:
+    """The text of `docs/errors.md`. A test fails when the file differs from it."""
+    rows = "\n".join(
+        f"| `{code.value}` | {rule.status} | {rule.exit} | {rule.title} | {rule.hint.replace('<', '&lt;')} |"
+        for code, rule in sorted(RULES.items())
+    )
+    return _DOCUMENT.format(rows=rows)
+
+
+_DOCUMENT = """\
+# Errors
+
+Drawn from `RULES` in `hub/errors.py`; do not edit by hand. To write it anew:
+
+    python -c "from hub.errors import document; print(document(), end='')" > docs/errors.md
+
+Every no of hub, on every face, carries one of these codes: a command says it on stderr, and with `--json` on stdout as
+`{{"error": {{code, detail, hint, ...}}}}`; the API answers with a problem document (RFC 9457). What is said on the
+spot may name the next step better than this table does. Exit statuses by number: [commands](commands.md#exit-statuses).
+
+| Code | HTTP | Exit | What it means | Next step |
+|---|---|---|---|---|
+{rows}
+"""
 
 
 def install_broken(error: ImportError) -> HubError:

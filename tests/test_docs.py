@@ -19,6 +19,7 @@ from hub.domain.config.schema import camel
 from hub.domain.handoff import document as handoff_document
 from hub.domain.rules import judge
 from hub.errors import RULES
+from hub.errors import document as error_document
 from hub.io.places import Places
 from hub.mcp.tools import TOOLS
 from hub.message_map import Slots
@@ -31,6 +32,11 @@ from hub.web.tools import TOOLS as MOUNTED
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+DOCS = {path.name: path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))}
+COMMANDS_PAGE = DOCS["commands.md"]
+SETTINGS_PAGE = DOCS["settings.md"]
+API_PAGE = DOCS["api.md"]
+TOOLS_PAGE = DOCS["mcp.md"]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 TABLES = (
     config_model.Server,
@@ -68,39 +74,44 @@ def commands(group=cli, path=("hub",)):
 COMMANDS = dict(commands())
 
 
-def row(first):
-    """The row of a README table whose first cell begins with this code."""
-    found = re.search(rf"^\| `{re.escape(first)}[` ].*$", README, re.MULTILINE)
-    assert found, f"README has no row for {first}"
+def row(first, page):
+    """The row of a table of this page whose first cell begins with this code."""
+    found = re.search(rf"^\| `{re.escape(first)}[` ].*$", page, re.MULTILINE)
+    assert found, f"there is no row for {first}"
     return found[0]
 
 
+def test_the_readme_is_one_page():
+    """It had grown to 539 lines, and nobody reads a manual to learn what a thing is."""
+    assert len(README.splitlines()) <= 130
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_and_option_is_in_the_readme(name):
+def test_every_command_and_option_is_in_the_documents(name):
     """The table of commands is whole, with every option but --json and --help."""
-    text = row(name)
+    text = row(name, COMMANDS_PAGE)
     options = [option for option in COMMANDS[name].params if isinstance(option, click.Option)]
     for longest in {max(option.opts, key=len) for option in options} - {"--json", "--help"}:
         assert f"`{longest}" in text, f"{name} {longest}"
 
 
-def test_the_readme_has_no_command_that_is_not_there():
+def test_the_documents_have_no_command_that_is_not_there():
     """A dropped command leaves the table too."""
-    named = re.findall(r"^\| `(hub [a-z]+(?: [a-z]+)?)", README, re.MULTILINE)
-    assert set(named) == set(COMMANDS)
+    named = re.findall(r"^\| `(hub [a-z]+(?: [a-z]+)?)", COMMANDS_PAGE, re.MULTILINE)
+    assert sorted(named) == sorted(COMMANDS)
 
 
-def test_every_route_is_in_the_readme_and_no_other():
+def test_every_route_is_in_the_documents_and_no_other():
     """The API's table is the API."""
-    told = re.findall(r"^\| (GET|POST) \| `([^`]+)` \|", README, re.MULTILINE)
+    told = re.findall(r"^\| (GET|POST) \| `([^`]+)` \|", API_PAGE, re.MULTILINE)
     assert set(told) == ROUTES
     assert len(told) == len(ROUTES)
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
-def test_every_setting_is_in_the_readme(table):
+def test_every_setting_is_in_the_documents(table):
     """Each key of each table of hub.toml, as it is written there."""
-    missing = [key for key in fields_of(table) if f"`{key}`" not in README]
+    missing = [key for key in fields_of(table) if f"`{key}`" not in SETTINGS_PAGE]
     assert not missing
 
 
@@ -121,22 +132,23 @@ def test_every_table_of_the_configuration_is_checked_here():
         "[redaction]",
         "[detect]",
     ):
-        assert f"`{name}" in README
+        assert f"`{name}" in SETTINGS_PAGE
 
 
 @pytest.mark.parametrize("field", attrs.fields(config_model.Session), ids=lambda field: field.name)
 def test_the_defaults_of_a_session_are_told_right(field):
-    """A default in the README is the default in the code."""
-    told = row(camel(field.name)).split("|")[2].strip().strip("`")
+    """A default in the documents is the default in the code."""
+    told = row(camel(field.name), SETTINGS_PAGE).split("|")[2].strip().strip("`")
     default = field.default
     if default not in (None, ()):
         assert told == (f'"{default}"' if isinstance(default, str) else f"{default:g}")
 
 
-def test_every_variable_is_in_the_readme():
+def test_every_variable_is_in_the_documents():
     """Every HUB_* that the code looks at."""
     used = {name for path in sources("hub", "supervisors") for name in VARIABLE.findall(path.read_text())}
-    assert used == set(VARIABLE.findall(README))
+    assert used == set(VARIABLE.findall(SETTINGS_PAGE))
+    assert used >= {name for page in (README, *DOCS.values()) for name in VARIABLE.findall(page)}
 
 
 def test_the_tree_in_the_architecture_is_the_one_that_runs(tmp_path):
@@ -151,17 +163,17 @@ def test_the_tree_in_the_architecture_is_the_one_that_runs(tmp_path):
     assert {child.id for child in app.tree().children} <= set(told)
 
 
-def test_every_exit_status_is_in_the_readme():
+def test_every_exit_status_is_in_the_documents():
     """The table of exit statuses is the one of the error codes, and 0."""
-    table = README.partition("### Exit statuses")[2].partition("\n## ")[0]
+    table = COMMANDS_PAGE.partition("## Exit statuses")[2].partition("\n## ")[0]
     told = {int(number) for number in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)}
     assert told == {rule.exit for rule in RULES.values()} | {0}
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_every_tool_is_in_the_readme(tool):
+def test_every_tool_is_in_the_documents(tool):
     """Each tool of the tool server with its arguments."""
-    told = [cell.strip() for cell in row(tool.name).split("|")]
+    told = [cell.strip() for cell in row(tool.name, TOOLS_PAGE).split("|")]
     assert told[2] == ", ".join(f"`{param.name}`" for param in tool.arguments)
 
 
@@ -174,43 +186,73 @@ def test_every_tool_is_in_the_readme(tool):
         ({"command": "make test"}, "allow"),
     ],
 )
-def test_the_rules_of_the_readme_do_what_is_said_of_them(context, decision):
+def test_the_rules_of_the_documents_do_what_is_said_of_them(context, decision):
     """A relative path in a shell command passed by the rule about the build: it asked for a slash before the folder."""
-    text = README.partition("## Approvals")[2].partition("```toml")[2].partition("```")[0]
+    text = DOCS["approvals.md"].partition("```toml")[2].partition("```")[0]
     subject = next(iter(context.values()))
     request = Request("a", Action.TOOL, "s", "claude", tool="Bash", subject=subject, context=context)
     assert judge(parse_config(text).approvals, request).decision == decision
 
 
-def test_every_provider_is_in_the_readme():
-    """Adding an agent includes saying so."""
-    assert not [name for name in load_all() if f"`{name}`" not in README]
+def test_every_provider_is_in_the_documents():
+    """Adding an agent includes saying so, on the first page too."""
+    names = set(load_all())
+    assert not [name for name in names if f"`{name}`" not in SETTINGS_PAGE]
+    assert not [name for name in names if f"`{name}`" not in README and not name.startswith("demo-")]
 
 
 @pytest.mark.parametrize(
     ("name", "made"),
-    [("handoff.md", handoff_document), ("message-map.md", message_document)],
+    [
+        ("design/handoff.md", handoff_document),
+        ("design/message-map.md", message_document),
+        ("docs/errors.md", error_document),
+    ],
 )
 def test_generated_documents_are_up_to_date(name, made):
     """What is drawn from the code is drawn from this code."""
-    assert (ROOT / "design" / name).read_text() == made()
+    assert (ROOT / name).read_text() == made()
+
+
+def anchors(text):
+    """The places in a page that a link can lead to: its headings, as GitHub and the site name them."""
+    titles = re.findall(
+        r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE
+    )
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @pytest.mark.parametrize(
-    "path", sorted(p.relative_to(ROOT).as_posix() for p in [*ROOT.glob("*.md"), *ROOT.glob("design/**/*.md")])
+    "path",
+    sorted(
+        p.relative_to(ROOT).as_posix()
+        for p in [*ROOT.glob("*.md"), *ROOT.glob("design/**/*.md"), *ROOT.glob("docs/**/*.md")]
+    ),
 )
 def test_links_lead_somewhere(path):
-    """Every relative link of every document."""
+    """Every relative link of every document, and the heading it names."""
     page = ROOT / path
-    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", page.read_text())
-    assert not [link for link in links if not (page.parent / link).exists()]
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)", page.read_text()):
+        file, _, heading = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not heading or heading in anchors(target.read_text()), link
+
+
+def test_every_page_of_the_documents_is_found():
+    """From the first page and in the site: a page that no other leads to is not read."""
+    site = (ROOT / "mkdocs.yml").read_text()
+    for name in DOCS:
+        assert f"docs/{name}" in site, name
+        assert name == "index.md" or f"]({name})" in DOCS["index.md"], name
+    assert "](docs/index.md)" in README
 
 
 @pytest.mark.parametrize("page", ["design/architecture.md", "design/traps.md", "CONTRIBUTING.md"])
 def test_files_that_the_documents_name_are_there(page):
     """A module or test that moved takes its place in the documents along."""
     text = (ROOT / page).read_text()
-    named = set(re.findall(r"`((?:hub|supervisors|tests|design)/[\w./-]+)`", text))
+    named = set(re.findall(r"`((?:hub|supervisors|tests|design|docs)/[\w./-]+)`", text))
     assert named
     assert not [name for name in sorted(named) if not (ROOT / name).exists()]
     tests = re.findall(r"`(tests/[\w./]+\.py)::(\w+)`", text)
@@ -305,6 +347,7 @@ def test_decisions_that_are_cited_are_there():
     numbers = {name[:4] for name in there}
     for path in [
         ROOT / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
         *(ROOT / "design").rglob("*.md"),
         *sources("hub", "supervisors", "tests"),
     ]:

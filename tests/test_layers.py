@@ -48,7 +48,7 @@ ARROWS: dict[str, set[str]] = {
         "supervisors",
     },
     "hub.client": {"hub.owners"},
-    "hub.tui": {"hub.client"},
+    "hub.tui": {"hub.client", "hub.api", "hub.domain"},
     "hub.mcp": {"hub.client"},
     "supervisors": set(),
 }

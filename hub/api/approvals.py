@@ -50,6 +50,12 @@ class Resolution:
     note: Annotated[
         str, Meta(max_length=MAX_NOTE, description="For the agent, where its protocol has room.")
     ] = ""
+    always: Annotated[
+        bool,
+        Meta(
+            description="Of a yes: for the same tool on the very same command or path it holds until the session ends."
+        ),
+    ] = False
 
 
 @attrs.frozen(kw_only=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from hub.cli import completing
 from hub.cli.base import Group
 from hub.cli.context import json_option, show
 from hub.cli.table import table
@@ -63,7 +64,7 @@ def _table(rows: list[dict[str, Any]], open_to_all: Collection[str]) -> str:
 
 
 @account.command()
-@click.argument("provider")
+@click.argument("provider", shell_complete=completing.providers)
 @click.argument("label")
 @click.option("--config-dir", default="", metavar="DIR", help="Where the login lives; default: one is made.")
 @json_option
@@ -89,7 +90,7 @@ def add(ctx: click.Context, *, provider: str, label: str, config_dir: str, as_js
 
 
 @account.command()
-@click.argument("provider")
+@click.argument("provider", shell_complete=completing.providers)
 @click.argument("label")
 @json_option
 @click.pass_context
@@ -111,7 +112,7 @@ def switch(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
 
 
 @account.command()
-@click.argument("provider")
+@click.argument("provider", shell_complete=completing.providers)
 @click.argument("label")
 @json_option
 @click.pass_context
@@ -134,7 +135,7 @@ def remove(ctx: click.Context, *, provider: str, label: str, as_json: bool) -> N
 
 
 @account.command()
-@click.argument("provider")
+@click.argument("provider", shell_complete=completing.providers)
 @click.argument("label", default="")
 @json_option
 @click.pass_context

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, show
 from hub.client.quick import Api
 from hub.errors import Code, HubError
@@ -33,14 +34,15 @@ def approvals(ctx: click.Context, *, as_json: bool) -> None:
 @click.command()
 @_ID
 @_NOTE
+@click.option("--always", is_flag=True, help="Also when the very same is asked again in this session.")
 @json_option
 @click.pass_context
-def approve(ctx: click.Context, number: str, note: str, *, as_json: bool) -> None:
-    """Allow what waits; the ID may be left out when it is the only one.
+def approve(ctx: click.Context, number: str, note: str, *, always: bool, as_json: bool) -> None:
+    """Allow what waits; the ID may be shortened, and left out when it is the only one.
 
-    Example: hub approve a-1f2e3d4c5b6a --note "only this once"
+    Example: hub approve a-1f2e --note "only this once"
     """
-    _answer(client(ctx), number, note, approved=True, as_json=as_json)
+    _answer(client(ctx), number, {"approved": True, "note": note, "always": always}, as_json=as_json)
 
 
 @click.command()
@@ -53,27 +55,31 @@ def deny(ctx: click.Context, number: str, note: str, *, as_json: bool) -> None:
 
     Example: hub deny --note "use the staging database"
     """
-    _answer(client(ctx), number, note, approved=False, as_json=as_json)
+    _answer(client(ctx), number, {"approved": False, "note": note}, as_json=as_json)
 
 
-def _answer(api: Api, number: str, note: str, *, approved: bool, as_json: bool) -> None:
-    path = f"/api/approvals/{number or only(api.get('/api/approvals'))}"
-    answer = api.post(path, {"approved": approved, "note": note})
-    show(answer, as_json=as_json, text=lambda _: "approved" if approved else "denied")
+def _answer(api: Api, number: str, body: dict[str, Any], *, as_json: bool) -> None:
+    path = f"/api/approvals/{only(api.get('/api/approvals'), number)}"
+    answer = api.post(path, body)
+    show(answer, as_json=as_json, text=lambda _: "approved" if body["approved"] else "denied")
 
 
-def only(waiting: list[dict[str, Any]]) -> str:
-    """The id of the one that waits.
+def only(waiting: list[dict[str, Any]], number: str = "") -> str:
+    """The id of the one that is meant: by its id or the beginning of it, else the only one that waits.
 
     Raises:
         HubError: Nothing waits, or several do.
     """
+    meant = [one["id"] for one in waiting if one["id"].startswith(number)] if number else []
+    if number and len(meant) != 1:
+        if meant:
+            raise HubError(Code.USAGE, f"{number} may be {' or '.join(meant)}: say which.")
+        return number  # the daemon knows whether it was answered already
     if not waiting:
         raise HubError(Code.NOT_FOUND, "Nothing waits for an answer.", hint="See: hub status")
     if len(waiting) > 1:
         raise HubError(Code.USAGE, f"{len(waiting)} requests wait: say which.\n{listed(waiting)}")
-    number: str = waiting[0]["id"]
-    return number
+    return str(waiting[0]["id"])
 
 
 def listed(waiting: list[dict[str, Any]]) -> str:
@@ -87,5 +93,5 @@ def picture(approval: dict[str, Any]) -> str:
     lines = [f"{approval['id']}  {mark}  {approval['provider']}  {approval['action']}"]
     lines.append(f"  {approval['reason']}")
     if approval["expiresAt"]:
-        lines.append(f"  denied at {approval['expiresAt']}, unless it is answered before")
+        lines.append(f"  denied at {Clock().at(approval['expiresAt'])}, unless it is answered before")
     return "\n".join(lines)

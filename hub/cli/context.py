@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from hub.cli import completing
 from hub.client.quick import Api, find
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ json_option: Callable[[F], F] = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on stdout."
 )
 
-session_argument: Callable[[F], F] = click.argument("session", default="", metavar="[SESSION]")
+session_argument: Callable[[F], F] = click.argument(
+    "session", default="", metavar="[SESSION]", shell_complete=completing.sessions
+)
 """Whose id may be shortened, as long as no other begins so; see `which`."""
 
 trust_option: Callable[[F], F] = click.option(

@@ -84,13 +84,15 @@ def _repository(root: Path) -> None:
 
 async def _show(root: Path, as_json: bool) -> int:  # noqa: FBT001  # trio.run passes by place
     from hub.cli.join import daemon_for
-    from hub.cli.watch import ask, exit_status, watch
+    from hub.cli.outcome import exit_status
+    from hub.cli.watch import ask, watch
 
     async with daemon_for(root, None, quiet=True) as joined:
         if not as_json:
             click.echo(click.style(f"task: {TASK}", bold=True), err=True)
         started = await joined.start_session({"task": TASK, "verify": [VERIFY]})
         status = await watch(joined.api, started["sessionId"], 0, quiet=as_json)
+        assert status is not None  # noqa: S101  # no key is read, so nobody can leave it at work
         diff: dict[str, Any] = await ask(joined.api, "/api/session/diff")
         history: list[dict[str, Any]] = await ask(joined.api, "/api/history")
     if as_json:
@@ -102,8 +104,8 @@ async def _show(root: Path, as_json: bool) -> int:  # noqa: FBT001  # trio.run p
 
 def _tell(status: dict[str, Any], diff: dict[str, Any], history: list[dict[str, Any]]) -> None:
     from hub.cli.diff import coloured
+    from hub.cli.outcome import ending
     from hub.cli.timeline import handoffs
-    from hub.cli.watch import ending
 
     click.echo("\n" + coloured(diff["diff"]))
     click.echo("\n".join(handoffs(history)))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from hub import __version__
 from hub.cli.base import Group
@@ -21,6 +22,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("hub.cli.run", "Run a task: start an agent and watch it to its end."),
     "demo": ("hub.cli.demo", "Show a whole handoff between two scripted agents; needs nothing."),
     "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
+    "tui": ("hub.cli.tui", "Sessions, quota, handoffs and approvals on one screen."),
+    "open": ("hub.cli.open", "Open the daemon's page in your browser, and say its address."),
     "status": ("hub.cli.status", "What the session does now."),
     "logs": ("hub.cli.logs", "The event log."),
     "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
@@ -31,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "install": ("hub.cli.providers", "Install an agent by its maker's own command."),
     "account": ("hub.cli.account", "The logins of the agents: list, add, switch, log in, remove."),
     "key": ("hub.cli.key", "Keys for agents that work with one."),
+    "attach": ("hub.cli.attach", "Come back to a session that works, and answer it in place."),
     "ls": ("hub.cli.sessions", "Every session, who needs you first."),
     "handoff": ("hub.cli.control", "Hand the work to the next agent now."),
     "pause": ("hub.cli.control", "Hold the agent at the next event."),
@@ -41,6 +45,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "deny": ("hub.cli.approvals", "Refuse what waits; the agent is told and goes on."),
     "stop": ("hub.cli.control", "End the session in order, snapshot included."),
     "diff": ("hub.cli.diff", "What the session has changed."),
+    "take": ("hub.cli.result", "Take what a session has made: one commit of yours on the current branch."),
+    "pr": ("hub.cli.pr", "Push it as one commit on a branch of its own, and open a pull request."),
+    "discard": ("hub.cli.result", "Let a session's work go: its worktree and its branch."),
+    "clean": ("hub.cli.result", "The same for every session whose work you have taken."),
     "pipeline": ("hub.cli.pipeline", "Several tasks that build on each other: check, run, show them."),
     "graph": ("hub.cli.graph", "What is known of the code, and of what agents did: index, search, show."),
     "history": ("hub.cli.history", "The audit timeline and the snapshots."),
@@ -52,10 +60,21 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
     "trust": ("hub.cli.trust", "Show what this project would run, send or open, and say that you trust it."),
+    "service": ("hub.cli.service", "The daemon of this project as a service that starts when you log in."),
+    "config": (
+        "hub.cli.config",
+        "The settings: what is in force and why, and changes that keep your comments.",
+    ),
+    "completion": (
+        "hub.cli.completion",
+        "Print what completes hub's commands in a shell, or write it to where your shell looks.",
+    ),
+    "help": ("hub.cli.help", "Show how a command is used; the same as its --help."),
+    "version": ("hub.cli.help", "Show which hub this is, and what it runs on."),
     "init": ("hub.cli.init", "Write a commented hub.toml."),
     "doctor": ("hub.cli.doctor", "Look for what keeps hub from working."),
 }
-"""Name -> module and one line of help. The function has the command's name."""
+"""Name -> module and one line of help. The function has the command's name; `_` behind it where Python has one like it."""
 
 
 class LazyGroup(Group):
@@ -70,8 +89,18 @@ class LazyGroup(Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(COMMANDS[cmd_name][0])
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in ("help", "open") else cmd_name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, without importing one; before them their group's options."""
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        begun = [
+            CompletionItem(name, help=line)
+            for name, (_, line) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return options + begun
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

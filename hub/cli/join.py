@@ -19,6 +19,7 @@ import click
 import trio
 
 from hub.cli.context import which
+from hub.cli.keys import restore
 from hub.cli.report import report_failures
 from hub.cli.serve import order_for
 from hub.client.place import root_of, told_by
@@ -56,6 +57,8 @@ class Joined:
     """Whether anything was started here."""
     own: bool = False
     """Whether the daemon is of this process."""
+    left: bool = False
+    """Whether the user has left the session at work: a daemon of our own gives it to the next one."""
 
     @property
     def api(self) -> Api:
@@ -140,9 +143,9 @@ async def daemon_for(
         gate: The project's door, where its user was asked at it already.
     """
     async with _listening() as joined:
-        running = await trio.to_thread.run_sync(_running, project, port)
-        if running is not None:
-            yield joined.found(running, _BESIDE)
+        there = await trio.to_thread.run_sync(running, project, port)
+        if there is not None:
+            yield joined.found(there, _BESIDE)
             return
         alone()
         async with _serving(project, port, quiet=quiet, gate=gate) as daemon:
@@ -150,7 +153,10 @@ async def daemon_for(
                 joined.found(_own(project, daemon), _GOES_ON).own = True
                 await joined.end_of_old()
                 yield joined
-                await joined.others_end()
+                if joined.left:
+                    daemon.request_stop(detach=True)
+                else:
+                    await joined.others_end()
             except HubError as error:
                 # Nobody asked for an end of the sessions that this daemon found: they stay for the next one.
                 daemon.request_stop(detach=not joined.begun)
@@ -209,6 +215,7 @@ async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> N
         async with trio.open_nursery() as nursery:
             async for number in signals:
                 if joined.leaving.is_set():
+                    restore()
                     click.echo(joined.farewell, err=True)
                     os._exit(128 + number)
                 joined.leaving.set()
@@ -216,7 +223,7 @@ async def _on_signal(joined: Joined, *, task_status: trio.TaskStatus[None]) -> N
                 nursery.start_soon(joined.stop_session)
 
 
-def _running(project: Path, port: int | None) -> Api | None:
+def running(project: Path, port: int | None) -> Api | None:
     """The daemon that answers for this very project, or None.
 
     A port alone is not enough to join: what listens there may serve another project.

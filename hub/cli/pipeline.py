@@ -63,7 +63,7 @@ def validate(ctx: click.Context, *, file: str, as_json: bool) -> None:
 
 def _valid(body: dict[str, Any]) -> str:
     rows = [f"{item['name']}: {counted(item['nodes'], 'node')}, valid" for item in body["pipelines"]]
-    return "\n".join(rows) or "there is no pipeline; see [[pipelines]] in the README"
+    return "\n".join(rows) or "there is no pipeline; see docs/pipelines.md"
 
 
 def _of_file(file: str) -> tuple[Any, ...]:
@@ -222,7 +222,7 @@ def _pictures(chosen: Any) -> str:
             for node in item["nodes"]
         ]
         blocks.append(click.style(item["name"], bold=True) + state + "\n" + picture({"nodes": nodes}))
-    return "\n\n".join(blocks) or "there is no pipeline; see [[pipelines]] in the README"
+    return "\n\n".join(blocks) or "there is no pipeline; see docs/pipelines.md"
 
 
 def picture(run: dict[str, Any]) -> str:

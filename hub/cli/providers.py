@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from hub.cli import completing
 from hub.cli.context import json_option, show
 from hub.cli.table import instant, table
 
@@ -65,7 +66,7 @@ def _state(entry: dict[str, Any]) -> tuple[str, str | None, str]:
 
 
 @click.command()
-@click.argument("provider")
+@click.argument("provider", shell_complete=completing.providers)
 @json_option
 @click.pass_context
 def install(ctx: click.Context, *, provider: str, as_json: bool) -> None:

@@ -1,11 +1,12 @@
 """`hub run`: start a task and watch it to its end, with a daemon of its own where none runs.
 
-Owns: what is asked of the daemon, and the order of starting, watching and telling the end.
+Owns: what is asked of the daemon, and the order of starting, watching and telling the end; leaving a session at work.
 Must not: carry the session itself.
 """
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,15 @@ from typing import Any
 import click
 
 from hub.cli.context import json_option, project_dir, trust_option
+from hub.cli.task import task_of
 from hub.cli.trusting import insist_on_trust
-from hub.errors import Code, HubError
 from hub.io.trust import Gate
 
 
 @click.command()
-@click.argument("task")
+@click.argument("task", default="")
+@click.option("--file", default="", metavar="FILE", help="Read the task from a file; - is standard input.")
+@click.option("--detach", "-d", is_flag=True, help="Do not stay: a daemon in the background carries it.")
 @click.option("--provider", default="", help="Who starts; default: the first of the chain.")
 @click.option("--profile", default="", help="A profile of hub.toml.")
 @click.option("--kind", default="", help="What kind of task it is: chooses the first profile for it.")
@@ -38,25 +41,71 @@ from hub.io.trust import Gate
 )
 @click.option("--queue", is_flag=True, help="Wait for its turn where other sessions have every place.")
 @click.option("--quiet", "-q", is_flag=True, help="Only the end.")
+@click.option("--verbose", "-v", is_flag=True, help="Also each state of a handoff, and every reading.")
 @trust_option
 @json_option
 @click.pass_context
-def run(ctx: click.Context, /, *, as_json: bool, quiet: bool, once: bool, **options: Any) -> int:
+def run(
+    ctx: click.Context,
+    /,
+    *,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    once: bool,
+    detach: bool,
+    file: str,
+    **options: Any,
+) -> int:
     """Run a task: an agent works in its own worktree, and the next one goes on when it hits its limit.
 
+    TASK may be - for standard input; without it your editor opens. On a terminal single keys answer and steer: ? lists them.
     Ctrl-C once ends the session in order, with a snapshot; twice leaves at once.
 
     Example: hub run --verify "make test" "Add --json to the list command"
     """
     import trio
 
-    if not options["task"].strip():
-        raise HubError(Code.USAGE, "The task is empty.", hint='Say what is to be done: hub run "..."')
-    project = project_dir(ctx)
+    options["task"] = task_of(options["task"], file)
+    project, port = project_dir(ctx), ctx.obj["port"]
     gate = insist_on_trust(project, once=once, as_json=as_json)
     body = request(project, options, gate)
-    begin = partial(_run, project, ctx.obj["port"], body, gate, quiet=quiet, as_json=as_json)
+    if detach:
+        return _leave(project, port, body, gate, as_json=as_json)
+    begin = partial(_run, project, port, body, gate, quiet=quiet, verbose=verbose, as_json=as_json)
     return trio.run(begin)
+
+
+def _leave(project: Path, port: int | None, body: dict[str, Any], gate: Gate, *, as_json: bool) -> int:
+    """Start it and go: what it needs from here on its daemon has."""
+    from hub.cli import background
+    from hub.cli.join import START_TIMEOUT
+
+    api, fresh = background.daemon(project, port, trusted=bool(gate.said))
+    started = api.within(START_TIMEOUT).post("/api/run", body)
+    if as_json:
+        click.echo(json.dumps(started, ensure_ascii=False))
+        return 0
+    if fresh:
+        click.echo(f"a daemon serves {project} in the background, on {api.url}", err=True)
+    click.echo(_begun(started), err=True)
+    click.echo("\n".join(next_commands(started["sessionId"])))
+    return 0
+
+
+def next_commands(session_id: str) -> list[str]:
+    """What can be done with a session that nobody watches."""
+    return [
+        f"watch it:  hub attach {session_id}",
+        f"its work:  hub diff {session_id}",
+        f"end it:    hub stop {session_id}",
+        "all:       hub ls",
+    ]
+
+
+def _begun(started: dict[str, Any]) -> str:
+    turn = f", waits for its turn as number {started['position']}" if started["position"] else ""
+    return f"session {started['sessionId']} on {started['branch']}{turn}"
 
 
 def request(project: Path, options: dict[str, Any], gate: Gate | None = None) -> dict[str, Any]:
@@ -87,11 +136,20 @@ def request(project: Path, options: dict[str, Any], gate: Gate | None = None) ->
 
 
 async def _run(
-    project: Path, port: int | None, body: dict[str, Any], gate: Gate, *, quiet: bool, as_json: bool
+    project: Path,
+    port: int | None,
+    body: dict[str, Any],
+    gate: Gate,
+    *,
+    quiet: bool,
+    verbose: bool,
+    as_json: bool,
 ) -> int:
+    from hub.cli import background
     from hub.cli.beforehand import config_of, insist_on_agent
     from hub.cli.join import daemon_for
-    from hub.cli.watch import last_event, outcome, watch
+    from hub.cli.outcome import outcome
+    from hub.cli.watch import last_event, watch
 
     def somebody() -> None:
         insist_on_agent(config_of(project, gate=gate), body.get("provider", ""))
@@ -99,8 +157,14 @@ async def _run(
     async with daemon_for(project, port, quiet=quiet, alone=somebody, gate=gate) as joined:
         since = await last_event(joined.api)
         started = await joined.start_session(body)
+        session_id = started["sessionId"]
         if not quiet:
-            turn = f", waits for its turn as number {started['position']}" if started["position"] else ""
-            click.echo(f"session {started['sessionId']} on {started['branch']}{turn}", err=True)
-        status = await watch(joined.api, started["sessionId"], since, quiet=quiet)
+            click.echo(_begun(started), err=True)
+        status = await watch(joined.api, session_id, since, quiet=quiet, verbose=verbose, keys=not as_json)
+        joined.left = status is None
+    if status is None:
+        if joined.own:
+            background.daemon(project, port, trusted=bool(gate.said))
+        click.echo("left at work\n" + "\n".join(next_commands(session_id)))
+        return 0
     return outcome(status, project, as_json=as_json)

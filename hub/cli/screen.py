@@ -27,7 +27,7 @@ _STRANGE = ("? ", "white")
 _WINDOWS = {"five_hour": "5-hour", "seven_day": "7-day", "thirty_day": "30-day"}
 _WINDOW = re.compile(rf"\b({'|'.join(_WINDOWS)})\b")
 _INSTANT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
-_WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
+WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
 """The session's folder in front of a path, which every path of an agent's begins with."""
 _FIRST = "RUNNING"
 _WIDTH = 160
@@ -130,7 +130,7 @@ def _words(record: dict[str, Any], meta: dict[str, Any], *, whole: bool = False)
         case "handoff":
             return for_people(text)
         case "tool_use" | "tool_result":
-            return _WORKTREE.sub("", text)
+            return WORKTREE.sub("", text)
         case "error" if meta.get("hint") and not whole:
             return text.partition("\n")[
                 0

@@ -69,6 +69,7 @@ def order_for(
         read,
         config.server.host,
         listen,
+        elsewhere=config.server.port is None,
         detach=detach,
         on_event=on_event,
         clock=time.time,

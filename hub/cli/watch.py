@@ -1,99 +1,82 @@
-"""Watching one session to its end: what `run` and `demo` show.
+"""Watching sessions while they work: what `run`, `attach`, `demo` and `pipeline run` show.
 
-Owns: the live view, and the summary with the next steps.
-Must not: know whether the daemon runs in this process.
+Owns: the way from the log's records to a view, the keys that are read meanwhile, and the wait for a daemon that is gone.
+Must not: know whether the daemon runs in this process, or how anything looks.
 """
 
 from __future__ import annotations
 
-import json
+import math
+import os
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
 
+import attrs
 import click
 import trio
 
-from hub.cli.screen import HANG, Screen, block
-from hub.cli.taking import see_and_take
+from hub.cli import plain
+from hub.cli.conversation import Conversation, Item, Told
 from hub.cli.width import columns, hung
 from hub.client.live import Link, follow
 from hub.client.quick import Api
-from hub.errors import RULES, Code, HubError
+from hub.errors import Code, HubError
 
 PATIENCE = 120.0
-"""Seconds to look for a daemon that has gone: as long as an agent waits for the next one."""
+"""Seconds to look for a daemon that has gone, where nobody looks on: as long as an agent waits for the next one."""
+_HANG = 4
+
+Record = dict[str, Any]
+
+
+class View(Protocol):
+    """Where a conversation is shown."""
+
+    def show(self, items: Iterable[Item]) -> None:
+        """Add to what was said."""
+
+    def waiting(self, note: str) -> None:
+        """Say what keeps everything from going on; "" = nothing does."""
+
+
+class Plain:
+    """Plain lines on standard error."""
+
+    def show(self, items: Iterable[Item]) -> None:
+        """Each item's lines."""
+        width = columns(sys.stderr)
+        for item in items:
+            for line in plain.lines(item):
+                click.echo(hung(line, width, _HANG), err=True)
+
+    def waiting(self, note: str) -> None:
+        """On a line of its own."""
+        click.echo(note or "the daemon is back; going on", err=True)
+
+
+class Silent:
+    """Nothing is shown."""
+
+    def show(self, items: Iterable[Item]) -> None:
+        """Nobody looks."""
+
+    def waiting(self, note: str) -> None:
+        """Nobody looks."""
+
+
+@attrs.frozen
+class Seen:
+    """How the watching ended."""
+
+    detached: bool = False
+    """Whether the user left and the session works on."""
 
 
 async def ask(api: Api, path: str) -> Any:
     """One GET, off the event loop."""
     return await trio.to_thread.run_sync(api.get, path, abandon_on_cancel=True)
-
-
-async def watch(api: Api, session_id: str, since: int, *, quiet: bool = False) -> dict[str, Any]:
-    """Show events until the session has ended; returns the last status."""
-    await watch_until(api, since, lambda meta: _ends(meta, session_id), quiet=quiet, only=session_id)
-    try:
-        status: dict[str, Any] = await ask(api, f"/api/status?sessionId={session_id}")
-    except HubError as error:
-        if error.code is not Code.NOT_FOUND:
-            raise
-        raise HubError(Code.INTERRUPTED, "The session was taken out of the queue and never began.") from None
-    return status
-
-
-async def watch_until(
-    api: Api,
-    since: int,
-    ends: Callable[[dict[str, Any]], bool],
-    *,
-    quiet: bool = False,
-    only: str = "",
-) -> None:
-    """Show events up to the first whose `meta` is the end; `only`: of this session, and those of none."""
-
-    def link(now: Link) -> None:
-        if now is Link.LOST and not quiet:
-            click.echo("the daemon is gone; the agent works on. Start it again: hub daemon", err=True)
-
-    screen = Screen()
-    async with follow(
-        api.port, since, patience=PATIENCE, notify=link, socket=api.socket, headers=api.headers
-    ) as batches:
-        async for batch in batches:
-            if not quiet:
-                shown = [
-                    one for one in batch if one.get("meta", {}).get("sessionId", only) == only or not only
-                ]
-                show_batch(shown, screen)
-            if any(ends(record.get("meta", {})) for record in batch):
-                break
-
-
-def show_batch(batch: list[dict[str, Any]], screen: Screen) -> None:
-    """Records on standard error; a question of the agent's with the way to answer it.
-
-    Other agents of the machine, which the daemon tells of in between, are not the session's: `hub logs` has them.
-    """
-    width = columns(sys.stderr)
-    for record in batch:
-        if screen.shows(record) and "detected" not in record.get("meta", {}):
-            click.echo("\n".join(hung(line, width, HANG) for line in block(record)), err=True)
-        if how := how_to_answer(record.get("meta", {})):
-            click.echo(click.style(f"answer it from another terminal: {how}", bold=True), err=True)
-
-
-def how_to_answer(meta: dict[str, Any]) -> str:
-    """The command that answers what an event asks; "" when it asks nothing."""
-    if meta.get("needsApproval"):
-        number = meta["approvalId"]
-        return f'hub approve {number}   or: hub deny {number} --note "..."'
-    return 'hub reply "..."' if meta.get("needsInput") else ""
-
-
-def _ends(meta: dict[str, Any], session_id: str) -> bool:
-    return bool(meta.get("ended")) and meta.get("sessionId") == session_id
 
 
 async def last_event(api: Api) -> int:
@@ -104,45 +87,189 @@ async def last_event(api: Api) -> int:
     return newest
 
 
-def outcome(status: dict[str, Any], root: Path, *, as_json: bool) -> int:
-    """Say how it ended and what to do next in the project at `root`; returns the exit status."""
-    click.echo(json.dumps(status, ensure_ascii=False) if as_json else summary(status, root))
-    return exit_status(status)
+async def watch(
+    api: Api,
+    session_id: str,
+    since: int,
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+    keys: bool = False,
+    seen: Sequence[Record] = (),
+    ended: bool = False,
+) -> dict[str, Any] | None:
+    """Show a session until it has ended, and return its last status; None where the user has left it at work.
+
+    Args:
+        api: The way to its daemon.
+        session_id: Which one.
+        since: Show what comes after this record.
+        quiet: Whether nothing is shown.
+        verbose: Whether handoffs are shown state by state.
+        keys: Whether single keys are read, where there is a terminal for it.
+        seen: The session's earlier records: what they left behind is known, the newest of them are shown.
+        ended: Whether it was over before.
+    """
+    known = Conversation(verbose=verbose)
+    watching = Watching(api, known, quiet=quiet, only=session_id, keys=keys and not ended)
+    left = await watching.until(since, lambda meta: _ends(meta, session_id), seen, at_once=ended)
+    if left.detached:
+        return None
+    try:
+        status: dict[str, Any] = await ask(watching.api, f"/api/status?sessionId={session_id}")
+    except HubError as error:
+        if error.code is not Code.NOT_FOUND:
+            raise
+        raise HubError(Code.INTERRUPTED, "The session was taken out of the queue and never began.") from None
+    return status
 
 
-def exit_status(status: dict[str, Any]) -> int:
-    """0 for a completed session, the error's own for a failed one, 130 for one the user stopped."""
-    if status["sessionState"] == "completed":
-        return 0
-    if status["sessionState"] == "stopped":
-        return RULES[Code.INTERRUPTED].exit
-    error = status.get("error")
-    return RULES[Code(error["code"])].exit if error else 1
+async def watch_until(
+    api: Api, since: int, ends: Callable[[dict[str, Any]], bool], *, quiet: bool = False
+) -> None:
+    """Show all sessions up to the first record whose `meta` is the end."""
+    await Watching(api, Conversation(ends_told=True), quiet=quiet).until(since, ends)
 
 
-def summary(status: dict[str, Any], root: Path) -> str:
-    """How it ended and what to do next; with git alone, since the daemon may have ended with the session."""
-    return "\n".join([*ending(status), *see_and_take(root, status["sessionId"], [status["branch"]])])
+def _ends(meta: dict[str, Any], session_id: str) -> bool:
+    return bool(meta.get("ended")) and meta.get("sessionId") == session_id
 
 
-def ending(status: dict[str, Any]) -> list[str]:
-    """How it ended, in a few lines."""
-    state, verified = status["sessionState"], status["verified"]
-    words, colour = {
-        "completed": ("done, and the acceptance commands say so", "green")
-        if verified
-        else ("done, not verified", "yellow"),
-        "failed": ("failed; every byte is on the branch", "red"),
-        "stopped": ("stopped; every byte is on the branch", "yellow"),
-    }[state]
-    lines = ["", click.style(words, fg=colour, bold=True)]
-    if handoffs := status["handoffsDone"]:
-        scores = ", ".join(f"{score:g}" for score in status["hfsHistory"])
-        lines.append(f"{handoffs} handoff{'s' if handoffs > 1 else ''}, fidelity {scores} of 100")
-    if withheld := status.get("withheld"):
-        lines.append(f"not on the branch: {', '.join(withheld)}; it stays in {status['worktree']}")
-    if error := status.get("error"):
-        lines += [f"{error['code']}: {error['detail'].rstrip()}", f"next: {error['hint']}"]
-    if state == "completed" and not verified:
-        lines.append('no acceptance command is configured: hub run --verify "make test" "..."')
-    return lines
+@attrs.define
+class Watching:
+    """One look at a daemon's log, over its restarts.
+
+    Attributes:
+        api: The way to the daemon that is there now.
+        known: What is known of what is watched.
+        quiet: Whether nothing is shown.
+        only: Of this session, and what is of none; "" = everything.
+        keys: Whether keys are read.
+    """
+
+    api: Api
+    known: Conversation
+    quiet: bool = False
+    only: str = ""
+    keys: bool = False
+    _view: View = attrs.field(factory=Silent)
+    _lost: bool = False
+    _answers: bool = False
+    """Whether keys answer."""
+
+    async def until(
+        self,
+        since: int,
+        ends: Callable[[dict[str, Any]], bool],
+        seen: Sequence[Record] = (),
+        *,
+        at_once: bool = False,
+    ) -> Seen:
+        """Show what comes, up to the end or until the user leaves."""
+        async with self._shown() as detached:
+            self._recall(seen)
+            if at_once:
+                return Seen()
+            with trio.CancelScope() as scope:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(_cancels, detached, scope)
+                    await self._follow(since, ends)
+                    nursery.cancel_scope.cancel(reason="the end was seen")
+            if not detached.is_set():
+                self._view.show(self.known.rest())
+            return Seen(detached.is_set())
+
+    async def _follow(self, since: int, ends: Callable[[dict[str, Any]], bool]) -> None:
+        patience = math.inf if on_terminal() and not self.quiet else PATIENCE
+        async with follow(
+            self.api.port,
+            since,
+            patience=patience,
+            notify=self._link,
+            socket=self.api.socket,
+            headers=self.api.headers,
+            again=self._again,
+        ) as batches:
+            async for batch in batches:
+                for record in batch:
+                    meta = record.get("meta", {})
+                    if not self.only or meta.get("sessionId", self.only) == self.only:
+                        self._view.show(self.known.take(record))
+                        self._hint(meta)
+                if any(ends(record.get("meta", {})) for record in batch):
+                    return
+
+    def _again(self) -> Api:
+        """The way to the project's daemon, as it says of itself now: another one may have another port."""
+        self.api = self.api.again()
+        return self.api
+
+    def _link(self, now: Link) -> None:
+        if now is Link.LOST:
+            self._view.waiting("the daemon is gone; the agent works on. Start it again: hub daemon")
+        elif self._lost:
+            self._view.waiting("")
+        self._lost = now is Link.LOST
+
+    def _recall(self, seen: Sequence[Record]) -> None:
+        """Take what was before, and show the newest of it."""
+        items = [item for record in seen for item in self.known.take(record)]
+        if len(items) > _RECALLED:
+            self._view.show([Told(f"... {len(items) - _RECALLED} earlier: hub logs", "dim")])
+        self._view.show(items[-_RECALLED:])
+        for ask in self.known.asks:
+            self._hint(
+                {"needsApproval": ask.approval, "approvalId": ask.approval, "needsInput": not ask.approval}
+            )
+
+    def _hint(self, meta: dict[str, Any]) -> None:
+        """Where no key answers a question, the command that does."""
+        how = how_to_answer(meta)
+        if how and not self._answers:
+            self._view.show([Told(f"answer it from another terminal: {how}", "warn")])
+
+    @asynccontextmanager
+    async def _shown(self) -> AsyncIterator[trio.Event]:
+        """A view for as long as the block lasts, with its keys; answers what is set when the user leaves."""
+        detached = trio.Event()
+        if self.quiet:
+            yield detached
+        elif not can_draw():
+            self._view = Plain()
+            yield detached
+        else:
+            from hub.cli.cockpit import Cockpit
+
+            self._answers = self.known.answers = self.keys and sys.stdin.isatty()
+            cockpit = Cockpit(self.known, lambda: self.api, self.only, detached)
+            self._view = cockpit
+            async with cockpit.open(keys=self._answers):
+                yield detached
+
+
+_RECALLED = 20
+"""Earlier items that are shown to whoever comes back."""
+
+
+def how_to_answer(meta: dict[str, Any]) -> str:
+    """The command that answers what an event asks; "" when it asks nothing."""
+    if meta.get("needsApproval"):
+        number = meta["approvalId"]
+        return f'hub approve {number}   or: hub deny {number} --note "..."'
+    return 'hub reply "..."' if meta.get("needsInput") else ""
+
+
+async def _cancels(event: trio.Event, scope: trio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel(reason="the user has left")
+
+
+def on_terminal() -> bool:
+    """Whether somebody looks on."""
+    return sys.stderr.isatty()
+
+
+def can_draw() -> bool:
+    """Whether the terminal can do more than plain lines."""
+    utf = (sys.stderr.encoding or "").lower().replace("-", "") == "utf8"
+    return on_terminal() and utf and os.environ.get("TERM", "") not in ("", "dumb", "unknown")

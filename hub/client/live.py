@@ -26,7 +26,7 @@ from trio_websocket import (
     wrap_client_stream,
 )
 
-from hub.client.quick import error_of, not_running
+from hub.client.quick import Api, error_of, not_running
 from hub.client.whose import insist_own
 from hub.errors import Code, HubError
 
@@ -83,6 +83,7 @@ async def follow(
     notify: Callable[[Link], None] | None = None,
     socket: str = "",
     headers: Mapping[str, str] | None = None,
+    again: Callable[[], Api] | None = None,
 ) -> AsyncIterator[Batches]:
     """The event log in batches, for as long as the context is open.
 
@@ -97,11 +98,12 @@ async def follow(
         notify: Told when the connection is up and when it is lost.
         socket: The path of the daemon's unix socket, which is then used instead of the port.
         headers: What opens the door; see `Api.headers`.
+        again: Where to look for a daemon that was lost; None = where it was.
     """
     send, receive = trio.open_memory_channel[list[JsonObject]](0)
     batches = Batches(receive)
     door = _Door(port, socket, headers or {})
-    follower = _Follower(door, since, patience, notify or (lambda _: None), send)
+    follower = _Follower(door, since, patience, notify or (lambda _: None), send, again)
 
     async def pump() -> None:
         with send:
@@ -155,6 +157,7 @@ class _Follower:
     patience: float
     notify: Callable[[Link], None]
     send: trio.MemorySendChannel[list[JsonObject]]
+    again: Callable[[], Api] | None = None
     connected_at: float = attrs.field(factory=trio.current_time)
     delay: float = FIRST_DELAY
 
@@ -167,6 +170,9 @@ class _Follower:
                 self._lost(error)
             await trio.sleep(self.delay)
             self.delay = min(self.delay * 2, MAX_DELAY)
+            if self.again is not None:
+                there = self.again()
+                self.door = _Door(there.port, there.socket, there.headers)
 
     async def _take(self, socket: WebSocketConnection) -> None:
         self.delay = 0

@@ -30,6 +30,8 @@ class Told:
     """Whether it wants the token."""
     token: str = ""
     """The one that it made itself, for the kernel does not tell it whose a connection is; "" = there is none."""
+    pid: int = 0
+    """Its process; 0 = it does not say."""
 
 
 def root_of(directory: Path) -> Path | None:
@@ -54,12 +56,13 @@ def told_by(root: Path) -> Told:
         return Told()
     if not isinstance(found, dict):
         return Told()
-    socket, token = found.get("socket"), found.get("token")
+    socket, token, pid = found.get("socket"), found.get("token"), found.get("pid")
     return Told(
         port_number(found.get("port")),
         socket if isinstance(socket, str) else "",
         found.get("guarded") is True,
         token if isinstance(token, str) else "",
+        pid if type(pid) is int else 0,
     )
 
 

@@ -69,6 +69,14 @@ class Api:
         """The same daemon with another patience."""
         return type(self)(self.port, timeout, socket=self.socket, token=self._token, project=self._project)
 
+    def again(self) -> Api:
+        """The way to the project's daemon as it tells of itself now: the next one may listen elsewhere."""
+        told = told_by(self._project) if self._project is not None else Told()
+        if told.port is None:
+            return self
+        token = told.token or self._token or (token_for(os.environ) if told.guarded else "")
+        return type(self)(told.port, self._timeout, socket=told.socket, token=token, project=self._project)
+
     def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
         """The JSON of a resource."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None)

@@ -124,6 +124,8 @@ class Approval:
     decided_ms: int = 0
     told: bool = False
     """Whether the decision is on the audit log: nobody hears of it before."""
+    always: str = ""
+    """The scope in which the user's yes goes on holding, for the rest of the session; "" = it holds once."""
 
     @property
     def id(self) -> str:
@@ -221,6 +223,42 @@ _HOW = {
 }
 
 
+def scope(request: Request) -> str:
+    """What a yes for the rest of the session covers: the same tool on the very same command or path, and nothing else.
+
+    "" where that cannot be said: there is more than is told, or nothing tells two uses of the tool apart.
+    """
+    if request.kind is not Action.TOOL or not request.subject or request.context.get("unseen"):
+        return ""
+    if len(request.subject) >= MAX_SUBJECT:
+        return ""
+    paths = request.context.get("paths") or []
+    words = [request.tool, request.subject, str(request.context.get("cwd", "")), *map(str, paths)]
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()
+
+
+def lasting(approval: Approval) -> Approval:
+    """The same, with a yes that holds for the rest of the session.
+
+    Raises:
+        HubError: `invalid`; what it would cover cannot be said.
+    """
+    covered = scope(approval.request)
+    if not covered:
+        detail = "This can only be allowed once: it does not say exactly what would be allowed."
+        raise HubError(Code.INVALID, detail, hint=f"Run: hub approve {approval.id}")
+    return attrs.evolve(approval, always=covered)
+
+
+def allowed_before(approvals: Iterable[Approval], request: Request) -> bool:
+    """Whether the user has said yes to this for the rest of its session."""
+    covered = scope(request)
+    return bool(covered) and any(
+        one.always == covered and one.state is State.APPROVED and one.request.session_id == request.session_id
+        for one in approvals
+    )
+
+
 def overdue(approvals: Iterable[Approval], now: float) -> list[Approval]:
     """The pending ones whose time is over."""
     return [one for one in approvals if one.pending and one.expires_ms and one.expires_ms <= now * 1000]
@@ -240,8 +278,8 @@ def spare(approval: Approval) -> Approval:
 
 def history(approval: Approval, request: Request) -> bool:
     """Whether no agent can ask for this decision again, now that `request` is there."""
-    if not approval.told:
-        return False
     mine = approval.request
+    if not approval.told or (approval.always and mine.session_id == request.session_id):
+        return False
     another_run = mine.kind is request.kind is Action.TOOL and mine.dispatch_id != request.dispatch_id
     return another_run or mine.session_id != request.session_id

@@ -80,6 +80,7 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     "providers.*.kind": (Does.RUNS, "adds the agent {1}, which speaks"),
     "providers.*.command": (Does.RUNS, "starts as the agent {1}"),
     "providers.*.displayName": _READS,
+    "providers.*.coAuthor": _READS,
     "providers.*.keyNames": (Does.SENDS, "gives {1} your keys"),
     "providers.*.homeEnv": (Does.SENDS, "tells {1} the place of a login in"),
     "providers.*.baseUrlEnv": (Does.SENDS, "tells {1} an address in"),

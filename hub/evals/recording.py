@@ -114,7 +114,7 @@ def load(labels: Path) -> Recording:
     except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
         missing = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise HubError(
-            Code.INVALID, f"{labels}: {missing}.", hint="Its form is told in README.md, under `hub eval`."
+            Code.INVALID, f"{labels}: {missing}.", hint="Its form is told in docs/golden-suite.md."
         ) from error
 
 

@@ -59,6 +59,8 @@ class ResolveApproval(Call[Resolved]):
     id: str
     approved: bool
     note: str = attrs.field(default="", repr=False)
+    always: bool = False
+    """Whether a yes holds for the rest of the session."""
 
 
 ApprovalsInbox = AskApproval | GetApprovals | ResolveApproval | WithdrawApprovals

@@ -87,6 +87,7 @@ async def serve(
     *,
     host: str = "127.0.0.1",
     port: int = 4748,
+    elsewhere: bool = False,
     origins: Iterable[str] = (),
     token: str = "",
     project: str = "",
@@ -104,6 +105,7 @@ async def serve(
         stop: Set it to end in order.
         host: A loopback address; anything else is refused.
         port: 0 = any free one.
+        elsewhere: Whether any free one will do where `port` is in use.
         origins: Web origins besides its own that may call.
         token: What every request must carry; "" = nothing, where the kernel tells whose a connection is.
         project: The root of the project that is served.
@@ -116,7 +118,7 @@ async def serve(
         HubError: `port_in_use`, or `config_invalid` for an address that is not loopback.
     """
     with ExitStack() as doors:
-        listening = [doors.enter_context(bind(host, port))]
+        listening = [doors.enter_context(_door(host, port, elsewhere=elsewhere))]
         if unix is not None:
             listening.append(doors.enter_context(_unix_door(unix)))
         where = listening[0].getsockname()
@@ -141,6 +143,15 @@ def _unix_door(path: Path) -> Iterator[socket.socket]:
             yield sock
         finally:
             path.unlink(missing_ok=True)
+
+
+def _door(host: str, port: int, *, elsewhere: bool) -> socket.socket:
+    try:
+        return bind(host, port)
+    except HubError as error:
+        if error.code is not Code.PORT_IN_USE or not elsewhere:
+            raise
+        return bind(host, 0)
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -112,6 +112,8 @@ class Approvals(Actor[ApprovalsInbox]):
             verdict = await self._verdict(message.request)
             if verdict is None:
                 return message.answer(Decision(pending=False, approved=True))
+            if verdict.decision == "ask" and record.allowed_before(self._shelf.all(), message.request):
+                verdict = Verdict("allow", reason="the user allowed it for the rest of this session")
             self._keep(record.raised(message.request, verdict, self._clock()), new=True)
         return self.answer_later(message, self._decision(number, patient=message.patient))
 
@@ -138,6 +140,8 @@ class Approvals(Actor[ApprovalsInbox]):
             detail = f"There is no request {message.id}."
             raise HubError(Code.NOT_FOUND, detail, hint="See what waits: hub approvals")
         state = State.APPROVED if message.approved else State.DENIED
+        if message.approved and message.always:
+            found = record.lasting(found)
         self._keep(record.decided(found, state, By.USER, message.note, self._clock()))
         return self.answer_later(message, self._resolved(found.id))
 

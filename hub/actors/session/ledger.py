@@ -168,7 +168,8 @@ class Ledger:
             msg = f"{record.previous} -> {record.state}" + (
                 f" ({reason})" if (reason := record.handoff.reason) else ""
             )
-            await self.say(Tag.HANDOFF, msg, source=key, **data)
+            taker = str(record.handoff.receiver or "")
+            await self.say(Tag.HANDOFF, msg, source=key, **data, receiver=taker)
 
     async def _tell_end(self, record: SessionRecord) -> None:
         key = f"ended:{record.session_id}"

@@ -257,7 +257,9 @@ class Passing:
         )
         same_tree = await self.stillness.same_tree(record, note)
         effect(State.DISPATCHED, "mid")
-        if not self.desk.has_run(record) and not await self.routing.claim(record):
+        if self.desk.has_run(record):
+            await self.routing.hold(record)  # also where the claims were lost, or an older hub made none
+        elif not await self.routing.claim(record):
             await self._next_receiver(record)  # somebody else has the one attempt
             return
         try:

@@ -220,16 +220,19 @@ class Routing:
 
         No account is used by more sessions than it may be, and of all that a half-open breaker could let through, one is.
         """
-        target = Target(*owner(record))
-        most = self.kit.config.account(*owner(record)).concurrency
-        mine = ClaimAccount(record.session_id, record.dispatch_id, target, most)
-        if not await call_until_answered(self.kit.claims, mine):
+        if not await self.hold(record):
             return False
         attempt = BreakerAttempt(*owner(record), record.dispatch_id, record.insisted)
         answer = await call_until_answered(self.kit.breakers, attempt)
         if not answer:
             await self.give_back(record)
         return answer
+
+    async def hold(self, record: SessionRecord) -> bool:
+        """Whether the record's account is this session's, now that it asked for it."""
+        most = self.kit.config.account(*owner(record)).concurrency
+        mine = ClaimAccount(record.session_id, record.dispatch_id, Target(*owner(record)), most)
+        return await call_until_answered(self.kit.claims, mine)
 
     async def ended(self, record: SessionRecord) -> None:
         """The record's dispatch is ended by hub and not by a failure: whether it worked, its breaker has to know."""

@@ -48,4 +48,11 @@ class Starting:
             who = f"{out.provider}/{out.account}" if several else out.provider
             key = f"left-out:{record.session_id}:{out.provider}/{out.account}"
             msg = f"{who} is left out of the chain: {out.reason}. {out.hint}".rstrip()
-            await self.kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=out.hint)
+            more = {"leftOut": who, "named": out.provider in _before(record) or None}
+            await self.kit.ledger.say(Tag.SYSTEM, msg, source=key, hint=out.hint, **more)
+
+
+def _before(record: SessionRecord) -> tuple[str, ...]:
+    """Those whom the user wants before the one that begins: that they are left out changes what happens."""
+    named = record.named
+    return named[: named.index(record.provider)] if record.provider in named else ()

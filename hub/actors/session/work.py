@@ -155,7 +155,9 @@ class Work:
             provider=record.provider,
             account=record.account,
         )
-        if not self.desk.has_run(record) and not await self.routing.claim(record):
+        if self.desk.has_run(record):
+            await self.routing.hold(record)  # also where the claims were lost, or an older hub made none
+        elif not await self.routing.claim(record):
             await self.kit.ledger.update(dispatch_id="")  # somebody else has the one attempt: ask anew
             return
         try:

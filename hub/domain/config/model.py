@@ -18,6 +18,7 @@ from hub.domain.config.values import (
     TABLE,
     TABLES,
     Argv,
+    CoAuthor,
     Commands,
     Count,
     Env,
@@ -114,6 +115,8 @@ class ProviderSettings:
     accounts: Annotated[tuple[Annotated[Account, TABLE], ...], TABLES] = ()
     concurrency: Places = 1
     """How many sessions may use its own login at once, where it has no accounts."""
+    co_author: CoAuthor | None = None
+    """Who it is in the trailer of a commit that its work is taken in; "" = nobody, None = the built-in choice."""
     kind: Annotated[Literal["", "acp"], ONE_OF] = ""
     command: Argv = ()
     """How the agent is started, so that it speaks ACP."""

@@ -2,7 +2,7 @@
 
 Owns: nothing but the question; the oldest is first, as the API answers.
 Must not: decide whether a request may still be answered.
-Tests: tests/hub/web/page/test_approvals.py
+Tests: tests/hub/web/page/test_pages.py
 """
 
 from __future__ import annotations

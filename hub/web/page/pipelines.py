@@ -2,6 +2,7 @@
 
 Owns: which state a node is drawn in.
 Must not: judge a graph; the API says what is wrong with one.
+Tests: tests/hub/web/page/test_pages.py
 """
 
 from __future__ import annotations

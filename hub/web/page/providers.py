@@ -2,6 +2,7 @@
 
 Owns: which answers make one row.
 Must not: know any one provider, or show a key.
+Tests: tests/hub/web/page/test_pages.py
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ ROUTES = (
     post(
         "/api/approvals/{id}",
         "Approve or deny a pending request.",
-        call(lambda body: ResolveApproval(body.id, body.approved, body.note), WRITE),
+        call(lambda body: ResolveApproval(body.id, body.approved, body.note, body.always), WRITE),
         body=Resolution,
         answer=Resolved,
-        codes=frozenset({Code.NOT_FOUND, Code.APPROVAL_RESOLVED}),
+        codes=frozenset({Code.NOT_FOUND, Code.APPROVAL_RESOLVED, Code.INVALID}),
     ),
 )

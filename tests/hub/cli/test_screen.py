@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from hub.cli.screen import Screen, block, gauge, line, shown, whole
 from hub.cli.timeline import handoffs
-from hub.cli.watch import show_batch
 from hub.domain.event import Tag
 
 STATES = ("PAUSING", "SNAPSHOTTED", "ENVELOPE_BUILT", "DISPATCHED", "RESUMING", "RUNNING")
@@ -99,16 +98,6 @@ def test_why_is_said_once_a_handoff():
     second = {"from": "PAUSING", "to": "SNAPSHOTTED"}
     said = plain(record("handoff", "PAUSING -> SNAPSHOTTED (five_hour at 100 %)", **second))
     assert said.endswith("= PAUSING -> SNAPSHOTTED")
-
-
-def test_a_session_is_watched_without_the_machines_other_agents(capsys):
-    """Ambient mode tells of them in the same log; between the lines of a session they looked like hub's own."""
-    show_batch(
-        [record("system", "Codex runs in /elsewhere", detected="codex:1"), record(msg="mine")], Screen()
-    )
-    assert "mine" in capsys.readouterr().err.removesuffix("\n")
-    show_batch([record("system", "Codex runs in /elsewhere", detected="codex:1")], Screen())
-    assert not capsys.readouterr().err
 
 
 def test_the_last_words_are_shown_once():

@@ -217,6 +217,6 @@ def test_every_format_by_its_document_is_told_field_by_field():
 
 
 def test_the_page_names_every_agent_that_is_detected():
-    page = (Path(__file__).parents[3] / "README.md").read_text()
+    page = (Path(__file__).parents[3] / "docs/commands.md").read_text()
     row = next(line for line in page.splitlines() if line.startswith("| `hub detect` |"))
     assert [name for name in stores.DETECTED.values() if name not in row] == []

@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from hub.actors.common.calls import call_until_answered
 from hub.actors.session import views
 from hub.actors.session.queue import Queue, Queued
 from hub.domain.routing import Target
@@ -182,6 +183,22 @@ async def test_a_claim_of_a_session_that_is_over_is_free_after_a_start(three, mo
         assert await live.ask("claims", GetClaims()) == {target: 1}
     async with daemon_of(three, monkeypatch) as live:
         await answered(partial(live.ask, "claims", GetClaims()), lambda found: not found)
+
+
+async def test_what_runs_has_its_account_also_where_no_claim_is_on_record(three, monkeypatch):
+    """An older hub started it, or the record of the claims could not be read: nobody else gets the login meanwhile."""
+    three.configure()
+    async with daemon_of(three, monkeypatch) as live:
+        await live.ask("sessions", StartRun("one"))
+        await live.until(lambda s: s["needsInput"], "the agent asks")
+        (target,) = await live.ask("claims", GetClaims())
+        Places(three.root).claims.unlink()
+        claims = partial(call_until_answered, live.daemon.app.slots.claims.ref, GetClaims())
+        live.kill("claims")
+        await answered(claims, lambda found: not found)
+        live.kill("session")
+        await answered(claims, lambda found: found == {target: 1})
+        assert len(three.starts()) == 1
 
 
 async def test_the_beginning_of_an_id_may_mean_an_order_that_waits_or_a_session(three, monkeypatch):

@@ -39,6 +39,7 @@ retries = 3
 [providers.claude]
 enabled = true
 declaredCap = 100
+coAuthor = "Claude <c@example.com>"
 concurrency = 2
 quotaEndpoint = true
 quotaUrl = "https://quota.example.org"

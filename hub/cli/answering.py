@@ -1,0 +1,218 @@
+"""Answering in place: what the keys do while a session is shown.
+
+Owns: the meaning of each key, the line that is typed, and what is asked of the user just now.
+Must not: draw, read keys, or decide anything the daemon decides.
+
+An approval is answered by a key that was pressed after its whole text was shown; what was typed or pasted before counts
+for nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import trio
+
+from hub.cli.context import which
+from hub.cli.conversation import Conversation, Told
+from hub.cli.keys import Key
+from hub.client.quick import Api
+from hub.domain.text import clean
+from hub.errors import HubError
+
+HELP = (
+    "y yes   n no   a always, for this session   r reply",
+    "p pause or go on   h hand over   d detach: it works on without you",
+    "v more or less detail   Ctrl-C stop in order   ? this",
+)
+_BACK = ("\x7f", "\x08")
+_ENTER = ("\r", "\n")
+_ESCAPE, _KILL, _WORD = "\x1b", "\x15", "\x17"
+_LINES = 200
+"""Lines of a change that are shown before its question; more are counted."""
+
+Say = Callable[[Told], None]
+
+
+@attrs.define
+class Answering:
+    """The keys of one session.
+
+    Args:
+        conversation: What is known of it.
+        api: The way to its daemon, asked for anew each time: the daemon may be another one by now.
+        session_id: Which it is.
+        say: Shows a sentence.
+    """
+
+    conversation: Conversation
+    api: Callable[[], Api]
+    session_id: str
+    say: Say
+    typing: bool = False
+    typed: str = ""
+    shown: str = ""
+    """The approval whose text stands on the screen; "" = none."""
+    detached: trio.Event = attrs.field(factory=trio.Event)
+    _paused: bool = False
+
+    @property
+    def prompt(self) -> tuple[str, str]:
+        """What is asked, and what was typed so far; two empty texts where nothing is."""
+        if self.typing:
+            return "reply (Enter sends, Esc leaves it): ", self.typed
+        if self.shown:
+            return "allow it?  y yes   n no   a always, for this session", ""
+        if any(not ask.approval for ask in self.conversation.asks):
+            return "r reply", ""
+        return "", ""
+
+    async def news(self) -> None:
+        """Show the next request for the user's word whole; begin a reply where the agent has a question."""
+        waiting = [ask.approval for ask in self.conversation.asks if ask.approval]
+        if self.shown and self.shown not in waiting:
+            self.shown = ""
+        if not self.shown and waiting:
+            await self._show(waiting[0])
+        questions = any(not ask.approval for ask in self.conversation.asks)
+        if self.typing and not questions and not self.typed:
+            self.typing = False
+
+    async def _show(self, number: str) -> None:
+        found = await self._ask(lambda api: api.get("/api/approvals"))
+        request = next((one for one in found or () if one["id"] == number), None)
+        if request is None:
+            return
+        for line in picture(request):
+            self.say(line)
+        self.shown = number
+
+    async def keys(self, pressed: list[Key]) -> None:
+        """What was read at once; of several keys only the first can be an answer."""
+        for key in pressed:
+            if self.typing:
+                await self._type(key)
+            elif not key.pasted:
+                await self._press(key.text, alone=len(pressed) == 1)
+
+    async def _press(self, key: str, *, alone: bool) -> None:
+        if key in "yna":
+            if self.shown and alone:
+                await self._resolve(approved=key != "n", always=key == "a")
+            return
+        match key:
+            case "r":
+                self.typing = True
+            case "p":
+                await self._pause()
+            case "h":
+                if await self._post("/api/handoff", {}) is not None:
+                    self.say(Told("a handoff is asked for", "dim"))
+            case "d":
+                self.detached.set()
+            case "v":
+                self.conversation.verbose = not self.conversation.verbose
+                words = "every state and reading is shown" if self.conversation.verbose else "less is shown"
+                self.say(Told(words, "dim"))
+            case "?":
+                self.say(Told("keys", "dim", HELP))
+
+    async def _type(self, key: Key) -> None:
+        if key.pasted:
+            self.typed += clean(key.text)
+        elif key.text in _ENTER:
+            text, self.typed, self.typing = self.typed.strip(), "", False
+            if text and await self._post("/api/session/reply", {"reply": text}) is not None:
+                self.say(Told(f"you: {text}", "good"))
+                self.conversation.asks = [ask for ask in self.conversation.asks if ask.approval]
+        elif key.text == _ESCAPE:
+            self.typed, self.typing = "", False
+        elif key.text in _BACK:
+            self.typed = self.typed[:-1]
+        elif key.text == _KILL:
+            self.typed = ""
+        elif key.text == _WORD:
+            self.typed = self.typed.rstrip().rpartition(" ")[0]
+        elif key.text.isprintable():
+            self.typed += key.text
+
+    async def _resolve(self, *, approved: bool, always: bool = False) -> None:
+        number, self.shown = self.shown, ""
+        body = {"approved": approved, **({"always": True} if always else {})}
+        await self._ask(lambda api: api.post(f"/api/approvals/{number}", body))
+
+    async def _pause(self) -> None:
+        status = await self._ask(lambda api: api.get("/api/status", which(self.session_id)))
+        if status is not None:
+            await self._post("/api/session/pause", {"pause": not status["paused"]})
+
+    async def _post(self, path: str, body: dict[str, Any]) -> Any:
+        return await self._ask(lambda api: api.post(path, {**body, **which(self.session_id)}))
+
+    async def _ask(self, question: Callable[[Api], Any]) -> Any:
+        """The daemon's answer; None where it refuses, which is said."""
+        try:
+            return await trio.to_thread.run_sync(lambda: question(self.api()), abandon_on_cancel=True)
+        except HubError as error:
+            self.say(Told(clean(error.detail), "bad", (f"next: {clean(error.hint)}",) if error.hint else ()))
+            return None
+
+
+def picture(request: dict[str, Any]) -> Iterator[Told]:
+    """The whole of what is to be allowed: the command, or the change line by line."""
+    context = request["context"]
+    command = context.get("command") or ""
+    reason = clean(request["reason"])
+    who = f"{request['provider']} wants to: " if request["kind"] == "tool" else ""
+    grave = "danger! " if request["severity"] == "danger" else ""
+    yield Told(f"{grave}{who}{clean(request['action'])}", "bad" if grave else "warn")
+    if reason and reason not in request["action"]:
+        yield Told("", "note", (reason,))
+    if command and clean(command) not in clean(request["action"]):
+        yield Told("", "note", tuple(clean(command).splitlines()))
+    lines = list(change(context.get("input")))
+    if lines:
+        more = (
+            (f"... and {len(lines) - _LINES} lines more: hub approvals --json",)
+            if len(lines) > _LINES
+            else ()
+        )
+        yield Told("", "note", tuple(lines[:_LINES]) + more)
+    for path in context.get("paths") or ():
+        yield Told("", "note", (clean(str(path)),))
+
+
+_OLD = ("old_string", "oldText", "old_str")
+_NEW = ("new_string", "newText", "new_str")
+_WHOLE = ("content", "contents", "file_text", "patch", "diff", "text")
+
+
+def change(given: Any) -> Iterator[str]:
+    """What a tool is given, for people: a replacement as a diff, a new file as added lines, else member by member."""
+    if isinstance(given, str):
+        yield from clean(given).splitlines()
+        return
+    if not isinstance(given, dict):
+        if given:
+            yield from clean(json.dumps(given, indent=2, ensure_ascii=False)).splitlines()
+        return
+    old, new = _first(given, _OLD), _first(given, _NEW)
+    if old is not None and new is not None:
+        diff = difflib.unified_diff(clean(old).splitlines(), clean(new).splitlines(), lineterm="", n=2)
+        yield from list(diff)[2:]
+    whole = _first(given, _WHOLE)
+    if whole is not None:
+        yield from (f"+{line}" for line in clean(whole).splitlines())
+    for name, value in given.items():
+        if name in (*_OLD, *_NEW, *_WHOLE) and isinstance(value, str):
+            continue
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield from clean(f"{name}: {text}").splitlines()
+
+
+def _first(given: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    return next((given[name] for name in names if isinstance(given.get(name), str)), None)

@@ -1,0 +1,122 @@
+"""`hub attach`: come back to a session that works, and answer it in place.
+
+Owns: which session is meant, and what leaving means: the session works on.
+Must not: start or stop anything unless a key asks for it.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import click
+
+from hub.cli.context import client, json_option, project_dir, session_argument
+from hub.client.quick import Api
+from hub.errors import Code, HubError
+
+_PAGE = 1000
+
+
+@click.command()
+@session_argument
+@click.option("--verbose", "-v", is_flag=True, help="Also each state of a handoff, and every reading.")
+@json_option
+@click.pass_context
+def attach(ctx: click.Context, *, session: str, verbose: bool, as_json: bool) -> int:
+    """Watch a session that works, from what was said last; Ctrl-C or d leaves it at work.
+
+    On a terminal single keys answer and steer it: ? lists them.
+
+    Example: hub attach s-6b04
+    """
+    import trio
+
+    from hub.cli.outcome import outcome
+    from hub.cli.run import next_commands
+
+    api = client(ctx)
+    session_id = meant(api.get("/api/sessions")["sessions"], session)
+    status = trio.run(partial(_watch, api, session_id, verbose=verbose, keys=not as_json, quiet=as_json))
+    if status is None:
+        click.echo("left at work\n" + "\n".join(next_commands(session_id)))
+        return 0
+    return outcome(status, project_dir(ctx), as_json=as_json)
+
+
+def meant(rows: list[dict[str, Any]], given: str) -> str:
+    """The session that is named by its id or the beginning of it; else the only one that works, else the newest.
+
+    Raises:
+        HubError: `not_found`, `which_session`, `no_active_session`.
+    """
+    if given:
+        found = [row["sessionId"] for row in rows if row["sessionId"].startswith(given)]
+        found = [given] if given in found else found
+        if not found:
+            raise HubError(Code.NOT_FOUND, f"Session {given} is not on record.", hint=near(rows, given))
+    else:
+        active = [row["sessionId"] for row in rows if not row["endedAt"]]
+        found = active or [row["sessionId"] for row in rows[-1:]]
+    if not found:
+        raise HubError(Code.NO_ACTIVE_SESSION)
+    if len(found) > 1:
+        raise HubError(Code.WHICH_SESSION, f"Several sessions are meant: {', '.join(found)}.")
+    session_id: str = found[0]
+    return session_id
+
+
+def near(rows: list[dict[str, Any]], given: str) -> str:
+    """The session whose id is like what was given."""
+    import difflib
+
+    close = difflib.get_close_matches(given, [row["sessionId"] for row in rows], 1, 0.5)
+    return f"Did you mean {close[0]}? See all: hub ls" if close else "See which there are: hub ls"
+
+
+async def _watch(
+    api: Api, session_id: str, *, verbose: bool, keys: bool, quiet: bool
+) -> dict[str, Any] | None:
+    """Its last status, once it has ended; None where the user has left."""
+    import trio
+
+    from hub.cli.watch import watch
+
+    seen, last = await trio.to_thread.run_sync(_before, api, session_id)
+    ended = bool(seen) and bool(seen[-1].get("meta", {}).get("ended"))
+    status: dict[str, Any] | None = None
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_leaves, nursery.cancel_scope)
+        status = await watch(
+            api, session_id, last, quiet=quiet, verbose=verbose, keys=keys, seen=seen, ended=ended
+        )
+        nursery.cancel_scope.cancel(reason="watched to its end")
+    return status
+
+
+async def _leaves(scope: Any) -> None:
+    """Ctrl-C and a hang-up leave the session at work."""
+    import trio
+
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        async for _ in signals:
+            scope.cancel(reason="the user has left")
+            return
+
+
+def _before(api: Api, session_id: str) -> tuple[list[dict[str, Any]], int]:
+    """The session's records so far, and the id of the log's last one."""
+    records, last = [], 0
+    for page in _pages(api):
+        records += [one for one in page if one.get("meta", {}).get("sessionId") == session_id]
+        last = page[-1]["id"]
+    return records, last
+
+
+def _pages(api: Api) -> Iterator[list[dict[str, Any]]]:
+    since = 0
+    while page := api.get("/api/events", {"since": since, "limit": _PAGE}):
+        yield page
+        since = page[-1]["id"]

@@ -1,0 +1,91 @@
+"""A daemon in the background: started for whoever does not stay.
+
+Owns: how it is started, and the wait until it answers, or the reason why it does not.
+Must not: start one beside one that runs, or know what it is for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from hub.cli.join import running
+from hub.client.place import root_of, told_by
+from hub.client.quick import Api, find
+from hub.errors import Code, HubError
+from hub.io.places import make_private_dir, state_dir
+
+PATIENCE = 130.0
+"""Seconds for a start: as `hub run` gives its own."""
+_LOOK = 0.05
+_LAST = 64 * 1024
+
+
+def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[Api, bool]:
+    """The project's daemon, and whether it was started for this.
+
+    Args:
+        project: A folder of the project.
+        port: Where it is to listen; None = as configured.
+        trusted: Whether the user has said yes for this time only.
+
+    Raises:
+        HubError: Why it does not start; `timeout`.
+    """
+    there = running(project, port)
+    if there is not None:
+        return there, False
+    root = root_of(project) or project
+    log = _log(root)
+    words = [sys.executable, "-P", "-m", "hub", "--project", str(root), "daemon", "--json"]
+    words += ["--port", str(port)] if port is not None else []
+    words += ["--trust"] if trusted else []
+    with log.open("wb") as out:
+        child = subprocess.Popen(  # noqa: S603  # hub itself
+            words,
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if child.poll() is not None:
+            raise _ended(log)
+        if told_by(root).pid == child.pid:
+            return find(None, root, _without_port()), True
+        time.sleep(_LOOK)
+    raise HubError(Code.TIMEOUT, f"The daemon has not started within {PATIENCE:g} s.", hint=f"See: {log}")
+
+
+def _log(root: Path) -> Path:
+    """What it says goes where no project's files are."""
+    folder = state_dir() / "daemons"
+    make_private_dir(folder)
+    return folder / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}.log"
+
+
+def _ended(log: Path) -> HubError:
+    """Its own error, as it says it with `--json`."""
+    from hub.client.quick import error_of
+
+    text = log.read_bytes()[-_LAST:].decode("utf-8", "replace")
+    for line in reversed(text.splitlines()):
+        try:
+            document = json.loads(line)
+        except ValueError:
+            continue
+        found = error_of(document.get("error")) if isinstance(document, dict) else None
+        if found is not None:
+            return found
+    return HubError(Code.DAEMON_NOT_RUNNING, "The daemon ended at its start.", hint=f"See: {log}")
+
+
+def _without_port() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "HUB_PORT"}

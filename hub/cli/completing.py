@@ -1,0 +1,41 @@
+"""What a shell offers for an argument: the sessions there are, the agents there are.
+
+Owns: these lists.
+Must not: wait for a daemon longer than a person waits for the Tab key, or show an error; there is nowhere to show it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from hub.errors import HubError
+
+_PATIENCE = 1.0
+"""Seconds for the daemon's answer."""
+
+
+def sessions(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The sessions of the daemon that runs, the newest first, each with its title."""
+    from hub.client.quick import find
+
+    given = ctx.find_root().params
+    project = Path(given.get("project") or ".").absolute()
+    try:
+        rows = find(given.get("port") or None, project, timeout=_PATIENCE).get("/api/sessions")["sessions"]
+    except HubError:
+        return []
+    return [
+        CompletionItem(row["sessionId"], help=row["title"])
+        for row in reversed(rows)
+        if row["sessionId"].startswith(incomplete)
+    ]
+
+
+def providers(_ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The agents that ship with hub."""
+    from hub.providers.registry import names
+
+    return [CompletionItem(name) for name in names() if name.startswith(incomplete)]

@@ -1,0 +1,279 @@
+"""`hub config`: every setting in force and where it comes from, and changes of one at a time.
+
+Owns: how a setting is named on a command line, and how its value is written and shown.
+Must not: know any setting (`hub.domain.config` does), or show a token or an agent's variables.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hub.cli.base import Group
+from hub.cli.context import json_option, note_left_out, project_dir, show
+from hub.cli.table import table
+from hub.errors import Code, HubError
+
+_HIDDEN = frozenset({"token", "env"})
+"""Keys whose values are nobody's to see who looks over a shoulder."""
+_SECRET = "(set, not shown)"  # noqa: S105  # what stands instead of one
+
+user_option = click.option("--user", "own", is_flag=True, help="Your own configuration, for all projects.")
+
+
+@click.group(cls=Group)
+def config() -> None:
+    """The settings: what is in force and why, and changes that keep your comments.
+
+    Example: hub config list --show-origin
+    """
+
+
+@config.command(name="list")
+@click.option("--show-origin", is_flag=True, help="Where each value comes from.")
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, *, show_origin: bool, as_json: bool) -> None:
+    """Every setting in force. Needs no daemon.
+
+    Example: hub config list --show-origin
+    """
+    values, origins = _in_force(ctx)
+    rows = [
+        {"key": key, "value": value, "origin": origins.get(key, "built-in")} for key, value in _flat(values)
+    ]
+    show(rows, as_json=as_json, text=partial(_table, show_origin=show_origin))
+
+
+def _table(rows: list[dict[str, Any]], *, show_origin: bool) -> str:
+    headings = ("SETTING", "VALUE", *(["FROM"] if show_origin else []))
+    cells = [
+        (row["key"], json.dumps(row["value"], ensure_ascii=False), *([row["origin"]] if show_origin else []))
+        for row in rows
+    ]
+    return table(headings, cells)
+
+
+@config.command()
+@click.argument("key")
+@json_option
+@click.pass_context
+def get(ctx: click.Context, *, key: str, as_json: bool) -> None:
+    """One setting in force. Needs no daemon.
+
+    Example: hub config get session.threshold
+    """
+    values, _ = _in_force(ctx)
+    found: Any = values
+    for part in _parts(key):
+        if not isinstance(found, Mapping) or part not in found:
+            raise HubError(
+                Code.NOT_FOUND,
+                f"There is no setting {key!r}.{_near(key, values)}",
+                hint="See: hub config list",
+            )
+        found = found[part]
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    click.echo(json.dumps({"key": key, "value": found}, ensure_ascii=False) if as_json else text)
+
+
+@config.command(name="set")
+@click.argument("key")
+@click.argument("value", nargs=-1, required=True)
+@user_option
+@json_option
+@click.pass_context
+def set_(ctx: click.Context, *, key: str, value: tuple[str, ...], own: bool, as_json: bool) -> None:
+    """Set one, in hub.toml or in your own configuration; comments stay. Several values are an array. Needs no daemon.
+
+    VALUE is written as in TOML; what is none is taken as text.
+
+    Example: hub config set session.verify "make test" "make lint"
+    """
+    plain = [_value(text) for text in value]
+    wanted = plain if len(plain) > 1 or _is_array(ctx, key, plain[0], own=own) else plain[0]
+    _change(ctx, key, wanted, own=own, as_json=as_json)
+
+
+@config.command()
+@click.argument("key")
+@user_option
+@json_option
+@click.pass_context
+def unset(ctx: click.Context, *, key: str, own: bool, as_json: bool) -> None:
+    """Take one out again, so that the next layer's holds. Needs no daemon.
+
+    Example: hub config unset session.threshold
+    """
+    _change(ctx, key, None, own=own, as_json=as_json)
+
+
+@config.command()
+@user_option
+@json_option
+@click.pass_context
+def edit(ctx: click.Context, *, own: bool, as_json: bool) -> None:
+    """Open the file in your editor ($VISUAL, $EDITOR), and check what it says then. Needs no daemon.
+
+    Example: hub config edit
+    """
+    path = _file(ctx, own=own)
+    if not path.exists():
+        hint = "Write one: hub config set --user KEY VALUE" if own else "Write one: hub init"
+        raise HubError(Code.NOT_FOUND, f"There is no {path} yet.", hint=hint)
+    try:
+        click.edit(filename=str(path))
+    except click.ClickException as error:
+        raise HubError(
+            Code.PROGRAM_MISSING, error.message, hint="Name one that is there in EDITOR."
+        ) from error
+    _in_force(ctx) if not own else _own_tables(path)
+    click.echo(json.dumps({"path": str(path)}) if as_json else f"{path} is valid")
+
+
+# --- files ------------------------------------------------------------------------------------------------
+
+
+def _file(ctx: click.Context, *, own: bool) -> Path:
+    from hub.io.config_file import user_config
+    from hub.io.places import Places, find_project
+
+    return user_config(os.environ) if own else Places(find_project(project_dir(ctx))).config
+
+
+def _own_tables(path: Path) -> dict[str, Any]:
+    from hub.api.tables import parse_config, parse_toml
+    from hub.io.config_file import text_of
+
+    text = text_of(path.resolve())
+    parse_config(text, str(path))
+    return parse_toml(text, str(path))
+
+
+def _in_force(ctx: click.Context) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """Every value as TOML has it, without what is secret, and the origin of those that are not built-in."""
+    from hub.api.convert import unstructure
+    from hub.io.config_file import settings
+    from hub.io.trust import Gate
+
+    path = _file(ctx, own=False)
+    gate = Gate.of(path.parent, os.environ)
+    found = settings(path, environ=os.environ, gate=gate)
+    note_left_out(gate)
+    shown: Mapping[str, Any] = _veiled(unstructure(found.config))
+    return shown, found.origin
+
+
+def _veiled(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _SECRET if key in _HIDDEN and inner else _veiled(inner) for key, inner in value.items()}
+    return [_veiled(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _flat(values: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, (*path, key))
+        else:
+            yield ".".join((*path, key)), value
+
+
+# --- one change -------------------------------------------------------------------------------------------
+
+
+def _change(ctx: click.Context, key: str, value: Any, *, own: bool, as_json: bool) -> None:
+    """Write it, as the user's own word: what it lets the project do is agreed to with it."""
+    from hub.domain.trust import misplaced
+    from hub.io import userdirs
+    from hub.io.config_patch import patch, unwatched
+    from hub.io.trust import Gate
+
+    parts, path = _parts(key), _file(ctx, own=own)
+    gate = Gate.of(path.parent, os.environ)
+
+    def watch(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        accounts = f"{userdirs.state_dir(os.environ)}/accounts"
+        if list(misplaced(after, str(Path.home()), accounts)):
+            raise HubError(
+                Code.CONFIG_INVALID,
+                f"{key} is read from your own configuration alone.",
+                hint=f"Set it there: hub config set --user {key} VALUE",
+            )
+        gate.follow(before, after)
+
+    if own:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    patch(path, {parts: value}, unwatched if own else watch)
+    veiled = _SECRET if value is not None and _HIDDEN & set(parts) else value
+    if as_json:
+        click.echo(json.dumps({"key": key, "value": veiled, "path": str(path)}, ensure_ascii=False))
+    elif value is None:
+        click.echo(f"took {key} out of {path}")
+    else:
+        click.echo(f"{key} = {json.dumps(veiled, ensure_ascii=False)} in {path}")
+    _tell_who_wins(ctx, key, path, own=own)
+
+
+def _tell_who_wins(ctx: click.Context, key: str, path: Path, *, own: bool) -> None:
+    """Another layer may be above the one that was changed."""
+    if own:
+        return
+    _, origins = _in_force(ctx)
+    winner = origins.get(key, "")
+    if winner.startswith("HUB_"):
+        click.echo(f"note: {winner} is set, and wins over {path}", err=True)
+
+
+def _parts(key: str) -> tuple[str, ...]:
+    """The tables and the key that a dotted name means, quoted parts as in TOML."""
+    import tomllib
+
+    try:
+        found: Any = tomllib.loads(f"{key} = 0")
+    except tomllib.TOMLDecodeError as error:
+        raise HubError(
+            Code.USAGE,
+            f"{key!r} is not a setting's name.",
+            hint="One is: session.threshold. See: hub config list",
+        ) from error
+    parts = []
+    while isinstance(found, dict):
+        ((part, found),) = found.items()
+        parts.append(part)
+    return tuple(parts)
+
+
+def _value(text: str) -> Any:
+    import tomllib
+
+    try:
+        found = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return found["value"] if len(found) == 1 else text
+
+
+def _is_array(ctx: click.Context, key: str, value: Any, *, own: bool) -> bool:
+    """Whether one value is meant as the only one of an array."""
+    if isinstance(value, list):
+        return False
+    from hub.api.convert import unstructure
+    from hub.domain.config.reader import Config
+
+    found: Any = unstructure(Config()) if own else _in_force(ctx)[0]
+    for part in _parts(key):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return isinstance(found, list | tuple)
+
+
+def _near(key: str, values: Mapping[str, Any]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(key, [name for name, _ in _flat(values)], 1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,463 @@
+"""A session's log as a conversation: who speaks, what is said and done, and what stands at the moment.
+
+Owns: what of the log is shown while a session is watched, in which order, and in whose words; and the state that a
+record leaves behind (what is under way, the plan, tokens, quota, what waits for an answer).
+Must not: draw, or ask the daemon.
+
+A reader is given each thing once and whole: a tool call together with its result, a streamed text when it is complete,
+a handoff in one sentence, an error that others repeat only the first time. The states of a handoff, quota readings and
+an agent's own remarks are for `verbose`; every record stands in `hub logs`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from hub.cli.clock import Clock
+from hub.cli.screen import WORKTREE, for_people, window_name
+from hub.domain.text import clean
+
+Record = dict[str, Any]
+_OUTPUT = 12
+"""Lines of a failed command's output."""
+FIDELITY = "how much of the goal, the changes, the commands and the open tasks the next agent was given"
+
+
+@attrs.frozen
+class Heading:
+    """From here on this agent speaks."""
+
+    agent: str
+    model: str = ""
+
+
+@attrs.frozen
+class Said:
+    """An agent's words, whole: Markdown."""
+
+    text: str
+    thinking: bool = False
+
+
+@attrs.frozen
+class Tool:
+    """A tool that was used, and what came of it."""
+
+    what: str
+    result: str = ""
+    folded: int = 0
+    """Further lines of the result."""
+    failed: bool = False
+
+
+@attrs.frozen
+class Plan:
+    """The agent's list of tasks. `fresh` are those done since it was shown last."""
+
+    tasks: tuple[tuple[str, bool], ...]
+    fresh: tuple[str, ...]
+    changed: bool = True
+    """Whether the list itself is another one."""
+
+
+@attrs.frozen
+class Told:
+    """A sentence of hub's own."""
+
+    text: str
+    look: str = "note"
+    """`note`, `good`, `warn`, `bad`, `handoff`, or `dim` for what only `verbose` shows."""
+    below: tuple[str, ...] = ()
+
+
+Item = Heading | Said | Tool | Plan | Told
+
+
+@attrs.frozen
+class Ask:
+    """What waits for a person: an approval by its id, else a question."""
+
+    text: str
+    approval: str = ""
+    session_id: str = ""
+
+
+@attrs.define
+class _Quota:
+    """What is known of an account's nearest wall."""
+
+    used: int | None = None
+    window: str = ""
+    resets_at: float | None = None
+
+
+@attrs.define
+class _Call:
+    """A tool call without its result yet."""
+
+    agent: str
+    model: str
+    what: str
+
+
+@attrs.define
+class Conversation:
+    """Takes the records of a log, one after the other.
+
+    Args:
+        verbose: Whether the states of a handoff, readings and remarks are shown as well.
+        ends_told: Whether the end of a session is said here; else whoever watches says it.
+        answers: Whether a request is shown whole by whoever asks for the answer, and is not told here.
+        clock: How instants are said.
+    """
+
+    verbose: bool = False
+    ends_told: bool = False
+    answers: bool = False
+    clock: Clock = attrs.field(factory=Clock)
+    agent: str = ""
+    """Whose heading stands last."""
+    doing: str = ""
+    """What is under way, in a few words."""
+    partial: str = ""
+    """Text that is still being written."""
+    working: str = ""
+    """The agent that works."""
+    since: str = ""
+    """When the session began; ISO."""
+    tasks: tuple[tuple[str, bool], ...] = ()
+    asks: list[Ask] = attrs.field(factory=list)
+    _models: dict[str, str] = attrs.field(factory=dict)
+    _calls: dict[str, _Call] = attrs.field(factory=dict)
+    _tokens: dict[str, int] = attrs.field(factory=dict)
+    _quota: dict[str, _Quota] = attrs.field(factory=dict)
+    _said: str = ""
+    _pieces: list[str] = attrs.field(factory=list)
+    _held: list[Told] = attrs.field(factory=list)
+    """Errors of hub's that the end of the session may repeat."""
+    _troubles: list[str] = attrs.field(factory=list)
+    _giver: str = ""
+    """Whose work is being handed over; "" = nobody's."""
+    _sentence: bool = True
+    """Whether the handoff under way was told."""
+    _explained: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """All of the session so far, in and out."""
+        return sum(self._tokens.values())
+
+    @property
+    def quota(self) -> str:
+        """`5-hour 72 %` of the account that works; "" = not told."""
+        found = self._quota.get(self.working)
+        if found is None or found.used is None:
+            return ""
+        return f"{window_name(found.window) or 'quota'} {found.used / 10:.0f} %"
+
+    def take(self, record: Record) -> list[Item]:
+        """What the next record of the log adds to what is shown."""
+        meta = record.get("meta", {})
+        if "detected" in meta or meta.get("amends"):
+            return []
+        items = list(self._taken(record, meta, clean(str(record["msg"]))))
+        if not items or not self._held or meta.get("ended"):
+            return items
+        held, self._held = self._held, []
+        return [*held, *items]
+
+    def rest(self) -> list[Item]:
+        """What is left over when nothing more comes: calls without a result."""
+        calls, self._calls = self._calls, {}
+        self.partial = ""
+        return [item for call in calls.values() for item in self._under(call.agent, Tool(call.what))]
+
+    # --- by kind --------------------------------------------------------------------------------------
+
+    def _taken(self, record: Record, meta: Record, text: str) -> Iterator[Item]:
+        kind = meta.get("type")
+        agent = _label(meta)
+        if kind and agent:
+            self.working = agent
+        match record["tag"]:
+            case "text":
+                yield from self._text(meta, agent, text)
+            case "tool_use":
+                what = WORKTREE.sub("", _one_line(text))
+                self._calls[_call_id(meta)] = _Call(agent, self._models.get(agent, ""), what)
+                self.doing, self.partial = what, ""
+            case "tool_result":
+                yield from self._result(meta, agent, text)
+            case "quota":
+                yield from self._reading(meta, agent, text)
+            case "handoff":
+                yield from self._handoff(meta, text)
+            case "waiting":
+                yield from self._waiting(meta, agent, text)
+            case "error":
+                yield from self._error(meta, agent, text)
+            case _:
+                yield from self._system(meta, agent, text)
+
+    def _text(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+        self._answered(meta)
+        if meta.get("delta"):
+            if meta.get("type") != "thinking":
+                self.partial += text
+                self.doing = "writing"
+            return
+        if meta.get("more"):
+            self._pieces.append(text)
+            return
+        whole = "".join([*self._pieces, text])
+        self._pieces, self.partial = [], ""
+        if not whole.strip():
+            return
+        if meta.get("type") == "thinking":
+            self.doing = "thinking"
+            yield from self._under(agent, Said(whole, thinking=True))
+            return
+        self._said, self.doing = _one_line(whole), ""
+        yield from self._under(agent, Said(whole))
+
+    def _result(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+        self._answered(meta)
+        call = self._calls.pop(_call_id(meta), None)
+        what = (
+            call.what
+            if call
+            else _one_line(str(meta.get("command") or meta.get("path") or meta.get("tool") or "a tool"))
+        )
+        lines = [line.strip() for line in WORKTREE.sub("", text).splitlines() if line.strip()]
+        exit_code = meta.get("exitCode")
+        failed = bool(meta.get("isError")) or exit_code not in (None, 0)
+        first = _told_line(lines, last=failed or bool(meta.get("command")))
+        if failed and exit_code:
+            first = f"exit {exit_code}: {first}" if first else f"exit {exit_code}"
+        self.doing = next(reversed(self._calls.values())).what if self._calls else ""
+        yield from self._under(agent, Tool(clean(what), first, folded=max(0, len(lines) - 1), failed=failed))
+
+    def _reading(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+        if "tokensOut" in meta:
+            spent = int(meta.get("tokensIn", 0)) + int(meta["tokensOut"])
+            run = str(meta.get("dispatchId", ""))
+            self._tokens[run] = spent if meta.get("cumulative") else self._tokens.get(run, 0) + spent
+        if isinstance(meta.get("used"), int) and agent:
+            self._wall(agent, meta, meta["used"])
+        if self.verbose:
+            yield Told(self.clock.said(for_people(text)), "dim")
+
+    def _wall(self, agent: str, meta: Record, used: int) -> None:
+        known = self._quota.setdefault(agent, _Quota())
+        if known.used is None or used >= known.used or known.window == meta.get("window"):
+            known.used = used
+            known.window = str(meta.get("window") or known.window)
+            known.resets_at = meta.get("resetsAt", known.resets_at)
+
+    def _handoff(self, meta: Record, text: str) -> Iterator[Item]:
+        if self.verbose and "to" in meta:
+            yield Told(f"{meta['from']} -> {meta['to']}", "dim")
+        if "hfs" in meta:
+            words = f"fidelity {meta['hfs']:g} of 100"
+            yield Told(words if self._explained else f"{words}: {FIDELITY}", "handoff")
+            self._explained = True
+            return
+        if "to" not in meta:
+            yield Told(self.clock.said(for_people(text)), "handoff")
+            return
+        if meta["from"] == "RUNNING":
+            self._giver, self._sentence = _label(meta), False
+            self.doing, self.partial = "handing over", ""
+            yield from self.rest()
+        taker = str(meta.get("receiver") or (_label(meta) if meta["to"] == "RUNNING" else ""))
+        if taker and not self._sentence and _full(taker) != _full(self._giver):
+            self._sentence = True
+            why = self._why(str(meta.get("reason", "")))
+            yield Told(f"handing over: {_full(self._giver)} -> {_full(taker)} ({why})", "handoff")
+        if meta["to"] == "RUNNING":
+            self._giver, self.doing, self.working = "", "", _label(meta) or self.working
+
+    def _why(self, reason: str) -> str:
+        """The reason of a handoff, in the words of whoever pays for the quota."""
+        known = self._quota.get(self._giver, _Quota())
+        if not reason.startswith("the usage limit") and " at " not in reason:
+            return self.clock.said(for_people(reason)) or "as asked for"
+        name = window_name(known.window)
+        limit = f"{name} limit" if name else "usage limit"
+        if " at " in reason:
+            limit += f" at {reason.rpartition(' at ')[2]}"
+        return f"{limit}, resets {self.clock.at(known.resets_at)}" if known.resets_at else limit
+
+    def _waiting(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+        number = str(meta.get("approvalId") or "")
+        if meta.get("type") == "retry":
+            self.doing = _one_line(text)
+            if self.verbose:
+                yield Told(_one_line(text), "dim")
+        elif meta.get("needsInput"):
+            self._drop("")
+            self.asks.append(Ask(text, session_id=str(meta.get("sessionId", ""))))
+            self.doing = "waits for your reply"
+            self._heading_due(agent)
+            yield from self._under(agent, Said(text))
+        elif meta.get("needsApproval"):
+            self.asks.append(Ask(str(meta.get("action", text)), number, str(meta.get("sessionId", ""))))
+            self.doing = "waits for your word"
+            if not self.answers:
+                reason = str(meta.get("reason", ""))
+                yield Told(_one_line(text), "warn", (clean(reason),) if reason not in text else ())
+        elif number and "approved" in meta:
+            self._drop(number)
+            yield Told(_one_line(text), "good" if meta["approved"] else "warn")
+        elif not number:
+            self.doing = "paused" if text == "paused" else "waiting"
+            until = f" until {self.clock.at(str(meta['until']))}" if meta.get("until") else ""
+            yield Told(f"{_reason(text)}{until}" if until else self.clock.said(for_people(text)), "warn")
+
+    def _error(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+        self.partial = ""
+        if meta.get("type"):
+            if meta.get("failure") == "usage_limit":
+                self._wall(agent, meta, 1000)
+                self._troubles.append(_one_line(text))
+                if self.verbose:
+                    yield Told(_one_line(text), "dim")
+                return
+            if self._once(text):
+                yield from self._under(agent, Told(text, "bad"))
+            return
+        if "exitCode" in meta:
+            self.doing = ""
+            if not self._giver or self.verbose:
+                below = str(meta.get("output") or "").rstrip().splitlines()[-_OUTPUT:]
+                yield Told(_one_line(text), "bad", tuple(clean(line) for line in below))
+            return
+        first, *below = text.rstrip().splitlines() or [""]
+        hint = [f"next: {meta['hint']}"] if meta.get("hint") else []
+        if meta.get("code"):  # the end of the session has the same, with its next step
+            self._held.append(Told(first, "bad", (*below[-_OUTPUT:], *hint)))
+        elif self._once(first):
+            yield Told(first, "bad", (*below[-_OUTPUT:], *hint))
+
+    def _system(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
+        kind = meta.get("type")
+        if kind == "result":
+            self.doing = self.partial = ""
+            if text.strip() and _one_line(text) != self._said and self._once(text):
+                yield from self._under(agent, Said(text))
+            return
+        if "plan" in meta:
+            yield from self._planned(meta, agent)
+            return
+        if kind:
+            if meta.get("model"):
+                self._models[agent] = str(meta["model"])
+            self.doing = self.doing or "thinking"
+            if self.verbose and text.strip():
+                yield Told(_one_line(text), "dim")
+            return
+        yield from self._own(meta, text)
+
+    def _own(self, meta: Record, text: str) -> Iterator[Item]:
+        if meta.get("ended"):
+            yield from self.rest()
+            self._held, self.doing, self.asks = [], "", []
+            if self.ends_told:
+                yield Told(_one_line(text), "good" if meta["ended"] == "completed" else "bad")
+        elif "taskId" in meta:
+            self.since, self.doing = str(meta.get("at", "")), "starting"
+        elif "command" in meta and "exitCode" not in meta:
+            self.doing = _one_line(text)
+        elif "command" in meta:
+            self.doing = ""
+            if not self._giver or self.verbose:
+                yield Told(_one_line(text), "good")
+        elif meta.get("leftOut") and not meta.get("named"):
+            if self.verbose:
+                yield Told(_one_line(text), "dim")
+        else:
+            self.doing = "" if text == "resumed" else self.doing
+            yield Told(self.clock.said(for_people(_one_line(text))))
+
+    def _planned(self, meta: Record, agent: str) -> Iterator[Item]:
+        left = [clean(str(task)) for task in meta.get("tasksRemaining", ())]
+        tasks = tuple((clean(str(task)), clean(str(task)) not in left) for task in meta["plan"])
+        if tasks == self.tasks or not tasks:
+            return
+        before = dict(self.tasks)
+        fresh = tuple(task for task, done in tasks if done and not before.get(task))
+        changed = [task for task, _ in tasks] != [task for task, _ in self.tasks]
+        self.tasks = tasks
+        yield from self._under(agent, Plan(tasks, fresh, changed))
+
+    # --- what they share ------------------------------------------------------------------------------
+
+    def _under(self, agent: str, item: Item) -> Iterator[Item]:
+        """The item, below the heading of whose it is."""
+        if agent and agent != self.agent:
+            self.agent = agent
+            yield Heading(agent, self._models.get(agent, ""))
+        yield item
+
+    def _heading_due(self, agent: str) -> None:
+        self.working = agent or self.working
+
+    def _once(self, text: str) -> bool:
+        """Whether this trouble was not told yet, be it in other company."""
+        words = _one_line(text)
+        if any(known and known in words for known in self._troubles):
+            return False
+        self._troubles.append(words)
+        return True
+
+    def _answered(self, meta: Record) -> None:
+        """An agent that goes on has its answer."""
+        if meta.get("type"):
+            self._drop("")
+
+    def _drop(self, approval: str) -> None:
+        self.asks = [ask for ask in self.asks if ask.approval != approval]
+        if not self.asks and self.doing.startswith("waits for"):
+            self.doing = ""
+
+
+def _label(meta: Record) -> str:
+    """`claude/work`; of an account without a name of its own `claude`."""
+    provider, account = str(meta.get("provider", "")), str(meta.get("account", ""))
+    return f"{provider}/{account}" if account not in ("", "default") and provider else provider
+
+
+def _full(label: str) -> str:
+    return label if "/" in label or not label else f"{label}/default"
+
+
+def _call_id(meta: Record) -> str:
+    return str(meta.get("toolId") or meta.get("tool", ""))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _told_line(lines: Sequence[str], *, last: bool) -> str:
+    """The line of a result that tells most: of a command or a failure the last with a word in it, else the first."""
+    telling = [line for line in lines if any(char.isalnum() for char in line)] or list(lines)
+    if not telling:
+        return ""
+    return telling[-1] if last else telling[0]
+
+
+def _reason(text: str) -> str:
+    """Of a wait: why, without the seconds that its end says better."""
+    return for_people(text.partition("; waiting ")[0])
+
+
+def elapsed(since: str, clock: Clock) -> float:
+    """Seconds since an ISO instant; nan where there is none."""
+    from hub.cli.clock import local
+
+    return clock.now - local(since).timestamp() if since else math.nan

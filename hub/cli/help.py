@@ -1,0 +1,53 @@
+"""`hub help` and `hub version`: what is there, and which one this is.
+
+Owns: the way from a command's name to its help.
+Must not: say anything that `--help` does not.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+
+import click
+
+from hub import __version__
+from hub.cli.context import json_option
+
+
+@click.command(name="help")
+@click.argument("command", nargs=-1, metavar="[COMMAND]...")
+@json_option
+@click.pass_context
+def help_(ctx: click.Context, *, command: tuple[str, ...], as_json: bool) -> None:
+    """Show how a command is used; the same as its --help.
+
+    Example: hub help account add
+    """
+    at = ctx.find_root()
+    for number, name in enumerate(command):
+        if not isinstance(at.command, click.Group):
+            raise click.UsageError(f"{' '.join(command[:number])!r} has no commands of its own.", at)
+        _, found, _ = at.command.resolve_command(at, [name])
+        if found is not None:
+            at = click.Context(found, parent=at, info_name=name)
+    text = at.get_help()
+    click.echo(json.dumps({"command": " ".join(command), "help": text}) if as_json else text)
+
+
+@click.command()
+@json_option
+def version(*, as_json: bool) -> None:
+    """Show which hub this is, and what it runs on.
+
+    Example: hub version --json
+    """
+    told = {
+        "version": __version__,
+        "python": platform.python_version(),
+        "executable": sys.executable,
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+    line = f"hub {told['version']} (Python {told['python']}, {told['system']})"
+    click.echo(json.dumps(told) if as_json else line)

@@ -1,0 +1,61 @@
+"""How a session ended, and what to do next.
+
+Owns: the summary, and the exit status that goes with an end.
+Must not: know whether the daemon still runs.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hub.cli.conversation import FIDELITY
+from hub.cli.taking import see_and_take
+from hub.errors import RULES, Code
+
+
+def outcome(status: dict[str, Any], root: Path, *, as_json: bool) -> int:
+    """Say how it ended and what to do next in the project at `root`; returns the exit status."""
+    click.echo(json.dumps(status, ensure_ascii=False) if as_json else summary(status, root))
+    return exit_status(status)
+
+
+def exit_status(status: dict[str, Any]) -> int:
+    """0 for a completed session, the error's own for a failed one, 130 for one the user stopped."""
+    if status["sessionState"] == "completed":
+        return 0
+    if status["sessionState"] == "stopped":
+        return RULES[Code.INTERRUPTED].exit
+    error = status.get("error")
+    return RULES[Code(error["code"])].exit if error else 1
+
+
+def summary(status: dict[str, Any], root: Path) -> str:
+    """How it ended and what to do next; with git alone, since the daemon may have ended with the session."""
+    return "\n".join([*ending(status), *see_and_take(root, status["sessionId"], [status["branch"]])])
+
+
+def ending(status: dict[str, Any]) -> list[str]:
+    """How it ended, in a few lines."""
+    state, verified = status["sessionState"], status["verified"]
+    words, colour = {
+        "completed": ("done, and the acceptance commands say so", "green")
+        if verified
+        else ("done, not verified", "yellow"),
+        "failed": ("failed; every byte is on the branch", "red"),
+        "stopped": ("stopped; every byte is on the branch", "yellow"),
+    }[state]
+    lines = ["", click.style(words, fg=colour, bold=True)]
+    if handoffs := status["handoffsDone"]:
+        scores = ", ".join(f"{score:g}" for score in status["hfsHistory"])
+        lines.append(f"{handoffs} handoff{'s' if handoffs > 1 else ''}, fidelity {scores} of 100: {FIDELITY}")
+    if withheld := status.get("withheld"):
+        lines.append(f"not on the branch: {', '.join(withheld)}; it stays in {status['worktree']}")
+    if error := status.get("error"):
+        lines += [f"{error['code']}: {error['detail'].rstrip()}", f"next: {error['hint']}"]
+    if state == "completed" and not verified:
+        lines.append('no acceptance command is configured: hub run --verify "make test" "..."')
+    return lines

@@ -1,0 +1,79 @@
+"""`hub completion`, as the shells themselves use it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from hub.cli.group import COMMANDS
+from tests.faults.harness import project
+from tests.hub.cli.kit import environ, hub
+
+
+def offered(words, cwd, env):
+    """What bash is told for the last word."""
+    asked = {"_HUB_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = hub(cwd=cwd, env={**env, **asked})
+    assert done.returncode == 0, done.stderr
+    return [line.partition(",")[2] for line in done.stdout.split()]
+
+
+def test_commands_and_agents_are_completed_without_a_daemon(repo):
+    env = environ(repo.parent)
+    assert offered("hub acc", repo, env) == ["account"]
+    assert set(offered("hub ", repo, env)) >= set(COMMANDS)
+    assert "--windows" in offered("hub quota --", repo, env)
+    assert offered("hub account add cl", repo, env) == ["claude"]
+    assert offered("hub stop ", repo, env) == [], "nobody is there to ask, and nowhere to complain"
+
+
+def test_sessions_are_completed_where_a_daemon_runs(tmp_path):
+    with project(tmp_path) as work:
+        work.script("demo-first", {"done": "finished"})
+        work.configure()
+        begun = work.start().post("/api/run", {"task": "write it"})["sessionId"]
+        assert offered("hub diff s-", work.root, work.environ()) == [begun]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script_that_calls_hub(shell, repo):
+    done = hub("completion", shell, cwd=repo)
+    assert "_HUB_COMPLETE" in done.stdout
+    assert (
+        json.loads(hub("completion", shell, "--json", cwd=repo).stdout)["script"].strip()
+        == done.stdout.strip()
+    )
+    program = shutil.which(shell)
+    if program is not None:
+        checked = subprocess.run(
+            [program, "-n"], input=done.stdout, text=True, capture_output=True, check=False
+        )
+        assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize(
+    ("shell", "place"),
+    [
+        ("bash", ".local/share/bash-completion/completions/hub"),
+        ("zsh", ".local/share/zsh/site-functions/_hub"),
+        ("fish", ".config/fish/completions/hub.fish"),
+    ],
+)
+def test_install_writes_it_where_the_shell_looks(shell, place, repo, tmp_path):
+    """A file, not a line to be evaluated at each start of the shell: that would cost 100 ms every time."""
+    env = environ(
+        repo.parent, HOME=str(tmp_path), SHELL=f"/usr/bin/{shell}", XDG_DATA_HOME="", XDG_CONFIG_HOME=""
+    )
+    for _ in range(2):  # it may be done again
+        done = hub("completion", "install", cwd=repo, env=env)
+        assert str(tmp_path / place) in done.stdout
+    assert "_HUB_COMPLETE" in (tmp_path / place).read_text()
+    assert ("fpath" in done.stdout) == (shell == "zsh")
+
+
+def test_an_unknown_shell_is_told_what_to_do(repo):
+    done = hub("completion", "install", cwd=repo, env=environ(repo.parent, SHELL="/bin/tcsh"))
+    assert (done.returncode, "hub completion bash|zsh|fish" in done.stderr) == (2, True)

@@ -1,0 +1,132 @@
+"""`hub config`: what is in force, why, and changes that keep what the user wrote."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.hub.cli.kit import environ, hub
+
+
+def said(repo, *words, **env):
+    done = hub("config", *words, cwd=repo, env=environ(repo.parent, HUB_TRUST="", **env))
+    return done.returncode, done.stdout, done.stderr
+
+
+def listed(repo, **env):
+    """Each setting's value and origin."""
+    _, out, _ = said(repo, "list", "--json", **env)
+    return {row["key"]: (row["value"], row["origin"]) for row in json.loads(out)}
+
+
+def test_every_layer_is_told(repo):
+    """The later wins: the user's own, the project's, the environment."""
+    said(repo, "set", "--user", "session.retries", "7")
+    said(repo, "set", "--user", "session.threshold", "0.5")
+    said(repo, "set", "session.threshold", "0.8")
+    own = str(repo.parent / "config/config.toml")
+    assert listed(repo)["session.retries"] == (7, own)
+    assert listed(repo)["session.threshold"] == (0.8, str(repo / "hub.toml"))
+    assert listed(repo, HUB_THRESHOLD="0.7")["session.threshold"] == (0.7, "HUB_THRESHOLD")
+    assert listed(repo)["session.maxHandoffs"] == (5, "built-in")
+    _, text, _ = said(repo, "list", "--show-origin")
+    assert own in text
+    assert "FROM" not in said(repo, "list")[1]
+
+
+def test_a_change_keeps_comments_and_says_what_wins_over_it(repo):
+    (repo / "hub.toml").write_text("# mine\n[session]\nthreshold = 0.9 # high\n")
+    status, out, err = said(repo, "set", "session.threshold", "0.8", HUB_THRESHOLD="0.7")
+    assert (status, "session.threshold = 0.8" in out, "HUB_THRESHOLD is set, and wins" in err) == (
+        0,
+        True,
+        True,
+    )
+    assert (repo / "hub.toml").read_text() == "# mine\n[session]\nthreshold = 0.8 # high\n"
+    assert said(repo, "get", "session.threshold")[1] == "0.8\n"
+    assert json.loads(said(repo, "unset", "session.threshold", "--json")[1])["value"] is None
+    assert said(repo, "get", "session.threshold")[1] == "0.9\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (("session.verify", "make test"), ["make test"]),
+        (("session.verify", "make test", "make lint"), ["make test", "make lint"]),
+        (("session.verify", '["a", "b"]'), ["a", "b"]),
+        (("redaction.detection", "false"), False),
+        (("providers.claude.model", "opus"), "opus"),
+        (('providers."claude".model', "opus"), "opus"),
+    ],
+)
+def test_a_value_is_written_as_in_toml_or_as_people_type_it(repo, words, value):
+    status, out, err = said(repo, "set", *words, "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["value"] == value
+    assert json.loads(said(repo, "get", words[0], "--json")[1])["value"] == value
+
+
+def test_what_the_user_sets_is_his_word_for_it(repo):
+    """decisions: a change through hub is agreed to, for that change alone; one by hand asks again."""
+    said(repo, "set", "session.verify", "make test")
+    assert listed(repo)["session.verify"][0] == ["make test"]
+    with (repo / "hub.toml").open("a") as file:
+        file.write('\n[providers.claude]\nprogram = "/tmp/evil"\n')
+    status, out, err = said(repo, "list", "--json")
+    assert status == 0
+    assert "/tmp/evil" not in out
+    assert "hub trust" in err
+
+
+def test_nothing_is_written_that_would_not_be_read(repo):
+    (repo / "hub.toml").write_text("[session]\nthreshold = 0.9\n")
+    before = (repo / "hub.toml").read_bytes()
+    for words, part in (
+        (("session.threshold", "3"), "at most 1"),
+        (("session.treshold", "0.5"), 'did you mean "threshold"'),
+        (("server.token", "abcdefghijklmnopqrst"), "hub config set --user server.token"),
+        (("a b", "1"), "not a setting's name"),
+    ):
+        status, _, err = said(repo, "set", *words)
+        assert (status, part in err) == (2, True), err
+        assert (repo / "hub.toml").read_bytes() == before
+
+
+def test_no_secret_is_shown(repo):
+    """A list is pasted into a report."""
+    secret = "abcdefghijklmnopqrst"
+    outs = [
+        said(repo, "set", "--user", "server.token", secret),
+        said(repo, "set", "providers.claude.env.MY_KEY", secret),
+        said(repo, "list"),
+        said(repo, "list", "--json"),
+        said(repo, "get", "server"),
+        said(repo, "get", "server.token"),
+        said(repo, "get", "providers.claude"),
+    ]
+    for status, out, err in outs:
+        assert (status, secret in out + err) == (0, False), (out, err)
+    assert "not shown" in outs[2][1]
+
+
+def test_a_setting_that_is_none_is_told_what_it_is_near_to(repo):
+    status, _, err = said(repo, "get", "session.threshhold")
+    assert (status, "Did you mean 'session.threshold'?" in err) == (3, True)
+
+
+def test_edit_opens_the_editor_and_checks_what_was_saved(repo, tmp_path):
+    status, _, err = said(repo, "edit")
+    assert (status, "hub init" in err) == (3, True)
+    (repo / "hub.toml").write_text("[session]\nthreshold = 0.9\n")
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i "s/0.9/$NEW/" "$1"\n')
+    editor.chmod(0o755)
+    status, out, _ = said(repo, "edit", EDITOR=str(editor), VISUAL="", NEW="0.8")
+    assert (status, "is valid" in out, listed(repo)["session.threshold"][0]) == (0, True, 0.8)
+    (repo / "hub.toml").write_text("[session]\nthreshold = 0.9\n")
+    status, _, err = said(repo, "edit", EDITOR=str(editor), VISUAL="", NEW="9")
+    assert (status, "hub.toml:2" in err) == (2, True)
+    said(repo, "set", "--user", "session.retries", "7")
+    status, out, _ = said(repo, "edit", "--user", "--json", EDITOR="true", VISUAL="")
+    assert json.loads(out)["path"].endswith("config.toml")
