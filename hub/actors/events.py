@@ -102,10 +102,10 @@ class EventLog(Actor[EventsInbox]):
         match message:
             case EventAppend(events=events, spooled=spooled):
                 return message.answer(await self._append(events, spooled=spooled))
-            case EventsSince(since=since, limit=limit, session_id=session, until=until, newest=newest):
+            case EventsSince(since=since, limit=limit, session_id=session_id, until=until, newest=newest):
                 async with self._using:
-                    found = self._store.since(since, limit, session, until, newest=newest)
-                return message.answer(found)
+                    found = self._store.since(since, limit, session_id, until, newest=newest)
+                    return message.answer(found)
             case EventsOfSession(session_id=session_id, after=after, limit=limit):
                 async with self._using:
                     return message.answer(self._store.since(after, limit, session_id))

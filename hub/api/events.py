@@ -23,7 +23,9 @@ class EventsQuery:
     session_id: Annotated[
         str, Meta(pattern="^[a-z0-9-]{0,64}$(?!\\n)", description='Only events of this session; "" = all.')
     ] = ""
-    until: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER, description="The greatest id.")] = MAX_SAFE_INTEGER
+    until: (
+        Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER, description="The greatest id; left out: any.")] | None
+    ) = None
     newest: Annotated[
         int, Meta(ge=0, le=1, description="1: of more than `limit` the newest, still oldest first.")
     ] = 0

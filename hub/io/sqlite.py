@@ -68,7 +68,6 @@ _CHECKPOINT = 8 * 1024 * 1024
 """Bytes of the WAL after which `sync` moves them into the database."""
 _RESERVE = 10_000
 _RESERVED = "events.reserved"
-_LAST = 2**63 - 1
 _ROW = "id, at_ms, tag, msg, meta"
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ONCE = "dispatch = ? AND place = ? AND part = ? AND dispatch <> '' AND place >= 0"
@@ -192,21 +191,21 @@ class EventStore:
                 keeper.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def since(
-        self, after: int, limit: int = 1000, session: str = "", until: int = _LAST, *, newest: bool = False
+        self,
+        after: int,
+        limit: int = 1000,
+        session_id: str = "",
+        until: int | None = None,
+        *,
+        newest: bool = False,
     ) -> list[Record]:
-        """Records newer than the id `after`, oldest first, at most `limit`: the oldest of them, or the newest.
-
-        Args:
-            after: The id before the first; at most `limit`.
-            session: Only of this one; "" = all.
-            until: The greatest id.
-            newest: The end of them, where not all have room.
-        """
-        order = "DESC" if newest else "ASC"
-        one = "session = ? AND " if session else ""
-        sql = f"SELECT {_ROW} FROM events WHERE {one}id > ? AND id <= ? ORDER BY id {order} LIMIT ?"  # noqa: S608  # constants only
-        values = [*filter(None, [session]), after, until, limit]
-        return self._query(sql, *values)[:: -1 if newest else 1]
+        """Records newer than the id `after`, and up to `until`, of a session or of all: at most `limit`, oldest first."""
+        bounds: dict[str, Any] = {"id > ?": after}
+        bounds |= {"session = ?": session_id} if session_id else {}
+        bounds |= {"id <= ?": until} if until is not None else {}
+        where, order = " AND ".join(bounds), "DESC" if newest else "ASC"
+        sql = f"SELECT {_ROW} FROM events WHERE {where} ORDER BY id {order} LIMIT ?"  # noqa: S608  # constants only
+        return self._query(sql, *bounds.values(), limit)[:: -1 if newest else 1]
 
     def for_dispatch(self, dispatch_id: str, tag: str, limit: int) -> list[Record]:
         """The newest records of a dispatch's stream with this tag, oldest first."""

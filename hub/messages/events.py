@@ -37,7 +37,7 @@ class EventsSince(Call[list[Record]]):
     limit: int = 1000
     session_id: str = ""
     """Only those of this session; "" = all."""
-    until: int = 2**53
+    until: int | None = None
     """The greatest id."""
     newest: bool = False
 
