@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("hub.cli.demo", "Show a whole handoff between two scripted agents; needs nothing."),
     "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
     "tui": ("hub.cli.tui", "Sessions, quota, handoffs and approvals on one screen."),
+    "open": ("hub.cli.open", "Open the daemon's page in your browser, and say its address."),
     "status": ("hub.cli.status", "What the session does now."),
     "logs": ("hub.cli.logs", "The event log."),
     "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
@@ -92,7 +93,7 @@ class LazyGroup(Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(COMMANDS[cmd_name][0])
-        command: click.Command = getattr(module, "help_" if cmd_name == "help" else cmd_name)
+        command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in ("help", "open") else cmd_name)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
