@@ -75,7 +75,7 @@ def test_a_task_is_started_approved_and_watched_and_a_killed_screen_comes_back(w
     work.configure()
     work.start()
     with Terminal(work) as terminal:
-        sees(terminal, "no session yet", "n New task")
+        sees(terminal, "no session yet", "n New")
         terminal.keys("n")
         sees(terminal, "What is to be done?")
         terminal.keys("tidy up", "Enter")
