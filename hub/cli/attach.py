@@ -2,6 +2,7 @@
 
 Owns: which session is meant, and what leaving means: the session works on.
 Must not: start or stop anything unless a key asks for it.
+Tests: tests/hub/cli/test_background.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the summary, and the exit status that goes with an end.
 Must not: know whether the daemon still runs.
+Tests: tests/hub/cli/test_run.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the way from the log's records to a view, the keys that are read meanwhile, and the wait for a daemon that is gone.
 Must not: know whether the daemon runs in this process, or how anything looks.
+Tests: tests/hub/cli/test_terminal.py
 """
 
 from __future__ import annotations
