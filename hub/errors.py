@@ -61,6 +61,9 @@ class Code(StrEnum):
     GIT_FAILED = "git_failed"
     GIT_MISSING = "git_missing"
     MERGE_CONFLICT = "merge_conflict"
+    UNCOMMITTED = "uncommitted_work"
+    NOTHING_TO_TAKE = "nothing_to_take"
+    NOT_TAKEN = "not_taken"
     AGENT_MISSING = "agent_missing"
     AGENT_EXITED = "agent_exited"
     AGENT_SILENT = "agent_silent"
@@ -228,6 +231,18 @@ RULES: dict[Code, Rule] = {
         1,
         "Two branches change the same lines",
         "Let one of the two nodes depend on the other, then run the pipeline again.",
+    ),
+    Code.UNCOMMITTED: Rule(
+        409,
+        1,
+        "Uncommitted work is in the way",
+        "Commit it, then try again; or keep the result apart: hub take --branch <name>",
+    ),
+    Code.NOTHING_TO_TAKE: Rule(
+        409, 1, "There is nothing to take", "See what the session has changed: hub diff"
+    ),
+    Code.NOT_TAKEN: Rule(
+        409, 1, "Its result was not taken yet", "Take it first: hub take   Or let it go: --force"
     ),
     Code.AGENT_MISSING: Rule(
         409, 1, "The agent's program is not installed", "Run hub doctor for the install command."

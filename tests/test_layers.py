@@ -48,8 +48,10 @@ ARROWS: dict[str, set[str]] = {
         "supervisors",
     },
     "hub.client": {"hub.owners"},
-    "hub.tui": {"hub.client"},
-    "hub.mcp": {"hub.client"},
+    "hub.tui": {"hub.client", "hub.api", "hub.domain"},
+    "hub.wire": set(),
+    "hub.mcp": {"hub.client", "hub.wire"},
+    "hub.acp": {"hub.client", "hub.domain", "hub.wire"},
     "supervisors": set(),
 }
 """The layers. `hub.errors` and the version in `hub` may be imported by all of hub."""

@@ -18,7 +18,7 @@ from hub.cli.main import main
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
-    "markdown-it-py": "markdown_it",
+    "agent-client-protocol": "acp",
     "tomli-w": "tomli_w",
     "genai-prices": "genai_prices",
     "google-re2": "re2",

@@ -102,12 +102,13 @@ class EventLog(Actor[EventsInbox]):
         match message:
             case EventAppend(events=events, spooled=spooled):
                 return message.answer(await self._append(events, spooled=spooled))
-            case EventsSince(since=since, limit=limit):
+            case EventsSince(since=since, limit=limit, session_id=session_id, until=until, newest=newest):
                 async with self._using:
-                    return message.answer(self._store.since(since, limit))
+                    found = self._store.since(since, limit, session_id, until, newest=newest)
+                    return message.answer(found)
             case EventsOfSession(session_id=session_id, after=after, limit=limit):
                 async with self._using:
-                    return message.answer(self._store.for_session(session_id, after, limit))
+                    return message.answer(self._store.since(after, limit, session_id))
             case EventsOfDispatch(dispatch_id=dispatch_id, tag=tag, limit=limit):
                 async with self._using:
                     return message.answer(self._store.for_dispatch(dispatch_id, tag, limit))

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import attrs
 
-from hub.api.meta import EventId, Meta
+from hub.api.meta import MAX_SAFE_INTEGER, EventId, Meta
 from hub.domain.event import Tag
 
 
@@ -20,6 +20,15 @@ class EventsQuery:
 
     since: EventId = 0
     limit: Annotated[int, Meta(ge=1, le=10_000)] = 1000
+    session_id: Annotated[
+        str, Meta(pattern="^[a-z0-9-]{0,64}$(?!\\n)", description='Only events of this session; "" = all.')
+    ] = ""
+    until: (
+        Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER, description="The greatest id; left out: any.")] | None
+    ) = None
+    newest: Annotated[
+        int, Meta(ge=0, le=1, description="1: of more than `limit` the newest, still oldest first.")
+    ] = 0
 
 
 @attrs.frozen(kw_only=True)

@@ -22,6 +22,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("hub.cli.run", "Run a task: start an agent and watch it to its end."),
     "demo": ("hub.cli.demo", "Show a whole handoff between two scripted agents; needs nothing."),
     "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
+    "tui": ("hub.cli.tui", "Sessions, quota, handoffs and approvals on one screen."),
+    "open": ("hub.cli.open", "Open the daemon's page in your browser, and say its address."),
     "status": ("hub.cli.status", "What the session does now."),
     "logs": ("hub.cli.logs", "The event log."),
     "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
@@ -43,6 +45,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "deny": ("hub.cli.approvals", "Refuse what waits; the agent is told and goes on."),
     "stop": ("hub.cli.control", "End the session in order, snapshot included."),
     "diff": ("hub.cli.diff", "What the session has changed."),
+    "take": ("hub.cli.result", "Take what a session has made: one commit of yours on the current branch."),
+    "pr": ("hub.cli.pr", "Push it as one commit on a branch of its own, and open a pull request."),
+    "discard": ("hub.cli.result", "Let a session's work go: its worktree and its branch."),
+    "clean": ("hub.cli.result", "The same for every session whose work you have taken."),
     "pipeline": ("hub.cli.pipeline", "Several tasks that build on each other: check, run, show them."),
     "graph": ("hub.cli.graph", "What is known of the code, and of what agents did: index, search, show."),
     "history": ("hub.cli.history", "The audit timeline and the snapshots."),
@@ -52,8 +58,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "hub.cli.mcp",
         "The tools of hub for other agents and editors: serve them, or tell a client of them.",
     ),
+    "acp": (
+        "hub.cli.acp",
+        "Hub as an agent in your editor: serve it, or tell an editor of it.",
+    ),
     "eval": ("hub.cli.eval", "How much of recorded sessions hub keeps: the golden suite."),
     "trust": ("hub.cli.trust", "Show what this project would run, send or open, and say that you trust it."),
+    "service": ("hub.cli.service", "The daemon of this project as a service that starts when you log in."),
     "config": (
         "hub.cli.config",
         "The settings: what is in force and why, and changes that keep your comments.",
@@ -82,7 +93,7 @@ class LazyGroup(Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(COMMANDS[cmd_name][0])
-        command: click.Command = getattr(module, "help_" if cmd_name == "help" else cmd_name)
+        command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in ("help", "open") else cmd_name)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

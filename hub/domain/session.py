@@ -200,6 +200,10 @@ class SessionRecord:
     """Failed runs in a row on this provider and account; a limit after work was done begins a new row."""
     native_id: str = ""
     """The agent's own session id, as soon as it is known."""
+    repairs: int = 0
+    """How often this agent has got its work back because the acceptance commands refused it."""
+    correction: str = ""
+    """What it is told with the work that it got back, redacted; "" = nothing was refused."""
     paused: bool = False
     needs_input: bool = False
     stopping: str = ""

@@ -190,22 +190,22 @@ class EventStore:
             with contextlib.closing(sqlite3.connect(self._path, isolation_level=None)) as keeper:
                 keeper.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def since(self, after: int, limit: int = 1000) -> list[Record]:
-        """Records newer than the id `after`, oldest first, at most `limit`."""
-        return self._query(f"SELECT {_ROW} FROM events WHERE id > ? ORDER BY id LIMIT ?", after, limit)  # noqa: S608  # constants only
-
-    def latest(self, limit: int) -> list[Record]:
-        """The newest records, oldest first."""
-        return self._query(f"SELECT {_ROW} FROM events ORDER BY id DESC LIMIT ?", limit)[::-1]  # noqa: S608  # constants only
-
-    def for_session(self, session_id: str, after: int = 0, limit: int = 100_000) -> list[Record]:
-        """A session's records newer than the id `after`, oldest first."""
-        return self._query(
-            f"SELECT {_ROW} FROM events WHERE session = ? AND id > ? ORDER BY id LIMIT ?",  # noqa: S608  # constants only
-            session_id,
-            after,
-            limit,
-        )
+    def since(
+        self,
+        after: int,
+        limit: int = 1000,
+        session_id: str = "",
+        until: int | None = None,
+        *,
+        newest: bool = False,
+    ) -> list[Record]:
+        """Records newer than the id `after`, and up to `until`, of a session or of all: at most `limit`, oldest first."""
+        bounds: dict[str, Any] = {"id > ?": after}
+        bounds |= {"session = ?": session_id} if session_id else {}
+        bounds |= {"id <= ?": until} if until is not None else {}
+        where, order = " AND ".join(bounds), "DESC" if newest else "ASC"
+        sql = f"SELECT {_ROW} FROM events WHERE {where} ORDER BY id {order} LIMIT ?"  # noqa: S608  # constants only
+        return self._query(sql, *bounds.values(), limit)[:: -1 if newest else 1]
 
     def for_dispatch(self, dispatch_id: str, tag: str, limit: int) -> list[Record]:
         """The newest records of a dispatch's stream with this tag, oldest first."""

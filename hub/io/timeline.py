@@ -18,7 +18,18 @@ from hub.io.journal import AuditJournal
 
 HANDOFF = "handoff"
 _SCORE = "fidelity"
-_SUMMARY = ("summary", "reason", "command", "to", "state", "sha", "contractId", "dispatchId")
+_SUMMARY = (
+    "summary",
+    "reason",
+    "command",
+    "to",
+    "state",
+    "sha",
+    "contractId",
+    "dispatchId",
+    "commit",
+    "branch",
+)
 _GROUP = 10_000
 """Records that are searched in one go."""
 _KEPT = 8

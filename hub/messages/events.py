@@ -31,10 +31,15 @@ class EventAppend(Call[list[int]]):
 
 @attrs.frozen
 class EventsSince(Call[list[Record]]):
-    """Answers the records with a greater id, oldest first, at most `limit`."""
+    """Answers the records with a greater id, oldest first, at most `limit`: the oldest of them, or the newest."""
 
     since: int
     limit: int = 1000
+    session_id: str = ""
+    """Only those of this session; "" = all."""
+    until: int | None = None
+    """The greatest id."""
+    newest: bool = False
 
 
 @attrs.frozen

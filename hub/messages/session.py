@@ -198,6 +198,13 @@ class SessionFacts:
     """Whose agents it has now, and in a handoff whose it is to get."""
     working: Target | None = None
     """Whose agent is up at this moment."""
+    task: str = ""
+    """As everyone may see it."""
+    agents: tuple[str, ...] = ()
+    """The providers that have worked on it, in turn."""
+    verify: tuple[str, ...] = ()
+    """Its acceptance commands, as they are run."""
+    verified: bool | None = None
 
     @property
     def active(self) -> bool:

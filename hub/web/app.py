@@ -1,4 +1,4 @@
-"""The ASGI application: the guard, then the streams and the tool server, then Quart with the route table.
+"""The ASGI application: the guard, then the streams, the tool server and the page, then Quart with the route table.
 
 Owns: which application serves which path.
 Must not: hold a route, a rule of the guard, or an actor.
@@ -16,6 +16,7 @@ from hub.web.codec import required
 from hub.web.context import Context
 from hub.web.guard import App, Guard, Policy, Receive, Scope, Send, respond
 from hub.web.inprocess import InProcess
+from hub.web.page.mount import Pages
 from hub.web.problem import Redact, as_it_is, problem
 from hub.web.routes import table
 from hub.web.routing import quart_app
@@ -51,8 +52,9 @@ def create_app(
     bodiless = frozenset(route.path for route in routes if not required(route.given))
     policy = attrs.evolve(policy, bodiless=bodiless)
     quart = quart_app(routes, context, redact)
-    mount = Mount(tools and tools(InProcess(routes, quart.url_map, context, redact)))
-    return Guard(Dispatch(cast("App", quart), streams, mount, policy), policy)
+    api = InProcess(routes, quart.url_map, context, redact)
+    pages = Pages(api, policy.project.decode())
+    return Guard(Dispatch(cast("App", quart), streams, Mount(tools and tools(api)), pages, policy), policy)
 
 
 @attrs.frozen
@@ -66,6 +68,7 @@ class Dispatch:
     quart: App
     streams: Streams
     tools: Mount
+    pages: Pages
     policy: Policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: D102  # ASGI
@@ -82,5 +85,7 @@ class Dispatch:
             await self.streams.sse(scope, receive, send)
         elif scope["path"] == TOOLS.path:
             await self.tools(scope, receive, send)
+        elif self.pages.takes(scope):
+            await self.pages(scope, receive, send)
         else:
             await self.quart(scope, receive, send)

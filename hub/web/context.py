@@ -50,6 +50,8 @@ class Context:
     """Hides what is secret in a text, every line on its line."""
     insist_on_trust: Callable[[str], None] = lambda _: None
     """Refuses what the user has not agreed to, but for the set of the digest that it is given."""
+    checkout: trio.Lock = attrs.field(factory=trio.Lock)
+    """Held by whoever changes the user's checkout, or takes a session's worktree away."""
 
     async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ASYNC109  # as `Ref.call`
         """What the actor answers that the message is for."""

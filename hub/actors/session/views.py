@@ -15,6 +15,7 @@ from hub.api.observability import Redactions
 from hub.api.session import Cost, Started
 from hub.api.status import Status
 from hub.domain.handoff import State
+from hub.domain.result import workers
 from hub.domain.routing import Target
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import HubError
@@ -103,7 +104,7 @@ def facts(kit: Kit, working: Target | None) -> SessionFacts:
     if record is None:
         return SessionFacts()
     closed = not (record.session_state.active or kit.ledger.owes)
-    return attrs.evolve(facts_of(record), closed=closed, working=working)
+    return attrs.evolve(facts_of(record), closed=closed, working=working, task=kit.task(record))
 
 
 def facts_of(record: SessionRecord) -> SessionFacts:
@@ -124,6 +125,9 @@ def facts_of(record: SessionRecord) -> SessionFacts:
             Target(record.provider, record.account),
             *((record.handoff.receiver,) if record.handoff.receiver else ()),
         ),
+        agents=workers(record),
+        verify=record.verify,
+        verified=record.verified,
     )
 
 

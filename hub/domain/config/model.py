@@ -18,6 +18,7 @@ from hub.domain.config.values import (
     TABLE,
     TABLES,
     Argv,
+    CoAuthor,
     Commands,
     Count,
     Env,
@@ -73,6 +74,8 @@ class Session:
     on_limit: Annotated[Literal["handoff", "wait", "stop"], ONE_OF] = "handoff"
     verify: Commands = ()
     verify_timeout: Positive = 600.0
+    verify_tries: Annotated[int, whole(0, 20)] = 2
+    """How often an agent gets work back that the acceptance commands refused, before another one gets it."""
     pause_grace: Seconds = 30.0
     """How long to wait for a safe point before the agent is interrupted."""
     stop_grace: Seconds = 5.0
@@ -114,6 +117,8 @@ class ProviderSettings:
     accounts: Annotated[tuple[Annotated[Account, TABLE], ...], TABLES] = ()
     concurrency: Places = 1
     """How many sessions may use its own login at once, where it has no accounts."""
+    co_author: CoAuthor | None = None
+    """Who it is in the trailer of a commit that its work is taken in; "" = nobody, None = the built-in choice."""
     kind: Annotated[Literal["", "acp"], ONE_OF] = ""
     command: Argv = ()
     """How the agent is started, so that it speaks ACP."""

@@ -18,6 +18,7 @@ _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
 _ENV_DENIED = re.compile(r"(?:LD_|DYLD_|PYTHON|GIT_).*|NODE_OPTIONS|PATH|BASH_ENV", re.ASCII)
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9-]{0,63}", re.ASCII)
 _URL = re.compile(r"https?://[^\s/?#@]+(?:[/?#]\S*)?", re.ASCII)
+_AUTHOR = re.compile(r"(?:[^<>\x00-\x1f]{1,100} <[^<>\s]{3,100}>)?")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/]+", re.ASCII)
 _TOKEN = re.compile(r"[\x21-\x7e]{16,512}", re.ASCII)
 
@@ -77,6 +78,9 @@ Option = Annotated[
         f"a value that does not begin with - ({_WHY_NOT}; options are given in args)",
         lambda v: not (isinstance(v, str) and v.startswith("-")),
     ),
+]
+CoAuthor = Annotated[
+    str, string('a name and an address, as in "Claude <noreply@anthropic.com>", or empty', _AUTHOR.fullmatch)
 ]
 Texts = Annotated[tuple[Text, ...], Rule("an array of strings")]
 Providers = Annotated[tuple[Provider, ...], Rule("an array of providers' names")]

@@ -19,7 +19,7 @@ from hub.errors import Code, HubError
 from hub.io.git.env import effective_config, filter_overrides, git, git_capped
 from hub.io.git.live import live_tree
 from hub.io.git.own_folder import brought_by
-from hub.io.git.refs import BASE, INDEX_SUFFIX, KEPT, is_ancestor, kept_ref, move_refs, resolve
+from hub.io.git.refs import BASE, INDEX_SUFFIX, KEPT, TAKE, TAKEN, is_ancestor, kept_ref, move_refs, resolve
 from hub.io.git.scan import Skipped
 from hub.io.git.snapshot import Change, Snapshot, snapshot, tree_hash
 from hub.io.git.worktree import Worktree, add_worktree
@@ -164,7 +164,7 @@ async def snapshots(root: Path, session_id: str | None = None) -> list[Commit]:
     for line in filter(None, done.text.split("\n")):  # a subject may hold what else ends a line
         ref, sha, subject, when = line.split("\0")
         session, _, name = ref.removeprefix(f"{KEPT}/").partition("/")
-        if name != BASE and not name.endswith(INDEX_SUFFIX):
+        if name not in (BASE, TAKE, TAKEN) and not name.endswith(INDEX_SUFFIX):
             found.append(
                 Commit(
                     sha=sha,

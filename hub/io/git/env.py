@@ -112,6 +112,7 @@ async def git(
     config: Config = (),
     stdin: bytes = b"",
     accept: Iterable[int] = (0,),
+    umask: int = -1,
 ) -> Done:
     """Runs git to its end and gives its output.
 
@@ -125,16 +126,30 @@ async def git(
         config: Settings above all others, for this run.
         stdin: Its input.
         accept: Exit codes that are answers; any other raises.
+        umask: Of the files that it makes; -1 = the daemon's own, which lets nobody else in.
 
     Raises:
         HubError: GIT_MISSING, WORKTREE_MISSING when `cwd` is gone, GIT_FAILED where it stands still (`progress`), or what
             its words mean.
     """
     env = environment(where or {}, [*config, *await _protected()])
-    done = await _run(("git", *args), cwd, env, partial(_tell, data=stdin))
+    done = await _run(("git", *args), cwd, env, partial(_tell, data=stdin), umask)
     if done.code not in tuple(accept):
         raise failure(args[0], done)
     return done
+
+
+async def git_asked(*args: str, cwd: Path) -> Done:
+    """A question about the configuration, the user's own included; any exit status is an answer.
+
+    Only for what runs nothing, such as `git config --get`.
+    """
+    env = {
+        name: value
+        for name, value in guarded().items()
+        if not name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_"))
+    }
+    return await _run(("git", *args), cwd, env, partial(_tell, data=b""))
 
 
 async def git_capped(
@@ -294,9 +309,11 @@ async def _run(
     cwd: Path,
     env: Mapping[str, str],
     feed: Callable[[trio.abc.SendStream], Awaitable[object]],
+    umask: int = -1,
 ) -> Done:
     out, err = bytearray(), bytearray()
-    async with _started(argv, cwd, env, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+    pipe = subprocess.PIPE
+    async with _started(argv, cwd, env, stdin=pipe, stderr=pipe, umask=umask) as started:
         await together(
             partial(_drain, started.stdout, out),
             partial(_drain, started.stderr, err),
@@ -308,7 +325,7 @@ async def _run(
 
 @contextlib.asynccontextmanager
 async def _started(
-    argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, stdin: int, stderr: int
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, stdin: int, stderr: int, umask: int = -1
 ) -> AsyncIterator[Any]:
     """A git whose output is read; it has ended, in order where it can be, when this is left."""
     try:
@@ -320,6 +337,7 @@ async def _started(
             stdout=subprocess.PIPE,
             stderr=stderr,
             start_new_session=True,
+            umask=umask,
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         if shutil.which("git") is None:

@@ -1,6 +1,7 @@
 """Several commits made one, without a working tree.
 
-Owns: the commit that a node with several dependencies begins at, and the user's work as the commit a run begins at.
+Owns: the commit that a node with several dependencies begins at, the user's work as the commit a run begins at, and one
+commit's changes put on top of another.
 Must not: touch a working tree, an index, HEAD or a branch; leave half a merge anywhere; run a hook, a filter or a
 merge program.
 
@@ -69,6 +70,25 @@ async def merge_bases(root: Path, commits: Sequence[str], message: str) -> str:
         held = await _both(directory, where, held, commit, message)
         failpoints.hit("pipeline.merged")
     return held.sha
+
+
+async def applied(root: Path, base: str, ours: str, theirs: str) -> str:
+    """The tree of `ours` with all that the tree `theirs` has changed since `base`.
+
+    Raises:
+        HubError: MERGE_CONFLICT with the files in `files`; GIT_FAILED.
+    """
+    directory = await _bare(root)
+    where = {"GIT_DIR": str(directory), "GIT_OBJECT_DIRECTORY": str(common_dir(root) / "objects")}
+    stand, mine = await read_commits([base, ours], cwd=directory, where=where)
+    if stand is None or mine is None:
+        raise HubError(Code.BRANCH_MISSING, "A commit that the work is put on is gone.")
+    # `merge-tree` finds the base by itself: each side is a commit on top of it.
+    sides = [
+        await commit_tree(tree, (stand.sha,), "side\n", stand.when, cwd=directory, where=where)
+        for tree in (mine.tree, theirs)
+    ]
+    return await _merged_tree(directory, where, *sides)
 
 
 async def _both(directory: Path, where: dict[str, str], one: Commit, other: Commit, message: str) -> Commit:

@@ -19,6 +19,10 @@ from hub.io.git.env import OID, git
 KEPT = "refs/hub"
 BASE = "base"
 """`refs/hub/<session>/base`: where the session began."""
+TAKE = "take"
+"""`refs/hub/<session>/take`: the commit in which its user takes, or has taken, its result."""
+TAKEN = "taken"
+"""`refs/hub/<session>/taken`: how far its work has been taken."""
 INDEX_SUFFIX = "-index"
 """`refs/hub/<session>/<handoff>-index`: what the agent had staged and was nowhere else."""
 
@@ -102,10 +106,17 @@ async def is_ancestor(old: str, new: str, *, cwd: Path, where: Where) -> bool:
 
 
 async def commit_tree(
-    tree: str, parents: Sequence[str], message: str, when: int, *, cwd: Path, where: Where
+    tree: str,
+    parents: Sequence[str],
+    message: str,
+    when: int,
+    *,
+    cwd: Path,
+    where: Where,
+    zone: str = "+0000",
 ) -> str:
     """Makes a commit; moves nothing."""
-    stamp = {"GIT_AUTHOR_DATE": f"@{when} +0000", "GIT_COMMITTER_DATE": f"@{when} +0000"}
+    stamp = {"GIT_AUTHOR_DATE": f"@{when} {zone}", "GIT_COMMITTER_DATE": f"@{when} {zone}"}
     args = [word for parent in parents for word in ("-p", parent)]
     done = await git("commit-tree", tree, *args, cwd=cwd, where={**where, **stamp}, stdin=message.encode())
     return done.text

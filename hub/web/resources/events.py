@@ -15,13 +15,14 @@ from hub.web.route import get
 
 async def events(context: Context, query: EventsQuery) -> bytes:
     """As the streams have them."""
-    return encode([record.to_json() for record in await context.call(EventsSince(query.since, query.limit))])
+    order = EventsSince(query.since, query.limit, query.session_id, query.until, newest=bool(query.newest))
+    return encode([record.to_json() for record in await context.call(order)])
 
 
 ROUTES = (
     get(
         "/api/events",
-        "Events newer than an id, oldest first.",
+        "Events newer than an id, oldest first: of all sessions or of one.",
         events,
         answer=list[EventRecord],
         query=EventsQuery,

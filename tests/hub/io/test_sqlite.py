@@ -72,14 +72,15 @@ def test_since_is_exclusive_ordered_and_limited(store):
     assert [r.id for r in store.since(3, 4)] == [4, 5, 6, 7]
     assert store.since(10) == []
     assert [r.id for r in store.since(-5, 2)] == [1, 2]
-    assert [r.id for r in store.latest(3)] == [8, 9, 10]
+    assert [r.id for r in store.since(0, 3, newest=True)] == [8, 9, 10]
 
 
 def test_for_session(store):
     store.append([event(meta={"sessionId": "s1" if n % 2 else "s2"}) for n in range(6)])
-    assert [r.id for r in store.for_session("s1")] == [2, 4, 6]
-    assert [r.id for r in store.for_session("s1", after=2, limit=1)] == [4]
-    assert store.for_session("none") == []
+    assert [r.id for r in store.since(0, session_id="s1")] == [2, 4, 6]
+    assert [r.id for r in store.since(2, 1, "s1")] == [4]
+    assert store.since(0, session_id="none") == []
+    assert [r.id for r in store.since(0, 2, "s1", 5, newest=True)] == [2, 4]
 
 
 def test_for_dispatch(store):
@@ -384,8 +385,8 @@ def test_closed_is_said(path):
 
 def test_a_foreign_trigger_cannot_be_smuggled_in_by_meta(store):
     store.append([event("'); DROP TABLE events; --", meta={"sessionId": "' OR 1=1 --"})])
-    assert store.for_session("' OR 1=1 --")[0].id == 1
-    assert store.for_session("x") == []
+    assert store.since(0, session_id="' OR 1=1 --")[0].id == 1
+    assert store.since(0, session_id="x") == []
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

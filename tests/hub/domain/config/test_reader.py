@@ -31,6 +31,7 @@ maxHandoffs = 0
 onLimit = "wait"
 verify = ["make test"]
 verifyTimeout = 10
+verifyTries = 0
 pauseGrace = 0
 silentAfter = 60.5
 orphanGrace = 0
@@ -39,6 +40,7 @@ retries = 3
 [providers.claude]
 enabled = true
 declaredCap = 100
+coAuthor = "Claude <c@example.com>"
 concurrency = 2
 quotaEndpoint = true
 quotaUrl = "https://quota.example.org"

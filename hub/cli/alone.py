@@ -1,0 +1,99 @@
+"""Routes without a daemon: what one is asked for is answered from the project's files, while its lock is held.
+
+Owns: the answers of the few messages that such a route sends.
+Must not: start a daemon (one that starts goes on with a session that was broken off), or serve a route that needs more.
+Tests: tests/hub/cli/test_result.py
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import attrs
+import click
+import trio
+
+from hub.actors.session import listed
+from hub.actors.session.views import facts_of
+from hub.api.convert import structure, unstructure
+from hub.api.observability import AuditHead
+from hub.api.sessions import Sessions
+from hub.cli.context import client
+from hub.cli.offline import Project, project
+from hub.errors import Code, HubError
+from hub.io.hub_dir import claim, insist_stamped, insist_usable
+from hub.io.journal import AuditJournal
+from hub.io.lock import project_lock
+from hub.io.places import load_or_create_key
+from hub.io.session_records import found, meant
+from hub.messages import AuditAppend, GetConfig, GetSessionFacts, GetSessions
+from hub.web.context import READ, Context
+from hub.web.route import Route
+from supervisors import Call, NodeInfo, Ref
+
+A = TypeVar("A")
+M = TypeVar("M")
+
+
+@attrs.frozen(kw_only=True)
+class Alone(Context):
+    """What a handler may reach where no daemon runs."""
+
+    project: Project
+
+    async def call(self, message: Call[A], *, timeout: float = READ) -> A:  # noqa: ASYNC109, ARG002  # as everywhere
+        """What the actor would answer."""
+        return cast("A", await trio.to_thread.run_sync(self._answer, message))
+
+    def _answer(self, message: Any) -> Any:
+        places, config = self.places, self.project.config
+        match message:
+            case GetSessionFacts(session_id=given):
+                record = meant(places, given)
+                return attrs.evolve(facts_of(record), task=self.hide(record.task))
+            case GetSessions():
+                rows = [listed.of_record(record, self.hide) for record in found(places)]
+                return Sessions(sessions=rows, concurrent=config().session.concurrent)
+            case GetConfig():
+                return config()
+            case AuditAppend(entries=entries):
+                with contextlib.closing(AuditJournal.open(places, load_or_create_key("audit"))) as journal:
+                    draft = journal.draft()
+                    for entry in entries:
+                        draft.add(entry.event, entry.data)
+                    journal.commit(draft)
+                    head = journal.head()
+                return AuditHead(seq=head.seq, hash=head.hash, bytes=places.audit.stat().st_size)
+            case _:
+                raise HubError(Code.DAEMON_NOT_RUNNING)
+
+
+def _nobody(message: type[M]) -> Ref[M]:
+    raise HubError(Code.DAEMON_NOT_RUNNING, f"{message.__name__} needs a daemon.")
+
+
+def _no_tree() -> NodeInfo:
+    raise HubError(Code.DAEMON_NOT_RUNNING)
+
+
+def ordered(ctx: click.Context, route: Route, body: dict[str, Any], patience: float) -> Any:
+    """What comes of an order: to the daemon where one runs, else carried out here."""
+    try:
+        return client(ctx, timeout=patience).post(route.path, body)
+    except HubError as error:
+        if error.code is not Code.DAEMON_NOT_RUNNING:
+            raise
+    mine = project(ctx)
+    places = mine.places
+    insist_usable(places.root)
+    if not places.events_db.is_file():
+        raise HubError(Code.NO_ACTIVE_SESSION, "Nothing has run in this project yet.")
+    insist_stamped(places)
+    with project_lock(places.lock):
+        for foreign in claim(places):
+            click.echo(f"hub: {foreign.detail}\n     {foreign.hint}", err=True)
+        hide: Callable[[str], str] = mine.redactor().value
+        context = Alone(places, _nobody, _no_tree, hide, project=mine)
+        return unstructure(trio.run(route.handle, context, structure(body, route.given)))

@@ -1,0 +1,124 @@
+"""`hub pr`: a session's result as a pull request.
+
+Owns: the choice of the remote and of the program that opens the request, and what is said where there is none.
+Must not: make a commit (`hub take --branch` does), or keep a login.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hub.cli.context import json_option, project_dir, session_argument, show, which
+from hub.cli.result import order
+from hub.client.place import root_of
+from hub.errors import Code, HubError
+
+_PROGRAMS = {
+    "gh": ("gh", "pr", "create"),
+    "glab": ("glab", "mr", "create", "--yes"),
+}
+
+
+@click.command()
+@session_argument
+@click.option("--branch", default="", metavar="NAME", help="The branch's name; left out: made from the task.")
+@click.option("--draft", is_flag=True, help="Open it as a draft.")
+@json_option
+@click.pass_context
+def pr(ctx: click.Context, *, session: str, branch: str, draft: bool, as_json: bool) -> None:
+    """Push what a session has made as one commit on a branch of its own, and open a pull request with gh or glab.
+
+    Where neither is there, the branch is pushed and the command is said. Your own git pushes, with your login and hooks.
+
+    Example: hub pr
+    """
+    root = root_of(project_dir(ctx)) or project_dir(ctx)
+    remote, url = _remote(root)
+    body = {**which(session), "how": "branch", **({"branch": branch} if branch else {})}
+    answer = order(ctx, "/api/session/take", body)
+    name = answer["branch"]
+    push = ["git", "push", "--set-upstream", remote, name]
+    if _run(push, root).returncode:
+        raise HubError(
+            Code.GIT_FAILED,
+            f"{name} was made, but not pushed.",
+            hint=f"Push it: {shlex.join(push)}",
+        )
+    command = _command(url, root, name, draft=draft)
+    opened, said = False, ""
+    if shutil.which(command[0]):
+        done = _run(command, root, capture=True)
+        opened, said = done.returncode == 0, (done.stdout or "").strip()
+    told = {**answer, "remote": remote, "opened": opened, "url": said if opened else "", "command": command}
+    show(told, as_json=as_json, text=_text)
+    if shutil.which(command[0]) and not opened:
+        ctx.exit(1)
+
+
+def _text(told: dict[str, Any]) -> str:
+    lines = [told["summary"].rstrip(), f"pushed {told['branch']} to {told['remote']}"]
+    if told["opened"]:
+        lines.append(f"opened: {told['url']}")
+    else:
+        lines.append(f"open the request: {shlex.join(told['command'])}")
+    return "\n".join(lines)
+
+
+def _remote(root: Path) -> tuple[str, str]:
+    """Where the user pushes to, and its address.
+
+    Raises:
+        HubError: USAGE; there is no remote.
+    """
+    branch = _git(root, "symbolic-ref", "-q", "--short", "HEAD")
+    wanted = [
+        _git(root, "config", "--get", f"branch.{branch}.pushRemote"),
+        _git(root, "config", "--get", "remote.pushDefault"),
+        _git(root, "config", "--get", f"branch.{branch}.remote"),
+        "origin",
+    ]
+    known = _git(root, "remote").split()
+    name = next((one for one in wanted if one in known), known[0] if known else "")
+    if not name:
+        raise HubError(
+            Code.USAGE,
+            "The repository has no remote to push to.",
+            hint="Name one: git remote add origin <url>   Or keep it here: hub take",
+        )
+    return name, _git(root, "remote", "get-url", "--push", name)
+
+
+def _command(url: str, root: Path, branch: str, *, draft: bool) -> list[str]:
+    """What opens the request: glab where the address says GitLab, else gh; the commit's own words are the request's."""
+    program = "glab" if "gitlab" in url.lower() else "gh"
+    title, _, text = _git(root, "log", "-1", "--format=%B", branch).partition("\n")
+    where = ["--head", branch] if program == "gh" else ["--source-branch", branch]
+    words = ["--title", title, "--body" if program == "gh" else "--description", text.strip()]
+    return [*_PROGRAMS[program], *where, *words, *(["--draft"] if draft else [])]
+
+
+def _git(root: Path, *words: str) -> str:
+    done = subprocess.run(  # noqa: S603  # no shell
+        ["git", *words],  # noqa: S607  # the user's own
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _run(command: list[str], root: Path, *, capture: bool = False) -> subprocess.CompletedProcess[str]:
+    """The user's own program, in his terminal; what it says goes to standard error, so that --json stays one document."""
+    out = subprocess.PIPE if capture else sys.stderr
+    try:
+        return subprocess.run(command, cwd=root, stdout=out, text=True, check=False)  # noqa: S603  # no shell
+    except OSError as error:
+        raise HubError(Code.PROGRAM_MISSING, f"{command[0]} cannot be started: {error.strerror}.") from error

@@ -1,0 +1,146 @@
+"""What a session has made, into its user's hands: `hub take`, `hub discard`, `hub clean`.
+
+Owns: the words a user gives these orders with, and what is said afterwards.
+Must not: run git, or decide whether an order is possible.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hub.cli.context import json_option, session_argument, show, which
+from hub.cli.table import counted
+from hub.errors import Code, HubError
+
+PATIENCE = 120.0
+"""Seconds: in a large repository a checkout takes its time."""
+_NAMED = 5
+_UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def order(ctx: click.Context, path: str, body: dict[str, Any]) -> Any:
+    """One of the orders about results, to whoever can carry it out."""
+    from hub.cli.alone import ordered
+    from hub.web.resources.results import ROUTES
+
+    return ordered(ctx, next(route for route in ROUTES if route.path == path), body, PATIENCE)
+
+
+@click.command()
+@session_argument
+@click.option("--merge", is_flag=True, help="Merge the session's branch, with all its commits.")
+@click.option("--branch", default="", metavar="NAME", help="Make this branch of it; touch nothing else.")
+@click.option(
+    "--patch", default="", metavar="FILE", help="Write a patch, - for standard output; touch nothing else."
+)
+@json_option
+@click.pass_context
+def take(ctx: click.Context, *, session: str, merge: bool, branch: str, patch: str, as_json: bool) -> None:
+    """Take what a session has made: one commit of yours on the current branch. Needs no daemon.
+
+    Without an id, of the newest session. Uncommitted work of yours stays as it is; where it is in the way, nothing is
+    touched and the files are named. No hook of the repository runs, and the commit is not signed.
+
+    Example: hub take
+    """
+    if merge + bool(branch) + bool(patch) > 1:
+        raise HubError(Code.USAGE, "--merge, --branch and --patch exclude each other.")
+    how = "merge" if merge else "branch" if branch else "patch" if patch else "commit"
+    body = {**which(session), "how": how, **({"branch": branch} if branch else {})}
+    answer = order(ctx, "/api/session/take", body)
+    if patch:
+        _write_patch(patch, base64.b64decode(answer["patch"]))
+        if patch == "-":
+            return
+    show(answer, as_json=as_json, text=lambda got: _taken(got, patch))
+
+
+def _write_patch(name: str, data: bytes) -> None:
+    if name == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(name).write_bytes(data)
+    except OSError as error:
+        raise HubError(Code.NO_PERMISSION, f"{name} cannot be written: {error.strerror}.") from error
+
+
+def _taken(answer: dict[str, Any], patch: str) -> str:
+    lines = [answer["summary"].rstrip()]
+    if left := answer["leftOut"]:
+        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+        lines.append(f"left out: {', '.join(left[:_NAMED])}{more}")
+    files, short, session = counted(answer["files"], "file"), answer["commit"][:12], answer["sessionId"]
+    match answer["how"]:
+        case "patch":
+            lines.append(f"{files} in {patch} - apply it: git apply --3way {patch}")
+        case "branch":
+            lines.append(f"{answer['branch']}: {short}, {files} - look at it: git show {answer['branch']}")
+        case _:
+            done = click.style(f"taken as {short} on {answer['branch']}", fg="green", bold=True)
+            lines.append(f"{done}, {files} - its worktree may go now: hub discard {session}")
+    return "\n".join(lines)
+
+
+@click.command()
+@click.argument("session", metavar="SESSION")
+@click.option("--force", is_flag=True, help="Also a result that was not taken.")
+@json_option
+@click.pass_context
+def discard(ctx: click.Context, *, session: str, force: bool, as_json: bool) -> None:
+    """Let a session's work go: its worktree and its branch. Its snapshots stay: hub history --commits.
+
+    Example: hub discard s-1a2b3c
+    """
+    answer = order(ctx, "/api/session/discard", {"sessionId": session, "force": force})
+    show(answer, as_json=as_json, text=_discarded)
+
+
+def _discarded(answer: dict[str, Any]) -> str:
+    back = f" - get it back: hub rewind {answer['tip']}" if answer["tip"] else ""
+    return f"{answer['sessionId']}: worktree and branch are gone{back}"
+
+
+def _age(_ctx: click.Context, _param: click.Parameter, value: str) -> int | None:
+    """`14d`, `12h`, `90m`, `2w` in seconds."""
+    if not value:
+        return None
+    found = re.fullmatch(r"(\d{1,5})([mhdw])", value)
+    if found is None:
+        raise click.BadParameter("give a number and m, h, d or w, as in 14d")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+@click.command()
+@click.option("--merged", is_flag=True, help="Only work that the current branch has.")
+@click.option(
+    "--older", default="", metavar="AGE", callback=_age, help="Only what ended so long ago: 14d, 12h."
+)
+@click.option("--force", is_flag=True, help="Also results that were not taken.")
+@click.option("--dry-run", "dry", is_flag=True, help="Only say what would go.")
+@json_option
+@click.pass_context
+def clean(
+    ctx: click.Context, *, merged: bool, older: int | None, force: bool, dry: bool, as_json: bool
+) -> None:
+    """Let the work of every session go that has ended and whose result you have taken, or that changed nothing.
+
+    Example: hub clean --older 14d
+    """
+    body: dict[str, Any] = {"merged": merged, "force": force, "dry": dry}
+    answer = order(ctx, "/api/sessions/clean", {**body, **({} if older is None else {"older": older})})
+    show(answer, as_json=as_json, text=lambda got: _cleaned(got, dry=dry))
+
+
+def _cleaned(answer: dict[str, Any], *, dry: bool) -> str:
+    word = "would go" if dry else "is gone"
+    lines = [f"{row['sessionId']}: {word}" for row in answer["gone"]]
+    lines += [f"{row['sessionId']}: stays, {row['detail']}" for row in answer["kept"]]
+    return "\n".join(lines) or "nothing to clean"

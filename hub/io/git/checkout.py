@@ -1,0 +1,183 @@
+"""The user's own checkout brought one commit further, as a fast-forward would.
+
+Owns: what of the user's is in the way, and the order in which files, index and branch follow.
+Must not: overwrite or remove a byte that is in no commit; reset, clean or stash; run a hook or a filter.
+Tests: tests/hub/io/git/test_taking.py
+
+git itself moves the files (`read-tree -m -u`), which refuses whatever is in its way. What is there already exactly as it
+is to be is in nobody's way: so a call that was cut off is finished by the next one.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from hub.errors import Code, HubError
+from hub.io import failpoints
+from hub.io.git.env import Config, effective_config, filter_overrides, git
+from hub.io.git.refs import move_refs
+from hub.io.git.scan import Entry, raw_diff, show
+from hub.io.git_dirs import own_git_dir
+
+Pairs = Mapping[bytes, tuple[Entry | None, Entry | None]]
+_UNDER_WAY = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+}
+_SHOWN = 10
+_RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
+_REGULAR = ("100644", "100755")
+
+
+@attrs.frozen
+class Standing:
+    """Where the user stands."""
+
+    branch: str
+    head: str
+
+
+async def standing(root: Path) -> Standing:
+    """The branch that is checked out, and its commit.
+
+    Raises:
+        HubError: UNCOMMITTED while a merge or the like is under way or no branch is checked out; NO_COMMIT.
+    """
+    directory = own_git_dir(root)
+    for name, what in _UNDER_WAY.items():
+        if (directory / name).exists():
+            raise HubError(
+                Code.UNCOMMITTED,
+                f"A {what} is under way in {root}.",
+                hint=f"Finish it, or git {what} --abort; then try again",
+            )
+    named = await git("symbolic-ref", "-q", "--short", "HEAD", cwd=root, accept=(0, 1))
+    head = await git("rev-parse", "--verify", "-q", "HEAD^{commit}", cwd=root, accept=(0, 1, 128))
+    if not head.text:
+        raise HubError(Code.NO_COMMIT)
+    if not named.text:
+        raise HubError(
+            Code.UNCOMMITTED,
+            "No branch is checked out.",
+            hint="Check one out: git switch <branch>   Or make one of the result: hub take --branch <name>",
+        )
+    return Standing(named.text, head.text)
+
+
+async def bring(root: Path, here: Standing, new: str, why: str) -> None:
+    """Files, index and branch at the commit `new`; what is uncommitted beside it stays as it is.
+
+    Raises:
+        HubError: UNCOMMITTED with the files in `files`, and nothing was touched; GIT_FAILED.
+    """
+    config = filter_overrides(await effective_config(root))
+    await git("update-index", "-q", "--refresh", cwd=root, config=config, accept=(0, 1, 128))
+    changed = raw_diff((await git("diff-tree", "-r", *_RAW, here.head, new, cwd=root)).out)
+    ready = await _insist_free(root, changed, here.head, config)
+    umask = ~root.stat().st_mode & 0o077  # noqa: ASYNC240  # one stat beside the starts of git
+    if ready:
+        info = b"".join(b"%b %b\t%b\0" % (e[0].encode(), e[1].encode(), p) for p, e in ready.items())
+        await git("update-index", "-z", "--index-info", cwd=root, stdin=info)
+        await git("update-index", "-q", "--refresh", cwd=root, config=config, accept=(0, 1, 128))
+    failpoints.hit("take.files")
+    try:
+        await git("read-tree", "-m", "-u", here.head, new, cwd=root, config=config, umask=umask)
+    except HubError as error:
+        if error.code is not Code.GIT_FAILED:
+            raise
+        raise HubError(Code.UNCOMMITTED, f"Something of yours is in the way: {error.detail}") from error
+    failpoints.hit("take.index")
+    if not await move_refs([(f"refs/heads/{here.branch}", new, here.head)], why, cwd=root, where={}):
+        detail = f"{here.branch} moved while the result was taken; its files are staged and not committed."
+        raise HubError(Code.GIT_FAILED, detail, hint="See them: git status   Then commit them: git commit")
+
+
+async def _insist_free(root: Path, changed: Pairs, head: str, config: Config) -> dict[bytes, Entry]:
+    """What of the change is in the working tree already; anything else of the user's in its place is refused."""
+    staged = raw_diff((await git("diff-index", "--cached", *_RAW, head, cwd=root, config=config)).out)
+    edited = raw_diff((await git("diff-files", *_RAW, cwd=root, config=config)).out)
+    blocked: list[bytes] = []
+    doubtful: dict[bytes, Entry] = {}
+    for path, (old, new) in changed.items():
+        if old is None:
+            if (other := _occupied(root, path, changed)) is not None and other != path:
+                blocked.append(other)
+                continue
+            touched = other is not None or path in staged
+        else:
+            touched = path in staged or path in edited
+        if not touched:
+            continue
+        index = staged[path][1] if path in staged else old
+        if new is None:
+            if _there(root, path):
+                blocked.append(path)
+        elif index in (old, new):
+            doubtful[path] = new
+        else:
+            blocked.append(path)
+    ready = await _same(root, doubtful, config)
+    blocked += [path for path in doubtful if path not in ready]
+    if blocked:
+        raise _in_the_way(sorted({show(path) for path in blocked}))
+    return ready
+
+
+def _there(root: Path, path: bytes) -> bool:
+    return os.path.lexists(_full(root, path))
+
+
+def _occupied(root: Path, path: bytes, changed: Pairs) -> bytes | None:
+    """What stands where a new file is to be, the file itself or something above it; None where the place is free."""
+    steps = path.split(b"/")
+    for depth in range(1, len(steps) + 1):
+        here = b"/".join(steps[:depth])
+        try:
+            mode = os.lstat(_full(root, here)).st_mode
+        except OSError:
+            return None
+        if depth < len(steps) and not stat.S_ISDIR(mode):
+            gone = here in changed and changed[here][1] is None
+            return None if gone else here
+    # A folder that only has what leaves with the change is git's to judge.
+    return None if stat.S_ISDIR(mode) else path
+
+
+async def _same(root: Path, wanted: Mapping[bytes, Entry], config: Config) -> dict[bytes, Entry]:
+    """Those of the files that have the wanted content and mode already."""
+    there: list[bytes] = []
+    for path, (mode, _) in wanted.items():
+        try:
+            found = os.lstat(_full(root, path)).st_mode
+        except OSError:
+            continue
+        alike = stat.S_ISREG(found) and mode in _REGULAR and bool(found & 0o100) == (mode == "100755")
+        if alike and b"\n" not in path:
+            there.append(path)
+    if not there:
+        return {}
+    stdin = b"".join(path + b"\n" for path in there)
+    done = await git("hash-object", "--stdin-paths", cwd=root, config=config, stdin=stdin)
+    hashed = dict(zip(there, done.text.split("\n"), strict=True))
+    return {path: wanted[path] for path, oid in hashed.items() if oid == wanted[path][1]}
+
+
+def _full(root: Path, path: bytes) -> bytes:
+    return os.path.join(os.fsencode(root), path)  # noqa: PTH118  # bytes
+
+
+def _in_the_way(files: list[str]) -> HubError:
+    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+    return HubError(
+        Code.UNCOMMITTED,
+        f"Your uncommitted work is in the way: {', '.join(files[:_SHOWN])}{more}.",
+        files=files,
+    )

@@ -1,0 +1,189 @@
+"""A session's worktree and branch, taken away.
+
+Owns: whether anything in them is in nobody's hands yet, and the order in which they go.
+Must not: touch anything but what hub made for that session. Its snapshots stay: `hub rewind` brings each of them back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+
+import attrs
+import trio
+
+from hub.api.results import Discarded
+from hub.errors import Code, HubError
+from hub.io import failpoints
+from hub.io.atomic import coded_errors
+from hub.io.git.env import git
+from hub.io.git.refs import BASE, TAKE, TAKEN, branch_of, is_ancestor, kept_ref, move_refs, read_commits
+from hub.io.git.snapshot import tree_hash
+from hub.io.git_dirs import check_worktree, common_dir, find_admin
+from hub.io.places import Places
+
+_SHORT = 12
+_GOING = ".going"
+"""What the folder is called while it goes."""
+
+
+class Hands(StrEnum):
+    """In whose hands a session's work is."""
+
+    GONE = "gone"
+    """Neither branch nor worktree is there."""
+    NOTHING = "nothing"
+    """Nothing was changed."""
+    TAKEN = "taken"
+    MERGED = "merged"
+    """The user's own branch has its commits."""
+    UNTAKEN = "untaken"
+
+
+@attrs.frozen
+class Left:
+    """What is left of a session."""
+
+    hands: Hands
+    tip: str
+    """Where its branch is; "" = there is none."""
+    here: bool
+    """Whether the commit that the user stands on has its work."""
+
+
+async def left_of(root: Path, session_id: str) -> Left:
+    """What is left of a session, and whether its work is in the user's hands."""
+    names = [f"refs/heads/{branch_of(session_id)}", *(kept_ref(session_id, n) for n in (BASE, TAKE, TAKEN))]
+    tip, start, take, taken, head = await read_commits([*names, "HEAD"], cwd=root, where={})
+    worktree = Places(root).worktree(session_id)
+    if tip is None:
+        there = _there(worktree)
+        return Left(Hands.UNTAKEN if there else Hands.GONE, "", here=False)
+
+    async def in_hand(sha: str) -> bool:
+        return head is not None and await is_ancestor(sha, head.sha, cwd=root, where={})
+
+    if await _edited(root, worktree, tip.tree):
+        return Left(Hands.UNTAKEN, tip.sha, here=False)
+    if start is not None and start.tree == tip.tree:
+        return Left(Hands.NOTHING, tip.sha, here=True)
+    if taken is not None and take is not None and taken.sha == tip.sha:
+        return Left(Hands.TAKEN, tip.sha, here=await in_hand(take.sha))
+    if await in_hand(tip.sha):
+        return Left(Hands.MERGED, tip.sha, here=True)
+    listed = await git(
+        "for-each-ref",
+        "--format=%(refname)",
+        f"--contains={tip.sha}",
+        "refs/heads/",
+        "refs/remotes/",
+        cwd=root,
+    )
+    others = [name for name in listed.text.splitlines() if not name.startswith("refs/heads/hub/")]
+    return Left(Hands.MERGED if others else Hands.UNTAKEN, tip.sha, here=False)
+
+
+def _there(path: Path) -> bool:
+    return os.path.lexists(path)
+
+
+async def _edited(root: Path, worktree: Path, tree: str) -> bool:
+    """Whether the worktree holds what no snapshot has: somebody went on in it."""
+    if not _there(worktree):
+        return False
+    try:
+        return await tree_hash(worktree, root=root) != tree
+    except HubError as error:
+        return error.code not in (Code.WORKTREE_MISSING, Code.BRANCH_MISSING)
+
+
+async def discard(root: Path, session_id: str, *, force: bool = False) -> Discarded:
+    """Take a session's worktree and branch away. A call that was cut off is finished by the next one.
+
+    Raises:
+        HubError: NOT_TAKEN without `force`; UNCOMMITTED where the branch is checked out elsewhere; GIT_FAILED.
+    """
+    left = await left_of(root, session_id)
+    if left.hands is Hands.UNTAKEN and not force:
+        raise HubError(
+            Code.NOT_TAKEN,
+            f"The result of {session_id} was not taken yet.",
+            hint=f"Take it: hub take {session_id}   Or let it go: hub discard {session_id} --force",
+        )
+    places, branch = Places(root), branch_of(session_id)
+    worktree = places.worktree(session_id)
+    await _insist_nowhere_else(root, worktree, branch)
+    await _remove_worktree(root, worktree)
+    failpoints.hit("discard.worktree")
+    if left.tip:
+        zero = "0" * len(left.tip)
+        if not await move_refs(
+            [(f"refs/heads/{branch}", zero, left.tip)], "hub: discard", cwd=root, where={}
+        ):
+            raise HubError(Code.GIT_FAILED, f"{branch} moved just now.", hint="Try again.")
+    await trio.to_thread.run_sync(_forget, places.kept_index(session_id))
+    return Discarded(
+        session_id=session_id,
+        branch=branch,
+        worktree=str(worktree),
+        tip=left.tip[:_SHORT],
+    )
+
+
+async def _insist_nowhere_else(root: Path, worktree: Path, branch: str) -> None:
+    """A branch that the user has checked out is his to leave first."""
+    done = await git("worktree", "list", "--porcelain", cwd=root)
+    for block in done.text.split("\n\n"):
+        lines = dict(line.partition(" ")[::2] for line in block.splitlines())
+        place = lines.get("worktree", "")
+        if lines.get("branch") == f"refs/heads/{branch}" and Path(place) != worktree:
+            raise HubError(
+                Code.UNCOMMITTED,
+                f"{branch} is checked out in {place}.",
+                hint=f"Leave it first: git -C {place} switch <another branch>",
+            )
+
+
+async def _remove_worktree(root: Path, worktree: Path) -> None:
+    """The folder and git's record of it; only if it is the one that hub made."""
+    admin = find_admin(common_dir(root), worktree)
+    gone = worktree.with_name(f"{worktree.name}{_GOING}")
+    if _there(worktree):
+        check_worktree(root, worktree)
+        _set_aside(worktree, gone)
+        failpoints.hit("discard.renamed")
+    await trio.to_thread.run_sync(_remove, [gone, *([admin] if admin is not None else [])])
+
+
+def _set_aside(worktree: Path, gone: Path) -> None:
+    """From here on nobody takes it for a worktree."""
+    with coded_errors(worktree):
+        worktree.rename(gone)
+
+
+def _remove(folders: list[Path]) -> None:
+    """What is locked against writing is in the way of nobody who may write it open.
+
+    Raises:
+        HubError: NO_PERMISSION...
+    """
+
+    def open_up(function: Callable[[str], object], path: str, _: object) -> None:
+        for one in (Path(path).parent, Path(path)):
+            if one.is_dir() and not one.is_symlink():
+                one.chmod(0o700)
+        function(path)
+
+    for folder in folders:
+        with coded_errors(folder), contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(folder, onerror=open_up)
+
+
+def _forget(index: Path) -> None:
+    """Hub's own index of the worktree, and the git directory beside it."""
+    shutil.rmtree(index.with_name(f"{index.name}.gitdir"), ignore_errors=True)
+    index.unlink(missing_ok=True)

@@ -1,0 +1,205 @@
+"""A session's result, brought to its user.
+
+Owns: the commit that is made of it, what keeps it from being made, and the order intent, effect, evidence.
+Must not: change the session's branch or worktree, or overwrite what is in no commit (`checkout` sees to that).
+
+`refs/hub/<session>/take` is the commit before anything of the user's moves; `refs/hub/<session>/taken` is how far the
+session's branch has been taken, once it is. Whatever was cut off between the two is finished by asking again.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from pathlib import Path
+
+import attrs
+
+from hub.api.results import How, Taken
+from hub.domain.result import Told, message
+from hub.errors import Code, HubError
+from hub.io import failpoints
+from hub.io.git.checkout import Standing, bring, standing
+from hub.io.git.env import git, git_capped
+from hub.io.git.identity import HUB, identity
+from hub.io.git.merge import applied, merge_bases
+from hub.io.git.own_folder import brought_by
+from hub.io.git.refs import TAKE, TAKEN, commit_tree, is_ancestor, kept_ref, move_refs, read_commits
+from hub.io.git.work import Work, work_of
+
+_PATCH_LIMIT = 64 << 20
+_STAT_LIMIT = 1 << 16
+_SHOWN = 10
+_SHORT = 12
+
+
+async def take(root: Path, told: Told, how: How, branch: str = "", main: str = "") -> Taken:
+    """Bring what a session has made to its user: as one commit, a merge, a branch, or a patch.
+
+    Args:
+        root: The project.
+        told: What the commit says of the session.
+        how: As what.
+        branch: The name of a branch that is to be made.
+        main: What the session's branch left.
+
+    Raises:
+        HubError: NOTHING_TO_TAKE; UNCOMMITTED and MERGE_CONFLICT with the files in `files`; BRANCH_MISSING, TRACKED; USAGE
+            where git knows no name for its user.
+    """
+    if how in (How.BRANCH, How.PATCH):
+        return await _aside(root, told, how, branch, main)
+    here = await standing(root)
+    work = await work_of(root, told.session_id, here.head)
+    if how is How.MERGE:
+        await _insist_own(root, work.tip)
+    if work.whole and await is_ancestor(work.taken_as, here.head, cwd=root, where={}):
+        raise _nothing(f"It was taken already, as {work.taken_as[:_SHORT]} on {here.branch}.")
+    commit = await _commit(root, told, work, here, merge=how is How.MERGE)
+    await _point(root, work, TAKE, commit)
+    failpoints.hit("take.intended")
+    await bring(root, here, commit, f"hub: take {told.session_id}")
+    failpoints.hit("take.moved")
+    await _point(root, work, TAKEN, work.tip)
+    return await _answer(root, work, how, (here.head, commit), here.branch)
+
+
+async def _commit(root: Path, told: Told, work: Work, here: Standing, *, merge: bool) -> str:
+    """The commit on top of where the user stands; the one of an earlier call, where that was cut off."""
+    parents = (here.head, work.tip) if merge else (here.head,)
+    try:
+        if merge:
+            made = await merge_bases(root, [here.head, work.tip], "merge\n")
+            (found,) = await read_commits([made], cwd=root, where={})
+            tree = found.tree if found else ""
+        else:
+            tree = await applied(root, work.base, here.head, work.tree)
+    except HubError as error:
+        raise _conflict(error, told.session_id, here.branch) from error
+    (head, intended) = await read_commits([here.head, kept_ref(told.session_id, TAKE)], cwd=root, where={})
+    if head is None or head.tree == tree:
+        await _point(root, work, TAKE, here.head)
+        await _point(root, work, TAKEN, work.tip)
+        raise _nothing(f"All that it changed is on {here.branch} already.")
+    if intended is not None and intended.tree == tree and intended.parents == parents:
+        return intended.sha
+    return await _made(root, told, tree, parents)
+
+
+async def _made(root: Path, told: Told, tree: str, parents: tuple[str, ...]) -> str:
+    who = await identity(root)
+    if who == HUB:
+        raise HubError(
+            Code.USAGE,
+            "git does not know your name, under which the result is to be committed.",
+            hint='Tell it: git config --global user.name "..." && git config --global user.email ...',
+        )
+    now = int(time.time())
+    zone = time.strftime("%z", time.localtime(now))
+    return await commit_tree(tree, parents, message(told), now, cwd=root, where=who.where, zone=zone)
+
+
+async def _aside(root: Path, told: Told, how: How, branch: str, main: str) -> Taken:
+    """A branch with one commit where the session began, or a patch; the checkout is not touched."""
+    heads = [f"refs/heads/{main}", main, "HEAD"] if main else ["HEAD"]
+    onto = next((c.sha for c in await read_commits(heads, cwd=root, where={}) if c is not None), "")
+    if not onto:
+        raise HubError(Code.NO_COMMIT)
+    work = await work_of(root, told.session_id, onto)
+    (base, tip) = await read_commits([work.base, work.tip], cwd=root, where={})
+    if base is None or tip is None or base.tree == work.tree:
+        raise _nothing("The session has changed nothing.")
+    if how is How.PATCH:
+        data, more = await git_capped(
+            "diff", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color",
+            base.tree, work.tree, "--", cwd=root, limit=_PATCH_LIMIT,
+        )  # fmt: skip
+        if more:
+            raise HubError(Code.TOO_LARGE, f"The patch is larger than {_PATCH_LIMIT >> 20} MiB.")
+        answer = await _answer(root, work, how, (base.tree, work.tree), "")
+        return attrs.evolve(answer, patch=base64.b64encode(data).decode())
+    parent, tree = await _footing(root, work, onto)
+    commit = await _made(root, told, tree, (parent,))
+    await git("check-ref-format", "--branch", branch, cwd=root)
+    if not await move_refs(
+        [(f"refs/heads/{branch}", commit, "0" * len(commit))], "hub: take", cwd=root, where={}
+    ):
+        raise HubError(
+            Code.INVALID, f"There is a branch {branch} already.", hint="Give another name: --branch"
+        )
+    return await _answer(root, work, how, (parent, commit), branch)
+
+
+async def _footing(root: Path, work: Work, onto: str) -> tuple[str, str]:
+    """The commit that a branch with the work stands on, and its tree: where the session left its user's branch.
+
+    Where it began with unfinished work that it went on with in the same lines, it stands on a commit with that work.
+    """
+    parent = (await git("merge-base", onto, work.tip, cwd=root, accept=(0, 1))).text.split("\n")[0]
+    if parent and await is_ancestor(parent, work.base, cwd=root, where={}):
+        try:
+            return parent, await applied(root, work.base, parent, work.tree)
+        except HubError as error:
+            if error.code is not Code.MERGE_CONFLICT:
+                raise
+    return work.base, work.tree
+
+
+async def _point(root: Path, work: Work, name: str, sha: str) -> None:
+    """Put a ref of the session's on a commit."""
+    ref = kept_ref(work.session_id, name)
+    (old,) = await read_commits([ref], cwd=root, where={})
+    if old is None or old.sha != sha:
+        move = (ref, sha, old.sha if old else "0" * len(sha))
+        if not await move_refs([move], f"hub: {name}", cwd=root, where={}):
+            raise HubError(Code.GIT_FAILED, "Another one takes this result just now.", hint="Try again.")
+
+
+async def _insist_own(root: Path, tip: str) -> None:
+    if brought := await brought_by(root, tip):
+        raise HubError(
+            Code.TRACKED,
+            f"The branch brings {', '.join(brought)}, which hub would read in your project.",
+            hint="Take it as one commit, which leaves that out: hub take",
+        )
+
+
+async def _answer(root: Path, work: Work, how: How, change: tuple[str, str], branch: str) -> Taken:
+    old, new = change
+    names = (await git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new, cwd=root)).out.split(
+        b"\0"
+    )[:-1]
+    stat, _ = await git_capped(
+        "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--stat=80", old, new, "--",
+        cwd=root, limit=_STAT_LIMIT,
+    )  # fmt: skip
+    return Taken(
+        session_id=work.session_id,
+        how=how,
+        commit="" if how is How.PATCH else new,
+        branch=branch,
+        files=len(names),
+        summary=stat.decode("utf-8", "replace"),
+        left_out=list(work.left_out),
+        patch="",
+    )
+
+
+def _nothing(detail: str) -> HubError:
+    return HubError(Code.NOTHING_TO_TAKE, detail)
+
+
+def _conflict(error: HubError, session_id: str, branch: str) -> HubError:
+    if error.code is not Code.MERGE_CONFLICT:
+        return error
+    files = list(error.extra.get("files", ()))
+    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+    return HubError(
+        Code.MERGE_CONFLICT,
+        f"The result and {branch} change the same lines: {', '.join(files[:_SHOWN])}{more}.",
+        hint=(
+            f"By hand: hub take {session_id} --branch NAME && git merge NAME   Or let an agent do it:"
+            f' hub run --continue {session_id} "merge {branch} into this branch"'
+        ),
+        files=files,
+    )

@@ -1,0 +1,129 @@
+"""What a session has made, as a change that can be put on top of any commit.
+
+Owns: where its work begins, what of it is handed in, and how far it was taken before.
+Must not: touch the user's tree, index or branch, or move a ref.
+Tests: tests/hub/io/git/test_taking.py
+
+A session's branch begins where its user stood, maybe with unfinished work on top, or where an earlier session ended. What
+is handed over is everything since that is not in the user's hands yet.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+
+from hub.domain.result import left_behind
+from hub.domain.session import ID
+from hub.errors import Code, HubError
+from hub.io.git.env import git
+from hub.io.git.own_folder import folder_of
+from hub.io.git.refs import BASE, KEPT, TAKE, TAKEN, branch_of, is_ancestor, kept_ref, read_commits
+from hub.io.git.scan import show
+from hub.io.places import Places, make_private_dir
+
+_HEADS = "refs/heads/hub/"
+
+
+@attrs.frozen(kw_only=True)
+class Work:
+    """The change that a session's branch is."""
+
+    session_id: str
+    tip: str
+    """The commit the branch is at."""
+    base: str
+    """The newest commit of which the user has everything, or which the session began with."""
+    tree: str
+    """What the tip has, without what is not handed in."""
+    left_out: tuple[str, ...]
+    """New files that are not handed in: `.hub`, bytecode, caches."""
+    taken_as: str
+    """The commit in which the user took it before; "" = never."""
+    whole: bool
+    """Whether nothing was done since it was taken."""
+
+
+async def work_of(root: Path, session_id: str, onto: str) -> Work:
+    """The work of a session, seen from the commit that it is to come upon.
+
+    Raises:
+        HubError: BRANCH_MISSING.
+    """
+    names = [f"refs/heads/{branch_of(session_id)}", *(kept_ref(session_id, n) for n in (BASE, TAKE, TAKEN))]
+    tip, start, take, taken = await read_commits(names, cwd=root, where={})
+    if tip is None:
+        raise HubError(Code.BRANCH_MISSING, f"The branch {branch_of(session_id)} is gone.")
+    base = await _base(root, tip.sha, start.sha if start else "", onto)
+    tree, left_out = await _handed_in(root, base, tip.sha, tip.tree)
+    return Work(
+        session_id=session_id,
+        tip=tip.sha,
+        base=base,
+        tree=tree,
+        left_out=tuple(left_out),
+        taken_as=take.sha if take and taken else "",
+        whole=taken is not None and taken.sha == tip.sha,
+    )
+
+
+async def _base(root: Path, tip: str, start: str, onto: str) -> str:
+    """The newest of: where the session, or one whose work it goes on with, began; what the user has of it already."""
+    common = (await git("merge-base", onto, tip, cwd=root, accept=(0, 1))).text.split("\n")[0]
+    base = await _chain(root, start, onto) if start else common
+    if not base:
+        raise HubError(Code.BRANCH_MISSING, "The session's work has nothing in common with what you are on.")
+    for one in (common, *await _taken(root, tip, onto)):
+        if one and await is_ancestor(base, one, cwd=root, where={}):
+            base = one
+    return base
+
+
+async def _chain(root: Path, start: str, onto: str) -> str:
+    """Where the first of the sessions began whose work, which the user has not, this one goes on with."""
+    options = (f"--merged={start}", f"--no-merged={onto}")
+    listed = await git("for-each-ref", "--format=%(refname)", *options, _HEADS, cwd=root)
+    ids = [name for line in listed.text.splitlines() if ID.fullmatch(name := line.removeprefix(_HEADS))]
+    for earlier in await read_commits([kept_ref(one, BASE) for one in ids], cwd=root, where={}):
+        if earlier is not None and await is_ancestor(earlier.sha, start, cwd=root, where={}):
+            start = earlier.sha
+    return start
+
+
+async def _taken(root: Path, tip: str, onto: str) -> list[str]:
+    """Commits of sessions' branches below `tip` up to which the user has taken the work onto where he is."""
+    listed = await git(
+        "for-each-ref", "--format=%(refname) %(objectname)", f"--merged={tip}", f"{KEPT}/", cwd=root
+    )
+    rows = [line.split(" ") for line in listed.text.splitlines()]
+    marks = {name.split("/")[2]: sha for name, sha in rows if name.endswith(f"/{TAKEN}")}
+    found = []
+    for session_id, sha in marks.items():
+        (commit,) = await read_commits([kept_ref(session_id, TAKE)], cwd=root, where={})
+        if commit is not None and await is_ancestor(commit.sha, onto, cwd=root, where={}):
+            found.append(sha)
+    return found
+
+
+async def _handed_in(root: Path, base: str, tip: str, tree: str) -> tuple[str, list[str]]:
+    """The tree without what is not handed in, and what that is."""
+    args = ("-r", "-z", "--name-only", "--no-renames", "--diff-filter=A")
+    added = (await git("diff-tree", *args, base, tip, cwd=root)).out.split(b"\0")[:-1]
+    known = {show(path): path for path in added}
+    own = {path for path in added if folder_of(path) is not None}
+    left = [*own, *(known[name] for name in left_behind(known) if known[name] not in own)]
+    return await _without(root, tree, left) if left else tree, sorted(map(show, left))
+
+
+async def _without(root: Path, tree: str, paths: Sequence[bytes]) -> str:
+    places = Places(root)
+    make_private_dir(places.git_dir)
+    with tempfile.TemporaryDirectory(prefix="take-", dir=places.git_dir) as directory:
+        where = {"GIT_INDEX_FILE": str(Path(directory) / "index")}
+        await git("read-tree", tree, cwd=root, where=where)
+        gone = b"".join(b"0 %b\t%b\0" % (b"0" * len(tree), path) for path in paths)
+        await git("update-index", "-z", "--index-info", cwd=root, where=where, stdin=gone)
+        return (await git("write-tree", cwd=root, where=where)).text

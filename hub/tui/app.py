@@ -1,0 +1,269 @@
+"""The app: its pages, what is drawn when, and how it stands with the daemon.
+
+Owns: the way from the live events to the page in sight, at most ten times a second, and the keys that every page has.
+Must not: import what talks to the daemon before the first paint, or hold what a page shows.
+
+Nothing moves while nothing happens: there is no timer but the one that holds back the next ten events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import importlib
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from hub.tui.board import BoardPage
+from hub.tui.daemon import Daemon, off_loop
+from hub.tui.link import JsonObject, Link, Standing
+from hub.tui.look import UNICODE, Look
+from hub.tui.orders import ORDERS, OrdersPage
+from hub.tui.page import PAGES, Page
+from hub.tui.rows import plain
+
+if TYPE_CHECKING:
+    from hub.client.quick import Api
+    from hub.errors import HubError
+
+_KEPT = 5000
+"""Events that the log page can show."""
+_PACE = 0.1
+"""Seconds between two repaints that events ask for."""
+
+
+class HubApp(App[None]):
+    """`hub tui`.
+
+    Args:
+        find: Where the daemon is.
+        project: What it is called on the screen.
+        look: The marks it is drawn with.
+        theme: One of Textual's.
+        clock: The wall clock.
+        start: Starts a daemon where none runs; None = that is not to be had.
+    """
+
+    TITLE = "hub"
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("S", "start_daemon", "Start a daemon"),
+        Binding("q", "quit", "Quit"),
+        Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
+        Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
+        *(Binding(key, f"page('{name}')", heading, show=False) for key, name, heading in PAGES),
+    ]
+
+    def __init__(
+        self,
+        find: Callable[[], Api],
+        *,
+        project: str = "",
+        look: Look = UNICODE,
+        theme: str = "textual-dark",
+        clock: Callable[[], float] = time.time,
+        start: Callable[[], object] | None = None,
+    ) -> None:
+        super().__init__()
+        self.daemon = Daemon(find)
+        self.project = project
+        self.look = look
+        self.clock = clock
+        self.start = start
+        self.wanted_theme = theme
+        self.animation_level = "none"
+        self.zone = time.strftime("%Z", time.localtime(clock()))
+        self.standing = Standing.LOOKING
+        self._heard: Standing | None = None
+        self._starting = False
+        self.notice = ""
+        self.events: deque[JsonObject] = deque(maxlen=_KEPT)
+        self.taken = 0
+        """Events that came in, over all."""
+        self._pages: dict[str, Page] = {}
+        self._inbox: deque[list[JsonObject]] = deque()
+        self._due = False
+        self._drawn = 0.0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._mine = contextvars.copy_context()
+        """Textual's own variables, which a call from a thread comes without."""
+        self._link = Link(find, self._deliver, self._told)
+
+    @property
+    def up(self) -> bool:
+        """Whether there is a daemon to ask."""
+        return self.standing is Standing.UP
+
+    def on_mount(self) -> None:
+        """The first page; the daemon is looked for once that is painted."""
+        self.theme = self.wanted_theme
+        if self.look.ascii:
+            self.add_class("ascii")
+        self._loop, self._mine = asyncio.get_running_loop(), contextvars.copy_context()
+        self.action_page("board")
+        self.call_after_refresh(self._link.open)
+
+    def on_unmount(self) -> None:
+        """Leave the daemon alone."""
+        self._link.close()
+
+    def _deliver(self, batch: list[JsonObject]) -> None:
+        """In the link's thread: keep it, and see that it is taken."""
+        self._inbox.append(batch)
+        if not self._due:
+            self._due = True
+            self._soon(self._arrange)
+
+    def _told(self, standing: Standing, error: HubError | None) -> None:
+        """In the link's thread: how it stands."""
+        if standing is not self._heard:  # what is shown may be older: it is the other thread's
+            self._heard = standing
+            self._soon(lambda: self._stands(standing, error))
+
+    def _soon(self, what: Callable[[], None]) -> None:
+        if self._loop is not None:
+            try:
+                self._loop.call_soon_threadsafe(what, context=self._mine)
+            except RuntimeError:
+                return  # the program has ended
+
+    def _arrange(self) -> None:
+        """Take what came now, or when the next repaint may be."""
+        wait = self._drawn + _PACE - time.monotonic()
+        if wait <= 0:
+            self._take_news()
+        elif self._loop is not None:
+            self._loop.call_later(wait, self._take_news, context=self._mine)
+
+    def _take_news(self) -> None:
+        self._drawn = time.monotonic()
+        self._due = False
+        fresh: list[JsonObject] = []
+        while self._inbox:
+            fresh += self._inbox.popleft()
+        self.taken += len(fresh)
+        self.events += fresh
+        for screen in self.screen_stack:
+            if isinstance(screen, Page):
+                screen.news(fresh)
+        for page in self._pages.values():
+            page.stale = page.stale or not page.is_current
+
+    def _stands(self, standing: Standing, error: HubError | None) -> None:
+        before, self.standing = self.standing, standing
+        self.notice = _notice(standing, error, can_start=self.start is not None)
+        self.refresh_bindings()
+        for screen in self.screen_stack:
+            if isinstance(screen, Page):
+                screen.told()
+                if standing is Standing.UP and before is not Standing.UP:
+                    screen.reload()
+
+    def action_page(self, name: str) -> None:
+        """Go to a page; it is made when it is first seen."""
+        page = self._pages.get(name)
+        if page is None:
+            page = self._pages[name] = _page(name)
+        while len(self.screen_stack) > 2:  # noqa: PLR2004  # the default screen, and one page
+            self.pop_screen()
+        if len(self.screen_stack) == 2:  # noqa: PLR2004  # as above
+            if self.screen is not page:
+                self.switch_screen(page)
+        else:
+            self.push_screen(page)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A daemon can be started where none answers."""
+        if action == "start_daemon":
+            return self.start is not None and self.standing in (Standing.LOOKING, Standing.AWAY)
+        return super().check_action(action, parameters)
+
+    def action_start_daemon(self) -> None:
+        """Start one in the background, as `hub run --detach` does."""
+        if self.start is not None and not self._starting:
+            self._starting = True
+            self.run_worker(self._start(self.start), group="start")
+
+    async def _start(self, start: Callable[[], object]) -> None:
+        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+
+        self.notify("Starting a daemon for this project ...", markup=False)
+        try:
+            await off_loop(start)
+        except HubError as error:
+            self.notify(plain(f"{error.detail} {error.hint}"), severity="error", markup=False)
+        finally:
+            self._starting = False
+
+    def action_help(self) -> None:
+        """The keys of this page, and those of all."""
+        from hub.tui.dialogs import Read  # noqa: PLC0415  # when it is first needed
+        from hub.tui.help import rows_of  # noqa: PLC0415  # as above
+
+        if isinstance(self.screen, Page):
+            self.push_screen(Read("Keys", list(rows_of(self.screen))))
+
+    def open_session(self, session_id: str) -> None:
+        """Look at a session; Escape leads back."""
+        from hub.tui.session import SessionPage  # noqa: PLC0415  # when it is first needed
+
+        self.push_screen(SessionPage(session_id))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """What the palette offers beside the orders: pages, light and dark, the way out."""
+        if isinstance(screen, OrdersPage):
+            for _, name, word, sentence in ORDERS:
+                yield SystemCommand(word, sentence, getattr(screen, f"action_{name}"))
+        for _, name, heading in PAGES:
+            yield SystemCommand(
+                f"Go to {heading}", f"The page {heading}", lambda name=name: self.action_page(name)
+            )
+        yield SystemCommand("Light", "Dark letters on a light ground", lambda: self._wear("textual-light"))
+        yield SystemCommand("Dark", "Light letters on a dark ground", lambda: self._wear("textual-dark"))
+        yield SystemCommand("Quit", "Leave; the sessions go on", self.exit)
+
+    def _wear(self, theme: str) -> None:
+        self.theme = theme
+
+
+_PAGES = {
+    "quota": ("hub.tui.wallet", "QuotaPage"),
+    "pipelines": ("hub.tui.pipelines", "PipelinesPage"),
+    "history": ("hub.tui.history", "HistoryPage"),
+    "agents": ("hub.tui.agents", "AgentsPage"),
+    "providers": ("hub.tui.providers", "ProvidersPage"),
+    "log": ("hub.tui.log", "LogPage"),
+    "find": ("hub.tui.find", "FindPage"),
+    "cost": ("hub.tui.cost", "CostPage"),
+}
+
+
+def _page(name: str) -> Page:
+    """A page by its name; each but the first is imported when it is first seen."""
+    if name == "board":
+        return BoardPage()
+    module, made = _PAGES[name]
+    page: Page = getattr(importlib.import_module(module), made)()
+    return page
+
+
+def _notice(standing: Standing, error: HubError | None, *, can_start: bool) -> str:
+    """What is said about the daemon; nothing while it is there."""
+    start = "S starts one." if can_start else "Start it: hub daemon"
+    match standing:
+        case Standing.UP:
+            return ""
+        case Standing.LOOKING:
+            return f"No daemon runs for this project yet; waiting for one. {start}"
+        case Standing.AWAY:
+            return f"The daemon is away; looking for it. Agents work on, nothing is lost. {start}"
+        case Standing.REFUSED:
+            return f"{error.detail} {error.hint}" if error is not None else "The daemon refuses."

@@ -1,0 +1,116 @@
+"""What the screens are drawn with: letters for marks and bars, in Unicode or in plain ASCII; and times for people.
+
+Owns: the two sets of marks, bars and sparklines made of them, and instants in local time.
+Must not: know what is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import attrs
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+@attrs.frozen
+class Look:
+    """A set of marks; each is one column wide."""
+
+    ascii: bool
+    folded: str
+    unfolded: str
+    good: str
+    bad: str
+    full: str
+    empty: str
+    spark: str
+    arrow: str
+    line: str
+    waits: str
+    works: str
+    branch: str
+    last: str
+    trunk: str
+
+    def bar(self, part: float, cells: int) -> str:
+        """How much of a whole: 0 to 1."""
+        done = max(0, min(cells, round(part * cells)))
+        return self.full * done + self.empty * (cells - done)
+
+    def sparkline(self, values: Sequence[float], cells: int) -> str:
+        """The newest values, each as high as its part of the greatest."""
+        shown = list(values)[-cells:]
+        top = max(shown, default=0) or 1
+        steps = len(self.spark) - 1
+        return "".join(self.spark[round(max(0.0, value) * steps / top)] for value in shown)
+
+
+UNICODE = Look(
+    ascii=False,
+    folded="▸",
+    unfolded="▾",
+    good="✓",
+    bad="✗",
+    full="█",
+    empty="░",
+    spark=" ▁▂▃▄▅▆▇█",
+    arrow="→",
+    line="─",
+    waits="○",
+    works="●",
+    branch="├─",
+    last="└─",
+    trunk="│ ",
+)
+ASCII = Look(
+    ascii=True,
+    folded="+",
+    unfolded="-",
+    good="v",
+    bad="x",
+    full="#",
+    empty=".",
+    spark=" .:-=+*#%",
+    arrow=">",
+    line="-",
+    waits="o",
+    works="*",
+    branch="|-",
+    last="`-",
+    trunk="| ",
+)
+
+
+def clock(stamp: str, *, seconds: bool = False) -> str:
+    """An ISO instant as a local time of day."""
+    return f"{datetime.fromisoformat(stamp).astimezone():{'%H:%M:%S' if seconds else '%H:%M'}}"
+
+
+def moment(stamp: str, now: float) -> str:
+    """An ISO instant in local time; with its date where that is not today's."""
+    then, today = datetime.fromisoformat(stamp).astimezone(), datetime.fromtimestamp(now).astimezone()
+    return f"{then:%H:%M}" if then.date() == today.date() else f"{then:%d %b %H:%M}"
+
+
+def span(seconds: float) -> str:
+    """How long: `40 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
+    whole = max(0, int(seconds))
+    if whole < 2 * _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min"
+    if whole < _DAY:
+        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
+    return f"{whole // _DAY} d {whole % _DAY // _HOUR} h"
+
+
+def seconds_until(stamp: str, now: float) -> float:
+    """From now to an ISO instant."""
+    return datetime.fromisoformat(stamp).timestamp() - now
+
+
+def counted(number: int, what: str) -> str:
+    """`1 file`, `2 files`, `1,000 files`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

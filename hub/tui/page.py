@@ -1,0 +1,198 @@
+"""What every page has: the line of pages on top, how it stands with the daemon, the keys below, and its loading.
+
+Owns: that frame, and that a page asks the daemon once at a time, and again when something happened meanwhile.
+Must not: know what a page shows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.events import Click
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from hub.tui.look import Look
+from hub.tui.rows import Choices, Piece, plain
+
+if TYPE_CHECKING:
+    from hub.tui.app import HubApp
+
+JsonObject = dict[str, Any]
+
+PAGES: tuple[tuple[str, str, str], ...] = (
+    ("1", "board", "Board"),
+    ("2", "quota", "Quota"),
+    ("3", "pipelines", "Pipelines"),
+    ("4", "history", "History"),
+    ("5", "agents", "Agents"),
+    ("6", "providers", "Providers"),
+    ("7", "log", "Log"),
+    ("8", "find", "Find"),
+    ("9", "cost", "Cost"),
+)
+"""Key, name and heading of each page."""
+_ACTION = {"system", "handoff", "waiting", "error", "quota"}
+"""Tags of events after which what the daemon answers may be another."""
+
+
+class Bar(Static):
+    """The line of pages; a click goes to one."""
+
+    DEFAULT_CSS = "Bar { height: 1; background: $panel; color: $foreground; }"
+
+    def __init__(self, current: str) -> None:
+        super().__init__(markup=False)
+        self.current = current
+
+    def render(self) -> Any:
+        """The pages, the current one marked."""
+        from rich.text import Text  # noqa: PLC0415  # Textual has it loaded
+
+        text = Text(no_wrap=True, end="")
+        for key, name, heading in PAGES:
+            here = name == self.current
+            text.append(f"[{key} {heading}]" if here else f" {key} {heading}", "bold reverse" if here else "")
+        return text
+
+    def on_click(self, event: Click) -> None:
+        """Go to the page under the pointer."""
+        at = 0
+        for key, name, heading in PAGES:
+            at += len(key) + len(heading) + (3 if name == self.current else 2)
+            if event.x < at:
+                cast("HubApp", self.app).action_page(name)
+                return
+
+
+class Page(Screen[None]):
+    """A page of the app."""
+
+    DEFAULT_CSS = """
+    Page { background: $background; }
+    Page > #notice { height: auto; display: none; background: $warning-muted; color: $text-warning; padding: 0 1; }
+    Page > #heading { height: 1; text-style: bold; padding: 0 1; }
+    """
+    NAME: ClassVar[str] = ""
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "reload", "Refresh", show=False)]
+    ON: ClassVar[frozenset[str]] = frozenset(_ACTION)
+    """Tags of events that make it load again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._loading = False
+        self._again = False
+        self.stale = True
+        """Whether it is to be loaded when it is seen."""
+
+    @property
+    def hub(self) -> HubApp:
+        """The app, by its own class."""
+        return cast("HubApp", self.app)
+
+    @property
+    def look(self) -> Look:
+        """The marks it is drawn with."""
+        return self.hub.look
+
+    @property
+    def now(self) -> float:
+        """The wall clock."""
+        return self.hub.clock()
+
+    def compose(self) -> ComposeResult:
+        """The frame, and what the page has between it."""
+        yield Bar(self.NAME)
+        yield Static(id="notice", markup=False)
+        yield Static(id="heading", markup=False)
+        yield from self.body()
+        yield Footer(show_command_palette=False, compact=True)
+
+    def body(self) -> ComposeResult:
+        """What is between the head and the keys."""
+        yield Choices(id="rows")
+
+    def on_mount(self) -> None:
+        """Say what is known already."""
+        self.told()
+
+    def on_screen_resume(self) -> None:
+        """It is seen: what is shown is as it is now."""
+        self.told()
+        if self.stale:
+            self.reload()
+
+    def told(self) -> None:
+        """How it stands with the daemon has changed, or this page is seen again."""
+        notice = self.query_one("#notice", Static)
+        words = self.hub.notice
+        notice.update(words)
+        notice.display = bool(words)
+
+    def heading(self, text: str) -> None:
+        """The page's second line."""
+        self.query_one("#heading", Static).update(plain(text))
+
+    def news(self, records: Sequence[JsonObject]) -> None:
+        """What has happened; at most ten times a second."""
+        if any(record["tag"] in self.ON for record in records):
+            self.reload()
+
+    def action_reload(self) -> None:
+        """Ask the daemon now."""
+        self.reload()
+
+    def reload(self) -> None:
+        """Load, now or as soon as it is seen; while it loads, once more after that."""
+        if not self.is_current:
+            self.stale = True
+        elif self._loading:
+            self._again = True
+        elif self.hub.up:
+            self._loading, self.stale = True, False
+            self.run_worker(self._load(), group="load")
+
+    async def _load(self) -> None:
+        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+
+        began = time.monotonic()
+        try:
+            await self.load()
+        except HubError as error:
+            self.stale = True
+            self.failed(error.detail, error.hint)
+        finally:
+            self._loading = False
+        if self._again:
+            self._again = False
+            self.set_timer(max(0.01, began + _SELDOM - time.monotonic()), self.reload)
+
+    async def load(self) -> None:
+        """Ask the daemon, and show what it says."""
+
+    def failed(self, detail: str, hint: str) -> None:
+        """The daemon did not say what was asked."""
+        self.heading(f"{detail.partition(chr(10))[0]}  {hint}")
+
+    def say(self, words: str, *, bad: bool = False) -> None:
+        """A word at the edge of the screen, for a few seconds."""
+        self.notify(plain(words)[:300], severity="error" if bad else "information", markup=False)
+
+
+_SELDOM = 0.5
+"""Seconds between two questions of a page that news asks for."""
+
+
+def cut(text: str, width: int) -> str:
+    """One line of at most so many letters."""
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: max(0, width - 2)] + ".."
+
+
+def label(name: str, text: str, look: str = "", *, wide: int = 11) -> tuple[Piece, Piece]:
+    """A name and what it is, as two pieces of a row."""
+    return (f"{name:<{wide}}", "dim"), (text, look)

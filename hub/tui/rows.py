@@ -1,0 +1,271 @@
+"""A list of lines that is drawn where it is seen: the one widget of every page.
+
+Owns: rows of plain pieces, their drawing, the cursor among those that can be chosen, and staying at the end.
+Must not: know what a row means, or take any text for markup.
+
+Only the rows in sight are drawn, whatever their number, and nothing is drawn while nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Any, ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.events import Click
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from hub.domain.text import clean
+
+Piece = tuple[str, str]
+"""A text, and how it looks: one of `LOOKS`, or ""."""
+LOOKS = ("dim", "bold", "good", "bad", "warn", "info", "mine", "head")
+_TAB = "    "
+
+
+class Row(NamedTuple):
+    """One line."""
+
+    pieces: tuple[Piece, ...]
+    key: str = ""
+    """What it stands for; a row without a key cannot be chosen."""
+
+
+def row(*pieces: Piece | str, key: str = "") -> Row:
+    """A row of pieces; a bare text has no look of its own."""
+    return Row(tuple((piece, "") if isinstance(piece, str) else piece for piece in pieces), key)
+
+
+def plain(text: str) -> str:
+    """One line of it, safe to show: nothing that a terminal acts on, and no tab."""
+    return clean(text).replace("\t", _TAB).replace("\n", " ")
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most `width` columns, broken at blanks where there are any."""
+    found: list[str] = []
+    for line in clean(text).replace("\t", _TAB).split("\n"):
+        rest = line.rstrip()
+        while cell_len(rest) > width > 0:
+            end = _fitting(rest, width)
+            at = rest.rfind(" ", 1, end + 1)
+            cut = at if at > width // 3 else end
+            found.append(rest[:cut].rstrip())
+            rest = rest[cut:].lstrip()
+        found.append(rest)
+    return found
+
+
+def _fitting(text: str, width: int) -> int:
+    """How many letters from the beginning have room in `width` columns; one at least."""
+    if text[:width].isascii():
+        return width
+    for at, cells in enumerate(accumulate(map(cell_len, text))):
+        if cells > width:
+            return max(1, at)
+    return len(text)
+
+
+class Rows(ScrollView, can_focus=True):
+    """The rows, with a cursor where any of them can be chosen."""
+
+    DEFAULT_CSS = """
+    Rows { background: $background; color: $foreground; scrollbar-size: 1 1; overflow-x: hidden; }
+    Rows > .rows--cursor { background: $panel; text-style: bold; }
+    Rows:focus > .rows--cursor { background: $primary-muted; text-style: bold; }
+    Rows > .rows--dim { color: $text-muted; }
+    Rows > .rows--bold { text-style: bold; }
+    Rows > .rows--good { color: $text-success; }
+    Rows > .rows--bad { color: $text-error; }
+    Rows > .rows--warn { color: $text-warning; }
+    Rows > .rows--info { color: $text-accent; }
+    Rows > .rows--mine { color: $text-primary; text-style: bold; }
+    Rows > .rows--head { color: $text-secondary; text-style: bold; }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", *(f"rows--{look}" for look in LOOKS)}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown,space", "page(1)", "Page down", show=False),
+        Binding("home,g", "edge(-1)", "First", show=False),
+        Binding("end,G", "edge(1)", "Last", show=False),
+        Binding("enter", "choose", "Open", show=False),
+    ]
+
+    class Chosen(Message):
+        """A row was chosen: Enter, or a click on the row that the cursor is at."""
+
+        def __init__(self, rows: Rows, key: str) -> None:
+            super().__init__()
+            self.rows = rows
+            self.key = key
+
+        @property
+        def control(self) -> Rows:
+            """The list that it stands in."""
+            return self.rows
+
+    class Moved(Message):
+        """The cursor stands at another row."""
+
+        def __init__(self, rows: Rows, key: str) -> None:
+            super().__init__()
+            self.rows = rows
+            self.key = key
+
+        @property
+        def control(self) -> Rows:
+            """The list that it stands in."""
+            return self.rows
+
+    def __init__(self, *, sticky: bool = False, id: str | None = None) -> None:  # noqa: A002  # Textual's name
+        super().__init__(id=id)
+        self.lines: Sequence[Row] = ()
+        self.cursor = -1
+        """The row that would be chosen; -1 = there is none."""
+        self.sticky = sticky
+        """Whether it stays at the end while it grows, until somebody goes up."""
+        self.at_end = sticky
+
+    @property
+    def key(self) -> str:
+        """What the row at the cursor stands for; "" = nothing."""
+        return self.lines[self.cursor].key if 0 <= self.cursor < len(self.lines) else ""
+
+    def show(self, lines: Iterable[Row]) -> None:
+        """Show these from here on; the cursor stays at what it stood at."""
+        new = list(lines)
+        if new == self.lines:
+            return
+        key, before = self.key, self.cursor
+        self.lines = new
+        self.virtual_size = Size(0, len(new))
+        self.cursor = self._place_of(key, before)
+        if self.sticky and self.at_end:
+            self._to_end()
+        self.refresh()
+        if self.key != key:
+            self.post_message(self.Moved(self, self.key))
+
+    def _place_of(self, key: str, before: int) -> int:
+        """Where the key is now; else the nearest row that can be chosen."""
+        choices = [at for at, line in enumerate(self.lines) if line.key]
+        if not choices:
+            return -1
+        if self.sticky and self.at_end:
+            return choices[-1]
+        if key:
+            for at in choices:
+                if self.lines[at].key == key:
+                    return at
+        return min(choices, key=lambda at: abs(at - before)) if key else choices[0]
+
+    def render_line(self, y: int) -> Strip:
+        """One line of what is in sight."""
+        at = y + round(self.scroll_offset.y)
+        base, width = self.rich_style, self.size.width
+        if not 0 <= at < len(self.lines):
+            return Strip.blank(width, base)
+        line = self.lines[at]
+        if at == self.cursor:
+            base += self.get_component_rich_style("rows--cursor", partial=True)
+        segments = [Segment(">" if at == self.cursor else " ", base)] if self.cursor >= 0 else []
+        segments += [Segment(plain(text), base + self._style(look)) for text, look in line.pieces]
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _style(self, look: str) -> Style:
+        return self.get_component_rich_style(f"rows--{look}", partial=True) if look else Style.null()
+
+    @property
+    def text(self) -> str:
+        """All of it, as text."""
+        return "\n".join("".join(text for text, _ in line.pieces) for line in self.lines)
+
+    def action_move(self, by: int) -> None:
+        """To the next row that can be chosen; without a cursor, a line on."""
+        if self.cursor < 0:
+            self._roll(by)
+            return
+        at = self.cursor + by
+        while 0 <= at < len(self.lines) and not self.lines[at].key:
+            at += by
+        if 0 <= at < len(self.lines):
+            self.put(at)
+        else:  # what stands above the first and below the last can be seen too
+            self._roll(by)
+
+    def action_page(self, by: int) -> None:
+        """As much on as is in sight."""
+        step = max(1, self.size.height - 1) * by
+        if self.cursor < 0:
+            self._roll(step)
+            return
+        aim = self.cursor + step
+        choices = [at for at, line in enumerate(self.lines) if line.key]
+        self.put(min(choices, key=lambda at: abs(at - aim)))
+
+    def action_edge(self, where: int) -> None:
+        """The first, or the last."""
+        choices = [at for at, line in enumerate(self.lines) if line.key]
+        if choices:
+            self.put(choices[0 if where < 0 else -1])
+        if where > 0:
+            self.at_end = self.sticky
+            self._to_end()
+        else:
+            self.at_end = False
+            self.scroll_to(y=0, animate=False)
+
+    def action_choose(self) -> None:
+        """What Enter does."""
+        if self.key:
+            self.post_message(self.Chosen(self, self.key))
+
+    def put(self, at: int) -> None:
+        """The cursor to that row, which is then in sight."""
+        if at != self.cursor:
+            self.cursor = at
+            self.refresh()
+            self.post_message(self.Moved(self, self.key))
+        self.scroll_to_region(Region(0, at, 1, 1), animate=False, force=True)
+        last = max((place for place, line in enumerate(self.lines) if line.key), default=-1)
+        self.at_end = self.sticky and at >= last
+
+    def _roll(self, by: int) -> None:
+        self.scroll_to(y=self.scroll_offset.y + by, animate=False)
+        self.at_end = self.sticky and self.scroll_offset.y + by >= self.max_scroll_y
+
+    def _to_end(self) -> None:
+        self.scroll_to(y=max(0, len(self.lines) - self.size.height), animate=False, force=True)
+
+    def on_resize(self) -> None:
+        """What was at the end is there still."""
+        if self.sticky and self.at_end:
+            self._to_end()
+
+    def on_click(self, event: Click) -> None:
+        """A click moves the cursor; a second one on the same row chooses it."""
+        at = event.y + round(self.scroll_offset.y)
+        if not (0 <= at < len(self.lines) and self.lines[at].key):
+            return
+        if at == self.cursor:
+            self.action_choose()
+        self.put(at)
+
+    def _on_mouse_scroll_up(self, event: Any) -> None:
+        self.at_end = False
+        super()._on_mouse_scroll_up(event)
+
+
+class Choices(Rows):
+    """Rows that open something: the key is shown below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Open")]

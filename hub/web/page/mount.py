@@ -1,0 +1,82 @@
+"""Where the page is mounted: its paths, its files, and the headers every page leaves with.
+
+Owns: the policy of what a page's document may load and do, and that pages are made in a thread, on the first request.
+Must not: know what is on a page, or answer anything that changes something.
+
+A page is read by requests that change nothing. What changes something is a POST of the API's own, sent by the page's
+script as JSON: a form without the script cannot send that, so there is none to be seen without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import attrs
+import trio
+
+from hub.errors import Code, HubError
+from hub.web.guard import Receive, Scope, Send, respond
+from hub.web.inprocess import InProcess
+from hub.web.page.paths import STATIC, Found, page_of
+from hub.web.page.static import file_reply
+from hub.web.problem import Reply, as_hub_error, problem
+
+METHODS = ("GET", "HEAD")
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types hub"
+)
+"""Only files of hub's own, no script or style within a document, and markup becomes nodes in one place of the script."""
+_HTML = {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": CONTENT_POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Vary": "Accept",
+}
+
+
+@attrs.frozen
+class Pages:
+    """The pages over the API of this process."""
+
+    api: InProcess
+    project: str
+    """As a request names it in `Hub-Project`; "" = it need not."""
+
+    def takes(self, scope: Scope) -> bool:
+        """Whether a request is for a page or one of its files."""
+        return scope["path"].startswith(STATIC) or page_of(scope) is not None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        del receive
+        if scope["method"] not in METHODS:
+            reply = problem(HubError(Code.METHOD_NOT_ALLOWED), headers={"Allow": ", ".join(METHODS)})
+        else:
+            reply = await self._reply(scope)
+        if scope["method"] != "HEAD":
+            await respond(scope, send, reply)
+            return
+        await send({"type": "http.response.start", "status": reply.status, "headers": reply.raw_headers()})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _reply(self, scope: Scope) -> Reply:
+        try:
+            found = page_of(scope)
+            if found is None:
+                return await trio.to_thread.run_sync(file_reply, scope)
+            return await self._page(found, scope)
+        except Exception as error:  # noqa: BLE001  # the edge
+            return problem(as_hub_error(error))
+
+    async def _page(self, found: Found, scope: Scope) -> Reply:
+        make = await trio.to_thread.run_sync(_maker)
+        status, html = await make(self.api, self.project, found, scope["query_string"])
+        return Reply(status, _HTML, html)
+
+
+def _maker() -> Callable[[InProcess, str, Found, bytes], Awaitable[tuple[int, bytes]]]:
+    """Imported with the first page: templates, colours and prose are no part of a daemon's start."""
+    from hub.web.page.site import page  # noqa: PLC0415
+
+    return page

@@ -1,0 +1,56 @@
+"""Which path is which page.
+
+Owns: the table of paths, and whether a request asks for a page at all.
+Must not: import what a page is made with; most daemons never show one.
+Tests: tests/hub/web/page/test_mount.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import Map, Rule
+
+from hub.web.guard import Scope
+
+HOME = "/"
+"""Also where the API says where to find what; a browser asks for HTML, a program does not."""
+STATIC = "/static/"
+PATHS: dict[str, str] = {
+    "board": HOME,
+    "session": "/session/<sessionId>",
+    "approvals": "/approvals",
+    "quota": "/quota",
+    "pipelines": "/pipelines",
+    "providers": "/providers",
+}
+"""Each page's path by its name."""
+
+_MAP = Map([Rule(path, endpoint=name) for name, path in PATHS.items()], strict_slashes=True)
+_MAP.merge_slashes = False
+
+
+@attrs.frozen
+class Found:
+    """A page, and the parameters of its path."""
+
+    page: str
+    parameters: Mapping[str, str]
+
+
+def page_of(scope: Scope) -> Found | None:
+    """The page that a request asks for."""
+    if scope["path"] == HOME and not (scope["method"] in ("GET", "HEAD") and _wants_html(scope)):
+        return None
+    try:
+        name, parameters = _MAP.bind("").match(scope["path"])
+    except HTTPException:
+        return None
+    return Found(name, parameters)
+
+
+def _wants_html(scope: Scope) -> bool:
+    accepted = b",".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+    return b"text/html" in accepted.lower()

@@ -1,0 +1,103 @@
+"""What agents and git wrote, as HTML: prose and diffs.
+
+Owns: the two ways in which text of others becomes markup, and how much of it.
+Must not: let any of it be markup of its own: no tag of a text is a tag of the page, no link runs or loads anything.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import attrs
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererProtocol
+from markupsafe import Markup, escape
+from pygments import highlight
+from pygments.formatters.html import HtmlFormatter
+from pygments.lexers.diff import DiffLexer
+
+from hub.domain.text import cap
+
+MOST = 4000
+"""Characters of one text; both ends of a longer one are shown."""
+MOST_DIFF = 200_000
+_LEXER = DiffLexer(stripnl=False, ensurenl=False)
+_FORMATTER = HtmlFormatter(nowrap=True)
+
+
+@cache
+def _prose() -> MarkdownIt:
+    """CommonMark without HTML, pictures (they would load something) or other schemes than the web's in a link."""
+    made = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").disable("image")
+    made.validateLink = _is_web  # type: ignore[method-assign]
+    made.add_render_rule("link_open", _link)
+    return made
+
+
+def _is_web(url: str) -> bool:
+    return url.strip().lower().startswith(("https://", "http://"))
+
+
+def _link(self: RendererProtocol, tokens: Any, index: int, options: Any, env: Any) -> str:
+    del env
+    tokens[index].attrSet("rel", "noopener noreferrer nofollow")
+    rendered: str = self.renderToken(tokens, index, options, {})  # type: ignore[attr-defined]
+    return rendered
+
+
+def prose(text: str) -> Markup:
+    """An agent's words."""
+    return Markup(_prose().render(cap(text, MOST)))  # noqa: S704  # made by a renderer that escapes
+
+
+def shortened(text: str, most: int = MOST) -> str:
+    """A text for its place: both ends of one that is too long."""
+    return cap(str(text), most)
+
+
+@attrs.frozen
+class Piece:
+    """One file's part of a diff."""
+
+    path: str
+    added: int
+    removed: int
+    html: Markup
+
+
+@attrs.frozen
+class Pieces:
+    """A diff in pieces."""
+
+    files: list[Piece]
+    cut: bool
+    """Whether there is more than is shown."""
+
+
+def pieces(diff: str) -> Pieces:
+    """A diff, file by file."""
+    shown = diff[:MOST_DIFF]
+    parts: list[list[str]] = []
+    for line in shown.split("\n"):
+        if line.startswith("diff --git ") or not parts:
+            parts.append([])
+        parts[-1].append(line)
+    return Pieces([_piece(part) for part in parts if any(part)], len(shown) < len(diff))
+
+
+def _piece(lines: list[str]) -> Piece:
+    name = next((line[6:] for line in lines if line.startswith("+++ b/")), "")
+    name = name or lines[0].removeprefix("diff --git ").rpartition(" b/")[2]
+    added = sum(line.startswith("+") and not line.startswith("+++ ") for line in lines)
+    removed = sum(line.startswith("-") and not line.startswith("--- ") for line in lines)
+    text = "\n".join(cap(line, MOST) for line in lines)
+    return Piece(name, added, removed, Markup(highlight(text, _LEXER, _FORMATTER)))  # noqa: S704  # escaped by Pygments
+
+
+def lines(text: str) -> Markup:
+    """A text with its line ends, nothing else."""
+    return Markup("<br>").join(escape(line) for line in cap(text, MOST).split("\n"))
+
+
+FILTERS = {"prose": prose, "shortened": shortened}

@@ -1,0 +1,74 @@
+"""One session: what its agent does now, its tools in time, its changes, its handoffs, and the words that steer it.
+
+Owns: which events are its stream, and how much of it is shown at once.
+Must not: decide what may be done to it; the API refuses what may not.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+import attrs
+
+from hub.api.approvals import Approval
+from hub.api.events import EventRecord
+from hub.api.history import Diff, HistoryEntry
+from hub.api.meta import MAX_SAFE_INTEGER, Meta
+from hub.api.session import Cost, SessionId
+from hub.api.sessions import Sessions
+from hub.api.status import Status
+from hub.errors import Code, HubError
+from hub.web.page import prose
+from hub.web.page.ask import Ask, together
+from hub.web.page.board import ENDED
+from hub.web.page.gantt import calls_of
+from hub.web.page.view import ALL, View
+from hub.web.page.walks import walks
+
+SHOWN = 300
+"""Events at once; a link leads to those before them."""
+_TIMELINE = 1000
+
+
+@attrs.frozen(kw_only=True)
+class Given:
+    """Which session, and up to which event."""
+
+    session_id: SessionId
+    until: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] | None = None
+
+
+async def show(ask: Ask, given: Given) -> dict[str, Any]:
+    """What the session's template is filled with."""
+    listed: Sessions = await ask(Sessions, "/api/sessions")
+    row = next((one for one in listed.sessions if one.session_id == given.session_id), None)
+    if row is None:
+        raise HubError(Code.NOT_FOUND, f"There is no session {given.session_id}.", hint="See the board.")
+    which = {"sessionId": row.session_id}
+    before = {} if given.until is None else {"until": given.until}
+    found = await together(
+        status=partial(ask.part, Status, "/api/status", **which),
+        events=partial(ask.part, list[EventRecord], "/api/events", **which, **before, newest=1, limit=SHOWN),
+        diff=partial(ask.part, Diff, "/api/session/diff", **which),
+        cost=partial(ask.part, Cost, "/api/session/cost", **which),
+        approvals=partial(ask.part, list[Approval], "/api/approvals"),
+        history=partial(ask.part, list[HistoryEntry], "/api/history", event="handoff", limit=_TIMELINE),
+    )
+    events: list[EventRecord] = list(found["events"] or ())
+    return {
+        **found,
+        "title": row.title or row.session_id,
+        "session": row,
+        "ended": row.session_state in ENDED,
+        "waiting_here": [one for one in found["approvals"] or () if one.session_id == row.session_id],
+        "walks": [walk for walk in walks(found["history"] or ()) if walk.session_id == row.session_id],
+        "calls": calls_of(events),
+        "stream": events[::-1],
+        "earlier": events[0].id - 1 if len(events) == SHOWN else None,
+        "until": given.until,
+        "pieces": prose.pieces(found["diff"].diff) if found["diff"] else None,
+    }
+
+
+VIEW = View(title="Session", show=show, given=Given, tags=ALL)

@@ -1,0 +1,91 @@
+"""A page, made: its answers asked for, its template filled.
+
+Owns: the templates' environment, the list of views, and what stands around each page.
+Must not: know what is on any one page; its view and its template do.
+Tests: tests/hub/web/page/test_mount.py
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import Any
+
+import trio
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+import hub
+from hub.api.approvals import Approval
+from hub.api.events import EventRecord
+from hub.errors import HubError
+from hub.web.codec import decode_query
+from hub.web.inprocess import InProcess
+from hub.web.page import approvals, board, picture, pipelines, prose, providers, quota, session, words
+from hub.web.page.ask import Ask, together
+from hub.web.page.gantt import gantt
+from hub.web.page.paths import PATHS, Found
+from hub.web.page.view import View
+from hub.web.problem import as_hub_error
+
+VIEWS: Mapping[str, View] = {
+    "board": board.VIEW,
+    "session": session.VIEW,
+    "approvals": approvals.VIEW,
+    "quota": quota.VIEW,
+    "pipelines": pipelines.VIEW,
+    "providers": providers.VIEW,
+}
+NAVIGATION = tuple((name, VIEWS[name].title) for name in PATHS if name in VIEWS and "<" not in PATHS[name])
+
+
+@cache
+def environment() -> Environment:
+    """Everything that a template shows is escaped; a name that it was not given is a bug and is told as one."""
+    made = Environment(
+        loader=PackageLoader("hub.web.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {**words.FILTERS, **prose.FILTERS}
+    made.globals |= {
+        "picture": picture,
+        "gantt": gantt,
+        "navigation": NAVIGATION,
+        "paths": PATHS,
+        "version": hub.__version__,
+    }
+    return made
+
+
+async def page(api: InProcess, project: str, found: Found, query: bytes) -> tuple[int, bytes]:
+    """Its status and document."""
+    ask = Ask(api)
+    around = await together(
+        approvals=partial(ask.part, list[Approval], "/api/approvals"),
+        newest=partial(ask.part, list[EventRecord], "/api/events", newest=1, limit=1),
+    )
+    shared = {
+        "project": project,
+        "here": found.page,
+        "waiting": len(around["approvals"] or ()),
+        "head": around["newest"][0].id if around["newest"] else 0,
+        "zone": time.strftime("%Z"),
+    }
+    try:
+        view = VIEWS[found.page]
+        given: Any = decode_query(query, view.given, found.parameters)
+        shown = await view.show(ask, given)
+        shared |= {"title": view.title, "tags": " ".join(sorted(view.tags)), **shown}
+        return 200, await _rendered(f"{found.page}.html", shared)
+    except Exception as error:  # noqa: BLE001  # the edge: what is not foreseen is logged and told as a 500
+        why: HubError = as_hub_error(error)
+        shared |= {"title": "Not here", "tags": "", "why": why}
+        return why.status, await _rendered("error.html", shared)
+
+
+async def _rendered(template: str, shown: Mapping[str, Any]) -> bytes:
+    """In a thread: nobody waits for a large page but who asked for it."""
+    return await trio.to_thread.run_sync(lambda: environment().get_template(template).render(shown).encode())

@@ -1,0 +1,230 @@
+// The page's script: follows the event log and swaps what has changed; sends forms as JSON.
+//
+// Owns: the connection, the order in which a region is made like the server's, and what a form becomes.
+// Must not: hold state of the daemon's, or make markup: every node comes from a page that the server has made.
+
+const meta = (name) => document.querySelector(`meta[name="${name}"]`)?.content ?? "";
+const project = meta("hub-project");
+const own = project ? { "Hub-Project": project } : {};
+const tags = new Set(meta("hub-tags").split(" ").filter(Boolean));
+const away = document.getElementById("away");
+const markup = globalThis.trustedTypes?.createPolicy("hub", { createHTML: (text) => text })
+  ?? { createHTML: (text) => text };
+
+const SOONEST = 250; // milliseconds between two swaps
+const OFTEN = 30_000; // ages and times left move without an event
+let last = Number(meta("hub-event")) || 0;
+let ended = 0; // when the last swap was done
+let took = 0;
+let timer = 0;
+let stale = false;
+let busy = false;
+
+document.documentElement.classList.add("live");
+
+// --- swapping ---
+
+const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.dataset.key || node.id : "");
+const isField = (node) => ["INPUT", "TEXTAREA", "SELECT"].includes(node.nodeName);
+
+function morph(old, fresh) {
+  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
+    old.replaceWith(document.importNode(fresh, true));
+    return;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
+    return;
+  }
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (name.startsWith("on") || (name === "open" && old.nodeName === "DETAILS")) continue;
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  if (isField(old) || old.nodeName === "OUTPUT") return; // what was typed or answered stays
+  if (!old.isEqualNode(fresh)) children(old, fresh);
+}
+
+function children(old, fresh) {
+  const known = new Map();
+  for (const node of old.childNodes) if (keyOf(node)) known.set(keyOf(node), node);
+  let place = old.firstChild;
+  for (const next of fresh.childNodes) {
+    const key = keyOf(next);
+    const kept = key ? known.get(key) : undefined;
+    if (kept) {
+      known.delete(key);
+      if (kept === place) place = place.nextSibling;
+      else old.insertBefore(kept, place);
+      morph(kept, next);
+    } else if (!key && place && !keyOf(place)) {
+      const after = place.nextSibling;
+      morph(place, next);
+      place = after;
+    } else {
+      old.insertBefore(document.importNode(next, true), place);
+    }
+  }
+  while (place) {
+    const after = place.nextSibling;
+    place.remove();
+    place = after;
+  }
+}
+
+async function refresh() {
+  if (busy) {
+    stale = true;
+    return;
+  }
+  busy = true;
+  stale = false;
+  const begun = performance.now();
+  try {
+    const response = await fetch(location.href, {
+      headers: { ...own, Accept: "text/html" },
+      cache: "no-store",
+      redirect: "error",
+    });
+    const text = await response.text();
+    if (!(response.headers.get("content-type") ?? "").startsWith("text/html")) return say(problem(text));
+    const fresh = new DOMParser().parseFromString(markup.createHTML(text), "text/html");
+    for (const region of document.querySelectorAll("[data-live]")) {
+      const next = fresh.getElementById(region.id);
+      if (next) morph(region, next);
+    }
+  } catch {
+    // The daemon is away; the socket says so, and comes back.
+  } finally {
+    busy = false;
+    ended = performance.now();
+    took = ended - begun;
+    if (stale) soon();
+  }
+}
+
+function soon() {
+  if (document.hidden) {
+    stale = true;
+    return;
+  }
+  if (timer) return;
+  const wait = Math.max(0, ended + Math.max(SOONEST, 3 * took) - performance.now());
+  timer = setTimeout(() => {
+    timer = 0;
+    refresh();
+  }, wait);
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && stale) soon();
+});
+setInterval(soon, OFTEN);
+
+// --- following ---
+
+function say(words) {
+  away.textContent = words;
+  away.hidden = !words;
+}
+
+let pause = 500;
+
+function follow() {
+  const url = new URL("/ws", location.href);
+  url.protocol = url.protocol.replace("http", "ws");
+  url.search = `batch=1&since=${last}`;
+  const socket = new WebSocket(url);
+  socket.addEventListener("open", () => {
+    pause = 500;
+    if (!away.hidden) soon();
+    say("");
+    document.documentElement.dataset.state = "live";
+  });
+  socket.addEventListener("message", ({ data }) => {
+    for (const event of JSON.parse(data)) {
+      last = Math.max(last, event.id);
+      if (tags.size === 0 || tags.has(event.tag)) stale = true;
+    }
+    if (stale) soon();
+  });
+  socket.addEventListener("close", () => {
+    document.documentElement.dataset.state = "away";
+    say("The daemon is away. This page goes on when it is back.");
+    setTimeout(follow, pause);
+    pause = Math.min(5000, pause * 1.5);
+  });
+}
+follow();
+
+// --- forms ---
+
+function problem(text) {
+  try {
+    const { detail, title, hint } = JSON.parse(text);
+    return [detail || title, hint].filter(Boolean).join(" ");
+  } catch {
+    return "That did not work.";
+  }
+}
+
+const READ = {
+  list: (value) => (value.trim() ? [value] : undefined),
+  integer: (value) => (value.trim() ? Number.parseInt(value, 10) : undefined),
+  number: (value) => (value.trim() ? Number(value) : undefined),
+  json: (value) => JSON.parse(value),
+  text: (value) => value || undefined,
+};
+
+function bodyOf(form, submitter) {
+  const body = { ...JSON.parse(form.dataset.body || "{}"), ...JSON.parse(submitter?.dataset.body || "{}") };
+  let whole;
+  for (const field of form.elements) {
+    if (!field.name) continue;
+    const value = field.type === "checkbox" ? field.checked : READ[field.dataset.type || "text"](field.value);
+    if (field.dataset.type === "json") whole = value;
+    else if (value !== undefined) body[field.name] = value;
+  }
+  return whole ?? body;
+}
+
+async function send(form, submitter) {
+  const said = form.querySelector("output");
+  const question = submitter?.dataset.confirm || form.dataset.confirm;
+  if (question && !confirm(question)) return;
+  form.toggleAttribute("aria-busy", true);
+  if (said) said.textContent = "";
+  try {
+    const response = await fetch(submitter?.dataset.post || form.dataset.post, {
+      method: "POST",
+      headers: { ...own, "Content-Type": "application/json" },
+      body: JSON.stringify(bodyOf(form, submitter)),
+      redirect: "error",
+    });
+    const text = await response.text();
+    if (!response.ok) {
+      if (said) said.textContent = problem(text);
+      return;
+    }
+    const answer = JSON.parse(text);
+    if (form.dataset.goto && answer.sessionId) {
+      location.assign(form.dataset.goto + encodeURIComponent(answer.sessionId));
+      return;
+    }
+    form.reset();
+    if (said) said.textContent = form.dataset.done || "Done.";
+    soon();
+  } catch (error) {
+    if (said) said.textContent = error instanceof SyntaxError ? `That is not JSON: ${error.message}` : "The daemon is away.";
+  } finally {
+    form.removeAttribute("aria-busy");
+  }
+}
+
+document.addEventListener("submit", (event) => {
+  if (!event.target.dataset.post) return;
+  event.preventDefault();
+  send(event.target, event.submitter);
+});

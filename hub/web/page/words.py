@@ -1,0 +1,142 @@
+"""Figures and instants as a person reads them.
+
+Owns: the templates' filters for times, spans, counts and money.
+Must not: know a page. Times are local to the machine, which is the reader's; the zone is said once, in the page's foot.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from markupsafe import Markup
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_THOUSAND = 1000
+_HALF_DAY = 12 * _HOUR
+_NO_INSTANT = (ValueError, TypeError, OverflowError, OSError)
+"""What a field that an agent has filled may be in the place of a time."""
+
+
+def instant(stamp: str | float) -> datetime:
+    """An ISO instant, or epoch seconds, on this machine's clock."""
+    if isinstance(stamp, str):
+        return datetime.fromisoformat(stamp).astimezone()
+    return datetime.fromtimestamp(stamp, UTC).astimezone()
+
+
+def clock(stamp: str | float | None) -> str:
+    """`14:03`, with the day where it is not today's; "" of none."""
+    if not stamp:
+        return ""
+    try:
+        at = instant(stamp)
+    except _NO_INSTANT:
+        return str(stamp)
+    today = datetime.now(UTC).astimezone().date() == at.date()
+    return f"{at:%H:%M}" if today else f"{at:%a %d %b %H:%M}"
+
+
+def seconds(stamp: str | float | None) -> str:
+    """`14:03:07`; "" of none."""
+    try:
+        return f"{instant(stamp):%H:%M:%S}" if stamp else ""
+    except _NO_INSTANT:
+        return str(stamp)
+
+
+def when(stamp: str | float | None) -> Markup:
+    """The clock as a `<time>` that tells the whole instant."""
+    if not stamp:
+        return Markup("")
+    try:
+        at = instant(stamp)
+    except _NO_INSTANT:
+        return Markup("{}").format(stamp)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        at.astimezone(UTC).isoformat(), f"{at:%Y-%m-%d %H:%M:%S %Z}", clock(stamp)
+    )
+
+
+def ago(stamp: str | float | None) -> str:
+    """How long ago: `40 s`, `12 min`, `3 h`, `2 d`; "" of none."""
+    if not stamp:
+        return ""
+    try:
+        return span(max(0.0, time.time() - instant(stamp).timestamp()))
+    except _NO_INSTANT:
+        return ""
+
+
+def until(stamp: str | float | None) -> str:
+    """How long it still takes; `now` of what has come, "" of none."""
+    if not stamp:
+        return ""
+    try:
+        left = instant(stamp).timestamp() - time.time()
+    except _NO_INSTANT:
+        return ""
+    return f"in {span(left)}" if left > 0 else "now"
+
+
+def span(length: float | None) -> str:
+    """Seconds as `40 s`, `12 min`, `3 h 20 min`, `2 d`."""
+    if length is None:
+        return ""
+    whole = int(length)
+    if whole < 2 * _MINUTE:
+        return f"{whole} s"
+    if whole < 2 * _HOUR:
+        return f"{whole // _MINUTE} min"
+    if whole < _HALF_DAY:
+        minutes = whole % _HOUR // _MINUTE
+        return f"{whole // _HOUR} h" + (f" {minutes} min" if minutes else "")
+    return f"{whole // _HOUR} h" if whole < 2 * _DAY else f"{whole // _DAY} d"
+
+
+def minutes(length: float | None) -> str:
+    """Minutes as a span."""
+    return "" if length is None else span(length * _MINUTE)
+
+
+def count(number: float | None) -> str:
+    """`12,400`, or `12.4 k` where the rest would be noise; "" of none."""
+    if number is None:
+        return ""
+    if abs(number) < 10 * _THOUSAND:
+        return f"{number:,.0f}"
+    if abs(number) < _THOUSAND**2:
+        return f"{number / _THOUSAND:.1f} k"
+    return f"{number / _THOUSAND**2:.2f} M"
+
+
+def percent(share: float | None) -> str:
+    """`42 %`; "" of what is not known."""
+    return "" if share is None else f"{100 * share:.0f} %"
+
+
+def money(usd: float | None) -> str:
+    """`$0.0123`: four digits below a dollar; `?` where nothing has a price."""
+    if usd is None:
+        return "?"
+    return f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
+
+
+def spoken(word: str) -> str:
+    """A word of the API as people write it: `handing_off` is `handing off`."""
+    return str(word).replace("_", " ").lower()
+
+
+FILTERS = {
+    "clock": clock,
+    "seconds": seconds,
+    "when": when,
+    "ago": ago,
+    "until": until,
+    "span": span,
+    "minutes": minutes,
+    "count": count,
+    "percent": percent,
+    "money": money,
+    "spoken": spoken,
+}

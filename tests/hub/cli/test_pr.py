@@ -1,0 +1,91 @@
+"""`hub pr`: pushed by the user's own git, opened by the program that is there, else the command is said."""
+
+import json
+import os
+
+import pytest
+
+from tests.faults.harness import git
+from tests.hub.cli.kit import hub
+
+_STAND_IN = """#!/bin/sh
+printf '%s\\n' "$@" > "$GH_SAID"
+echo https://example.org/pull/1
+exit ${GH_EXIT:-0}
+"""
+
+
+@pytest.fixture
+def ran(work, tmp_path):
+    """A project with a remote, in which a session has written a file."""
+    work.script("demo-first", {"write": {"path": "made.txt", "text": "made\n"}}, {"done": "made it"})
+    work.configure()
+    done = hub("run", "-q", "Make a file", cwd=work.root, env=work.environ())
+    assert done.returncode == 0, done.stderr
+    git(work.root, "init", "-q", "--bare", str(tmp_path / "remote.git"))
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    return work, tools, tmp_path
+
+
+def say(ran, *args, remote="remote.git", **env):
+    work, tools, folder = ran
+    if remote:
+        git(work.root, "remote", "add", "origin", str(folder / remote))
+    path = f"{tools}:/usr/bin:/bin"
+    said = str(folder / "said")
+    return hub(*args, cwd=work.root, env=work.environ(PATH=path, GH_SAID=said, **env))
+
+
+def stand_in(ran, name):
+    program = ran[1] / name
+    program.write_text(_STAND_IN)
+    program.chmod(0o755)
+
+
+def test_a_request_is_opened_with_the_commits_own_words(ran):
+    stand_in(ran, "gh")
+    done = say(ran, "pr", "--json", "--draft")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["branch"], told["opened"], told["url"]) == (
+        "make-a-file",
+        True,
+        "https://example.org/pull/1",
+    )
+    words = (ran[2] / "said").read_text()
+    assert words.startswith("pr\ncreate\n--head\nmake-a-file\n--title\nMake a file\n--body\n")
+    assert "Hub-Session: " in words
+    assert words.endswith("--draft\n")
+    assert git(ran[2] / "remote.git", "log", "--format=%s", "make-a-file").split("\n")[0] == "Make a file"
+    assert not (ran[0].root / "made.txt").exists(), "the checkout is not touched"
+
+
+def test_without_a_program_the_branch_is_pushed_and_the_command_is_said(ran):
+    if any(os.access(f"{place}/gh", os.X_OK) for place in ("/usr/bin", "/bin")):
+        pytest.skip("gh is installed here")
+    done = say(ran, "pr", "--branch", "mine/feature")
+    assert done.returncode == 0, done.stderr
+    assert "pushed mine/feature to origin\nopen the request: gh pr create --head mine/feature" in done.stdout
+
+
+def test_a_gitlab_remote_is_glabs(ran):
+    stand_in(ran, "glab")
+    git(ran[0].root, "init", "-q", "--bare", str(ran[2] / "gitlab.git"))
+    done = say(ran, "pr", remote="gitlab.git")
+    assert done.returncode == 0, done.stderr
+    assert (ran[2] / "said").read_text().startswith("mr\ncreate\n--yes\n--source-branch\nmake-a-file\n")
+
+
+def test_what_fails_says_how_to_go_on(ran):
+    done = say(ran, "pr", remote="")
+    assert done.returncode == 2
+    assert "git remote add origin" in done.stderr
+    stand_in(ran, "gh")
+    done = say(ran, "pr", GH_EXIT="1")
+    assert done.returncode == 1
+    assert "open the request: gh pr create" in done.stdout
+    git(ran[0].root, "remote", "set-url", "origin", "/nowhere/x.git")
+    done = say(ran, "pr", "--branch", "again", remote="")
+    assert done.returncode == 1
+    assert "Push it: git push --set-upstream origin again" in done.stderr

@@ -1,0 +1,92 @@
+"""`hub take`, `discard` and `clean`, with a daemon and without one: the same words and the same end."""
+
+import json
+
+import pytest
+
+from tests.faults.harness import git
+from tests.hub.cli.kit import hub
+
+
+@pytest.fixture
+def ran(work):
+    """A project in which a session has written a file; says what a command of hub's answers."""
+    work.script("demo-first", {"write": {"path": "made.txt", "text": "made\n"}}, {"done": "made it"})
+    work.configure()
+    done = hub("run", "--json", "make it", cwd=work.root, env=work.environ())
+    assert done.returncode == 0, done.stderr
+
+    def say(*args, status=0, **env):
+        done = hub(*args, cwd=work.root, env=work.environ(**env))
+        assert done.returncode == status, done.stderr + done.stdout
+        return done
+
+    say.project, say.session = work, json.loads(done.stdout)["sessionId"]
+    return say
+
+
+@pytest.mark.parametrize("with_daemon", [False, True])
+def test_a_day_with_results(ran, with_daemon):
+    root = ran.project.root
+    if with_daemon:
+        ran.project.start()
+    refused = json.loads(ran("discard", ran.session, "--json", status=1).stdout)
+    assert refused["error"]["code"] == "not_taken"
+    assert json.loads(ran("clean", "--json").stdout)["kept"][0]["why"] == "not_taken"
+
+    patch = ran("take", "--patch", "-").stdout
+    assert "+made\n" in patch
+    assert not (root / "made.txt").exists()
+    (root / "made.txt").write_text("mine")
+    blocked = json.loads(ran("take", "--json", status=1).stdout)["error"]
+    assert (blocked["code"], blocked["files"]) == ("uncommitted_work", ["made.txt"])
+    (root / "made.txt").unlink()
+
+    taken = ran("take", ran.session[:8]).stdout
+    assert "made.txt | 1 +" in taken
+    assert f"hub discard {ran.session}" in taken
+    assert git(root, "log", "-1", "--format=%an %s") == "t make it"
+    assert f"Hub-Session: {ran.session}" in git(root, "log", "-1", "--format=%B")
+    assert json.loads(ran("take", "--json", status=1).stdout)["error"]["code"] == "nothing_to_take"
+
+    assert "would go" in ran("clean", "--dry-run").stdout
+    assert json.loads(ran("clean", "--older", "1d", "--json").stdout)["kept"][0]["why"] == "too_new"
+    assert "is gone" in ran("clean", "--merged").stdout
+    assert git(root, "branch", "--list", "hub/*") == ""
+    assert ran("clean").stdout == "nothing to clean\n"
+    told = [row["event"] for row in json.loads(ran("history", "--json").stdout)]
+    assert told[-4:] == ["take_begun", "taken", "discard_begun", "discarded"] or "discarded" in told
+    assert ran("audit", "verify").stdout.startswith("intact")
+
+
+def test_forms_exclude_each_other_and_an_age_is_understood(ran):
+    assert "exclude each other" in ran("take", "--merge", "--branch", "x", status=2).stderr
+    assert "14d" in ran("clean", "--older", "soon", status=2).stderr
+
+
+def test_a_patch_goes_where_its_user_says(ran, tmp_path):
+    ran("take", "--patch", str(tmp_path / "my.patch"))
+    git(ran.project.root, "apply", str(tmp_path / "my.patch"))
+    assert (ran.project.root / "made.txt").read_text() == "made\n"
+    assert "cannot be written" in ran("take", "--patch", "/proc/x/y", status=1).stderr
+
+
+def test_where_nothing_was_run_that_is_said(repo):
+    done = hub("take", cwd=repo)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Nothing has run in this project yet" in done.stderr
+
+
+def test_who_still_works_keeps_his_work(work):
+    work.script(
+        "demo-first", {"write": {"path": "made.txt", "text": "made\n"}}, {"ask": "may I?"}, {"done": "x"}
+    )
+    work.configure()
+    api = work.start()
+    started = api.post("/api/run", {"task": "make it"})
+    done = hub("take", "--json", cwd=work.root, env=work.environ())
+    assert json.loads(done.stdout)["error"]["code"] == "session_already_running"
+    gone = hub("discard", started["sessionId"], "--force", "--json", cwd=work.root, env=work.environ())
+    assert json.loads(gone.stdout)["error"]["code"] == "session_already_running"
+    kept = json.loads(hub("clean", "--force", "--json", cwd=work.root, env=work.environ()).stdout)["kept"]
+    assert [row["why"] for row in kept] == ["active"]

@@ -1,0 +1,105 @@
+"""Only what hub made goes, and nothing that is in nobody's hands."""
+
+import pytest
+
+from hub.api.results import How
+from hub.errors import Code, HubError
+from hub.io.git.discarding import Hands, discard, left_of
+from hub.io.git.taking import take
+from tests.hub.io.git.kit import sh
+from tests.hub.io.git.test_taking import repo, told, worked
+
+__all__ = ["repo"]
+
+
+async def test_what_was_not_taken_stays_unless_it_is_forced(repo):
+    await worked(repo, new_txt="new\n")
+    assert (await left_of(repo, "s1")).hands is Hands.UNTAKEN
+    with pytest.raises(HubError) as error:
+        await discard(repo, "s1")
+    assert error.value.code is Code.NOT_TAKEN
+    assert (repo / ".hub/worktrees/s1/new.txt").exists()
+    gone = await discard(repo, "s1", force=True)
+    assert not (repo / ".hub/worktrees/s1").exists()
+    assert sh(repo, "branch", "--list", "hub/*") == ""
+    assert "worktrees" not in sh(repo, "worktree", "list")
+    assert sh(repo, "rev-parse", "refs/hub/s1/end-t").startswith(gone.tip), "every snapshot is there still"
+    assert (await discard(repo, "s1", force=True)).tip == "", "a second call is content"
+
+
+async def test_folders_that_are_locked_against_writing_go_too_and_links_lead_nowhere(repo, tmp_path):
+    """As a module cache is; what a link points to is somebody else's."""
+    wt = await worked(repo)
+    (wt.path / "cache/deep").mkdir(parents=True)
+    (wt.path / "cache/deep/file").write_text("x")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/kept").write_text("x")
+    (wt.path / "cache/link").symlink_to(tmp_path / "mine")
+    for folder in ("cache/deep", "cache"):
+        (wt.path / folder).chmod(0o500)
+    await discard(repo, "s1", force=True)
+    assert list((repo / ".hub/worktrees").iterdir()) == []
+    assert (tmp_path / "mine/kept").exists()
+
+
+async def test_a_discard_that_was_cut_off_is_finished_by_the_next_one(repo):
+    wt = await worked(repo, new_txt="new\n")
+    await take(repo, told(), How.COMMIT)
+    wt.path.rename(wt.path.with_name("s1.going"))
+    await discard(repo, "s1")
+    assert list((repo / ".hub/worktrees").iterdir()) == []
+    assert sh(repo, "branch", "--list", "hub/*") == ""
+
+
+async def test_what_is_in_hand_goes_and_nothing_else(repo):
+    await worked(repo, new_txt="new\n")
+    await worked(repo, "s2", other_txt="x\n")
+    sh(repo, "branch", "mine")
+    await take(repo, told(), How.COMMIT)
+    assert (await left_of(repo, "s1")).hands is Hands.TAKEN
+    await discard(repo, "s1")
+    assert sh(repo, "branch", "--format=%(refname:short)").split() == ["hub/s2", "main", "mine"]
+    assert (repo / ".hub/worktrees/s2/other.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("how", "hands"), [("merge", Hands.MERGED), ("elsewhere", Hands.MERGED), ("edit", Hands.UNTAKEN)]
+)
+async def test_in_whose_hands_a_work_is(repo, how, hands):
+    wt = await worked(repo, new_txt="new\n")
+    if how == "merge":
+        sh(repo, "merge", "-q", "hub/s1")
+    if how == "elsewhere":
+        sh(repo, "branch", "mine", "hub/s1")
+    if how == "edit":
+        await take(repo, told(), How.COMMIT)
+        (wt.path / "later.txt").write_text("somebody went on in the worktree")
+    assert (await left_of(repo, "s1")).hands is hands
+
+
+async def test_a_session_that_changed_nothing_has_nothing_to_lose(repo):
+    await worked(repo)
+    assert (await left_of(repo, "s1")).hands is Hands.NOTHING
+    await discard(repo, "s1")
+    assert (await left_of(repo, "s1")).hands is Hands.GONE
+
+
+async def test_a_branch_that_is_checked_out_elsewhere_is_its_users_to_leave(repo, tmp_path):
+    await worked(repo, new_txt="new\n")
+    sh(repo, "worktree", "add", "-q", "-f", str(tmp_path / "mine"), "hub/s1")
+    with pytest.raises(HubError) as error:
+        await discard(repo, "s1", force=True)
+    assert error.value.code is Code.UNCOMMITTED
+    assert str(tmp_path / "mine") in error.value.detail
+    assert (repo / ".hub/worktrees/s1/new.txt").exists()
+
+
+async def test_a_folder_in_place_of_the_worktree_is_nobody_hub_knows(repo):
+    wt = await worked(repo, new_txt="new\n")
+    sh(repo, "worktree", "remove", "--force", str(wt.path))
+    wt.path.mkdir()
+    (wt.path / "mine.txt").write_text("mine\n")
+    with pytest.raises(HubError) as error:
+        await discard(repo, "s1", force=True)
+    assert error.value.code is Code.WORKTREE_TAMPERED
+    assert (wt.path / "mine.txt").exists()

@@ -1,0 +1,273 @@
+"""A result comes to its user whole, under his name, and over none of his work."""
+
+import base64
+
+import pytest
+
+from hub.api.results import How
+from hub.domain.result import Told
+from hub.errors import Code, HubError
+from hub.io.git import snapshot
+from hub.io.git.identity import identity
+from hub.io.git.taking import take
+from hub.io.git.work import work_of
+from tests.hub.io.git.kit import killed_at, make_repo, session, sh
+
+ADA = "Ada <ada@example.com>"
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"):
+        monkeypatch.delenv(name, raising=False)
+    root = make_repo(tmp_path / "repo")
+    sh(root, "config", "user.name", "Ada")
+    sh(root, "config", "user.email", "ada@example.com")
+    return root
+
+
+def told(name="s1"):
+    return Told(session_id=name, task="do it", agents=("a",))
+
+
+async def worked(root, name="s1", *, carry=False, **files):
+    """A session that has written these files, `__` for a slash, and has ended."""
+    wt = await session(root, name, carry_dirty=carry)
+    for path, text in files.items():
+        place = wt.path / path.replace("__", "/").replace("_", ".")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    await snapshot(wt.path, name, "end-t", {}, wt.kept_index)
+    return wt
+
+
+def clean(root):
+    return sh(root, "status", "--porcelain", "--untracked-files=all") == ""
+
+
+async def test_one_commit_of_the_users_own_on_his_branch(repo):
+    await worked(repo, new_txt="new\n", d__b_txt="changed\n")
+    before = sh(repo, "rev-parse", "main").strip()
+    answer = await take(repo, told(), How.COMMIT)
+    assert (answer.files, answer.branch, answer.left_out) == (2, "main", [])
+    assert sh(repo, "rev-parse", "main^").strip() == before
+    assert sh(repo, "log", "-1", "--format=%an <%ae>,%cn <%ce>").strip() == f"{ADA},{ADA}"
+    assert sh(repo, "log", "-1", "--format=%s").strip() == "do it"
+    assert (repo / "new.txt").read_text() == "new\n"
+    assert (repo / "new.txt").stat().st_mode & 0o777 == 0o666 & ~(~repo.stat().st_mode & 0o077), (
+        "as open as the project, not as hub's own files"
+    )
+    assert clean(repo)
+    assert sh(repo, "rev-parse", "refs/hub/s1/taken") == sh(repo, "rev-parse", "hub/s1")
+    with pytest.raises(HubError) as error:
+        await take(repo, told(), How.COMMIT)
+    assert error.value.code is Code.NOTHING_TO_TAKE
+    assert answer.commit[:12] in error.value.detail
+
+
+async def test_uncommitted_work_beside_it_stays_as_it_is(repo):
+    """It came along into the branch, and is no part of what is taken."""
+    (repo / "a.txt").write_text("mine\n")
+    (repo / "mine.txt").write_text("mine too\n")
+    sh(repo, "add", "mine.txt")
+    await worked(repo, carry=True, new_txt="new\n")
+    await take(repo, told(), How.COMMIT)
+    assert sh(repo, "show", "--format=", "--name-only", "main").split() == ["new.txt"]
+    assert sh(repo, "status", "--porcelain").splitlines() == [" M a.txt", "A  mine.txt"]
+
+
+@pytest.mark.parametrize("mine", ["edited", "staged", "untracked", "ignored", "removed", "folder"])
+async def test_work_of_the_users_in_the_way_is_named_and_nothing_is_touched(repo, mine):
+    """Never is a byte overwritten that is in no commit."""
+    (repo / ".git/info/exclude").write_text(".hub\nsecret.txt\n")
+    await worked(repo, a_txt="agent\n", new__x_txt="agent\n", secret_txt="agent\n")
+    path, text = {
+        "edited": ("a.txt", "mine\n"),
+        "staged": ("a.txt", "mine\n"),
+        "untracked": ("new/x.txt", "mine\n"),
+        "ignored": ("secret.txt", "mine\n"),
+        "removed": ("a.txt", None),
+        "folder": ("new", "a file where a folder is to be\n"),
+    }[mine]
+    place = repo / path
+    if text is None:
+        place.unlink()
+    else:
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(text)
+    if mine == "staged":
+        sh(repo, "add", path)
+        place.write_text("a\n")
+    head, status = sh(repo, "rev-parse", "HEAD"), sh(repo, "status", "--porcelain")
+    if mine == "ignored":
+        # What git ignores is in no snapshot, unless the agent committed it.
+        wt = repo / ".hub/worktrees/s1"
+        sh(wt, "add", "-f", "secret.txt")
+        sh(wt, "commit", "-q", "-m", "agent's")
+    with pytest.raises(HubError) as error:
+        await take(repo, told(), How.COMMIT)
+    assert error.value.code is Code.UNCOMMITTED
+    assert error.value.extra["files"] == [path]
+    assert sh(repo, "rev-parse", "HEAD") == head
+    assert sh(repo, "status", "--porcelain") == status
+    assert text is None or place.read_text() in (text, "a\n")
+
+
+async def test_a_conflict_with_commits_names_the_files_and_both_ways_out(repo):
+    await worked(repo, a_txt="agent\n")
+    (repo / "a.txt").write_text("user\n")
+    sh(repo, "commit", "-qam", "mine")
+    with pytest.raises(HubError) as error:
+        await take(repo, told(), How.COMMIT)
+    assert error.value.code is Code.MERGE_CONFLICT
+    assert error.value.extra["files"] == ["a.txt"]
+    assert "hub take s1 --branch" in error.value.hint
+    assert "hub run --continue s1" in error.value.hint
+    assert clean(repo)
+    answer = await take(repo, told(), How.BRANCH, "mine-to-merge", "main")
+    assert sh(repo, "show", "mine-to-merge:a.txt") == "agent\n"
+    assert answer.branch == "mine-to-merge"
+
+
+async def test_a_merge_has_both_parents(repo):
+    await worked(repo, new_txt="new\n")
+    (repo / "other.txt").write_text("x")
+    sh(repo, "add", "-A")
+    sh(repo, "commit", "-qm", "mine")
+    before = [sh(repo, "rev-parse", name).strip() for name in ("main", "hub/s1")]
+    await take(repo, told(), How.MERGE)
+    assert sh(repo, "log", "-1", "--format=%P").split() == before
+    assert clean(repo)
+
+
+async def test_unfinished_work_that_came_along_is_committed_by_a_merge_and_lost_by_none(repo):
+    """It is on the branch already, exactly as it lies in the checkout: so it is in nobody's way."""
+    (repo / "mine.txt").write_text("mine\n")
+    await worked(repo, carry=True, new_txt="new\n")
+    await take(repo, told(), How.MERGE)
+    assert (repo / "mine.txt").read_text() == "mine\n"
+    assert clean(repo)
+
+
+async def test_a_patch_is_whole_and_touches_nothing(repo, tmp_path):
+    await worked(repo, a_txt="agent\n", bin="\0\1")
+    before = sh(repo, "rev-parse", "HEAD"), sh(repo, "for-each-ref", "refs/heads")
+    answer = await take(repo, told(), How.PATCH)
+    assert (sh(repo, "rev-parse", "HEAD"), sh(repo, "for-each-ref", "refs/heads")) == before
+    (tmp_path / "x.patch").write_bytes(base64.b64decode(answer.patch))
+    sh(repo, "apply", str(tmp_path / "x.patch"))
+    assert (repo / "a.txt").read_text() == "agent\n"
+    assert (repo / "bin").read_bytes() == b"\0\1"
+
+
+async def test_a_branch_stands_where_the_session_left_its_users(repo):
+    """The unfinished work that came along is not the agent's, and in no pull request."""
+    (repo / "mine.txt").write_text("mine\n")
+    await worked(repo, carry=True, new_txt="new\n")
+    await take(repo, told(), How.BRANCH, "feature", "main")
+    assert sh(repo, "rev-parse", "feature^") == sh(repo, "rev-parse", "main")
+    assert sh(repo, "show", "--format=", "--name-only", "feature").split() == ["new.txt"]
+    assert sh(repo, "symbolic-ref", "--short", "HEAD").strip() == "main"
+    with pytest.raises(HubError) as error:
+        await take(repo, told(), How.BRANCH, "feature", "main")
+    assert error.value.code is Code.INVALID
+
+
+async def test_what_programs_leave_behind_and_hubs_own_folder_stay_out(repo):
+    wt = await worked(repo, new_txt="new\n")
+    (wt.path / "__pycache__").mkdir()
+    (wt.path / "__pycache__/a.pyc").write_text("x")
+    await snapshot(wt.path, "s1", "end-t2", {}, wt.kept_index)
+    (wt.path / ".hub").mkdir(exist_ok=True)
+    (wt.path / ".hub/fsm.json").write_text("{}")
+    sh(wt.path, "add", "-f", ".hub/fsm.json")
+    sh(wt.path, "commit", "-qm", "agent's")
+    answer = await take(repo, told(), How.COMMIT)
+    assert answer.left_out == [".hub/fsm.json", "__pycache__/a.pyc"]
+    assert sh(repo, "show", "--format=", "--name-only", "main").split() == ["new.txt"]
+    await worked(repo, "s2", x_txt="x")
+    sh(repo, "update-ref", "refs/heads/hub/s2", sh(wt.path, "rev-parse", "HEAD").strip())
+    with pytest.raises(HubError) as error:
+        await take(repo, told("s2"), How.MERGE)
+    assert error.value.code is Code.TRACKED
+
+
+async def test_a_session_that_goes_on_with_another_brings_what_was_not_taken(repo):
+    """Its own diff is only its own; what its user lacks is more."""
+    await worked(repo, one_txt="1\n")
+    first = sh(repo, "rev-parse", "hub/s1").strip()
+    sh(repo, "update-ref", "refs/hub/s2/base", first)
+    sh(repo, "update-ref", "refs/heads/hub/s2", first)
+    await worked(repo, "s2", two_txt="2\n")
+    head = sh(repo, "rev-parse", "HEAD").strip()
+    assert (await work_of(repo, "s2", head)).base == head
+    await take(repo, told(), How.COMMIT)
+    assert (await work_of(repo, "s2", sh(repo, "rev-parse", "HEAD").strip())).base == first
+    await take(repo, told("s2"), How.COMMIT)
+    assert sh(repo, "show", "--format=", "--name-only", "main").split() == ["two.txt"]
+
+
+async def test_what_is_there_already_is_nothing_to_take(repo):
+    await worked(repo, new_txt="new\n")
+    (repo / "new.txt").write_text("new\n")
+    sh(repo, "add", "-A")
+    sh(repo, "commit", "-qm", "by hand")
+    with pytest.raises(HubError) as error:
+        await take(repo, told(), How.COMMIT)
+    assert error.value.code is Code.NOTHING_TO_TAKE
+    assert sh(repo, "rev-parse", "refs/hub/s1/taken") == sh(repo, "rev-parse", "hub/s1"), (
+        "and so it is in hand"
+    )
+
+
+@pytest.mark.parametrize("under_way", ["MERGE_HEAD", "rebase-merge"])
+async def test_in_the_middle_of_a_merge_nothing_is_taken(repo, under_way):
+    await worked(repo, new_txt="new\n")
+    (repo / ".git" / under_way).write_text(sh(repo, "rev-parse", "HEAD"))
+    with pytest.raises(HubError) as error:
+        await take(repo, told(), How.COMMIT)
+    assert error.value.code is Code.UNCOMMITTED
+
+
+async def test_without_a_branch_or_a_name_the_next_step_is_said(repo):
+    await worked(repo, new_txt="new\n")
+    sh(repo, "config", "--unset", "user.email")
+    if "@" not in str(await identity(repo)).replace("hub@localhost", ""):
+        with pytest.raises(HubError) as error:
+            await take(repo, told(), How.COMMIT)
+        assert "git config" in error.value.hint
+    sh(repo, "config", "user.email", "ada@example.com")
+    sh(repo, "checkout", "-q", "--detach")
+    with pytest.raises(HubError) as error:
+        await take(repo, told(), How.COMMIT)
+    assert error.value.code is Code.UNCOMMITTED
+
+
+_TAKE = """
+from hub.io.git.taking import take
+from hub.api.results import How
+from hub.domain.result import Told
+trio.run(take, root, Told(session_id="s1", task="do it", agents=("a",)), How.COMMIT)
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_killed_at_any_git_it_is_finished_by_the_next_call(tmp_path, when, monkeypatch):
+    """Intent first, then files, index and branch, then the evidence: there is one commit in the end, and nothing is lost."""
+    monkeypatch.delenv("GIT_AUTHOR_EMAIL", raising=False)
+    for spot in range(1, 60):
+        root = make_repo(tmp_path / f"repo-{when}-{spot}")
+        sh(root, "config", "user.name", "Ada")
+        sh(root, "config", "user.email", "ada@example.com")
+        await worked(root, new_txt="new\n", d__b_txt="changed\n")
+        (root / "mine.txt").write_text("mine\n")
+        if not killed_at(root, _TAKE, spot, when):
+            assert spot > 10
+            break
+        try:
+            await take(root, told(), How.COMMIT)
+        except HubError as error:
+            assert error.code is Code.NOTHING_TO_TAKE, f"killed {when} git {spot}: {error}"  # noqa: PT017
+        assert sh(root, "rev-list", "--count", "main").strip() == "2"
+        assert sh(root, "status", "--porcelain", "--untracked-files=all") == "?? mine.txt\n"
+        assert sh(root, "rev-parse", "refs/hub/s1/taken") == sh(root, "rev-parse", "hub/s1")

@@ -1,0 +1,77 @@
+"""The board: in a real browser over a real daemon, and the order of its sessions."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hub.api.convert import structure
+from hub.api.sessions import Session
+from hub.web.page.board import grouped
+from tests.faults.harness import Project
+from tests.hub.web.fake import SESSION
+from tests.waiting import PATIENCE, Gate
+
+SOON = PATIENCE * 1000
+
+
+def session(name: str, **more: object) -> Session:
+    return structure({**SESSION, "sessionId": name, "position": 0, **more}, Session)
+
+
+def test_who_needs_somebody_comes_first():
+    rows = [
+        session("s-done", sessionState="completed"),
+        session("s-works", sessionState="running"),
+        session("s-asks", sessionState="waiting", needs="input"),
+        session("s-queued", sessionState="queued", position=1),
+        session("s-works-too", sessionState="running"),
+    ]
+    assert [(name, [one.session_id for one in members]) for name, members in grouped(rows)] == [
+        ("Needs you", ["s-asks"]),
+        ("Works", ["s-works-too", "s-works"]),
+        ("Waits", ["s-queued"]),
+        ("Done", ["s-done"]),
+    ]
+
+
+@pytest.mark.browser
+def test_the_board_follows_a_session_without_a_reload(made: Project, tab: Page):
+    """Started on the page, seen to work, seen to end: no reload in between."""
+    with Gate(made.root.parent / "gate") as gate:
+        made.script("demo-first", {"run": gate.command}, {"say": "all done"})
+        made.configure()
+        made.start()
+        tab.goto(f"http://127.0.0.1:{made.port}/")
+        tab.evaluate("() => { document.documentElement.dataset.same = 'yes' }")
+        tab.get_by_label("Task").fill("Write <b>nothing</b>.")
+        tab.get_by_role("button", name="Run").click()
+        tab.wait_for_url("**/session/s-*", timeout=SOON)
+        tab.goto(f"http://127.0.0.1:{made.port}/")
+        card = tab.locator("#sessions .card")
+        expect(card).to_contain_text("Write <b>nothing</b>.", timeout=SOON)
+        expect(card).to_contain_text("running", timeout=SOON)
+        tab.evaluate("() => { document.documentElement.dataset.same = 'yes' }")
+        gate.open()
+        expect(card.locator(".chip.completed")).to_be_visible(timeout=SOON)
+        assert tab.evaluate("() => document.documentElement.dataset.same") == "yes"
+
+
+@pytest.mark.browser
+def test_a_daemon_that_restarts_is_survived_without_a_reload(made: Project, tab: Page):
+    made.script("demo-first", {"say": "all done"})
+    made.configure()
+    made.start()
+    tab.goto(f"http://127.0.0.1:{made.port}/")
+    live = tab.locator("html[data-state=live]")
+    expect(live).to_be_attached(timeout=SOON)
+    tab.evaluate("() => { document.documentElement.dataset.same = 'yes' }")
+    port = made.port
+    made.kill()
+    expect(tab.locator("#away")).to_be_visible(timeout=SOON)
+    api = made.start("--port", str(port))
+    expect(live).to_be_attached(timeout=SOON)
+    expect(tab.locator("#away")).to_be_hidden()
+    api.post("/api/run", {"task": "After the restart."})
+    expect(tab.locator("#sessions .card")).to_contain_text("After the restart.", timeout=SOON)
+    assert tab.evaluate("() => document.documentElement.dataset.same") == "yes"

@@ -1,0 +1,39 @@
+"""Which result belongs to which call."""
+
+from hub.api.convert import structure
+from hub.api.events import EventRecord
+from hub.web.page.gantt import calls_of, gantt
+
+
+def event(number, tag, msg="m", **meta):
+    at = f"2026-01-01T00:00:{number % 60:02}.000Z"
+    return structure(
+        {"id": number, "ts": at[11:23], "tag": tag, "msg": msg, "meta": {"at": at, **meta}}, EventRecord
+    )
+
+
+def test_a_call_ends_with_its_own_result():
+    calls = calls_of(
+        [
+            event(1, "tool_use", "run a", toolId="a", tool="run"),
+            event(2, "tool_use", "run b", toolId="b", tool="run"),
+            event(3, "tool_result", toolId="b", isError=True),
+            event(4, "text"),
+        ]
+    )
+    assert [(call.words, call.end is None, call.failed) for call in calls] == [
+        ("run a", True, False),
+        ("run b", False, True),
+    ]
+    assert "not ended" in gantt(calls)
+
+
+def test_what_an_agent_puts_in_the_place_of_an_id_or_a_time_is_no_error():
+    odd = [
+        event(1, "tool_use", toolId={"x": 1}),
+        event(2, "tool_use", at="soon"),
+        event(3, "tool_use", at=7),
+        event(4, "tool_result", toolId="none"),
+    ]
+    assert calls_of(odd) == []
+    assert gantt([]) == ""
