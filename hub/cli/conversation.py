@@ -249,7 +249,7 @@ class Conversation:
         if isinstance(meta.get("used"), int) and agent:
             self._wall(agent, meta, meta["used"])
         if self.verbose:
-            yield Told(self.clock.said(for_people(text)), "dim")
+            yield Told(for_people(self.clock.said(text)), "dim")
 
     def _wall(self, agent: str, meta: Record, used: int) -> None:
         known = self._quota.setdefault(agent, _Quota())
@@ -267,7 +267,7 @@ class Conversation:
             self._explained = True
             return
         if "to" not in meta:
-            yield Told(self.clock.said(for_people(text)), "handoff")
+            yield Told(for_people(self.clock.said(text)), "handoff")
             return
         if meta["from"] == "RUNNING":
             self._giver, self._sentence = _label(meta), False
@@ -285,7 +285,7 @@ class Conversation:
         """The reason of a handoff, in the words of whoever pays for the quota."""
         known = self._quota.get(self._giver, _Quota())
         if not reason.startswith("the usage limit") and " at " not in reason:
-            return self.clock.said(for_people(reason)) or "as asked for"
+            return for_people(self.clock.said(reason)) or "as asked for"
         name = window_name(known.window)
         limit = f"{name} limit" if name else "usage limit"
         if " at " in reason:
@@ -316,7 +316,7 @@ class Conversation:
         elif not number:
             self.doing = "paused" if text == "paused" else "waiting"
             until = f" until {self.clock.at(str(meta['until']))}" if meta.get("until") else ""
-            yield Told(f"{_reason(text)}{until}" if until else self.clock.said(for_people(text)), "warn")
+            yield Told(f"{_reason(text)}{until}" if until else for_people(self.clock.said(text)), "warn")
 
     def _error(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
         self.partial = ""
@@ -381,7 +381,7 @@ class Conversation:
                 yield Told(_one_line(text), "dim")
         else:
             self.doing = "" if text == "resumed" else self.doing
-            yield Told(self.clock.said(for_people(_one_line(text))))
+            yield Told(for_people(self.clock.said(_one_line(text))))
 
     def _planned(self, meta: Record, agent: str) -> Iterator[Item]:
         left = [clean(str(task)) for task in meta.get("tasksRemaining", ())]

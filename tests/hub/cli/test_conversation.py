@@ -24,9 +24,8 @@ def own(tag, msg, **meta):
 
 
 @pytest.fixture
-def told(monkeypatch):
+def told():
     """A conversation in UTC."""
-    monkeypatch.setenv("TZ", "UTC")
     return Conversation(clock=Clock(NOON))
 
 

@@ -17,7 +17,7 @@ from wsproto.events import TextMessage
 from hub.errors import Code, HubError
 from hub.messages import RequestStop
 from hub.web import connection, crowd, guard, server
-from hub.web.server import Bound, _door, serve
+from hub.web.server import Bound, _door, bind, serve
 from tests.hub.web.fake import Fake, Server, record, running
 from tests.hub.web.wire import ask, read_reply, request, socket
 from tests.waiting import eventually
