@@ -73,8 +73,15 @@ class Api:
 
     def within(self, timeout: float) -> Api:
         """The same daemon with another patience."""
-        same = {"socket": self.socket, "token": self._token, "project": self._project}
-        return type(self)(self.port, timeout, **same, named=self._named, absent=self._absent)
+        return type(self)(
+            self.port,
+            timeout,
+            socket=self.socket,
+            token=self._token,
+            project=self._project,
+            named=self._named,
+            absent=self._absent,
+        )
 
     def again(self) -> Api:
         """The way to the project's daemon as it tells of itself now: the next one may listen elsewhere."""
@@ -82,8 +89,14 @@ class Api:
         if told.port is None:
             return self
         token = told.token or self._token or (token_for(os.environ) if told.guarded else "")
-        same = {"socket": told.socket, "token": token, "project": self._project}
-        return type(self)(told.port, self._timeout, **same, named=self._named)
+        return type(self)(
+            told.port,
+            self._timeout,
+            socket=told.socket,
+            token=token,
+            project=self._project,
+            named=self._named,
+        )
 
     def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
         """The JSON of a resource."""
@@ -130,10 +143,10 @@ class Api:
             raise _stranger(self.port) from error
         if status < _REFUSED:
             return document
-        error = error_of(document) or _stranger(self.port)
-        if error.code is Code.OTHER_PROJECT and not self._named:
+        refused = error_of(document) or _stranger(self.port)
+        if refused.code is Code.OTHER_PROJECT and not self._named:
             raise not_running(self.port)
-        raise error
+        raise refused
 
 
 def find(
