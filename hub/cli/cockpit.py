@@ -15,8 +15,9 @@ import attrs
 import trio
 
 from hub.cli.answering import Answering
-from hub.cli.conversation import Conversation, Item, Told
+from hub.cli.conversation import Conversation
 from hub.cli.drawn import Drawn
+from hub.cli.items import Item, Told
 from hub.cli.keys import Keyboard, hides_cursor
 from hub.client.quick import Api
 

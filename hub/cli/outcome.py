@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from hub.cli.conversation import FIDELITY
+from hub.cli.items import FIDELITY
 from hub.cli.taking import see_and_take
 from hub.errors import RULES, Code
 

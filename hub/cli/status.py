@@ -13,7 +13,7 @@ import click
 from hub.cli.approvals import listed
 from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, session_argument, show, which
-from hub.cli.conversation import FIDELITY
+from hub.cli.items import FIDELITY
 from hub.cli.screen import for_people
 from hub.client.quick import Api
 from hub.errors import Code, HubError

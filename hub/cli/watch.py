@@ -19,7 +19,8 @@ import click
 import trio
 
 from hub.cli import plain
-from hub.cli.conversation import Conversation, Item, Told
+from hub.cli.conversation import Conversation
+from hub.cli.items import Item, Told
 from hub.cli.width import columns, hung
 from hub.client.live import Link, follow
 from hub.client.quick import Api

@@ -4,7 +4,8 @@ import click
 import pytest
 
 from hub.cli.answering import Answering, change, picture
-from hub.cli.conversation import Ask, Conversation
+from hub.cli.conversation import Conversation
+from hub.cli.items import Ask
 from hub.cli.keys import Key
 from hub.errors import Code, HubError
 

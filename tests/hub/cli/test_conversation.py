@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.cli.clock import Clock
-from hub.cli.conversation import Conversation, Heading, Plan, Said, Told, Tool
+from hub.cli.conversation import Conversation
+from hub.cli.items import Heading, Plan, Said, Told, Tool
 from hub.domain.event import Tag
 
 NOON = 1_795_435_200

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from hub.cli.clock import Clock
-from hub.cli.conversation import Conversation, Heading, Plan, Said, Told, Tool
+from hub.cli.conversation import Conversation
 from hub.cli.drawn import Drawn, bottom
+from hub.cli.items import Heading, Plan, Said, Told, Tool
 
 NOON = 1_795_435_200.0
 
