@@ -22,6 +22,7 @@ from hub.actors.session.desk import Desk
 from hub.actors.session.drafting import Drafting
 from hub.actors.session.ending import Ending
 from hub.actors.session.evidence import Evidence
+from hub.actors.session.following import Following
 from hub.actors.session.kit import Kit
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
@@ -59,6 +60,7 @@ class Driver:
     starting: Starting
     chronicler: Chronicler
     scores: Scores
+    following: Following
     _told: Code | None = None
 
     async def run(self) -> None:
@@ -213,4 +215,5 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
     ending = Ending(kit, desk, routing, evidence, passing, scores)
     allotting = Allotting(kit, routing, asks)
     work = Work(kit, desk, routing, orders, ending, allotting, amending)
-    return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores)
+    following = Following(kit, drafting)
+    return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores, following)
