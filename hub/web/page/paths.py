@@ -24,7 +24,16 @@ PATHS: dict[str, str] = {
     "approvals": "/approvals",
     "quota": "/quota",
     "pipelines": "/pipelines",
+    "history": "/history",
+    "detected": "/detected",
+    "graph": "/graph",
     "providers": "/providers",
+    "audit": "/audit",
+    "events": "/events",
+    "cost": "/cost",
+    "tree": "/tree",
+    "trust": "/trust",
+    "doctor": "/doctor",
 }
 """Each page's path by its name."""
 

@@ -37,14 +37,22 @@ function morph(old, fresh) {
     return;
   }
   for (const { name } of [...old.attributes]) {
+    if (name === "class" && old.classList.contains("flash")) continue;
     if (!fresh.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
   }
   for (const { name, value } of fresh.attributes) {
     if (name.startsWith("on") || (name === "open" && old.nodeName === "DETAILS")) continue;
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (old.getAttribute(name) === value) continue;
+    if (name === "data-flash") flash(old);
+    old.setAttribute(name, value);
   }
   if (isField(old) || old.nodeName === "OUTPUT") return; // what was typed or answered stays
   if (!old.isEqualNode(fresh)) children(old, fresh);
+}
+
+function flash(node) {
+  node.classList.add("flash");
+  setTimeout(() => node.classList.remove("flash"), 1500);
 }
 
 function children(old, fresh) {
@@ -121,7 +129,7 @@ function soon() {
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden && stale) soon();
 });
-setInterval(soon, OFTEN);
+setInterval(soon, Number(meta("hub-every")) * 1000 || OFTEN);
 
 // --- following ---
 
@@ -163,8 +171,9 @@ follow();
 
 function problem(text) {
   try {
-    const { detail, title, hint } = JSON.parse(text);
-    return [detail || title, hint].filter(Boolean).join(" ");
+    const { detail, title, hint, errors = [] } = JSON.parse(text);
+    const each = errors.map(({ path, message }) => `${path}: ${message}.`);
+    return [detail || title, ...each, hint].filter(Boolean).join(" ");
   } catch {
     return "That did not work.";
   }
@@ -222,6 +231,11 @@ async function send(form, submitter) {
     form.removeAttribute("aria-busy");
   }
 }
+
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("form[data-move]");
+  if (form) form.requestSubmit();
+});
 
 document.addEventListener("submit", (event) => {
   if (!event.target.dataset.post) return;
