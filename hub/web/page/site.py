@@ -20,7 +20,6 @@ from hub.api.approvals import Approval
 from hub.api.events import EventRecord
 from hub.errors import HubError
 from hub.web.codec import decode_query
-from hub.web.inprocess import InProcess
 from hub.web.page import (
     approvals,
     audit,
@@ -91,9 +90,8 @@ def environment() -> Environment:
     return made
 
 
-async def page(api: InProcess, project: str, found: Found, query: bytes) -> tuple[int, bytes]:
+async def page(ask: Ask, project: str, found: Found, query: bytes) -> tuple[int, bytes]:
     """Its status and document."""
-    ask = Ask(api)
     around = await together(
         approvals=partial(ask.part, list[Approval], "/api/approvals"),
         newest=partial(ask.part, list[EventRecord], "/api/events", newest=1, limit=1),

@@ -12,10 +12,13 @@ const markup = globalThis.trustedTypes?.createPolicy("hub", { createHTML: (text)
   ?? { createHTML: (text) => text };
 
 const SOONEST = 250; // milliseconds between two swaps
+const WHOLE = 5000; // milliseconds between two swaps of what takes long to make
 const OFTEN = 30_000; // ages and times left move without an event
 let last = Number(meta("hub-event")) || 0;
 let ended = 0; // when the last swap was done
 let took = 0;
+let whole = performance.now(); // when all was made anew
+let rest = 0;
 let timer = 0;
 let stale = false;
 let busy = false;
@@ -90,9 +93,12 @@ async function refresh() {
   busy = true;
   stale = false;
   const begun = performance.now();
+  const briefly = begun - whole < WHOLE ? { "Hub-Briefly": "1" } : {};
+  if (!briefly["Hub-Briefly"]) whole = begun;
+  else rest ||= setTimeout(later, whole + WHOLE - begun);
   try {
     const response = await fetch(location.href, {
-      headers: { ...own, Accept: "text/html" },
+      headers: { ...own, ...briefly, Accept: "text/html" },
       cache: "no-store",
       redirect: "error",
     });
@@ -111,6 +117,11 @@ async function refresh() {
     took = ended - begun;
     if (stale) soon();
   }
+}
+
+function later() {
+  rest = 0;
+  soon();
 }
 
 function soon() {
