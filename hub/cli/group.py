@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "take": ("hub.cli.result", "Take what a session has made: one commit of yours on the current branch."),
     "pr": ("hub.cli.pr", "Push it as one commit on a branch of its own, and open a pull request."),
     "discard": ("hub.cli.result", "Let a session's work go: its worktree and its branch."),
-    "clean": ("hub.cli.result", "The same for every session whose work you have taken."),
+    "clean": ("hub.cli.result", "Let the work of every session go whose result you have taken."),
     "pipeline": ("hub.cli.pipeline", "Several tasks that build on each other: check, run, show them."),
     "graph": ("hub.cli.graph", "What is known of the code, and of what agents did: index, search, show."),
     "history": ("hub.cli.history", "The audit timeline and the snapshots."),

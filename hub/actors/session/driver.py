@@ -27,6 +27,7 @@ from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
+from hub.actors.session.setting_up import SettingUp
 from hub.actors.session.signed import Signed
 from hub.actors.session.starting import Starting
 from hub.actors.session.stillness import Stillness
@@ -212,5 +213,5 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
     )
     ending = Ending(kit, desk, routing, evidence, passing, scores)
     allotting = Allotting(kit, routing, asks)
-    work = Work(kit, desk, routing, orders, ending, allotting, amending)
+    work = Work(kit, desk, routing, orders, ending, allotting, amending, SettingUp(kit))
     return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores)

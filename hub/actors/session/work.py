@@ -23,6 +23,7 @@ from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.session.routing import Routing
+from hub.actors.session.setting_up import SettingUp
 from hub.actors.trouble import passes
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
@@ -57,6 +58,7 @@ class Work:
     ending: SessionEnding
     allotting: Allotting
     amending: Amending
+    setting_up: SettingUp
 
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""
@@ -91,12 +93,14 @@ class Work:
                 record.base,
                 carry_dirty=record.carries,
                 first=record.first,
+                apart=self.kit.config.worktree.apart,
             )
         )
         if tree.carried and not record.first:
             await self.kit.ledger.say(
                 Tag.SYSTEM, "your uncommitted changes came along as the branch's first commit"
             )
+        await self.setting_up.make_ready(record)
         await self.kit.ledger.update(worktree_ready=True)
 
     async def _gone(self, record: SessionRecord) -> None:

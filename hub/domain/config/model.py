@@ -24,6 +24,7 @@ from hub.domain.config.values import (
     Env,
     Fraction,
     Host,
+    Inside,
     Interval,
     Model,
     Name,
@@ -88,6 +89,23 @@ class Session:
     """How long an agent may run on without a daemon; 0 = not at all."""
     retries: Annotated[int, whole(0, 100)] = 5
     """How many overloads or short limits in a row are waited out before the work is handed off."""
+
+
+@attrs.frozen
+class Worktree:
+    """`[worktree]`: what a new worktree is given before an agent works in it."""
+
+    setup: Commands = ()
+    """Run in it one after the other, before the first agent."""
+    copy: Annotated[tuple[Inside, ...], Rule("an array of paths inside the project")] = ()
+    """Untracked files and folders of the user's that are copied into it; never committed."""
+    link: Annotated[tuple[Inside, ...], Rule("an array of paths inside the project")] = ()
+    """The same, as links to the user's own."""
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """All these paths: they are in no commit, also where they are untracked and would come along."""
+        return tuple(path.rstrip("/") for path in (*self.copy, *self.link))
 
 
 @attrs.frozen
