@@ -28,6 +28,7 @@ from hub.errors import Code, HubError
 from hub.io.git.aside import note_yours
 from hub.io.git.directories import note_directories
 from hub.io.git.env import Config, effective_config, filter_overrides, git
+from hub.io.git.identity import identity
 from hub.io.git.index import note_entries
 from hub.io.git.refs import BASE, kept_ref, move_refs, read_commits
 from hub.io.git.scan import gather, scan
@@ -162,7 +163,7 @@ async def carry(root: Path, base: str, project: Path | None = None, apart: Seque
     (commit,) = await read_commits([base], cwd=root, where={})
     if commit is None:
         raise HubError(Code.NO_COMMIT, f"There is no commit {base} in {root}.")
-    when = max(int(time.time()), commit.when)
+    when, who = max(int(time.time()), commit.when), str(await identity(root))
     with tempfile.TemporaryDirectory(prefix="carry-", dir=places.git_dir) as directory:
         shadow = await open_shadow(root, common_dir(root), Path(directory) / "index")
         if own_index.is_file():
@@ -177,7 +178,7 @@ async def carry(root: Path, base: str, project: Path | None = None, apart: Seque
             if not work.entries and tree == commit.tree:
                 return base
             with contextlib.suppress(MovingError):
-                draft = Draft(tree, (base,), "work in progress\n", when)
+                draft = Draft(tree, (base,), "work in progress\n", when, who)
                 made = await store(shadow, draft, work, settle=attempt == _ATTEMPTS - 1)
                 return base if made.tree == commit.tree else made.commit
     raise HubError(Code.GIT_FAILED, f"{root} does not hold still long enough to be carried over.")
