@@ -54,6 +54,8 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     "session.maxHandoffs": _READS,
     "session.onLimit": _READS,
     "session.verify": (Does.RUNS, "checks the work with"),
+    "session.maxCost": (Does.OPENS, "sets, in place of yours, what a session may cost, maxCost"),
+    "session.maxTokens": (Does.OPENS, "sets, in place of yours, what a session may use, maxTokens"),
     "session.verifyTimeout": _READS,
     "session.verifyTries": _READS,
     "session.pauseGrace": _READS,

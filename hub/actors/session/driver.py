@@ -29,6 +29,7 @@ from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
 from hub.actors.session.setting_up import SettingUp
 from hub.actors.session.signed import Signed
+from hub.actors.session.spending import Spending
 from hub.actors.session.starting import Starting
 from hub.actors.session.stillness import Stillness
 from hub.actors.session.work import Work
@@ -213,5 +214,6 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
     )
     ending = Ending(kit, desk, routing, evidence, passing, scores)
     allotting = Allotting(kit, routing, asks)
-    work = Work(kit, desk, routing, orders, ending, allotting, amending, SettingUp(kit))
+    spending = Spending(kit, desk, asks)
+    work = Work(kit, desk, routing, orders, ending, allotting, amending, SettingUp(kit), spending)
     return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores)

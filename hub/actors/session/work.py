@@ -24,6 +24,7 @@ from hub.actors.session.orders import Orders
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.session.routing import Routing
 from hub.actors.session.setting_up import SettingUp
+from hub.actors.session.spending import Spending
 from hub.actors.trouble import passes
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
@@ -59,6 +60,7 @@ class Work:
     allotting: Allotting
     amending: Amending
     setting_up: SettingUp
+    spending: Spending
 
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""
@@ -185,7 +187,12 @@ class Work:
             heard = live.heard_at
             spoke = await board.until(
                 lambda: (
-                    live.outcome or live.exit or self._breached(live) or board.wish or not live.adapter_up
+                    live.outcome
+                    or live.exit
+                    or self._breached(live)
+                    or board.wish
+                    or not live.adapter_up
+                    or self.spending.due()
                 ),
                 silent_after,
             )
@@ -197,6 +204,9 @@ class Work:
                 effect(State.RUNNING, "done")
                 await self._over(record, live.outcome)
                 return
+            if self.spending.due():
+                await self.spending.look(self.kit.ledger.now, live)
+                continue
             if board.wish is Wish.HANDOFF:
                 if await self._nobody(record):
                     continue

@@ -21,6 +21,7 @@ from hub.domain.config.values import (
     CoAuthor,
     Commands,
     Count,
+    Dollars,
     Env,
     Fraction,
     Host,
@@ -74,6 +75,10 @@ class Session:
     max_handoffs: Count = 5
     on_limit: Annotated[Literal["handoff", "wait", "stop"], ONE_OF] = "handoff"
     verify: Commands = ()
+    max_cost: Dollars | None = None
+    """US dollars that a session may cost before its user is asked; None = any sum."""
+    max_tokens: Annotated[int, whole(1)] | None = None
+    """The same in tokens, in and out."""
     verify_timeout: Positive = 600.0
     verify_tries: Annotated[int, whole(0, 20)] = 2
     """How often an agent gets work back that the acceptance commands refused, before another one gets it."""

@@ -96,6 +96,7 @@ Inside = Annotated[
     str, string("a path inside the project, neither in .git nor in .hub, without ..", _is_inside)
 ]
 Argv = Annotated[tuple[Text, ...], Rule("a command: a string or an array of strings", prepare=_argv)]
+Dollars = Annotated[float, number("an amount of US dollars above 0", lambda v: v > 0)]
 Positive = Annotated[float, number("a number of seconds above 0", lambda v: v > 0)]
 Seconds = Annotated[float, number("a number of seconds, 0 or more", lambda v: v >= 0)]
 Interval = Annotated[float, number("a number of seconds, 0.2 or more", lambda v: v >= 0.2)]  # noqa: PLR2004
