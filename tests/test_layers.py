@@ -49,7 +49,9 @@ ARROWS: dict[str, set[str]] = {
     },
     "hub.client": {"hub.owners"},
     "hub.tui": {"hub.client", "hub.api", "hub.domain"},
-    "hub.mcp": {"hub.client"},
+    "hub.wire": set(),
+    "hub.mcp": {"hub.client", "hub.wire"},
+    "hub.acp": {"hub.client", "hub.domain", "hub.wire"},
     "supervisors": set(),
 }
 """The layers. `hub.errors` and the version in `hub` may be imported by all of hub."""

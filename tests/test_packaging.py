@@ -18,6 +18,7 @@ from hub.cli.main import main
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
+    "agent-client-protocol": "acp",
     "markdown-it-py": "markdown_it",
     "tomli-w": "tomli_w",
     "genai-prices": "genai_prices",

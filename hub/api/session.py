@@ -56,6 +56,13 @@ class Run:
     verify: Annotated[list[Command], Meta(max_length=MAX_COMMANDS)] | None = None
     on_limit: OnLimit | Unset = UNSET
     trust: Trust = ""
+    session_id: Annotated[
+        str,
+        Meta(
+            pattern=r"^([a-z0-9][a-z0-9-]{0,63})?$(?!\n)",
+            description="The id it is to have: the same order may then be given again, and begins once.",
+        ),
+    ] = ""
     queue: Annotated[
         bool, Meta(description="Whether it waits for its turn where there is no place for it now.")
     ] = False

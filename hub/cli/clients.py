@@ -153,7 +153,7 @@ def install(client: Client, command: list[str]) -> None:
         HubError: `agent_missing`, `agent_exited`, `config_invalid`, or what a disk can refuse.
     """
     if not client.program:
-        _edit(client.file, lambda text: put(text, client.path, client.entry(command)))
+        edit(client.file, lambda text: put(text, client.path, client.entry(command)))
         return
     words = [word for part in client.add for word in (command if part == COMMAND else [part])]
     by_hand = f"put it in by hand: hub mcp install {client.program} --print"
@@ -172,7 +172,7 @@ def uninstall(client: Client) -> None:
         HubError: As `install`.
     """
     if not client.remove:
-        _edit(client.file, lambda text: take(text, client.path))
+        edit(client.file, lambda text: take(text, client.path))
         return
     by_hand = f"take the entry {NAME!r} out by hand: {client.file}"
     done = _run(client, list(client.remove), by_hand)
@@ -211,7 +211,12 @@ def _refused(client: Client, done: subprocess.CompletedProcess[str], by_hand: st
     )
 
 
-def _edit(path: Path, change: Callable[[str], str]) -> None:
+def edit(path: Path, change: Callable[[str], str]) -> None:
+    """Write a client's file anew, if the change is one.
+
+    Raises:
+        HubError: `config_invalid`, or what a disk can refuse.
+    """
     path = path.resolve()  # people keep such files elsewhere, under version control
     try:
         text = path.read_text("utf-8")

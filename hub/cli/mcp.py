@@ -32,7 +32,7 @@ def mcp(ctx: click.Context) -> None:
 
 def serve(ctx: click.Context) -> None:
     """Serve one client until it closes its side."""
-    from hub.mcp.wires import Wires
+    from hub.wire.wires import Wires
 
     wires = Wires.claim()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing to put in order: Ctrl-C ends it at once

@@ -16,9 +16,17 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from hub.mcp.calling import Api, Caller
-from hub.mcp.frames import INVALID_PARAMS, INVALID_REQUEST, NotAMessageError, decode, encode, refused
-from hub.mcp.protocol import HANDSHAKE, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, VERSION_KEY, Protocol
+from hub.mcp.protocol import HANDSHAKE, UNSUPPORTED_VERSION, VERSION_KEY, Protocol
 from hub.mcp.tools import JsonObject
+from hub.wire.frames import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    NotAMessageError,
+    decode,
+    encode,
+    refused,
+)
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

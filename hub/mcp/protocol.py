@@ -17,10 +17,9 @@ import attrs
 
 from hub import __version__
 from hub.mcp.calling import Result
-from hub.mcp.frames import INVALID_PARAMS, refused
 from hub.mcp.tools import BY_NAME, INSTRUCTIONS, TOOLS, JsonObject, Tool
+from hub.wire.frames import INVALID_PARAMS, METHOD_NOT_FOUND, RefusedError, refused
 
-METHOD_NOT_FOUND = -32601
 UNSUPPORTED_VERSION = -32022
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The revisions that begin with a handshake, oldest first."""
@@ -33,15 +32,6 @@ _CAPABILITIES = {"tools": {"listChanged": False}}
 _UNCACHED = {"ttlMs": 0, "cacheScope": "private"}
 
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
-
-
-class RefusedError(Exception):
-    """A request that the protocol refuses, with its code, its words and what else is known of it."""
-
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.data = data
 
 
 def is_modern(params: JsonObject) -> bool:

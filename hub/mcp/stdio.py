@@ -2,29 +2,24 @@
 
 Owns: the two wires, what happens when the client closes one or gives up a request, and that nobody else writes.
 Must not: know a tool, or a method of the protocol but the one that takes a request back.
-
-Both wires are read and written in threads: making them non-blocking would change them for every process that
-shares them, such as the user's terminal.
 Tests: tests/hub/mcp/test_stdio.py
 """
 
 from __future__ import annotations
 
-import os
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any
 
 import attrs
 import trio
 
-from hub.mcp.frames import MAX_FRAME, NotAMessageError, decode, encode
 from hub.mcp.protocol import Call, Protocol, is_modern
 from hub.mcp.tools import JsonObject
-from hub.mcp.wires import Wires
+from hub.wire.frames import NotAMessageError, decode, encode
+from hub.wire.wires import Wires
 
 LAST_WORDS = 0.7
 """Seconds that answers under way may still take once the client has closed its side."""
-_CHUNK = 64 * 1024
 
 
 def run(wires: Wires, call: Call) -> None:
@@ -53,7 +48,7 @@ class _Connection:
     async def serve(self) -> None:
         with self._all:
             async with trio.open_nursery() as answers:
-                while line := await self._thread(partial(_read_line, self.wires.incoming)):
+                while line := await self._thread(self.wires.line):
                     if not line.isspace():
                         await self._take(line, answers)
                 self._all.deadline = trio.current_time() + LAST_WORDS
@@ -93,24 +88,9 @@ class _Connection:
         """Write one message whole. A client that has gone ends the session."""
         async with self._writing:
             try:
-                await self._thread(partial(_write_all, self.wires.outgoing, encode(message)))
+                await self._thread(partial(self.wires.write, encode(message)))
             except BrokenPipeError:
                 self._all.cancel()
 
     async def _thread(self, work: Any) -> Any:
         return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
-
-
-def _read_line(wire: BinaryIO) -> bytes:
-    """One line; of one that is too long, a part that is too long. b"" at the end."""
-    line = wire.readline(MAX_FRAME + 1)
-    if len(line) > MAX_FRAME and not line.endswith(b"\n"):
-        while (more := wire.readline(_CHUNK)) and not more.endswith(b"\n"):
-            pass
-    return line
-
-
-def _write_all(wire: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(wire, view) :]

@@ -136,6 +136,13 @@ class Project:
             return 0
         return int(told["port"]) if told["pid"] == self.daemon.pid else 0
 
+    def announced(self) -> int:
+        """The process that says it is the project's daemon, whoever started it; 0 = none does."""
+        try:
+            return int(json.loads((self.hub / "daemon.json").read_bytes())["pid"])
+        except (FileNotFoundError, ValueError):
+            return 0
+
     def wait_dead(self) -> int:
         """The daemon's exit status, once it has ended."""
         assert self.daemon is not None

@@ -57,6 +57,7 @@ async def run(context: Context, body: Run) -> Started:
         kind=body.kind,
         verify=None if body.verify is None else tuple(body.verify),
         on_limit=None if body.on_limit is UNSET else body.on_limit.value,
+        session_id=body.session_id,
         queue=body.queue,
     )
     return await context.call(order, timeout=BEGIN)

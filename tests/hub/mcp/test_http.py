@@ -11,10 +11,10 @@ import trio
 from hub.api.convert import structure
 from hub.api.status import Status
 from hub.errors import Code, HubError
-from hub.mcp.frames import MAX_FRAME
 from hub.mcp.tools import BY_NAME, TOOLS, Param, Tool
 from hub.messages import EventsSince, GetStatus, RequestPause, RequestReply, ResolveApproval, StartRun
 from hub.web.guard import MAX_BODY
+from hub.wire.frames import MAX_FRAME
 from tests.hub.mcp.kit import HELLO, MODERN
 from tests.hub.web.fake import STATUS, Fake, Server, record, running
 from tests.hub.web.wire import ask, raw, request

@@ -12,8 +12,8 @@ import time
 import pytest
 
 from hub import __version__
-from hub.mcp.frames import MAX_FRAME
 from hub.mcp.tools import TOOLS
+from hub.wire.frames import MAX_FRAME
 from tests.hub.cli.kit import environ
 from tests.hub.mcp.kit import HELLO, LIMIT, MODERN, once, served
 
@@ -307,7 +307,7 @@ def test_ctrl_c_ends_it_with_no_traceback(own):
 
 INTRUDER = """
 import os, subprocess, sys
-from hub.mcp.wires import Wires
+from hub.wire.wires import Wires
 wires = Wires.claim()
 import pkgutil, importlib, hub
 for found in pkgutil.walk_packages(hub.__path__, "hub."):

@@ -1,8 +1,8 @@
 """One message of the wire: a JSON object, or why it is none.
 
-Owns: what a frame may be (JSON-RPC 2.0, one object, at most 1 MiB), and the answer to one that may not.
+Owns: what a frame may be (JSON-RPC 2.0, one object of a bounded length), and the answer to one that may not.
 Must not: read or write, or know a method.
-Tests: tests/hub/mcp/test_stdio.py
+Tests: tests/hub/mcp/test_stdio.py, tests/hub/acp/test_connection.py
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from hub.mcp.tools import JsonObject
+JsonObject = dict[str, Any]
 
 MAX_FRAME = 1024 * 1024
-"""Bytes of a line, its end included."""
+"""Bytes of a line, its end included, where a protocol says nothing else."""
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
 
 
 class NotAMessageError(Exception):
@@ -28,26 +30,35 @@ class NotAMessageError(Exception):
         self.reply = refused(id_ if _is_id(id_) else None, code, message)
 
 
+class RefusedError(Exception):
+    """A request that is refused, with its code, its words and what else is known of it."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
 def refused(id_: str | int | None, code: int, message: str, data: Any = None) -> JsonObject:
     """The answer that a request, or what should have been one, is refused with. `data` None: nothing more is known."""
     error = {"code": code, "message": message} | ({} if data is None else {"data": data})
     return {"jsonrpc": "2.0", "id": id_, "error": error}
 
 
-def decode(line: bytes) -> JsonObject:
+def decode(line: bytes, limit: int = MAX_FRAME) -> JsonObject:
     """The message of a line: a request has a method and an id, a notification no id, an answer no method.
 
     Raises:
         NotAMessageError: It holds none.
     """
-    if len(line) > MAX_FRAME:
-        raise NotAMessageError(INVALID_REQUEST, f"A line may have {MAX_FRAME} bytes at most")
+    if len(line) > limit:
+        raise NotAMessageError(INVALID_REQUEST, f"A line may have {limit} bytes at most")
     try:
         value = json.loads(line, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise NotAMessageError(PARSE_ERROR, "That line is not JSON") from None
     if not isinstance(value, dict):
-        raise NotAMessageError(INVALID_REQUEST, "A message is one JSON object; batches are not part of MCP")
+        raise NotAMessageError(INVALID_REQUEST, "A message is one JSON object; batches are not taken")
     id_ = value.get("id")
     if "id" in value and not _is_id(id_) and "error" not in value:
         raise NotAMessageError(INVALID_REQUEST, "An id is a string or an integer")

@@ -1,0 +1,194 @@
+"""The methods of the Agent Client Protocol that hub answers.
+
+Owns: what each method takes and answers, what hub announces of itself, and the conversations of one editor.
+Must not: know what a prompt leads to (`conversation` does), or a transport.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import trio
+
+from hub import __version__
+from hub.acp.choices import PROFILE
+from hub.acp.connection import NOT_FOUND, Connection, unknown
+from hub.acp.conversation import Conversation, first_of
+from hub.acp.daemon import Daemon
+from hub.errors import Code, HubError
+from hub.wire.frames import INVALID_PARAMS, JsonObject, RefusedError
+from hub.wire.wires import Wires
+
+VERSION = 1
+"""The newest version of the protocol that hub speaks; whoever speaks another decides whether to go on."""
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,55}")
+"""Of a conversation; its later sessions have a number behind it."""
+_ABOUT = {"name": "hub", "title": "hub", "version": __version__}
+_CAPABILITIES = {
+    "loadSession": True,
+    "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
+    "mcpCapabilities": {"http": False, "sse": False},
+    "sessionCapabilities": {"list": {}, "resume": {}},
+}
+_LIST = 100
+
+
+def run(wires: Wires, daemon_of: Callable[[Path], Daemon]) -> None:
+    """Serves one editor until it closes its side, and returns within a second of that. Sessions go on.
+
+    Args:
+        wires: See `Wires.claim`.
+        daemon_of: The daemon of the project around a folder; raises `HubError` where there is none, or it is not meant.
+    """
+    trio.run(_serve, Connection(wires), daemon_of)
+
+
+async def _serve(connection: Connection, daemon_of: Callable[[Path], Daemon]) -> None:
+    async with trio.open_nursery() as nursery:
+        agent = Agent(connection, daemon_of, nursery)
+        await connection.serve(agent.answer, agent.hear)
+        nursery.cancel_scope.cancel(reason="the editor has gone")
+
+
+@attrs.define
+class Agent:
+    """One editor's."""
+
+    connection: Connection
+    daemon_of: Callable[[Path], Daemon]
+    nursery: trio.Nursery
+    _conversations: dict[str, Conversation] = attrs.field(factory=dict)
+
+    async def answer(self, method: str, params: JsonObject) -> JsonObject:
+        """The result of a request.
+
+        Raises:
+            RefusedError, HubError: What it is refused for.
+        """
+        methods: dict[str, Callable[[JsonObject], Awaitable[JsonObject]]] = {
+            "initialize": _hello,
+            "session/new": self._new,
+            "session/load": partial(self._load, replay=True),
+            "session/resume": partial(self._load, replay=False),
+            "session/list": self._list,
+            "session/prompt": self._prompt,
+            "session/set_mode": self._set_mode,
+            "session/set_config_option": self._set_option,
+        }
+        if method not in methods:
+            raise unknown(method)
+        return await methods[method](params)
+
+    def hear(self, method: str, params: JsonObject) -> None:
+        """Take a notification; one that nobody knows is nothing."""
+        if method == "session/cancel":
+            found = self._conversations.get(str(params.get("sessionId")))
+            if found is not None:
+                found.cancel()
+
+    async def _new(self, params: JsonObject) -> JsonObject:
+        daemon = self.daemon_of(_folder(params))
+        await daemon.ensure()
+        # As the daemon's own: in the order of time, and never twice.
+        session_id = f"s-{int(time.time()):x}-{secrets.token_hex(4)}"
+        made = await self._opened(session_id, daemon)
+        return {"sessionId": session_id, **_offered(made)}
+
+    async def _load(self, params: JsonObject, *, replay: bool) -> JsonObject:
+        session_id, daemon = _text(params, "sessionId"), self.daemon_of(_folder(params))
+        if not _ID.fullmatch(session_id):
+            raise RefusedError(NOT_FOUND, f"There is no session {session_id[:64]!r}.")
+        await daemon.ensure()
+        made = await self._opened(session_id, daemon)
+        try:
+            await made.load(replay=replay)
+        except HubError as error:
+            del self._conversations[session_id]
+            if error.code is Code.NOT_FOUND:
+                raise RefusedError(NOT_FOUND, f"{error.detail} {error.hint}".strip()) from error
+            raise
+        return _offered(made)
+
+    async def _opened(self, session_id: str, daemon: Daemon) -> Conversation:
+        made = Conversation(session_id, daemon, self.connection, self.nursery)
+        made.choices.learn(await daemon.get("/api/providers"), await daemon.get("/api/profiles"))
+        self._conversations[session_id] = made
+        return made
+
+    async def _list(self, params: JsonObject) -> JsonObject:
+        daemon = self.daemon_of(_folder(params) if params.get("cwd") else Path.cwd())
+        if not await daemon.runs():
+            return {"sessions": []}
+        rows = (await daemon.get("/api/sessions"))["sessions"]
+        known = {row["sessionId"] for row in rows}
+        begun = [row for row in rows if not row["runId"] and first_of(row["sessionId"]) not in known]
+        newest = [_row(row, daemon.root) for row in reversed(begun)]
+        return {"sessions": newest[:_LIST]}
+
+    async def _prompt(self, params: JsonObject) -> JsonObject:
+        return await self._meant(params).prompt(params.get("prompt"))
+
+    async def _set_mode(self, params: JsonObject) -> JsonObject:
+        self._meant(params).choices.choose(PROFILE, _text(params, "modeId"))
+        return {}
+
+    async def _set_option(self, params: JsonObject) -> JsonObject:
+        choices = self._meant(params).choices
+        choices.choose(_text(params, "configId"), _text(params, "value"))
+        return {"configOptions": choices.options()}
+
+    def _meant(self, params: JsonObject) -> Conversation:
+        session_id = _text(params, "sessionId")
+        found = self._conversations.get(session_id)
+        if found is None:
+            detail = (
+                f"There is no session {session_id[:64]!r} here: it is made by session/new or session/load."
+            )
+            raise RefusedError(NOT_FOUND, detail)
+        return found
+
+
+async def _hello(params: JsonObject) -> JsonObject:
+    if type(params.get("protocolVersion")) is not int:
+        raise RefusedError(INVALID_PARAMS, "initialize needs protocolVersion, an integer")
+    return {
+        "protocolVersion": VERSION,
+        "agentCapabilities": _CAPABILITIES,
+        "agentInfo": _ABOUT,
+        "authMethods": [],
+    }
+
+
+def _offered(made: Conversation) -> JsonObject:
+    return {"configOptions": made.choices.options(), "modes": made.choices.modes()}
+
+
+def _row(row: JsonObject, root: Path) -> JsonObject:
+    when = row["endedAt"] or row["startedAt"]
+    return {
+        "sessionId": row["sessionId"],
+        "cwd": str(root),
+        "title": row["title"],
+        **({"updatedAt": when} if when else {}),
+    }
+
+
+def _text(params: JsonObject, name: str) -> str:
+    value: Any = params.get(name)
+    if not isinstance(value, str) or not value:
+        raise RefusedError(INVALID_PARAMS, f"{name} is a text, and needed")
+    return value
+
+
+def _folder(params: JsonObject) -> Path:
+    cwd = Path(_text(params, "cwd"))
+    if not cwd.is_absolute():
+        raise RefusedError(INVALID_PARAMS, "cwd is an absolute path")
+    return cwd

@@ -1,0 +1,372 @@
+"""One conversation of an editor: prompts in, and what the agents do of them out, whoever does it.
+
+Owns: which sessions a conversation is made of, what a prompt means to the newest of them, and when its turn is over.
+Must not: know a method of the protocol, or keep anything that the daemon could not tell again.
+
+A conversation has the id of its first session, which is chosen here and given to the daemon with the first prompt: so an
+order may be repeated, and a conversation is found again without a record of its own. What follows a session that has ended
+is another one that goes on with its work: `<id>-2`, `<id>-3`...
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import Any, Protocol
+
+import attrs
+import trio
+
+from hub.acp.changes import changes_of
+from hub.acp.choices import Choices
+from hub.acp.daemon import END, Daemon, Records
+from hub.acp.permissions import ALWAYS, REJECT, chosen, question
+from hub.acp.prompts import text_of
+from hub.acp.telling import Teller, Update, content
+from hub.errors import Code, HubError
+from hub.wire.frames import INVALID_REQUEST, RefusedError
+
+_TRIES = 3
+"""How often an order to begin is given: the daemon may go in the middle of it."""
+_GONE = frozenset({Code.NOT_FOUND, Code.NO_ACTIVE_SESSION})
+_TURN = "end_turn"
+_CANCELLED = "cancelled"
+
+
+def first_of(session_id: str) -> str:
+    """The session that another one goes on with, by its id; "" = it goes on with none."""
+    first, _, number = session_id.rpartition("-")
+    return first if first.count("-") > 1 and number.isascii() and number.isdigit() else ""
+
+
+class Editor(Protocol):
+    """The editor's side of the connection."""
+
+    async def tell(self, method: str, params: dict[str, Any], /) -> None:
+        """Send a notification."""
+
+    async def ask(self, method: str, params: dict[str, Any], /) -> dict[str, Any]:
+        """Send a request; its result."""
+
+
+@attrs.define
+class _Turn:
+    """A prompt that is worked on."""
+
+    over: trio.Event = attrs.field(factory=trio.Event)
+    reason: str = _TURN
+    cancelled: bool = False
+    error: HubError | None = None
+
+    def end(self, reason: str) -> None:
+        self.reason = _CANCELLED if self.cancelled else reason
+        self.over.set()
+
+
+@attrs.define
+class Conversation:
+    """One of them.
+
+    Args:
+        id: As the editor knows it.
+        daemon: The project's.
+        editor: Who is told, and asked.
+        nursery: Where it is followed, as long as the editor is there.
+    """
+
+    id: str
+    daemon: Daemon
+    editor: Editor
+    nursery: trio.Nursery
+    choices: Choices = attrs.field(factory=Choices)
+    sessions: list[str] = attrs.field(factory=list)
+    """Those that have begun, the oldest first."""
+    _teller: Teller = attrs.field(init=False)
+    _turn: _Turn | None = None
+    _since: int = -1
+    """The newest event that was told; -1 = none was looked for."""
+    _followed: bool = False
+    _asking: dict[str, trio.CancelScope] = attrs.field(factory=dict)
+    """The questions that the editor shows, by approval."""
+    _own: int = 0
+    """Replies from here that the log has not told yet: the editor shows them already."""
+
+    def __attrs_post_init__(self) -> None:
+        self._teller = Teller(self.tree_of(self.id))
+
+    def tree_of(self, session_id: str) -> PurePath:
+        """Where the agents of a session work."""
+        return self.daemon.root / ".hub" / "worktrees" / session_id
+
+    # --- what the editor asks ---------------------------------------------------------------------------
+
+    async def prompt(self, blocks: Any) -> dict[str, Any]:
+        """Work on a prompt until an agent is done with it, has a question, or the user has enough.
+
+        Raises:
+            RefusedError, HubError: Nothing was begun.
+        """
+        if self._turn is not None:
+            raise RefusedError(
+                INVALID_REQUEST, "A prompt of this session is being worked on: cancel it, or wait."
+            )
+        text = text_of(blocks, self.daemon.root)
+        turn = self._turn = _Turn()
+        try:
+            await self.daemon.ensure()
+            await self._be_followed()
+            await self._say(text)
+            if turn.cancelled:
+                await self._stop()
+            await turn.over.wait()
+        finally:
+            self._turn = None
+        if turn.error is not None:
+            raise turn.error
+        return {"stopReason": turn.reason, **await self._usage()}
+
+    def cancel(self) -> None:
+        """End what is worked on, in order: what was done is on the branch, and the next prompt goes on from there."""
+        if self._turn is not None and not self._turn.cancelled:
+            self._turn.cancelled = True
+            if self.sessions:
+                self.nursery.start_soon(self._stop)
+
+    async def load(self, *, replay: bool) -> None:
+        """Come back to a conversation, with all that was said in it.
+
+        Raises:
+            HubError: `not_found`.
+        """
+        await self.daemon.ensure()
+        rows = (await self.daemon.get("/api/sessions"))["sessions"]
+        named = re.compile(rf"{re.escape(self.id)}(-[0-9]+)?")
+        mine = [row for row in rows if named.fullmatch(row["sessionId"])]
+        if not mine:
+            raise HubError(Code.NOT_FOUND, f"There is no session {self.id}.", hint="See them all: hub ls")
+        self.sessions = [row["sessionId"] for row in mine]
+        self._since = await self.daemon.newest()
+        if replay:
+            for session_id in self.sessions:
+                await self._replay(session_id)
+            await self._show_changes()
+        if not mine[-1]["endedAt"]:
+            await self._be_followed()
+            for approval in await self.daemon.get("/api/approvals"):
+                if approval["sessionId"] in self.sessions:
+                    self.nursery.start_soon(self._ask, approval["id"])
+
+    async def _replay(self, session_id: str) -> None:
+        """All that was told of a session, up to where it is followed from."""
+        since = 0
+        while page := await self.daemon.page(session_id, since):
+            for record in page:
+                if record["id"] <= self._since:
+                    await self._update(*self._tell(record))
+            since = page[-1]["id"]
+
+    # --- orders to the daemon ---------------------------------------------------------------------------
+
+    async def _say(self, text: str) -> None:
+        """A reply to the agent at work; else a session begins."""
+        if self.sessions:
+            current = self.sessions[-1]
+            try:
+                status = await self.daemon.get("/api/status", {"sessionId": current})
+                if status["paused"]:
+                    await self.daemon.post("/api/session/pause", {"pause": False, "sessionId": current})
+                if not status["endedAt"]:
+                    self._own += 1
+                    await self.daemon.post("/api/session/reply", {"reply": text, "sessionId": current})
+                    return
+            except HubError as error:
+                self._own = 0
+                if error.code not in _GONE:
+                    raise
+        await self._begin(text)
+
+    async def _begin(self, text: str) -> None:
+        number = len(self.sessions) + 1
+        session_id = self.id if number == 1 else f"{self.id}-{number}"
+        order = {"task": text, "sessionId": session_id, "queue": True, **self.choices.order()}
+        self._own += 1
+        self.sessions.append(session_id)
+        self._teller.tree = self.tree_of(session_id)
+        try:
+            started = await self._ordered(order)
+        except BaseException:
+            self._own = 0
+            self.sessions.remove(session_id)
+            raise
+        if started["position"]:
+            await self._update(
+                self._teller.note(f"**hub:** this waits for its turn, as number {started['position']}.")
+            )
+
+    async def _ordered(self, order: dict[str, Any]) -> Any:
+        """The same id is begun once, however often it is asked for."""
+        for _ in range(_TRIES - 1):
+            try:
+                return await self.daemon.post("/api/run", order)
+            except HubError as error:
+                if error.code is not Code.DAEMON_NOT_RUNNING:
+                    raise
+            await self.daemon.ensure()
+        return await self.daemon.post("/api/run", order)
+
+    async def _stop(self) -> None:
+        turn = self._turn
+        try:
+            await self.daemon.post("/api/session/stop", {"sessionId": self.sessions[-1]}, END)
+        except HubError as error:
+            if turn is None or turn.over.is_set():
+                return
+            if error.code not in _GONE:
+                await self._update(
+                    self._teller.note(f"**hub:** it could not be stopped: {error.detail} {error.hint}")
+                )
+            turn.end(_CANCELLED)
+
+    async def _usage(self) -> dict[str, Any]:
+        try:
+            cost = await self.daemon.get("/api/session/cost", {"sessionId": self.sessions[-1]})
+        except HubError:
+            return {}
+        usage = {
+            "totalTokens": cost["tokensIn"] + cost["tokensOut"],
+            "inputTokens": cost["tokensIn"],
+            "outputTokens": cost["tokensOut"],
+            "cachedReadTokens": cost["cachedIn"],
+            "cachedWriteTokens": cost["cacheWriteIn"],
+        }
+        return {"usage": usage}
+
+    # --- what the daemon tells --------------------------------------------------------------------------
+
+    async def _be_followed(self) -> None:
+        """From now on whatever happens is told."""
+        if self._since < 0:
+            self._since = await self.daemon.newest()
+        if not self._followed:
+            self._followed = True
+            self.nursery.start_soon(self._follow)
+
+    async def _follow(self) -> None:
+        try:
+            await self.daemon.follow(self._since, self._take, lambda: self._turn is not None)
+        except HubError as error:
+            self._followed = False
+            if self._turn is not None:
+                self._turn.error = error
+                self._turn.over.set()
+
+    async def _take(self, records: Records) -> None:
+        for record in records:
+            if self._is_mine(record):
+                await self._happened(record)
+            self._since = record["id"]
+
+    def _is_mine(self, record: dict[str, Any]) -> bool:
+        return record.get("meta", {}).get("sessionId") in self.sessions
+
+    def _tell(self, record: dict[str, Any]) -> list[Update]:
+        self._teller.tree = self.tree_of(record["meta"]["sessionId"])
+        return self._teller.tell(record)
+
+    async def _happened(self, record: dict[str, Any]) -> None:
+        meta = record["meta"]
+        updates = self._tell(record)
+        if self._own and any(update["sessionUpdate"] == "user_message_chunk" for update in updates):
+            self._own -= 1
+            updates = []
+        if record["tag"] == "tool_result" and updates and not meta.get("isError"):
+            updates[0]["content"] += await self._changed(meta)
+        await self._update(*updates)
+        if meta.get("needsApproval"):
+            self.nursery.start_soon(self._ask, meta["approvalId"])
+        elif "approvalId" in meta and (scope := self._asking.get(meta["approvalId"])):
+            scope.cancel()
+        if meta["sessionId"] != self.sessions[-1]:
+            return
+        if "ended" in meta:
+            await self._show_changes()
+            self._over(_CANCELLED if meta["ended"] == "stopped" else _TURN)
+        elif meta.get("needsInput"):
+            self._over(_TURN)
+
+    def _over(self, reason: str) -> None:
+        if self._turn is not None:
+            self._turn.end(reason)
+
+    async def _update(self, *updates: Update) -> None:
+        for update in updates:
+            await self.editor.tell("session/update", {"sessionId": self.id, "update": update})
+
+    # --- permissions ------------------------------------------------------------------------------------
+
+    async def _ask(self, number: str) -> None:
+        """Ask the user; whoever answers first, here or elsewhere, has answered."""
+        if number in self._asking:
+            return
+        with trio.CancelScope() as scope:
+            self._asking[number] = scope
+            try:
+                await self._answer(number)
+            except (HubError, RefusedError):
+                return  # answered elsewhere, or the editor cannot ask: it waits, and every other face shows it
+            finally:
+                del self._asking[number]
+
+    async def _answer(self, number: str) -> None:
+        waiting = await self.daemon.get("/api/approvals")
+        found = next((one for one in waiting if one["id"] == number), None)
+        if found is None:
+            return
+        asked = question(found, self.tree_of(found["sessionId"]))
+        said = await self.editor.ask("session/request_permission", {"sessionId": self.id, **asked})
+        if option := chosen(said):
+            answer = {"approved": option != REJECT, "always": option == ALWAYS}
+            await self.daemon.post(f"/api/approvals/{number}", answer)
+
+    # --- changes ----------------------------------------------------------------------------------------
+
+    async def _changed(self, meta: dict[str, Any]) -> list[dict[str, Any]]:
+        """What is different now in the file that a tool was used on."""
+        path, tree = meta.get("path"), self.tree_of(meta["sessionId"])
+        if not isinstance(path, str) or not path or "command" in meta:
+            return []
+        whole = tree / path
+        if not whole.is_relative_to(tree):
+            return []
+        diff = await self._diff(meta["sessionId"])
+        found = changes_of(diff.get("diff", ""), str(whole.relative_to(tree)))
+        return [change.block(tree) for change in found]
+
+    async def _show_changes(self) -> None:
+        """All that the newest session has changed, as one call."""
+        session_id = self.sessions[-1]
+        diff = await self._diff(session_id)
+        if not diff.get("diff"):
+            return
+        tree = self.tree_of(session_id)
+        found = changes_of(diff["diff"])
+        *_, total = diff["summary"].strip().splitlines() or [""]
+        places = [{"path": str(tree / one.path), "line": one.line} for one in found]
+        await self._update(
+            {
+                "sessionUpdate": "tool_call",
+                "toolCallId": f"changes {session_id} {self._since}",
+                "title": f"Changes on hub/{session_id}: {total.strip()}",
+                "kind": "edit",
+                "status": "completed",
+                "content": [change.block(tree) for change in found] or [content(diff["summary"])],
+                "locations": places,
+            }
+        )
+
+    async def _diff(self, session_id: str) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = await self.daemon.get("/api/session/diff", {"sessionId": session_id})
+        except HubError:
+            return {}
+        return found

@@ -1,0 +1,114 @@
+"""The daemon of the project that an editor works in: asked, followed, and there when it is needed.
+
+Owns: that a daemon that is not there is started, found again where it has moved, and followed through its restarts
+without a gap.
+Must not: read anything of a project but through the daemon's API.
+Tests: tests/hub/acp/test_conversation.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import attrs
+import trio
+
+from hub.client.live import follow
+from hub.client.quick import Api
+from hub.errors import Code, HubError
+
+PAGE = 10_000
+BEGIN = 130.0
+"""Seconds that a session's beginning may take: uncommitted work comes along."""
+END = 300.0
+"""Seconds that its end may take: a snapshot, a last run of the acceptance commands."""
+_BREATH = 0.5
+_GONE = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
+"""What is at the address is not this project's daemon: that one has ended, or moved."""
+
+Records = list[dict[str, Any]]
+_in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
+
+
+@attrs.frozen
+class Daemon:
+    """One project's.
+
+    Args:
+        root: The project.
+        find: Finds the daemon, anew for each request: it may have come or moved since the last one.
+        begin: Starts one, and returns when it listens; raises what keeps it from that, `trust_needed` first.
+    """
+
+    root: Path
+    find: Callable[[], Api]
+    begin: Callable[[], None]
+    _starting: trio.Lock = attrs.field(factory=trio.Lock)
+
+    async def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
+        """The JSON of a resource."""
+        return await _in_thread(lambda: self.find().get(path, query))
+
+    async def post(self, path: str, body: Mapping[str, Any], timeout: float = BEGIN) -> Any:  # noqa: ASYNC109
+        """What a POST made or changed."""
+        return await _in_thread(lambda: self.find().within(timeout).post(path, body))
+
+    async def runs(self) -> bool:
+        """Whether it is there."""
+        try:
+            await self.get("/api/health")
+        except HubError as error:
+            if error.code in _GONE:
+                return False
+            raise
+        return True
+
+    async def ensure(self) -> None:
+        """Start it where it is not there."""
+        async with self._starting:
+            if not await self.runs():
+                await _in_thread(self.begin)
+
+    async def newest(self) -> int:
+        """The id of the newest event; 0 = there is none."""
+        found = await self.get("/api/events", {"newest": 1, "limit": 1})
+        return int(found[-1]["id"]) if found else 0
+
+    async def page(self, session_id: str, since: int) -> Records:
+        """The events of a session after an id, oldest first; not all of them at once."""
+        query: dict[str, str | int] = {"sessionId": session_id, "since": since, "limit": PAGE}
+        found: Records = await self.get("/api/events", query)
+        return found
+
+    async def follow(
+        self, since: int, take: Callable[[Records], Awaitable[None]], wanted: Callable[[], bool]
+    ) -> NoReturn:
+        """Give all events after an id to `take`, each once, for ever.
+
+        Args:
+            since: The id.
+            take: Takes a batch; the next is read when it returns.
+            wanted: Whether somebody waits for what comes: then a daemon that has gone is started again.
+
+        Raises:
+            HubError: The daemon refuses to be followed, or cannot be started.
+        """
+        last = since
+        while True:
+            try:
+                api = self.find()
+                async with follow(
+                    api.port, last, patience=0, socket=api.socket, headers=api.headers
+                ) as batches:
+                    async for batch in batches:
+                        await take(batch)
+                        last = batch[-1]["id"]
+            except HubError as error:
+                if error.code not in _GONE:
+                    raise
+            await trio.sleep(_BREATH)
+            if wanted():
+                await self.ensure()

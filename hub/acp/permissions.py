@@ -1,0 +1,65 @@
+"""A request for permission: what the editor's user is asked, and what the answer means.
+
+Owns: the form of the question, with everything that is known of what is asked, and its answers.
+Must not: decide, or remember an answer.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from hub.acp.telling import content, kind_of
+from hub.domain.text import clean
+
+ONCE, ALWAYS, REJECT = "allow_once", "allow_always", "reject_once"
+_OPTIONS = (
+    {ONCE: "Allow", REJECT: "Reject"},
+    {ONCE: "Allow", ALWAYS: "Allow this for the whole session", REJECT: "Reject"},
+)
+
+
+def question(approval: dict[str, Any], tree: PurePath) -> dict[str, Any]:
+    """The parameters of `session/request_permission`, but for the session.
+
+    Args:
+        approval: As `GET /api/approvals` has it.
+        tree: Where the agent works.
+    """
+    context = approval["context"]
+    tool = str(approval["tool"])
+    given = {name: context[name] for name in ("command", "path", "paths", "input") if context.get(name)}
+    call: dict[str, Any] = {
+        "toolCallId": approval["id"],
+        "title": " ".join(clean(str(approval["action"])).split()),
+        "kind": kind_of(tool, context) if approval["kind"] == "tool" else "other",
+        "status": "pending",
+        "content": [content(_words(approval, context))],
+        "rawInput": given,
+    }
+    paths = [context.get("path"), *(context.get("paths") or ())]
+    if places := [{"path": str(tree / path)} for path in paths if isinstance(path, str) and path]:
+        call["locations"] = places
+    options = _OPTIONS[approval["kind"] == "tool"]
+    return {
+        "toolCall": call,
+        "options": [{"optionId": kind, "name": name, "kind": kind} for kind, name in options.items()],
+    }
+
+
+def chosen(answer: dict[str, Any]) -> str:
+    """The option that was chosen; "" = none: the question was put away, and still waits."""
+    match answer.get("outcome"):
+        case {"outcome": "selected", "optionId": str(option)} if option in (ONCE, ALWAYS, REJECT):
+            return option
+    return ""
+
+
+def _words(approval: dict[str, Any], context: dict[str, Any]) -> str:
+    """Who wants to do what, and why it is asked; the command in full."""
+    lines = [f"{approval['provider']} asks: {clean(str(approval['reason']))}"]
+    if command := context.get("command"):
+        lines.append(f"```\n{clean(str(command))}\n```")
+    if approval.get("expiresAt"):
+        lines.append(f"Without an answer until {approval['expiresAt']} it is a no.")
+    return "\n\n".join(lines)

@@ -1,0 +1,276 @@
+"""What the event log tells, as the protocol's updates of a conversation.
+
+Owns: which update a record becomes: words, thoughts, tool calls, plan, and hub's own notes between them.
+Must not: send anything, ask the daemon, or change an agent's words.
+
+A record is told the same way while it happens and when it is read back. hub's own words stand in a quote, so that nobody
+takes them for the agent's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any
+
+import attrs
+
+from hub.domain.text import clean
+
+Record = dict[str, Any]
+Update = dict[str, Any]
+
+_KINDS = {
+    "execute": ("bash", "shell", "run", "exec", "command", "terminal"),
+    "edit": ("write", "edit", "patch", "append", "create", "replace", "notebook"),
+    "read": ("read", "view", "open", "cat"),
+    "search": ("grep", "glob", "search", "find", "list", "ls"),
+    "fetch": ("fetch", "web", "browse"),
+    "delete": ("delete", "remove"),
+    "move": ("move", "rename"),
+    "think": ("think", "todo", "plan", "task"),
+}
+"""Kind of the protocol -> parts of the names that agents give such tools."""
+_LATER = ("usage", "quota", "retry")
+_ENDED = {
+    ("completed", True): "Done, and the acceptance commands say so.",
+    ("completed", None): "Done, not verified: no acceptance command is configured.",
+    ("completed", False): "Done, not verified.",
+    ("failed", None): "The session failed; every byte is on its branch.",
+    ("stopped", None): "Stopped; every byte is on its branch.",
+}
+
+
+@attrs.define
+class Teller:
+    """Tells the records of one conversation, in their order.
+
+    Args:
+        tree: Where the agents work: their names of files are relative to that.
+    """
+
+    tree: PurePath
+    _said: str = ""
+    """What the agent said last: most repeat it as the result of their run."""
+    _talking: bool = False
+    """Whether the last update was the agent's words, which the next would run into."""
+    _verifying: str = ""
+    _who: str = ""
+    """The agent whose run began last."""
+    _dispatches: set[str] = attrs.field(factory=set)
+
+    def tell(self, record: Record) -> list[Update]:
+        """The updates of a record; [] = it is nothing for an editor."""
+        meta = record.get("meta", {})
+        updates = [*self._taken_over(meta), *self._updates(record, meta)]
+        if updates:
+            self._talking = updates[-1]["sessionUpdate"] == "agent_message_chunk"
+        return updates
+
+    def note(self, words: str) -> Update:
+        """Hub's own words."""
+        quoted = "\n".join(f"> {line}".rstrip() for line in clean(words).splitlines())
+        self._talking = False
+        return _chunk("agent_message_chunk", f"\n\n{quoted}\n\n")
+
+    def _updates(self, record: Record, meta: dict[str, Any]) -> Iterator[Update]:
+        words = clean(str(record.get("msg", "")))
+        if meta.get("type") in _LATER or meta.get("delta") or "detected" in meta:
+            return
+        match record.get("tag"):
+            case "text":
+                yield from self._text(words, meta)
+            case "tool_use":
+                yield self._tool_call(words, meta)
+            case "tool_result":
+                yield self._tool_result(words, meta)
+            case "handoff":
+                yield from self._handoff(meta)
+            case "waiting":
+                yield from self._waiting(words, meta)
+            case "system":
+                yield from self._system(words, meta)
+            case "error":
+                who = meta.get("provider") if meta.get("type") else ""
+                hint = f"\n{meta['hint']}" if meta.get("hint") else ""
+                yield self.note(f"{f'**{who}:** ' if who else ''}{words}{clean(hint)}")
+
+    def _text(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
+        if meta.get("role") == "user":
+            yield _chunk("user_message_chunk", words)
+        elif meta.get("type") == "thinking":
+            yield _chunk("agent_thought_chunk", f"{words}\n\n")
+        else:
+            yield self._words(words, more=bool(meta.get("more")))
+
+    def _words(self, words: str, *, more: bool = False) -> Update:
+        gap = "\n\n" if self._talking and not self._said.endswith("\0") else ""
+        self._said = words + ("\0" if more else "")
+        return _chunk("agent_message_chunk", gap + words)
+
+    def _tool_call(self, words: str, meta: dict[str, Any]) -> Update:
+        tool = str(meta.get("tool", ""))
+        call: Update = {
+            "sessionUpdate": "tool_call",
+            "toolCallId": _call_id(meta),
+            "title": _line(words) or tool or "tool",
+            "kind": kind_of(tool, meta),
+            "status": "in_progress",
+        }
+        if given := raw_input(meta):
+            call["rawInput"] = given
+        return call | self._locations(meta)
+
+    def _tool_result(self, words: str, meta: dict[str, Any]) -> Update:
+        update: Update = {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": _call_id(meta),
+            "status": "failed" if meta.get("isError") else "completed",
+            "content": [content(words)] if words.strip() else [],
+        }
+        if "exitCode" in meta:
+            update["rawOutput"] = {"exitCode": meta["exitCode"]}
+        return update | self._locations(meta)
+
+    def _locations(self, meta: dict[str, Any]) -> Update:
+        path = meta.get("path")
+        return {"locations": [{"path": str(self.tree / path)}]} if isinstance(path, str) and path else {}
+
+    def _taken_over(self, meta: dict[str, Any]) -> Iterator[Update]:
+        """Before the first word of an agent that goes on with another one's work."""
+        dispatch = meta.get("dispatchId") if meta.get("type") else ""
+        if not dispatch or dispatch in self._dispatches:
+            return
+        self._dispatches.add(str(dispatch))
+        who, before = _who(meta), self._who
+        self._who = who
+        if before and before != who:
+            yield self.note(f"**hub:** {who} goes on with the work.")
+
+    def _handoff(self, meta: dict[str, Any]) -> Iterator[Update]:
+        if (meta.get("from"), meta.get("to")) == ("RUNNING", "PAUSING"):
+            why = meta.get("reason") or "a handoff was asked for"
+            yield self.note(f"**hub:** {_who(meta)} stops here: {why}. The work is handed on.")
+
+    def _waiting(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
+        if meta.get("needsInput"):
+            if " ".join(words.split()) != " ".join(self._said.split()):
+                yield self._words(words)
+        elif "approvalId" in meta and not meta.get("type"):
+            yield self._approval(words, meta)
+        elif not meta.get("type"):
+            until = f" (until {meta['until']})" if meta.get("until") else ""
+            yield self.note(f"**hub:** {words}{until}")
+
+    def _approval(self, words: str, meta: dict[str, Any]) -> Update:
+        number = str(meta["approvalId"])
+        if meta.get("needsApproval"):
+            return {
+                "sessionUpdate": "tool_call",
+                "toolCallId": number,
+                "title": _line(str(meta.get("action", words))),
+                "kind": "other",
+                "status": "pending",
+            }
+        return {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": number,
+            "status": "completed" if meta.get("approved") else "failed",
+            "content": [content(words)],
+        }
+
+    def _system(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
+        if "ended" in meta:
+            yield self.note(f"**hub:** {ended_words(meta)}")
+        elif "plan" in meta:
+            yield _plan(meta)
+        elif meta.get("type") == "result":
+            if words.strip() and " ".join(words.split()) != " ".join(self._said.split()):
+                yield self._words(words)
+        elif meta.get("type"):
+            return  # an agent's program speaks of itself
+        elif "task" in meta:
+            yield _chunk("user_message_chunk", clean(str(meta["task"])))
+        elif "command" in meta and words.startswith("verify"):
+            yield self._verify(words, meta)
+        else:
+            yield self.note(f"**hub:** {words}")
+
+    def _verify(self, words: str, meta: dict[str, Any]) -> Update:
+        """An acceptance command is a tool call of hub's own."""
+        if words.startswith("verify: "):
+            self._verifying = f"verify {meta.get('at', '')} {meta['command']}"
+            return {
+                "sessionUpdate": "tool_call",
+                "toolCallId": self._verifying,
+                "title": _line(words),
+                "kind": "execute",
+                "status": "in_progress",
+                "rawInput": {"command": meta["command"]},
+            }
+        output = clean(str(meta.get("output", "")))
+        return {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": self._verifying,
+            "status": "completed" if meta.get("exitCode") == 0 else "failed",
+            "content": [content("\n".join(filter(None, (words, output))))],
+        }
+
+
+def kind_of(tool: str, meta: dict[str, Any]) -> str:
+    """The protocol's kind of a tool call."""
+    if meta.get("command"):
+        return "execute"
+    name = tool.lower()
+    return next((kind for kind, parts in _KINDS.items() if any(part in name for part in parts)), "other")
+
+
+def raw_input(meta: dict[str, Any]) -> dict[str, Any]:
+    """What a tool was given, as far as it is told."""
+    given = meta.get("input")
+    whole = given if isinstance(given, dict) else {}
+    return {**whole, **{name: meta[name] for name in ("command", "path") if meta.get(name)}}
+
+
+def content(words: str) -> dict[str, Any]:
+    """Text as the content of a tool call."""
+    return {"type": "content", "content": {"type": "text", "text": words}}
+
+
+def ended_words(meta: dict[str, Any]) -> str:
+    """How a session ended, for people."""
+    state, verified = str(meta["ended"]), meta.get("verified")
+    return _ENDED.get((state, verified)) or _ENDED.get((state, None), f"The session has ended: {state}.")
+
+
+def _plan(meta: dict[str, Any]) -> Update:
+    plan = [str(step) for step in meta["plan"]]
+    left = [str(step) for step in meta.get("tasksRemaining", ())]
+    at = next((step for step in plan if step in left), "")
+    entries = [
+        {
+            "content": clean(step),
+            "priority": "medium",
+            "status": "completed" if step not in left else "in_progress" if step == at else "pending",
+        }
+        for step in plan
+    ]
+    return {"sessionUpdate": "plan", "entries": entries}
+
+
+def _chunk(kind: str, words: str) -> Update:
+    return {"sessionUpdate": kind, "content": {"type": "text", "text": words}}
+
+
+def _call_id(meta: dict[str, Any]) -> str:
+    """Of one agent's run: two agents may number theirs alike."""
+    return f"{meta.get('dispatchId', '')}:{meta.get('toolId', '')}"
+
+
+def _who(meta: dict[str, Any]) -> str:
+    account = meta.get("account")
+    return f"{meta.get('provider')}/{account}" if account else str(meta.get("provider"))
+
+
+def _line(words: str) -> str:
+    return " ".join(words.split())

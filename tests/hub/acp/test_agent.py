@@ -1,0 +1,102 @@
+"""What hub tells an editor before anything is worked on: which projects, who may work, and what there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.harness import git, project
+from tests.hub.acp.kit import editor, opened
+
+
+@pytest.fixture
+def work(tmp_path):
+    with project(tmp_path) as made:
+        made.script("demo-first", {"done": "done"})
+        made.script("demo-second", {"done": "done by the second"})
+        made.configure()
+        yield made
+
+
+def test_a_session_is_for_the_project_around_the_folder(work):
+    work.start()
+    inner = work.root / "src"
+    inner.mkdir()
+    with editor(work) as ed:
+        assert "result" in ed.ask("session/new", cwd=str(inner), mcpServers=[])
+
+
+def test_a_folder_without_a_project_is_refused_with_the_next_step(work, tmp_path):
+    with editor(work) as ed:
+        error = ed.ask("session/new", cwd=str(tmp_path), mcpServers=[])["error"]
+    assert error["data"]["code"] == "not_a_repository"
+    assert f"git -C {tmp_path} init" in error["message"]
+
+
+def test_an_agent_for_one_project_takes_no_other(work, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    with opened(tmp_path, work.environ(), "--project", str(work.root)) as ed:
+        error = ed.ask("session/new", cwd=str(other), mcpServers=[])["error"]
+    assert error["data"]["code"] == "outside_project"
+
+
+def test_a_project_that_is_not_trusted_starts_nothing_and_says_what_to_do(work):
+    with editor(work, HUB_TRUST="") as ed:
+        error = ed.ask("session/new", cwd=str(work.root), mcpServers=[])["error"]
+    assert error["data"]["code"] == "trust_needed"
+    assert "hub trust" in error["message"]
+    assert error["data"]["details"] in error["message"], "Toad shows this member"
+    assert not (work.hub / "daemon.json").exists()
+
+
+def test_the_daemon_is_started_where_there_is_none_and_outlives_the_editor(work):
+    with editor(work) as ed:
+        ed.new()
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+        assert ed.leave(within=2) == 0
+        pid = work.announced()
+        with editor(work) as again:
+            again.new()
+            assert work.announced() == pid
+
+
+def test_agents_and_profiles_are_offered_and_chosen(work):
+    work.start()
+    with editor(work) as ed:
+        answer = ed.ask("session/new", cwd=str(work.root), mcpServers=[])["result"]
+        ed.session = answer["sessionId"]
+        agent, profile = answer["configOptions"]
+        assert (agent["id"], agent["category"], agent["currentValue"]) == ("agent", "model", "auto")
+        assert {"auto", "demo-first", "demo-second"} <= {option["value"] for option in agent["options"]}
+        assert (profile["id"], profile["category"]) == ("profile", "mode")
+        assert answer["modes"]["currentModeId"] == "auto"
+        chosen = ed.ask(
+            "session/set_config_option", sessionId=ed.session, configId="agent", value="demo-second"
+        )["result"]
+        assert chosen["configOptions"][0]["currentValue"] == "demo-second"
+        for wrong in ({"configId": "agent", "value": "nobody"}, {"configId": "x", "value": "auto"}):
+            answer = ed.ask("session/set_config_option", sessionId=ed.session, **wrong)
+            assert answer["error"]["code"] == -32602
+        assert ed.ask("session/set_mode", sessionId=ed.session, modeId="auto")["result"] == {}
+        ed.prompt("make it")
+    assert "done by the second" in ed.words()
+
+
+def test_sessions_are_listed_the_newest_first(work):
+    work.start()
+    with editor(work) as ed:
+        assert ed.ask("session/list")["result"] == {"sessions": []}
+        first = ed.new()
+        ed.prompt("make it")
+        second = ed.new()
+        ed.prompt("make more")
+        rows = ed.ask("session/list", cwd=str(work.root))["result"]["sessions"]
+    assert [(row["sessionId"], row["title"]) for row in rows] == [(second, "make more"), (first, "make it")]
+    assert {row["cwd"] for row in rows} == {str(work.root)}
+
+
+def test_without_a_daemon_a_list_starts_none(work):
+    with editor(work) as ed:
+        assert ed.ask("session/list")["result"] == {"sessions": []}
+    assert not (work.hub / "daemon.json").exists()

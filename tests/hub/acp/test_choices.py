@@ -1,0 +1,46 @@
+"""Agents and profiles as an editor offers them."""
+
+from __future__ import annotations
+
+import pytest
+
+from hub.acp.choices import Choices
+from hub.wire.frames import RefusedError
+
+PROVIDERS = [
+    {"name": "claude", "displayName": "Claude Code", "status": "active", "account": "work", "reason": "", "resetsAt": None},
+    {"name": "codex", "displayName": "Codex", "status": "exhausted", "account": "default", "reason": "at its limit", "resetsAt": "2026-01-01T00:00:00Z"},
+    {"name": "gemini", "displayName": "Gemini", "status": "error", "account": "default", "reason": "not installed", "resetsAt": None},
+]  # fmt: skip
+
+
+@pytest.fixture
+def choices():
+    made = Choices()
+    made.learn(PROVIDERS, [{"name": "careful", "chain": ["claude", "codex"]}])
+    return made
+
+
+def test_who_cannot_work_is_not_offered(choices):
+    agent, profile = choices.options()
+    assert [one["value"] for one in agent["options"]] == ["auto", "claude", "codex"]
+    assert agent["options"][2]["description"] == "default: at its limit, until 2026-01-01T00:00:00Z"
+    assert [one["value"] for one in profile["options"]] == ["auto", "careful"]
+    assert [one["id"] for one in choices.modes()["availableModes"]] == ["auto", "careful"]
+
+
+def test_what_is_chosen_is_ordered_and_nothing_else(choices):
+    assert choices.order() == {}
+    choices.choose("agent", "codex")
+    choices.choose("profile", "careful")
+    assert choices.order() == {"provider": "codex", "profile": "careful"}
+    assert [one["currentValue"] for one in choices.options()] == ["codex", "careful"]
+    assert choices.modes()["currentModeId"] == "careful"
+    choices.choose("agent", "auto")
+    assert choices.order() == {"profile": "careful"}
+
+
+@pytest.mark.parametrize(("option", "value"), [("agent", "gemini"), ("profile", "x"), ("order", "auto")])
+def test_what_is_not_offered_cannot_be_chosen(choices, option, value):
+    with pytest.raises(RefusedError):
+        choices.choose(option, value)

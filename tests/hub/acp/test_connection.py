@@ -1,0 +1,100 @@
+"""The wire of `hub acp`: frames and nothing else on stdout, every fault answered, and an end within a second."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from tests.hub.acp.kit import HELLO, HUB_ACP, opened
+from tests.hub.cli.kit import environ
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A project without a daemon, which none of these needs."""
+    root = tmp_path_factory.mktemp("acp") / "project"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def ed(folder):
+    with opened(folder) as found:
+        yield found
+
+
+def test_the_handshake(ed):
+    told = ed.hello()
+    assert told["protocolVersion"] == 1
+    assert told["agentInfo"]["name"] == "hub"
+    assert told["agentCapabilities"]["loadSession"] is True
+    assert told["authMethods"] == []
+
+
+def test_a_version_that_hub_does_not_speak_is_answered_with_the_one_it_does(ed):
+    """The client decides whether to go on."""
+    assert ed.ask("initialize", **{**HELLO, "protocolVersion": 99})["result"]["protocolVersion"] == 1
+    assert ed.ask("initialize", protocolVersion="1")["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("method", ["nope", "authenticate", "session/fork", "fs/read_text_file", ""])
+def test_a_method_that_is_not_there_is_said_to_be_none(ed, method):
+    assert ed.ask(method)["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"{", -32700),
+        (b"\xff\xfe", -32700),
+        (b"[]", -32600),
+        (b'"text"', -32600),
+        (b'{"jsonrpc":"2.0"}', -32600),
+        (b'{"jsonrpc":"1.0","id":7,"method":"initialize"}', -32600),
+        (b'{"jsonrpc":"2.0","id":null,"method":"initialize"}', -32600),
+        (b'{"jsonrpc":"2.0","id":7,"method":"initialize","params":[1]}', -32602),
+        (b'{"jsonrpc":"2.0","id":7,"method":"session/new"}', -32602),
+        (b'{"jsonrpc":"2.0","id":7,"method":"session/new","params":{"cwd":7}}', -32602),
+        (b'{"jsonrpc":"2.0","id":7,"method":"session/new","params":{"cwd":"here"}}', -32602),
+        (b'{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{}}', -32602),
+    ],
+)
+def test_a_frame_that_is_none_is_answered_and_the_next_one_is_read(ed, line, code):
+    ed.send(line)
+    assert ed.read()["error"]["code"] == code
+    assert "result" in ed.ask("initialize", **HELLO)
+
+
+def test_what_asks_for_no_answer_gets_none(ed):
+    ed.send(b"")
+    ed.send({"jsonrpc": "2.0", "method": "initialized"})
+    ed.notify("session/cancel", sessionId="s-none")
+    ed.notify("session/cancel", sessionId={"no": "text"})
+    ed.send({"jsonrpc": "2.0", "id": "hub-99", "result": {}})
+    ed.send({"jsonrpc": "2.0", "id": {"no": "id"}, "error": "none"})
+    assert "result" in ed.ask("initialize", **HELLO)
+
+
+def test_it_ends_within_a_second_of_the_editor(folder):
+    with opened(folder) as found:
+        found.hello()
+        assert found.leave(within=1) == 0
+
+
+def test_frames_and_nothing_else_on_stdout(folder):
+    """All at once, as by a pipe that is closed behind the last line: every request is answered before the end."""
+    lines = [{"jsonrpc": "2.0", "id": n, "method": "initialize", "params": HELLO} for n in range(20)]
+    done = subprocess.run(
+        HUB_ACP,
+        cwd=folder,
+        env=environ(folder.parent),
+        input=b"".join(json.dumps(line).encode() + b"\n" for line in lines),
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert sorted(json.loads(line)["id"] for line in done.stdout.splitlines()) == list(range(20))
+    assert done.stderr == b""

@@ -1,0 +1,195 @@
+"""A conversation of an editor with a real daemon: prompt, permission, cancel, wall, handoff, load, restarts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.harness import git, project
+from tests.hub.acp.kit import REJECT, editor
+from tests.waiting import Gate, until
+
+LIMIT = {"limit": {"resetsIn": 3600}}
+DONE = {"done": "made it"}
+
+
+def write(path="made.txt", text="made\n"):
+    return {"write": {"path": path, "text": text}}
+
+
+@pytest.fixture
+def work(tmp_path):
+    with project(tmp_path) as made:
+        yield made
+
+
+def ready(work, *steps, second=(), **more):
+    work.script("demo-first", *steps)
+    work.script("demo-second", *second or ({"say": "going on"}, DONE))
+    work.configure(**more)
+    return work.start()
+
+
+def test_a_prompt_is_worked_on_and_shown(work):
+    """Text, thought, tool calls with places and diff, the acceptance commands, and how it ended."""
+    ready(
+        work,
+        {"think": "hm"},
+        {"say": "I write it."},
+        write(),
+        {"run": "echo out; exit 3"},
+        DONE,
+        session='verify = ["test -f made.txt"]\n',
+    )
+    with editor(work) as ed:
+        session = ed.new()
+        answer = ed.prompt("make it")
+    assert answer["result"]["stopReason"] == "end_turn"
+    assert ed.words("agent_thought_chunk").strip() == "hm"
+    assert "I write it." in ed.words()
+    assert "made it" in ed.words()
+    assert "Done, and the acceptance commands say so." in ed.words()
+    assert ed.words("user_message_chunk") == "", "the editor shows its own prompt"
+    tree = work.hub / "worktrees" / session
+    calls = list(ed.calls().values())
+    by_title = {call["title"]: call for call in calls}
+    wrote = by_title["write made.txt"]
+    assert (wrote["kind"], wrote["status"]) == ("edit", "completed")
+    assert wrote["locations"] == [{"path": str(tree / "made.txt")}]
+    assert {"type": "diff", "path": str(tree / "made.txt"), "newText": "made\n"} in wrote["content"]
+    ran = by_title["run echo out; exit 3"]
+    assert (ran["kind"], ran["status"], ran["rawOutput"]) == ("execute", "failed", {"exitCode": 3})
+    assert by_title["verify: test -f made.txt"]["status"] == "completed"
+    assert calls[-1]["title"].startswith(f"Changes on hub/{session}: 1 file changed")
+    assert git(work.root, "show", f"hub/{session}:made.txt") == "made"
+
+
+def test_a_question_ends_the_turn_and_the_next_prompt_answers_it(work):
+    ready(work, {"ask": "Which one?"}, write(), DONE)
+    with editor(work) as ed:
+        ed.new()
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+        assert "Which one?" in ed.words()
+        assert not work.ended()
+        assert ed.prompt("that one")["result"]["stopReason"] == "end_turn"
+    assert work.ended()["sessionState"] == "completed"
+    assert len(work.starts()) == 1, "it was a reply, to the same agent"
+    assert ed.words("user_message_chunk") == ""
+
+
+@pytest.mark.parametrize(("answer", "status"), [(None, "completed"), (REJECT, "failed")])
+def test_a_permission_is_asked_with_the_whole_command(work, answer, status):
+    command = "rm -rf " + "very/long/" * 40 + "build"
+    api = ready(work, {"approve": command}, DONE)
+    with editor(work) as ed:
+        session = ed.new()
+        if answer:
+            ed.permit = lambda _: answer
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+    [asked] = [one["params"] for one in ed.asked]
+    assert asked["sessionId"] == session
+    assert asked["toolCall"]["rawInput"] == {"command": command}
+    assert command in asked["toolCall"]["content"][0]["content"]["text"]
+    assert {option["kind"] for option in asked["options"]} >= {"allow_once", "reject_once"}
+    assert ed.calls()[asked["toolCall"]["toolCallId"]]["status"] == status
+    assert api.get("/api/approvals") == []
+
+
+def test_a_permission_that_is_given_elsewhere_is_asked_no_longer(work):
+    api = ready(work, {"approve": "rm -rf build"}, DONE)
+    with editor(work) as ed:
+        ed.new()
+
+        def elsewhere(asked):
+            api.post(f"/api/approvals/{asked['toolCall']['toolCallId']}", {"approved": True})
+
+        ed.permit = elsewhere
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+    assert [(one["method"], one["params"]) for one in ed.told] == [
+        ("$/cancel_request", {"requestId": ed.asked[0]["id"]})
+    ]
+
+
+def test_cancel_ends_the_turn_and_keeps_the_work(work, tmp_path):
+    with Gate(tmp_path / "gate") as gate:
+        ready(work, write(), {"run": gate.command}, DONE)
+        with editor(work) as ed:
+            session = ed.new()
+            turn = ed.say("make it")
+            ed.until(lambda update: update.get("title") == f"run {gate.command}")
+            ed.notify("session/cancel", sessionId=session)
+            assert ed.answer_to(turn)["result"]["stopReason"] == "cancelled"
+    assert work.ended()["sessionState"] == "stopped"
+    assert git(work.root, "show", f"hub/{session}:made.txt") == "made"
+
+
+def test_the_wall_and_the_handoff_are_notes_and_the_work_goes_on(work):
+    ready(work, write(), LIMIT, second=({"say": "going on"}, write("more.txt"), DONE))
+    with editor(work) as ed:
+        session = ed.new()
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+    said = ed.words()
+    wall = said.index("demo-first/default stops here: the usage limit is reached. The work is handed on.")
+    handed = said.index("demo-second/default goes on with the work.")
+    assert wall < handed < said.rindex("going on") < said.index("made it")
+    assert said.count("goes on with the work") == 1
+    assert git(work.root, "show", f"hub/{session}:more.txt") == "made"
+
+
+def test_load_comes_back_after_a_restart_of_everything(work):
+    """The same words and calls in the same order; what is not over goes on from there."""
+    ready(work, {"say": "First."}, write(), {"ask": "Which one?"}, {"say": "Thanks."}, DONE)
+    with editor(work) as ed:
+        session = ed.new()
+        ed.prompt("make it")
+    live, calls = ed.words(), ed.calls()
+    work.kill()
+    work.start()
+    with editor(work) as again:
+        loaded = again.load(session)["result"]
+        assert {option["id"] for option in loaded["configOptions"]} == {"agent", "profile"}
+        assert again.words("user_message_chunk") == "make it"
+        assert again.words() == live
+        assert set(calls) <= set(again.calls())
+        before = len(again.updates)
+        assert again.prompt("that one")["result"]["stopReason"] == "end_turn"
+        told = again.updates[before:]
+    assert "Thanks." in again.words()
+    assert not any(update["sessionUpdate"] == "user_message_chunk" for update in told)
+    assert work.ended()["sessionState"] == "completed"
+
+
+def test_a_daemon_killed_in_the_middle_of_a_turn_is_started_again_and_nothing_is_doubled(work, tmp_path):
+    with Gate(tmp_path / "gate") as gate:
+        ready(work, {"say": "Before."}, {"run": gate.command}, {"say": "After."}, DONE)
+        with editor(work) as ed:
+            ed.new()
+            turn = ed.say("make it")
+            ed.until(lambda update: update.get("title") == f"run {gate.command}")
+            killed = work.daemon.pid
+            work.kill()
+            until(lambda: work.announced() not in (0, killed), "the editor's agent starts another daemon")
+            gate.open()
+            assert ed.answer_to(turn)["result"]["stopReason"] == "end_turn"
+    said = ed.words()
+    assert [said.count(words) for words in ("Before.", "After.", "made it")] == [1, 1, 1]
+    assert len(work.starts()) == 1
+
+
+def test_an_unknown_session_is_not_found(work):
+    ready(work, DONE)
+    with editor(work) as ed:
+        assert ed.load("s-1-nothing")["error"]["code"] == -32002
+        assert ed.load("../../etc")["error"]["code"] == -32002
+        answer = ed.ask("session/prompt", sessionId="s-1-x", prompt=[{"type": "text", "text": "x"}])
+        assert answer["error"]["code"] == -32002
+
+
+def test_one_prompt_at_a_time(work, tmp_path):
+    with Gate(tmp_path / "gate") as gate:
+        ready(work, {"run": gate.command}, DONE)
+        with editor(work) as ed:
+            ed.new()
+            turn = ed.say("make it")
+            assert ed.prompt("and that")["error"]["code"] == -32600
+            gate.open()
+            assert ed.answer_to(turn)["result"]["stopReason"] == "end_turn"

@@ -1,0 +1,57 @@
+"""What a user is asked: everything that is known of it, in full."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+import pytest
+
+from hub.acp.permissions import chosen, question
+
+APPROVAL = {
+    "id": "a-1",
+    "action": "Bash: make\n  install",
+    "reason": "rules say ask",
+    "severity": "warn",
+    "createdAt": "2026-01-01T00:00:00.000Z",
+    "expiresAt": "2026-01-01T00:10:00.000Z",
+    "kind": "tool",
+    "sessionId": "s-1",
+    "provider": "claude",
+    "account": "work",
+    "tool": "Bash",
+    "context": {"command": "make\n  install", "paths": ["a.txt", "/etc/x"]},
+}
+
+
+def test_the_command_is_shown_as_it_is():
+    call = question(APPROVAL, PurePath("/tree"))["toolCall"]
+    assert call["title"] == "Bash: make install"
+    assert call["rawInput"]["command"] == "make\n  install"
+    words = call["content"][0]["content"]["text"]
+    assert "make\n  install" in words
+    assert "claude asks: rules say ask" in words
+    assert "2026-01-01T00:10:00.000Z it is a no" in words
+    assert call["locations"] == [{"path": "/tree/a.txt"}, {"path": "/etc/x"}]
+    assert call["kind"] == "execute"
+
+
+def test_what_hub_itself_asks_is_no_tool():
+    asked = question({**APPROVAL, "kind": "start", "tool": "", "context": {}}, PurePath("/tree"))
+    assert asked["toolCall"]["kind"] == "other"
+    assert [option["kind"] for option in asked["options"]] == ["allow_once", "reject_once"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "option"),
+    [
+        ({"outcome": {"outcome": "selected", "optionId": "reject_once"}}, "reject_once"),
+        ({"outcome": {"outcome": "cancelled"}}, ""),
+        ({"outcome": {"outcome": "selected", "optionId": "else"}}, ""),
+        ({"outcome": {"outcome": "selected", "optionId": 7}}, ""),
+        ({"outcome": "selected"}, ""),
+        ({}, ""),
+    ],
+)
+def test_an_answer_that_is_none_allows_nothing(answer, option):
+    assert chosen(answer) == option

@@ -1,0 +1,83 @@
+"""The protocol's own Python SDK as the editor: an independent peer, whose types refuse what the schema does not have."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import acp
+import pytest
+from acp.schema import AllowedOutcome
+
+from tests.faults.harness import project
+
+
+class SdkClient(acp.Client):
+    """Keeps what it is told, and allows everything."""
+
+    def __init__(self) -> None:
+        self.updates: list[Any] = []
+        self.asked: list[Any] = []
+
+    async def session_update(self, session_id, update, **kwargs):
+        self.updates.append(update)
+
+    async def request_permission(self, options, session_id, tool_call, **kwargs):
+        self.asked.append(tool_call)
+        chosen = AllowedOutcome(outcome="selected", option_id=options[0].option_id)
+        return acp.RequestPermissionResponse(outcome=chosen)
+
+    def kinds(self):
+        return [update.session_update for update in self.updates]
+
+
+@pytest.fixture
+def work(tmp_path):
+    with project(tmp_path) as made:
+        yield made
+
+
+def test_a_whole_conversation_with_the_sdk(work):
+    work.script(
+        "demo-first",
+        {"say": "I write."},
+        {"write": {"path": "made.txt", "text": "made\n"}},
+        {"approve": "rm -rf build"},
+        {"limit": {"resetsIn": 3600}},
+    )
+    work.script("demo-second", {"say": "going on"}, {"done": "made it"})
+    work.configure(session='verify = ["test -f made.txt"]\n')
+    work.start()
+
+    async def drive():
+        client = SdkClient()
+        command = (sys.executable, "-m", "hub", "acp")
+        async with acp.spawn_agent_process(client, *command, cwd=str(work.root), env=work.environ()) as (
+            conn,
+            process,
+        ):
+            hello = await conn.initialize(protocol_version=acp.PROTOCOL_VERSION)
+            assert hello.agent_capabilities.load_session
+            made = await conn.new_session(cwd=str(work.root), mcp_servers=[])
+            answer = await conn.prompt(session_id=made.session_id, prompt=[acp.text_block("make it")])
+            assert answer.stop_reason == "end_turn"
+        assert process.returncode == 0
+        assert [asked.raw_input for asked in client.asked] == [{"command": "rm -rf build"}]
+        assert {"agent_message_chunk", "tool_call", "tool_call_update"} <= set(client.kinds())
+        again = SdkClient()
+        async with acp.spawn_agent_process(again, *command, cwd=str(work.root), env=work.environ()) as (
+            conn,
+            process,
+        ):
+            await conn.initialize(protocol_version=acp.PROTOCOL_VERSION)
+            rows = await conn.list_sessions(cwd=str(work.root))
+            assert [row.session_id for row in rows.sessions] == [made.session_id]
+            await conn.load_session(cwd=str(work.root), session_id=made.session_id, mcp_servers=[])
+            with pytest.raises(acp.RequestError) as refused:
+                await conn.load_session(cwd=str(work.root), session_id="s-1-none", mcp_servers=[])
+            assert refused.value.code == -32002
+        assert again.kinds()[0] == "user_message_chunk"
+        assert again.kinds()[1:] == client.kinds()
+
+    asyncio.run(asyncio.wait_for(drive(), 90))

@@ -1,0 +1,149 @@
+"""Records of the event log as updates: nothing of an agent is changed, and hub's own words are told from its."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+import pytest
+
+from hub.acp.telling import Teller, kind_of
+
+AGENT = {"provider": "claude", "account": "work", "dispatchId": "d-1", "sessionId": "s-1"}
+
+
+@pytest.fixture
+def teller():
+    return Teller(PurePath("/tree"))
+
+
+def record(tag, msg, **meta):
+    return {"id": 1, "ts": "12:00:00.000", "tag": tag, "msg": msg, "meta": meta}
+
+
+def said(teller, msg, **meta):
+    return teller.tell(record("text", msg, **{"type": "text", **AGENT, **meta}))
+
+
+def words(updates):
+    return "".join(update["content"]["text"] for update in updates)
+
+
+def test_texts_of_an_agent_are_paragraphs(teller):
+    assert words(said(teller, "One.")) == "One."
+    assert words(said(teller, "Two.")) == "\n\nTwo."
+
+
+def test_a_long_text_in_parts_stays_one(teller):
+    """Parts of 8 kB come one after the other; a gap could split a word."""
+    assert words(said(teller, "hal", more=True) + said(teller, "ves")) == "halves"
+
+
+def test_pieces_that_are_told_again_as_a_whole_are_not_told_twice(teller):
+    assert said(teller, "On", delta=True) == []
+
+
+@pytest.mark.parametrize("kind", ["usage", "quota", "retry"])
+def test_figures_are_no_conversation(teller, kind):
+    assert teller.tell(record("quota", "50 % used", type=kind, **AGENT)) == []
+
+
+def test_what_a_terminal_acts_on_is_taken_out(teller):
+    """Toad is a terminal."""
+    assert words(said(teller, "\x1b[2Jred\u202e")) == "red"
+
+
+def test_the_result_is_told_where_it_is_not_what_was_said_last(teller):
+    said(teller, "All  done.")
+    assert teller.tell(record("system", "All done.", type="result", **AGENT)) == []
+    assert words(teller.tell(record("system", "Summary.", type="result", **AGENT))) == "\n\nSummary."
+
+
+def test_a_question_that_was_said_is_not_asked_twice(teller):
+    said(teller, "Which?")
+    assert teller.tell(record("waiting", "Which?", type="waiting", needsInput=True, **AGENT)) == []
+    asked = teller.tell(record("waiting", "Or what?", type="waiting", needsInput=True, **AGENT))
+    assert words(asked).strip() == "Or what?"
+
+
+def test_the_agents_own_request_for_permission_is_told_once(teller):
+    """hub's record of it is the one that is asked."""
+    assert teller.tell(record("waiting", "rm", type="waiting", approvalId="n-1", **AGENT)) == []
+    [call] = teller.tell(
+        record("waiting", "approval needed: rm", approvalId="a-1", needsApproval=True, action="rm")
+    )
+    assert (call["toolCallId"], call["status"], call["title"]) == ("a-1", "pending", "rm")
+    [update] = teller.tell(record("waiting", "denied: rm (no)", approvalId="a-1", approved=False))
+    assert (update["toolCallId"], update["status"]) == ("a-1", "failed")
+
+
+def test_two_agents_may_number_their_calls_alike(teller):
+    first = teller.tell(record("tool_use", "read a", type="tool_use", tool="read", toolId="1", **AGENT))
+    other = {**AGENT, "dispatchId": "d-2"}
+    second = teller.tell(record("tool_use", "read b", type="tool_use", tool="read", toolId="1", **other))
+    assert first[0]["toolCallId"] != second[0]["toolCallId"]
+
+
+def test_who_takes_over_is_said_before_the_first_word(teller):
+    said(teller, "One.")
+    updates = said(teller, "Two.", provider="codex", account="default", dispatchId="d-2")
+    assert "> **hub:** codex/default goes on with the work." in words(updates[:1])
+    assert words(updates[1:]) == "Two."
+
+
+def test_the_same_agent_that_is_started_again_takes_nothing_over(teller):
+    said(teller, "One.")
+    assert words(said(teller, "Two.", dispatchId="d-2")) == "\n\nTwo."
+
+
+def test_a_plan_is_told_with_what_is_done(teller):
+    [update] = teller.tell(
+        record("system", "Plan", type="system", plan=["a", "b", "c"], tasksRemaining=["b", "c"], **AGENT)
+    )
+    assert [(one["content"], one["status"]) for one in update["entries"]] == [
+        ("a", "completed"),
+        ("b", "in_progress"),
+        ("c", "pending"),
+    ]
+
+
+def test_an_error_has_its_next_step(teller):
+    [update] = teller.tell(record("error", "The disk is full.", hint="Make room."))
+    assert update["content"]["text"].strip() == "> The disk is full.\n> Make room."
+
+
+@pytest.mark.parametrize(
+    ("ended", "verified", "says"),
+    [
+        ("completed", True, "the acceptance commands say so"),
+        ("completed", None, "no acceptance command"),
+        ("failed", False, "failed"),
+        ("stopped", None, "Stopped"),
+        ("strange", None, "strange"),
+    ],
+)
+def test_the_end_is_said_as_it_was(teller, ended, verified, says):
+    [update] = teller.tell(record("system", "session x", ended=ended, verified=verified))
+    assert says in update["content"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "meta", "kind"),
+    [
+        ("Bash", {}, "execute"),
+        ("x", {"command": "ls"}, "execute"),
+        ("str_replace_editor", {}, "edit"),
+        ("apply_patch", {}, "edit"),
+        ("Read", {}, "read"),
+        ("Grep", {}, "search"),
+        ("WebFetch", {}, "fetch"),
+        ("TodoWrite", {}, "edit"),
+        ("strange", {}, "other"),
+        ("", {}, "other"),
+    ],
+)
+def test_the_kind_of_a_tool(tool, meta, kind):
+    assert kind_of(tool, meta) == kind
+
+
+def test_other_agents_of_the_machine_are_not_the_conversation(teller):
+    assert teller.tell(record("system", "cursor runs", detected="x")) == []
