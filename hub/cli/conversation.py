@@ -18,7 +18,7 @@ import attrs
 from hub.cli.clock import Clock
 from hub.cli.items import FIDELITY, Ask, Heading, Item, Plan, Said, Told, Tool
 from hub.cli.screen import WORKTREE, for_people, window_name
-from hub.cli.words import Record, call_id, full, label, one_line, told_line
+from hub.cli.words import Record, call_id, full, label, one_line, told_line, why_waits
 from hub.domain.text import clean
 
 _OUTPUT = 12
@@ -247,15 +247,15 @@ class Conversation:
             self.asks.append(Ask(str(meta.get("action", text)), number, str(meta.get("sessionId", ""))))
             self.doing = "waits for your word"
             if not self.answers:
-                reason = str(meta.get("reason", ""))
-                yield Told(one_line(text), "warn", (clean(reason),) if reason not in text else ())
+                why = str(meta.get("reason", ""))
+                yield Told(one_line(text), "warn", (clean(why),) if why not in text else ())
         elif number and "approved" in meta:
             self._drop(number)
             yield Told(one_line(text), "good" if meta["approved"] else "warn")
         elif not number:
             self.doing = "paused" if text == "paused" else "waiting"
             until = f" until {self.clock.at(str(meta['until']))}" if meta.get("until") else ""
-            yield Told(f"{reason(text)}{until}" if until else for_people(self.clock.said(text)), "warn")
+            yield Told(f"{why_waits(text)}{until}" if until else for_people(self.clock.said(text)), "warn")
 
     def _error(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
         self.partial = ""

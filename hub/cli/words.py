@@ -1,6 +1,6 @@
 """Short words for what a record of the log says.
 
-Owns: an agent's label, the id of a tool call, the line of a result that tells most, why a wait, and how long something lasts.
+Owns: an agent's label, a tool call's id, the line of a result that tells most, why a session waits, and for how long.
 Must not: keep anything from one record to the next.
 Tests: tests/hub/cli/test_conversation.py
 """
@@ -24,14 +24,17 @@ def label(meta: Record) -> str:
 
 
 def full(label: str) -> str:
+    """With the account, also where it has no name of its own."""
     return label if "/" in label or not label else f"{label}/default"
 
 
 def call_id(meta: Record) -> str:
+    """What a tool's result has in common with its call."""
     return str(meta.get("toolId") or meta.get("tool", ""))
 
 
 def one_line(text: str) -> str:
+    """The text without line breaks and runs of blanks."""
     return " ".join(text.split())
 
 
@@ -43,7 +46,7 @@ def told_line(lines: Sequence[str], *, last: bool) -> str:
     return telling[-1] if last else telling[0]
 
 
-def reason(text: str) -> str:
+def why_waits(text: str) -> str:
     """Of a wait: why, without the seconds that its end says better."""
     return for_people(text.partition("; waiting ")[0])
 
