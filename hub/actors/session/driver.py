@@ -28,7 +28,9 @@ from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
+from hub.actors.session.setting_up import SettingUp
 from hub.actors.session.signed import Signed
+from hub.actors.session.spending import Spending
 from hub.actors.session.starting import Starting
 from hub.actors.session.stillness import Stillness
 from hub.actors.session.work import Work
@@ -214,6 +216,7 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
     )
     ending = Ending(kit, desk, routing, evidence, passing, scores)
     allotting = Allotting(kit, routing, asks)
-    work = Work(kit, desk, routing, orders, ending, allotting, amending)
+    spending = Spending(kit, desk, asks)
+    work = Work(kit, desk, routing, orders, ending, allotting, amending, SettingUp(kit), spending)
     following = Following(kit, drafting)
     return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores, following)
