@@ -152,37 +152,30 @@ class App:
     def tree(self) -> SupervisorSpec:
         """The root's children in start order; they stop in reverse."""
         watch = _room(
-                self._actor(self.slots.breakers, self._breakers),
-                self._actor(self.slots.claims, lambda: Claims(self.places, self.slots.sessions.ref)),
-                self._actor(self.slots.quota, self._quota),
-                self._actor(self.slots.outcomes, lambda: Outcomes(self.places, self.slots.events.ref)),
-                self._actor(self.slots.detector, self._detector),
-                self._actor(
-                    self.slots.notices, lambda: Notices(self.slots.events.ref, self.slots.settings.ref)
-                ),
-            ],
+            self._actor(self.slots.breakers, self._breakers),
+            self._actor(self.slots.claims, lambda: Claims(self.places, self.slots.sessions.ref)),
+            self._actor(self.slots.quota, self._quota),
+            self._actor(self.slots.outcomes, lambda: Outcomes(self.places, self.slots.events.ref)),
+            self._actor(self.slots.detector, self._detector),
+            self._actor(self.slots.notices, lambda: Notices(self.slots.events.ref, self.slots.settings.ref)),
         )
         work = _room(
-                dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
-                dynamic_spec("running", self._running, intensity=_INTENSITY, period=_PERIOD),
-                self._actor(self.slots.sessions, self._register),
-                self._actor(self.slots.pipelines, self._pipelines),
-            ],
+            dynamic_spec("adapters", self._adapters, intensity=_INTENSITY, period=_PERIOD),
+            dynamic_spec("running", self._running, intensity=_INTENSITY, period=_PERIOD),
+            self._actor(self.slots.sessions, self._register),
+            self._actor(self.slots.pipelines, self._pipelines),
         )
         return _room(
-                self._actor(self.slots.audit, self._audit),
-                self._actor(self.slots.events, self._events),
-                self._actor(self.slots.settings, self._settings),
-                self._actor(self.slots.knowledge, self._knowledge, backoff=_GRAPH_BACKOFF),
-                supervisor_spec("watch", watch),
-                self._actor(self.slots.approvals, self._approvals),
-                supervisor_spec("work", work),
-                dynamic_spec(
-                    "jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS
-                ),
-                self._actor(self.slots.models, self._models),
-                self._actor(self.slots.front, self._front),
-            ],
+            self._actor(self.slots.audit, self._audit),
+            self._actor(self.slots.events, self._events),
+            self._actor(self.slots.settings, self._settings),
+            self._actor(self.slots.knowledge, self._knowledge, backoff=_GRAPH_BACKOFF),
+            supervisor_spec("watch", watch),
+            self._actor(self.slots.approvals, self._approvals),
+            supervisor_spec("work", work),
+            dynamic_spec("jobs", self._jobs, intensity=_INTENSITY, period=_PERIOD, max_children=_MAX_JOBS),
+            self._actor(self.slots.models, self._models),
+            self._actor(self.slots.front, self._front),
         )
 
     def _actor(
