@@ -22,6 +22,7 @@ from hub.actors.session.desk import Desk
 from hub.actors.session.drafting import Drafting
 from hub.actors.session.ending import Ending
 from hub.actors.session.evidence import Evidence
+from hub.actors.session.following import Following
 from hub.actors.session.kit import Kit
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
@@ -61,6 +62,7 @@ class Driver:
     starting: Starting
     chronicler: Chronicler
     scores: Scores
+    following: Following
     _told: Code | None = None
 
     async def run(self) -> None:
@@ -216,4 +218,5 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
     allotting = Allotting(kit, routing, asks)
     spending = Spending(kit, desk, asks)
     work = Work(kit, desk, routing, orders, ending, allotting, amending, SettingUp(kit), spending)
-    return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores)
+    following = Following(kit, drafting)
+    return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores, following)
