@@ -71,6 +71,8 @@ def test_a_handoff_is_seen_and_the_session_stopped_from_its_page(made: Project, 
         tab.get_by_role("button", name="Stop").click()
         expect(tab.locator("#now .chip.stopped").first).to_be_visible(timeout=SOON)
         gate.open()
+    tab.get_by_role("button", name="Take as a branch").click()
+    expect(tab.locator("#steer output")).to_have_text("Taken.", timeout=SOON)
     assert tab.locator("#changes details").first.get_attribute("open") is not None, (
         "what was opened stays open"
     )
