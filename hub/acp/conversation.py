@@ -23,6 +23,7 @@ from hub.acp.daemon import END, Daemon, Records
 from hub.acp.permissions import ALWAYS, REJECT, chosen, question
 from hub.acp.prompts import text_of
 from hub.acp.telling import Teller, Update, content
+from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
 from hub.wire.frames import INVALID_REQUEST, RefusedError
 
@@ -209,7 +210,7 @@ class Conversation:
             try:
                 return await self.daemon.post("/api/run", order)
             except HubError as error:
-                if error.code is not Code.DAEMON_NOT_RUNNING:
+                if error.code not in ABSENT:
                     raise
             await self.daemon.ensure()
         return await self.daemon.post("/api/run", order)

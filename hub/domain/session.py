@@ -173,7 +173,9 @@ class SessionRecord:
     first: str = ""
     """A commit on top of `base` that the branch begins at: the work of an agent that was adopted."""
     adopted: bool = False
-    """Whether the session goes on with the work of an agent that hub had not started; `.hub/adopted/` has its brief."""
+    """Whether the session goes on with work that it did not begin; `.hub/adopted/` has its brief."""
+    continues: str = ""
+    """Whose work that is: the session's that ended; "" = an agent's that hub had not started."""
     profile: str = ""
     context_hint: str = ""
     """The profile's words for every agent, as they were at the start."""
@@ -200,6 +202,8 @@ class SessionRecord:
     """Failed runs in a row on this provider and account; a limit after work was done begins a new row."""
     native_id: str = ""
     """The agent's own session id, as soon as it is known."""
+    extended: int = 0
+    """How often the user has let it go on where its budget was used up: each time by as much again."""
     repairs: int = 0
     """How often this agent has got its work back because the acceptance commands refused it."""
     correction: str = ""

@@ -55,6 +55,8 @@ class StartRun(Call[Started]):
     """Whether `.hub/adopted/<session_id>.json` has the contract that the first agent is given."""
     native_id: str = ""
     """A session of the first agent's own that goes on instead."""
+    continues: str = ""
+    """A session that has ended, by its id or the beginning of it: the new one begins with its work and its contract."""
     queue: bool = False
     """Whether it may wait for its turn while there is no place for it; the answer then has its `position`."""
 
@@ -177,6 +179,24 @@ class GetContract(Call[JsonObject]):
 
 
 @attrs.frozen
+class FollowUp:
+    """What a session begins with that goes on where another one ended."""
+
+    base: str
+    first: str
+
+
+@attrs.frozen
+class DraftFollowUp(Call[FollowUp]):
+    """Write the contract by which a new session goes on with the work of this one, which has ended."""
+
+    session_id: str
+    new_id: str
+    task: str
+    verify: Sequence[str]
+
+
+@attrs.frozen
 class SessionFacts:
     """What others must know of a session."""
 
@@ -234,5 +254,5 @@ SessionOrder = RequestHandoff | RequestPause | RequestReply | RequestStop
 SessionNews = AccountFreed | Detach | QuotaSeen
 OfOneSession = SessionQuestion | SessionOrder | SessionNews | ReleaseRun | SessionEnd
 """What the register passes on."""
-SessionInbox = OfOneSession | AgentBatch
+SessionInbox = OfOneSession | AgentBatch | DraftFollowUp
 SessionsInbox = OfOneSession | GetInUse | GetProviders | GetSessions | StartRun | StopAll | WhoBegins

@@ -25,7 +25,7 @@ from hub.actors.trouble import PASSING
 from hub.api.session import Started, Stopped
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
-from hub.messages import GetSessionFacts, RetainClaims, SessionEnd, SessionFacts, StartRun
+from hub.messages import DraftFollowUp, GetSessionFacts, RetainClaims, SessionEnd, SessionFacts, StartRun
 from supervisors import ActorDied
 
 _LOOK = 10.0
@@ -113,6 +113,7 @@ class Admission:
         for session_id in ended:
             await self._closed(session_id)
         await call_until_answered(self.kit.claims, RetainClaims(active))
+        order = await self._followed(order)
         record = await self.beginnings.first_record(order)
         await self.roster.add(record, active, ended)
         self.kit.board.trouble = None
@@ -121,6 +122,21 @@ class Admission:
         self.watch(record.session_id)
         await self.roster.up(record.session_id)
         return views.started(views.facts_of(record))
+
+    async def _followed(self, order: StartRun) -> StartRun:
+        """An order that goes on where a session ended, with that one's work and a contract made of it.
+
+        Raises:
+            HubError: `not_found`, `which_session`, or why that cannot be.
+        """
+        if not order.continues or order.adopted:
+            return order
+        before, new_id = self.roster.known(order.continues), order.session_id or self.kit.new_id("s")
+        verify = order.verify if order.verify is not None else self.kit.config.session.verify
+        found = await self.roster.pass_on(DraftFollowUp(before, new_id, order.task, tuple(verify)), before)
+        return attrs.evolve(
+            order, continues=before, session_id=new_id, base=found.base, first=found.first, adopted=True
+        )
 
     async def _closed(self, session_id: str) -> None:
         """Wait until the end of a session that is over is told as well: what is to be told stands in its record.

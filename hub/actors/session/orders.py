@@ -55,7 +55,7 @@ class Orders:
         return self._assignment(record, prompt, envelope=envelope, path=path)
 
     def _adopter(self, record: SessionRecord, resume_id: str) -> Assignment:
-        """Who goes on with the work of an agent that hub had not started: it is given that one's contract.
+        """Who goes on with the work of an agent that hub had not started, or of a session: it is given its contract.
 
         With a session of its own, too: that may prove not to be resumable, and it was begun in another folder.
 
@@ -69,7 +69,7 @@ class Orders:
             snapshot=record.first or record.base,
         )
         path = self.kit.places.run_dir / record.dispatch_id / "envelope.md"
-        envelope = render_envelope(contract, adopted=True)
+        envelope = render_envelope(contract, adopted=not record.continues)
         prompt = (_CONTINUE + contract.task_goal) if resume_id else receiver_prompt(contract)
         if record.correction:
             prompt = self._corrected(record, contract.task_goal, resumed=bool(resume_id))

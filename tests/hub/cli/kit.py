@@ -28,12 +28,13 @@ def environ(base: Path, **more: str) -> dict[str, str]:
         "HUB_CONFIG_DIR": str(base / "config"),
         "HUB_AMBIENT": "0",
         "HUB_TRUST": "1",
+        "TZ": "UTC",
     }
     return {**plain, **GIT_ENV, **places, "PYTHONPATH": str(ROOT), **more}
 
 
-def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, **options: Any) -> Done:
-    """Run one command to its end."""
+def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, given: str = "", **options: Any) -> Done:
+    """Run one command to its end; `given` is what it reads."""
     return subprocess.run(
         [sys.executable, "-m", "hub", *args],
         cwd=cwd,
@@ -42,6 +43,6 @@ def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, **options: 
         text=True,
         timeout=LIMIT,
         check=False,
-        stdin=subprocess.DEVNULL,
+        input=given,
         **options,
     )
