@@ -188,7 +188,8 @@ class Conversation:
     async def _begin(self, text: str) -> None:
         number = len(self.sessions) + 1
         session_id = self.id if number == 1 else f"{self.id}-{number}"
-        order = {"task": text, "sessionId": session_id, "queue": True, **self.choices.order()}
+        before = {"continues": self.sessions[-1]} if self.sessions else {}
+        order = {"task": text, "sessionId": session_id, "queue": True, **before, **self.choices.order()}
         self._own += 1
         self.sessions.append(session_id)
         self._teller.tree = self.tree_of(session_id)

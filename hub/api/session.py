@@ -63,6 +63,13 @@ class Run:
             description="The id it is to have: the same order may then be given again, and begins once.",
         ),
     ] = ""
+    continues: Annotated[
+        str,
+        Meta(
+            pattern="^[a-z0-9-]{0,64}$(?!\\n)",
+            description="A session that has ended, whose work this one goes on with: its id, or the beginning of it.",
+        ),
+    ] = ""
     queue: Annotated[
         bool, Meta(description="Whether it waits for its turn where there is no place for it now.")
     ] = False

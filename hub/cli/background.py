@@ -67,6 +67,7 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
 def _log(root: Path) -> Path:
     """What it says goes where no project's files are."""
     folder = state_dir() / "daemons"
+    folder.parent.mkdir(parents=True, exist_ok=True)
     make_private_dir(folder)
     return folder / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}.log"
 

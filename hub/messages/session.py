@@ -55,6 +55,10 @@ class StartRun(Call[Started]):
     """Whether `.hub/adopted/<session_id>.json` has the contract that the first agent is given."""
     native_id: str = ""
     """A session of the first agent's own that goes on instead."""
+    continues: str = ""
+    """A session that has ended: the branch begins where that one's ended, and agents are told what was asked for before."""
+    earlier: Sequence[str] = ()
+    """What was asked for before, the oldest first."""
     queue: bool = False
     """Whether it may wait for its turn while there is no place for it; the answer then has its `position`."""
 

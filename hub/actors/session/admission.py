@@ -18,6 +18,7 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session import views
 from hub.actors.session.beginning import Beginnings
+from hub.actors.session.continuing import goes_on
 from hub.actors.session.kit import Kit
 from hub.actors.session.queue import Queue, Queued
 from hub.actors.session.roster import PATIENCE, Roster
@@ -65,6 +66,7 @@ class Admission:
                 )
             if order.session_id and (there := self.queue.find(order.session_id)):
                 return self.queue.told(there)
+            goes_on(order, self.roster)  # refused now, not when its turn comes
             trouble = await self._refreshed()
             full = self._full(await self.roster.facts(), order.run_id)
             if full is None and self.queue.waiting and not order.run_id:
@@ -113,7 +115,7 @@ class Admission:
         for session_id in ended:
             await self._closed(session_id)
         await call_until_answered(self.kit.claims, RetainClaims(active))
-        record = await self.beginnings.first_record(order)
+        record = await self.beginnings.first_record(goes_on(order, self.roster))
         await self.roster.add(record, active, ended)
         self.kit.board.trouble = None
         if order.run_id:

@@ -14,7 +14,7 @@ import attrs
 from hub.actors.session.kit import Kit
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import verify
-from hub.domain.profile import guidance
+from hub.domain.profile import before, guidance
 from hub.domain.rules import asks
 from hub.domain.session import SessionRecord
 from hub.io.atomic import read_bounded
@@ -97,6 +97,7 @@ class Orders:
         )
 
     def _guided(self, record: SessionRecord, prompt: str) -> str:
-        """With what the profile tells every agent; nothing that hub keeps secret is for all of them."""
-        told = self.kit.secrets.text(guidance(record.profile, record.context_hint, record.skills))
+        """With what every agent of the session is told; nothing that hub keeps secret is for all of them."""
+        words = (guidance(record.profile, record.context_hint, record.skills), before(record.earlier))
+        told = self.kit.secrets.text("\n\n".join(filter(None, words)))
         return f"{prompt}\n\n{told}" if told else prompt

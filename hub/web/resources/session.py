@@ -58,6 +58,7 @@ async def run(context: Context, body: Run) -> Started:
         verify=None if body.verify is None else tuple(body.verify),
         on_limit=None if body.on_limit is UNSET else body.on_limit.value,
         session_id=body.session_id,
+        continues=body.continues,
         queue=body.queue,
     )
     return await context.call(order, timeout=BEGIN)

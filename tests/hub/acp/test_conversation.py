@@ -175,6 +175,47 @@ def test_a_daemon_killed_in_the_middle_of_a_turn_is_started_again_and_nothing_is
     assert len(work.starts()) == 1
 
 
+def test_a_prompt_after_the_end_goes_on_with_the_work(work, tmp_path):
+    """The next session begins where the one before ended, its agent is told what was asked before; one conversation."""
+    ready(work, write(), DONE)
+    with editor(work) as ed:
+        session = ed.new()
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+        work.script("demo-first", {"run": "cat made.txt"}, write("more.txt"), DONE)
+        assert ed.prompt("and more")["result"]["stopReason"] == "end_turn"
+        assert ed.words("user_message_chunk") == ""
+        live = ed.words()
+        rows = ed.ask("session/list")["result"]["sessions"]
+    assert [row["sessionId"] for row in rows] == [session]
+    assert git(work.root, "show", f"hub/{session}-2:made.txt") == "made"
+    assert git(work.root, "show", f"hub/{session}-2:more.txt") == "made"
+    assert next(call for call in ed.calls().values() if call["title"] == "run cat made.txt")["rawOutput"] == {
+        "exitCode": 0
+    }
+    with editor(work) as again:
+        again.load(session)
+        assert again.words("user_message_chunk") == "make itand more"
+        assert again.words() == live
+        work.script("demo-first", write("third.txt"), DONE)
+        assert again.prompt("and a third")["result"]["stopReason"] == "end_turn"
+    assert git(work.root, "show", f"hub/{session}-3:more.txt") == "made"
+
+
+def test_after_a_cancel_the_next_prompt_goes_on_from_there(work, tmp_path):
+    with Gate(tmp_path / "gate") as gate:
+        ready(work, write(), {"run": gate.command}, DONE)
+        with editor(work) as ed:
+            session = ed.new()
+            turn = ed.say("make it")
+            ed.until(lambda update: update.get("title") == f"run {gate.command}")
+            ed.notify("session/cancel", sessionId=session)
+            assert ed.answer_to(turn)["result"]["stopReason"] == "cancelled"
+            work.script("demo-first", write("more.txt"), DONE)
+            assert ed.prompt("no, this")["result"]["stopReason"] == "end_turn"
+    assert git(work.root, "show", f"hub/{session}-2:made.txt") == "made"
+    assert git(work.root, "show", f"hub/{session}-2:more.txt") == "made"
+
+
 def test_an_unknown_session_is_not_found(work):
     ready(work, DONE)
     with editor(work) as ed:
