@@ -28,8 +28,10 @@ from hub.wire.wires import Wires
 
 MAX_LINE = 16 * 1024 * 1024
 """Bytes of a message: files that the user adds come within the prompt."""
+LASTING = frozenset({"session/prompt"})
+"""Requests whose answer nobody waits for any more once the editor has closed its side."""
 LAST_WORDS = 0.7
-"""Seconds that answers under way may still take once the editor has closed its side."""
+"""Seconds that the other answers may still take then."""
 NOT_FOUND = -32002
 """The protocol's own code: what the request names is not there."""
 
@@ -55,6 +57,7 @@ class Connection:
     _asked: dict[str, _Asked] = attrs.field(factory=dict)
     _last: int = 0
     _all: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _lasting: set[trio.CancelScope] = attrs.field(factory=set)
     _writing: trio.Lock = attrs.field(factory=trio.Lock)
     _threads: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(2))
     """One to read and one to write, however many requests keep the others."""
@@ -76,6 +79,8 @@ class Connection:
                     if not line.isspace():
                         await self._take(line, answers, answer, hear)
                 self._all.deadline = trio.current_time() + LAST_WORDS
+                for scope in self._lasting:
+                    scope.cancel()
 
     async def tell(self, method: str, params: Mapping[str, Any]) -> None:
         """Send a notification."""
@@ -141,16 +146,26 @@ class Connection:
     async def _answer(
         self, request: JsonObject, answer: Callable[[str, JsonObject], Awaitable[JsonObject]]
     ) -> None:
+        with trio.CancelScope() as scope:
+            if request["method"] in LASTING:
+                self._lasting.add(scope)
+            try:
+                await self._write(await self._reply(request, answer))
+            finally:
+                self._lasting.discard(scope)
+
+    async def _reply(
+        self, request: JsonObject, answer: Callable[[str, JsonObject], Awaitable[JsonObject]]
+    ) -> JsonObject:
         try:
             result = await answer(request["method"], request.get("params", {}))
-            reply: JsonObject = {"jsonrpc": "2.0", "id": request["id"], "result": result}
         except RefusedError as error:
-            reply = refused(request["id"], error.code, str(error), error.data)
+            return refused(request["id"], error.code, str(error), error.data)
         except HubError as error:
-            reply = coded(request["id"], error)
+            return coded(request["id"], error)
         except Exception as error:  # noqa: BLE001  # the edge: the editor is told, and the others are answered
-            reply = refused(request["id"], INTERNAL_ERROR, f"hub failed: {type(error).__name__}")
-        await self._write(reply)
+            return refused(request["id"], INTERNAL_ERROR, f"hub failed: {type(error).__name__}")
+        return {"jsonrpc": "2.0", "id": request["id"], "result": result}
 
     async def _write(self, message: JsonObject) -> None:
         """Write one message whole. An editor that has gone ends the connection."""

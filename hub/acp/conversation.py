@@ -281,7 +281,7 @@ class Conversation:
             self._own -= 1
             updates = []
         if record["tag"] == "tool_result" and updates and not meta.get("isError"):
-            updates[0]["content"] += await self._changed(meta)
+            updates[-1]["content"] += await self._changed(meta, updates[-1])
         await self._update(*updates)
         if meta.get("needsApproval"):
             self.nursery.start_soon(self._ask, meta["approvalId"])
@@ -331,17 +331,16 @@ class Conversation:
 
     # --- changes ----------------------------------------------------------------------------------------
 
-    async def _changed(self, meta: dict[str, Any]) -> list[dict[str, Any]]:
+    async def _changed(self, meta: dict[str, Any], update: Update) -> list[dict[str, Any]]:
         """What is different now in the file that a tool was used on."""
-        path, tree = meta.get("path"), self.tree_of(meta["sessionId"])
-        if not isinstance(path, str) or not path or "command" in meta:
-            return []
-        whole = tree / path
-        if not whole.is_relative_to(tree):
+        tree = self.tree_of(meta["sessionId"])
+        paths = [PurePath(place["path"]) for place in update.get("locations", ())]
+        inner = {str(path.relative_to(tree)) for path in paths if path.is_relative_to(tree)}
+        if not inner or "command" in meta:
             return []
         diff = await self._diff(meta["sessionId"])
-        found = changes_of(diff.get("diff", ""), str(whole.relative_to(tree)))
-        return [change.block(tree) for change in found]
+        found = changes_of(diff.get("diff", ""))
+        return [change.block(tree) for change in found if change.path in inner]
 
     async def _show_changes(self) -> None:
         """All that the newest session has changed, as one call."""
@@ -360,7 +359,10 @@ class Conversation:
                 "title": f"Changes on hub/{session_id}: {total.strip()}",
                 "kind": "edit",
                 "status": "completed",
-                "content": [change.block(tree) for change in found] or [content(diff["summary"])],
+                "content": [
+                    content(f"{diff['summary'].rstrip()}\n\nTake it: hub take {session_id}"),
+                    *(change.block(tree) for change in found),
+                ],
                 "locations": places,
             }
         )

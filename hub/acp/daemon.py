@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 import attrs
 import trio
 
-from hub.client.live import follow
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 
@@ -96,6 +95,8 @@ class Daemon:
         Raises:
             HubError: The daemon refuses to be followed, or cannot be started.
         """
+        from hub.client.live import follow  # noqa: PLC0415  # an editor waits for the first answer, not for this
+
         last = since
         while True:
             try:

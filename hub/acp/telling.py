@@ -58,6 +58,8 @@ class Teller:
     _who: str = ""
     """The agent whose run began last."""
     _dispatches: set[str] = attrs.field(factory=set)
+    _paths: dict[str, str] = attrs.field(factory=dict)
+    """The file that each tool call is about."""
 
     def tell(self, record: Record) -> list[Update]:
         """The updates of a record; [] = it is nothing for an editor."""
@@ -92,12 +94,14 @@ class Teller:
                 yield from self._system(words, meta)
             case "error":
                 who = meta.get("provider") if meta.get("type") else ""
+                self._said = words
                 hint = f"\n{meta['hint']}" if meta.get("hint") else ""
                 yield self.note(f"{f'**{who}:** ' if who else ''}{words}{clean(hint)}")
 
     def _text(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
         if meta.get("role") == "user":
-            yield _chunk("user_message_chunk", words)
+            if not meta.get("type"):  # else an agent repeats what it was told
+                yield _chunk("user_message_chunk", words)
         elif meta.get("type") == "thinking":
             yield _chunk("agent_thought_chunk", f"{words}\n\n")
         else:
@@ -113,13 +117,15 @@ class Teller:
         call: Update = {
             "sessionUpdate": "tool_call",
             "toolCallId": _call_id(meta),
-            "title": _line(words) or tool or "tool",
+            "title": self._line(words) or tool or "tool",
             "kind": kind_of(tool, meta),
             "status": "in_progress",
         }
         if given := raw_input(meta):
             call["rawInput"] = given
-        return call | self._locations(meta)
+        if isinstance(meta.get("path"), str):
+            self._paths[call["toolCallId"]] = meta["path"]
+        return call | self._locations(call["toolCallId"])
 
     def _tool_result(self, words: str, meta: dict[str, Any]) -> Update:
         update: Update = {
@@ -130,11 +136,18 @@ class Teller:
         }
         if "exitCode" in meta:
             update["rawOutput"] = {"exitCode": meta["exitCode"]}
-        return update | self._locations(meta)
+        if isinstance(meta.get("path"), str):
+            self._paths[update["toolCallId"]] = meta["path"]
+        return update | self._locations(update["toolCallId"])
 
-    def _locations(self, meta: dict[str, Any]) -> Update:
-        path = meta.get("path")
-        return {"locations": [{"path": str(self.tree / path)}]} if isinstance(path, str) and path else {}
+    def _locations(self, call: str) -> Update:
+        """Most agents name the file when they begin, and not again."""
+        path = self._paths.get(call)
+        return {"locations": [{"path": str(self.tree / path)}]} if path else {}
+
+    def _line(self, words: str) -> str:
+        """In one line, with the agent's files named from their root."""
+        return _line(words.replace(f"{self.tree}/", ""))
 
     def _taken_over(self, meta: dict[str, Any]) -> Iterator[Update]:
         """Before the first word of an agent that goes on with another one's work."""
@@ -168,7 +181,7 @@ class Teller:
             return {
                 "sessionUpdate": "tool_call",
                 "toolCallId": number,
-                "title": _line(str(meta.get("action", words))),
+                "title": self._line(str(meta.get("action", words))),
                 "kind": "other",
                 "status": "pending",
             }

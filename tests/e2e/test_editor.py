@@ -46,7 +46,9 @@ def test_a_permission_and_the_wall_in_one_conversation(team):
             for part in call.get("content", ())
             if part["type"] == "diff"
         ]
-        assert str(tree / "one.txt") in edits
+        assert {str(tree / "one.txt"), str(tree / "two.txt")} <= set(edits)
+        assert "Write one.txt" in [call["title"] for call in ed.calls().values()]
+        assert said.count("5-hour limit") == 1
         assert {call["status"] for call in ed.calls().values()} == {"completed"}
         team.script("codex", Turn.write("three.txt", "more\n"), Turn.text("And a third."))
         assert ed.prompt("Write a third.")["result"]["stopReason"] == "end_turn"

@@ -216,6 +216,87 @@ def test_after_a_cancel_the_next_prompt_goes_on_from_there(work, tmp_path):
     assert git(work.root, "show", f"hub/{session}-2:more.txt") == "made"
 
 
+def test_the_session_goes_on_without_the_editor_and_a_new_one_comes_back_to_it_live(work, tmp_path):
+    with Gate(tmp_path / "gate") as gate:
+        api = ready(
+            work, {"say": "Before."}, {"run": gate.command}, {"ask": "And now?"}, {"say": "After."}, DONE
+        )
+        with editor(work) as ed:
+            session = ed.new()
+            ed.say("make it")
+            ed.until(lambda update: update.get("title") == f"run {gate.command}")
+            assert ed.leave(within=1) == 0
+        assert api.get("/api/status")["sessionState"] == "running"
+        with editor(work) as again:
+            again.load(session)
+            assert "Before." in again.words()
+            assert "And now?" not in again.words()
+            gate.open()
+            again.until(lambda update: "And now?" in str(update))
+            api.post("/api/session/reply", {"reply": "said in another face"})
+            again.until(lambda update: "After." in str(update))
+            again.until(
+                lambda update: str(update.get("title", "")).startswith("Changes") or "Done" in str(update)
+            )
+    assert again.words("user_message_chunk") == "make itsaid in another face"
+    assert again.words().count("Before.") == again.words().count("After.") == 1
+
+
+def test_what_waits_for_a_permission_is_asked_again_after_a_load(work):
+    api = ready(work, {"approve": "rm -rf build"}, DONE)
+    with editor(work) as ed:
+        session = ed.new()
+        ed.permit = lambda _: None
+        ed.say("make it")
+        until(lambda: api.get("/api/approvals"), "it is asked")
+        assert ed.leave(within=1) == 0
+    with editor(work) as again:
+        again.load(session)
+        again.until(lambda update: "made it" in str(update))
+    assert [one["params"]["toolCall"]["rawInput"] for one in again.asked] == [{"command": "rm -rf build"}]
+
+
+def test_always_holds_for_the_very_same_command(work):
+    ready(work, {"approve": "make"}, {"approve": "make"}, {"approve": "make install"}, DONE)
+    with editor(work) as ed:
+        ed.new()
+        ed.permit = lambda _: {"outcome": {"outcome": "selected", "optionId": "allow_always"}}
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+    assert [one["params"]["toolCall"]["rawInput"]["command"] for one in ed.asked] == ["make", "make install"]
+
+
+def test_cancel_while_a_permission_is_asked(work):
+    """The editor answers its open question with `cancelled`: nothing is allowed by that."""
+    ready(work, {"approve": "rm -rf build"}, {"run": "touch allowed"}, DONE)
+    with editor(work) as ed:
+        session = ed.new()
+
+        def cancel(_):
+            ed.notify("session/cancel", sessionId=session)
+            return {"outcome": {"outcome": "cancelled"}}
+
+        ed.permit = cancel
+        assert ed.prompt("make it")["result"]["stopReason"] == "cancelled"
+    assert work.ended()["sessionState"] == "stopped"
+    assert "allowed" not in git(work.root, "ls-tree", "--name-only", f"hub/{session}")
+
+
+def test_what_begins_while_another_works_waits_for_its_turn_and_can_be_cancelled(work, tmp_path):
+    with Gate(tmp_path / "gate") as gate:
+        api = ready(work, {"run": gate.command}, DONE)
+        first = api.post("/api/run", {"task": "first"})["sessionId"]
+        with editor(work) as ed:
+            session = ed.new()
+            turn = ed.say("second")
+            ed.until(lambda update: "waits for its turn, as number 1" in str(update))
+            ed.notify("session/cancel", sessionId=session)
+            assert ed.answer_to(turn)["result"]["stopReason"] == "cancelled"
+        gate.open()
+        until(work.ended, "the first ends")
+    assert work.ended()["sessionId"] == first
+    assert work.ended()["sessionState"] == "completed"
+
+
 def test_an_unknown_session_is_not_found(work):
     ready(work, DONE)
     with editor(work) as ed:

@@ -147,3 +147,23 @@ def test_the_kind_of_a_tool(tool, meta, kind):
 
 def test_other_agents_of_the_machine_are_not_the_conversation(teller):
     assert teller.tell(record("system", "cursor runs", detected="x")) == []
+
+
+def test_a_file_is_named_from_the_root_and_remembered_to_the_end(teller):
+    use = {"tool": "Write", "toolId": "1", **AGENT}
+    [call] = teller.tell(
+        record("tool_use", "Write /tree/src/a.py", type="tool_use", path="/tree/src/a.py", **use)
+    )
+    assert (call["title"], call["locations"]) == ("Write src/a.py", [{"path": "/tree/src/a.py"}])
+    [update] = teller.tell(record("tool_result", "ok", type="tool_result", **use))
+    assert update["locations"] == call["locations"]
+
+
+def test_an_error_that_is_repeated_as_the_result_is_told_once(teller):
+    teller.tell(record("error", "You've hit your limit", type="error", **AGENT))
+    assert teller.tell(record("system", "You've hit your limit", type="result", isError=True, **AGENT)) == []
+
+
+def test_an_agent_that_repeats_its_user_is_not_shown_twice(teller):
+    assert teller.tell(record("text", "go on", type="text", role="user", **AGENT)) == []
+    assert words(teller.tell(record("text", "go on", role="user", sessionId="s-1"))) == "go on"
