@@ -117,8 +117,7 @@ class App:
     )
     gate: Gate | None = None
     insist_on_trust: Callable[[str], None] = lambda _: None  # as in the daemon's order
-    elsewhere: bool = False
-    """Whether another port will do where that one is in use."""
+    elsewhere: bool = False  # whether another port will do where that one is in use
     bound: Bound | None = None
     """Where the API listens, once it does; a restarted front end takes the same port."""
     picture: Callable[[], NodeInfo] | None = None

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = {
     "agent-client-protocol": "acp",
-    "tomli-w": "tomli_w",
     "markdown-it-py": "markdown_it",
+    "tomli-w": "tomli_w",
     "genai-prices": "genai_prices",
     "google-re2": "re2",
     "openapi-spec-validator": "openapi_spec_validator",

@@ -33,6 +33,15 @@ class Session:
     verified: bool | None
     wait_until: Timestamp | None
     wait_reason: str
+    last_action: Annotated[
+        str,
+        Meta(
+            description='What its agent said or did last, in one line; "" = nothing since the daemon began.'
+        ),
+    ]
+    tokens_used: Annotated[
+        int | None, Meta(description="In and out; null: of one that is not up, it is not counted.")
+    ]
     started_at: Timestamp | None
     ended_at: Timestamp | None
     error: Failure | None

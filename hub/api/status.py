@@ -56,6 +56,12 @@ class Status:
     ]
     wait_reason: str
     reason: Annotated[str, Meta(description="Of the handoff under way.")]
+    last_action: Annotated[
+        str,
+        Meta(
+            description='What its agent said or did last, in one line; "" = nothing since the daemon began.'
+        ),
+    ]
     started_at: Timestamp | None
     ended_at: Timestamp | None
     error: Failure | None

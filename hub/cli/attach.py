@@ -15,6 +15,7 @@ import click
 
 from hub.cli.context import client, json_option, project_dir, session_argument
 from hub.client.quick import Api
+from hub.domain.session import not_on_record
 from hub.errors import Code, HubError
 
 _PAGE = 1000
@@ -56,7 +57,7 @@ def meant(rows: list[dict[str, Any]], given: str) -> str:
         found = [row["sessionId"] for row in rows if row["sessionId"].startswith(given)]
         found = [given] if given in found else found
         if not found:
-            raise HubError(Code.NOT_FOUND, f"Session {given} is not on record.", hint=near(rows, given))
+            raise not_on_record(given, [row["sessionId"] for row in rows])
     else:
         active = [row["sessionId"] for row in rows if not row["endedAt"]]
         found = active or [row["sessionId"] for row in rows[-1:]]
@@ -66,14 +67,6 @@ def meant(rows: list[dict[str, Any]], given: str) -> str:
         raise HubError(Code.WHICH_SESSION, f"Several sessions are meant: {', '.join(found)}.")
     session_id: str = found[0]
     return session_id
-
-
-def near(rows: list[dict[str, Any]], given: str) -> str:
-    """The session whose id is like what was given."""
-    import difflib
-
-    close = difflib.get_close_matches(given, [row["sessionId"] for row in rows], 1, 0.5)
-    return f"Did you mean {close[0]}? See all: hub ls" if close else "See which there are: hub ls"
 
 
 async def _watch(

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("hub.cli.demo", "Show a whole handoff between two scripted agents; needs nothing."),
     "daemon": ("hub.cli.daemon", "Serve a project until stopped."),
     "tui": ("hub.cli.tui", "Sessions, quota, handoffs and approvals on one screen."),
+    "open": ("hub.cli.open", "Open the daemon's page in your browser, and say its address."),
     "status": ("hub.cli.status", "What the session does now."),
     "logs": ("hub.cli.logs", "The event log."),
     "detect": ("hub.cli.detect", "AI coding agents that run on this machine."),
@@ -33,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "install": ("hub.cli.providers", "Install an agent by its maker's own command."),
     "account": ("hub.cli.account", "The logins of the agents: list, add, switch, log in, remove."),
     "key": ("hub.cli.key", "Keys for agents that work with one."),
-    "attach": ("hub.cli.attach", "Come back to a session that works, and answer it in place."),
+    "attach": ("hub.cli.attach", "Watch a session that works, from what was said last; Ctrl-C or d leaves it at work."),
     "ls": ("hub.cli.sessions", "Every session, who needs you first."),
     "handoff": ("hub.cli.control", "Hand the work to the next agent now."),
     "pause": ("hub.cli.control", "Hold the agent at the next event."),
@@ -47,7 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "take": ("hub.cli.result", "Take what a session has made: one commit of yours on the current branch."),
     "pr": ("hub.cli.pr", "Push it as one commit on a branch of its own, and open a pull request."),
     "discard": ("hub.cli.result", "Let a session's work go: its worktree and its branch."),
-    "clean": ("hub.cli.result", "The same for every session whose work you have taken."),
+    "clean": ("hub.cli.result", "Let the work go of every session that has ended and was taken, or changed nothing."),
     "pipeline": ("hub.cli.pipeline", "Several tasks that build on each other: check, run, show them."),
     "graph": ("hub.cli.graph", "What is known of the code, and of what agents did: index, search, show."),
     "history": ("hub.cli.history", "The audit timeline and the snapshots."),
@@ -92,7 +93,7 @@ class LazyGroup(Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(COMMANDS[cmd_name][0])
-        command: click.Command = getattr(module, "help_" if cmd_name == "help" else cmd_name)
+        command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in ("help", "open") else cmd_name)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

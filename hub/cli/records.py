@@ -133,6 +133,17 @@ def _session_diff(places: Places, query: Mapping[str, str | int]) -> Any:
     )
 
 
+def _sessions(places: Places, _: Mapping[str, str | int]) -> Any:
+    from hub.actors.session.listed import of_record
+    from hub.api.convert import unstructure
+    from hub.cli.offline import Project
+    from hub.io.session_records import found
+
+    hide = Project(places).redactor().text
+    rows = [unstructure(of_record(record, hide)) for record in found(places)]
+    return {"sessions": rows, "concurrent": 0}
+
+
 def _scrubbed(places: Places, value: Any) -> Any:
     """Without what looks like a secret, and without those that hub holds, as the daemon would answer."""
     from hub.cli.offline import Project
@@ -147,4 +158,5 @@ _ANSWERS: Mapping[str, Callable[[Places, Mapping[str, str | int]], Any]] = {
     "/api/history/commits": _commits,
     "/api/history/diff": _commit_diff,
     "/api/session/diff": _session_diff,
+    "/api/sessions": _sessions,
 }

@@ -1,69 +1,226 @@
-"""`hub ls`: every session of the project.
+"""`hub ls`: every session of the project, or of all projects.
 
-Owns: their order for people: who needs somebody first, then who works, who waits, and who is done.
-Must not: compute anything the daemon has not said.
+Owns: their order for people (who needs somebody, who works, who waits for a reset, who is done), and which projects are
+asked.
+Must not: compute anything the daemons have not said.
 """
 
 from __future__ import annotations
 
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
+from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, show
 from hub.cli.table import ago, table
+from hub.cli.width import columns
+from hub.domain.text import clip
+from hub.errors import Code, HubError
 
-_HEADINGS = ("SESSION", "STATE", "NEEDS", "AGENT", "AGE", "TASK")
+_HEADINGS = ("SESSION", "PROJECT", "STATE", "AGENT", "TIME", "QUOTA", "LAST", "BRANCH", "TASK")
 _SHOWN = 20
 _ENDED = frozenset({"completed", "failed", "stopped"})
-_NEEDS = {"input": "a reply", "approval": "your word", "decision": "a decision"}
+_NEEDS = {"input": "asks", "approval": "wants your word", "decision": "wants a decision"}
 _COLOURS = {"completed": "green", "failed": "red", "stopped": "yellow"}
+_GROUPS = ("Needs you", "Working", "Waiting for a reset", "Waiting for its turn", "Done")
+_PAUSE = 2.0
+"""Seconds between two looks of `--watch`."""
+_PATIENCE = 5.0
+"""Seconds that each of several daemons has for its answer."""
+_WIDE, _LEAST = 44, 16
+"""Letters of a task, and of the last thing that was said; and how few it may be where there is no room."""
+
+Row = dict[str, Any]
 
 
 @click.command()
 @click.option("--all", "-a", "everything", is_flag=True, help=f"Also what ended before the last {_SHOWN}.")
+@click.option("--all-projects", "-A", "anywhere", is_flag=True, help="Of every project whose daemon runs.")
+@click.option("--watch", "-w", is_flag=True, help="Go on, and show what changes; ends with Ctrl-C.")
 @json_option
 @click.pass_context
-def ls(ctx: click.Context, *, everything: bool, as_json: bool) -> None:
+def ls(ctx: click.Context, *, everything: bool, anywhere: bool, watch: bool, as_json: bool) -> None:
     """Every session: who needs you first, then who works, who waits, and who is done.
 
-    Example: hub ls
+    Needs no daemon; with --watch --json one document a line.
+
+    Example: hub ls --all-projects
     """
-    answer = client(ctx).get("/api/sessions")
-    show(answer, as_json=as_json, text=lambda found: listed(found["sessions"], everything=everything))
+
+    def answer() -> dict[str, Any]:
+        return _everywhere() if anywhere else _here(ctx)
+
+    def text(found: dict[str, Any]) -> str:
+        return listed(found["sessions"], everything=everything)
+
+    if watch:
+        _watch(answer, text, as_json=as_json)
+    else:
+        show(answer(), as_json=as_json, text=text)
 
 
-def listed(rows: list[dict[str, Any]], *, everything: bool = False, now: datetime | None = None) -> str:
-    """The table for people; the newest of a kind first."""
+def _here(ctx: click.Context) -> dict[str, Any]:
+    """This project's, with what its accounts have used where a daemon knows."""
+    from hub.cli.records import Records
+
+    records = Records(ctx)
+    try:
+        found: dict[str, Any] = records.get("/api/sessions")
+    except HubError as error:
+        if error.code is not Code.NO_ACTIVE_SESSION:
+            raise
+        return {"sessions": [], "concurrent": 0}
+    return {**found, "sessions": _with_quota(found["sessions"], client(ctx).get)}
+
+
+def _with_quota(rows: list[Row], get: Callable[[str], Any]) -> list[Row]:
+    """Each with the share of its account's nearest wall that is used; None where nobody knows."""
+    active = any(not row["endedAt"] for row in rows)
+    try:
+        wallet = get("/api/quota/wallet") if active else []
+    except HubError:
+        wallet = []
+    used = {(entry["provider"], entry["account"]): entry["fractionUsed"] for entry in wallet}
+    return [{**row, "quotaUsed": used.get((row["activeProvider"], row["account"]))} for row in rows]
+
+
+def _everywhere() -> dict[str, Any]:
+    """Those of every project whose daemon answers; a daemon that does not is none."""
+    from hub.io.running import projects
+
+    roots = projects()
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        answers = list(pool.map(_of, roots))
+    return {"sessions": [row for rows in answers for row in rows]}
+
+
+def _of(root: Path) -> list[Row]:
+    from hub.client.place import told_by
+    from hub.client.quick import find
+
+    if told_by(root).port is None:
+        return []
+    api = find(None, root, {}, timeout=_PATIENCE)
+    try:
+        rows = api.get("/api/sessions")["sessions"]
+    except HubError:
+        return []
+    return [{**row, "project": str(root)} for row in _with_quota(rows, api.get)]
+
+
+def _watch(
+    answer: Callable[[], dict[str, Any]], text: Callable[[dict[str, Any]], str], *, as_json: bool
+) -> None:
+    """Show it again whenever it is another one; on a terminal in the same place."""
+    before = ""
+    for found in _looks(answer):
+        said = json.dumps(found, ensure_ascii=False) if as_json else text(found)
+        if said == before:
+            continue
+        if before and not as_json and sys.stdout.isatty():
+            click.clear()
+        click.echo(said)
+        sys.stdout.flush()
+        before = said
+
+
+def _looks(answer: Callable[[], dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    while True:
+        yield answer()
+        time.sleep(_PAUSE)
+
+
+def listed(
+    rows: list[Row], *, everything: bool = False, now: datetime | None = None, width: int | None = None
+) -> str:
+    """The table for people; the newest of a group first."""
     if not rows:
         return 'no session yet - start one: hub run "task"'
     now = now or datetime.now(UTC)
+    width = columns(sys.stdout) if width is None else width
     newest_first = rows[::-1]
-    ordered = sorted(newest_first, key=_urgency)
+    ordered = sorted(newest_first, key=_group)
     ended = [row for row in ordered if row["sessionState"] in _ENDED]
     shown = ordered if everything else [*ordered[: len(ordered) - len(ended)], *ended[:_SHOWN]]
-    text = table(_HEADINGS, [_cells(row, now) for row in shown], [_colour(row) for row in shown])
+    clock, names = Clock(now.timestamp()), [row["sessionId"] for row in rows]
+    letters = _WIDE
+    while True:
+        cells = [_cells(row, names, now, clock, letters) for row in shown]
+        text = table(
+            _HEADINGS,
+            cells,
+            [_colour(row) for row in shown],
+            width,
+            groups=[_GROUPS[_group(row)] for row in shown],
+        )
+        if "\n\n" not in text or letters <= _LEAST:
+            break
+        letters -= 4
     hidden = len(ordered) - len(shown)
     return f"{text}\n{hidden} more: hub ls --all" if hidden else text
 
 
-def _urgency(row: dict[str, Any]) -> int:
+def _group(row: Row) -> int:
     if row["needs"] != "none":
         return 0
     if row["sessionState"] in _ENDED:
+        return 4
+    if row["position"]:
         return 3
-    return 2 if row["waitUntil"] or row["position"] else 1
+    return 2 if row["waitUntil"] else 1
 
 
-def _colour(row: dict[str, Any]) -> str | None:
+def _colour(row: Row) -> str | None:
     return "magenta" if row["needs"] != "none" else _COLOURS.get(row["sessionState"])
 
 
-def _cells(row: dict[str, Any], now: datetime) -> tuple[str, ...]:
-    state = f"queued, {row['position']}." if row["position"] else row["sessionState"].replace("_", " ")
+def _cells(row: Row, names: list[str], now: datetime, clock: Clock, letters: int) -> tuple[str, ...]:
     account = "" if row["account"] in ("", "default") else f"/{row['account']}"
+    used = row.get("quotaUsed")
+    usual = f"hub/{row['sessionId']}"
+    return (
+        short(row["sessionId"], names),
+        Path(row.get("project", "")).name,
+        _state(row, clock),
+        f"{row['activeProvider']}{account}",
+        _time(row, now),
+        f"{used:.0%}" if used is not None else "",
+        clip(row.get("lastAction", ""), letters),
+        row["branch"] if row["branch"] != usual else "",
+        clip(row["title"], letters),
+    )
+
+
+def short(session_id: str, names: list[str]) -> str:
+    """The beginning of an id that no other has: every command takes it."""
+    head = "-".join(session_id.split("-")[:2])
+    return head if sum(name.startswith(head) for name in names) == 1 else session_id
+
+
+def _state(row: Row, clock: Clock) -> str:
+    if row["needs"] != "none":
+        return _NEEDS[row["needs"]]
+    if row["position"]:
+        return f"number {row['position']}"
+    if row["waitUntil"]:
+        return f"until {clock.at(row['waitUntil'])}"
+    if row["sessionState"] == "completed":
+        return "verified" if row["verified"] else "done, not verified"
+    return str(row["sessionState"]).replace("_", " ")
+
+
+def _time(row: Row, now: datetime) -> str:
+    """How long it works, or how long ago it ended."""
     since = row["endedAt"] or row["startedAt"]
-    age = ago((now - datetime.fromisoformat(since)).total_seconds()) if since else ""
-    agent = f"{row['activeProvider']}{account}"
-    return row["sessionId"], state, _NEEDS.get(row["needs"], ""), agent, age, row["title"][:80]
+    if not since:
+        return ""
+    past = ago((now - datetime.fromisoformat(since)).total_seconds())
+    return f"{past} ago" if row["endedAt"] else past

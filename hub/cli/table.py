@@ -7,7 +7,7 @@ Must not: know what is listed.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import click
@@ -23,6 +23,7 @@ def table(
     rows: Sequence[Sequence[str]],
     colours: Sequence[str | None] = (),
     width: int | None = None,
+    groups: Sequence[str] = (),
 ) -> str:
     """Rows under headings, each column as wide as its widest cell; a column without any content is left out.
 
@@ -33,6 +34,7 @@ def table(
         rows: As many cells each; plain text.
         colours: One for each row, or none at all.
         width: Columns there are, 0 = any number; None = as many as the terminal has.
+        groups: The group of each row, or none at all; a group's name stands above the first of its rows.
     """
     width = columns(sys.stdout) if width is None else width
     kept = [column for column in range(len(headings)) if any(row[column] for row in rows)]
@@ -44,15 +46,26 @@ def table(
 
     tints = colours or [None] * len(rows)
     if width and sum(widths) + len(_GAP) * (len(kept) - 1) > width:
-        return "\n\n".join(
+        paragraphs = (
             _paragraph([(headings[at], row[at]) for at in kept], tint)
             for row, tint in zip(rows, tints, strict=True)
         )
+        return "\n\n".join(_grouped(paragraphs, groups))
     body = (
         click.style(drawn(row), fg=tint) if tint else drawn(row)
         for row, tint in zip(rows, tints, strict=True)
     )
-    return "\n".join([click.style(drawn(headings), bold=True), *body])
+    return "\n".join([click.style(drawn(headings), bold=True), *_grouped(body, groups)])
+
+
+def _grouped(lines: Iterable[str], groups: Sequence[str]) -> Iterator[str]:
+    """The lines, each group's name above its first."""
+    before = ""
+    for place, line in enumerate(lines):
+        if groups and groups[place] != before:
+            before = groups[place]
+            yield click.style(before, bold=True)
+        yield line
 
 
 def _paragraph(cells: Sequence[tuple[str, str]], tint: str | None) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import click
 
-from hub.cli.context import project_dir
+from hub.cli.context import client, json_option, project_dir, show
 from hub.client.place import root_of
 from hub.client.quick import Api, find
 from hub.errors import Code, HubError
@@ -22,12 +22,16 @@ from hub.errors import Code, HubError
 @click.command()
 @click.option("--ascii", "plain", is_flag=True, help="Draw with plain ASCII letters alone.")
 @click.option("--light", is_flag=True, help="Dark letters on a light ground.")
+@json_option
 @click.pass_context
-def tui(ctx: click.Context, *, plain: bool, light: bool) -> None:
+def tui(ctx: click.Context, *, plain: bool, light: bool, as_json: bool) -> None:
     """Sessions, quota, handoffs and approvals on one screen; ? shows its keys. Leaving it stops nothing.
 
     Example: hub tui
     """
+    if as_json:  # what the board would show
+        show(client(ctx).get("/api/sessions"), as_json=True, text=str)
+        return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise HubError(
             Code.USAGE,
@@ -43,6 +47,12 @@ def tui(ctx: click.Context, *, plain: bool, light: bool) -> None:
     daemon()  # what is wrong with HUB_PORT is said before the screen is taken
     if ctx.color is False:
         os.environ["NO_COLOR"] = "1"
+
+    def start() -> None:
+        from hub.cli.background import daemon as background
+
+        background(project, port)
+
     from hub.tui.app import HubApp
     from hub.tui.look import ASCII, UNICODE
 
@@ -51,6 +61,7 @@ def tui(ctx: click.Context, *, plain: bool, light: bool) -> None:
         project=(root or project).name,
         look=ASCII if plain or not draws_unicode(os.environ) else UNICODE,
         theme="textual-light" if light else "textual-dark",
+        start=start if root is not None else None,
     )
     app.run()
 

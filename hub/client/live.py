@@ -160,6 +160,8 @@ class _Follower:
     again: Callable[[], Api] | None = None
     connected_at: float = attrs.field(factory=trio.current_time)
     delay: float = FIRST_DELAY
+    lost: bool = False
+    """Whether it was told that the daemon is not there."""
 
     async def run(self) -> None:
         while True:
@@ -175,7 +177,7 @@ class _Follower:
                 self.door = _Door(there.port, there.socket, there.headers)
 
     async def _take(self, socket: WebSocketConnection) -> None:
-        self.delay = 0
+        self.delay, self.lost = 0, False
         self.notify(Link.UP)
         while True:
             batch: list[JsonObject] = json.loads(await socket.get_message())
@@ -188,6 +190,8 @@ class _Follower:
     def _lost(self, error: Exception) -> None:
         if not self.delay:
             self.delay, self.connected_at = FIRST_DELAY, trio.current_time()
+        if not self.lost:
+            self.lost = True
             self.notify(Link.LOST)
         if trio.current_time() - self.connected_at >= self.patience:
             raise not_running(self.door.port) from error

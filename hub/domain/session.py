@@ -8,8 +8,10 @@ The record alone, with the event log, the audit log and the worktree, is enough 
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 
 import attrs
@@ -18,10 +20,19 @@ from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.retry import Wait
 from hub.domain.routing import Target
-from hub.errors import Code
+from hub.errors import Code, HubError
 
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 """Of a session, and of whatever else hub gives an id to."""
+_ALIKE = 0.7
+"""How like an id must be to what was given."""
+
+
+def not_on_record(given: str, known: Sequence[str]) -> HubError:
+    """There is no session whose id begins so; the one that was probably meant is in the hint."""
+    close = difflib.get_close_matches(given, known, 1, _ALIKE)
+    hint = f"Did you mean {close[0]}? See all: hub ls" if close else "See which there are: hub ls"
+    return HubError(Code.NOT_FOUND, f"Session {given} is not on record.", hint=hint)
 
 
 class SessionState(StrEnum):
@@ -191,6 +202,10 @@ class SessionRecord:
     """Failed runs in a row on this provider and account; a limit after work was done begins a new row."""
     native_id: str = ""
     """The agent's own session id, as soon as it is known."""
+    repairs: int = 0
+    """How often this agent has got its work back because the acceptance commands refused it."""
+    correction: str = ""
+    """What it is told with the work that it got back, redacted; "" = nothing was refused."""
     paused: bool = False
     needs_input: bool = False
     stopping: str = ""

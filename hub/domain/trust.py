@@ -55,6 +55,7 @@ SETTINGS: Mapping[str, tuple[Does, str]] = {
     "session.onLimit": _READS,
     "session.verify": (Does.RUNS, "checks the work with"),
     "session.verifyTimeout": _READS,
+    "session.verifyTries": _READS,
     "session.pauseGrace": _READS,
     "session.stopGrace": _READS,
     "session.resumeTimeout": _READS,

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from hub.api.convert import structure
-from hub.domain.session import ID, SessionRecord
+from hub.domain.session import ID, SessionRecord, not_on_record
 from hub.errors import Code, HubError
 from hub.io.places import Places
 from hub.io.records import Corruption, RecordCorrupt, RecordForm, RecordStore
@@ -99,9 +99,7 @@ def meant(places: Places, given: str) -> SessionRecord:
     fitting = [record for record in known if record.session_id.startswith(given)]
     exact = [record for record in fitting if record.session_id == given]
     if not fitting:
-        raise HubError(
-            Code.NOT_FOUND, f"Session {given} is not on record.", hint="See which there are: hub ls"
-        )
+        raise not_on_record(given, [record.session_id for record in known])
     if len(fitting) > 1 and not exact:
         names = ", ".join(record.session_id for record in fitting)
         raise HubError(Code.WHICH_SESSION, f"Several sessions are meant: {names}.")

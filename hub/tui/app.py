@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import importlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -20,10 +21,12 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from hub.tui.board import BoardPage
-from hub.tui.daemon import Daemon
+from hub.tui.daemon import Daemon, off_loop
 from hub.tui.link import JsonObject, Link, Standing
 from hub.tui.look import UNICODE, Look
+from hub.tui.orders import ORDERS, OrdersPage
 from hub.tui.page import PAGES, Page
+from hub.tui.rows import plain
 
 if TYPE_CHECKING:
     from hub.client.quick import Api
@@ -51,6 +54,8 @@ class HubApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("S", "start_daemon", "Start a daemon"),
         Binding("q", "quit", "Quit"),
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
         Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
@@ -65,7 +70,7 @@ class HubApp(App[None]):
         look: Look = UNICODE,
         theme: str = "textual-dark",
         clock: Callable[[], float] = time.time,
-        start: Callable[[], None] | None = None,
+        start: Callable[[], object] | None = None,
     ) -> None:
         super().__init__()
         self.daemon = Daemon(find)
@@ -77,6 +82,8 @@ class HubApp(App[None]):
         self.animation_level = "none"
         self.zone = time.strftime("%Z", time.localtime(clock()))
         self.standing = Standing.LOOKING
+        self._heard: Standing | None = None
+        self._starting = False
         self.notice = ""
         self.events: deque[JsonObject] = deque(maxlen=_KEPT)
         self.taken = 0
@@ -117,7 +124,8 @@ class HubApp(App[None]):
 
     def _told(self, standing: Standing, error: HubError | None) -> None:
         """In the link's thread: how it stands."""
-        if standing is not self.standing:
+        if standing is not self._heard:  # what is shown may be older: it is the other thread's
+            self._heard = standing
             self._soon(lambda: self._stands(standing, error))
 
     def _soon(self, what: Callable[[], None]) -> None:
@@ -152,6 +160,7 @@ class HubApp(App[None]):
     def _stands(self, standing: Standing, error: HubError | None) -> None:
         before, self.standing = self.standing, standing
         self.notice = _notice(standing, error, can_start=self.start is not None)
+        self.refresh_bindings()
         for screen in self.screen_stack:
             if isinstance(screen, Page):
                 screen.told()
@@ -171,14 +180,48 @@ class HubApp(App[None]):
         else:
             self.push_screen(page)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A daemon can be started where none answers."""
+        if action == "start_daemon":
+            return self.start is not None and self.standing in (Standing.LOOKING, Standing.AWAY)
+        return super().check_action(action, parameters)
+
+    def action_start_daemon(self) -> None:
+        """Start one in the background, as `hub run --detach` does."""
+        if self.start is not None and not self._starting:
+            self._starting = True
+            self.run_worker(self._start(self.start), group="start")
+
+    async def _start(self, start: Callable[[], object]) -> None:
+        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+
+        self.notify("Starting a daemon for this project ...", markup=False)
+        try:
+            await off_loop(start)
+        except HubError as error:
+            self.notify(plain(f"{error.detail} {error.hint}"), severity="error", markup=False)
+        finally:
+            self._starting = False
+
+    def action_help(self) -> None:
+        """The keys of this page, and those of all."""
+        from hub.tui.dialogs import Read  # noqa: PLC0415  # when it is first needed
+        from hub.tui.help import rows_of  # noqa: PLC0415  # as above
+
+        if isinstance(self.screen, Page):
+            self.push_screen(Read("Keys", list(rows_of(self.screen))))
+
     def open_session(self, session_id: str) -> None:
         """Look at a session; Escape leads back."""
         from hub.tui.session import SessionPage  # noqa: PLC0415  # when it is first needed
 
         self.push_screen(SessionPage(session_id))
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002  # Textual's
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers beside the orders: pages, light and dark, the way out."""
+        if isinstance(screen, OrdersPage):
+            for _, name, word, sentence in ORDERS:
+                yield SystemCommand(word, sentence, getattr(screen, f"action_{name}"))
         for _, name, heading in PAGES:
             yield SystemCommand(
                 f"Go to {heading}", f"The page {heading}", lambda name=name: self.action_page(name)
@@ -191,16 +234,30 @@ class HubApp(App[None]):
         self.theme = theme
 
 
+_PAGES = {
+    "quota": ("hub.tui.wallet", "QuotaPage"),
+    "pipelines": ("hub.tui.pipelines", "PipelinesPage"),
+    "history": ("hub.tui.history", "HistoryPage"),
+    "agents": ("hub.tui.agents", "AgentsPage"),
+    "providers": ("hub.tui.providers", "ProvidersPage"),
+    "log": ("hub.tui.log", "LogPage"),
+    "find": ("hub.tui.find", "FindPage"),
+    "cost": ("hub.tui.cost", "CostPage"),
+}
+
+
 def _page(name: str) -> Page:
-    """A page by its name; each is imported when it is first seen."""
+    """A page by its name; each but the first is imported when it is first seen."""
     if name == "board":
         return BoardPage()
-    return Page()
+    module, made = _PAGES[name]
+    page: Page = getattr(importlib.import_module(module), made)()
+    return page
 
 
 def _notice(standing: Standing, error: HubError | None, *, can_start: bool) -> str:
     """What is said about the daemon; nothing while it is there."""
-    start = "s starts one" if can_start else "start it: hub daemon"
+    start = "S starts one." if can_start else "Start it: hub daemon"
     match standing:
         case Standing.UP:
             return ""

@@ -7,12 +7,11 @@ Must not: compute anything the daemon has not said.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
-
-from textual.binding import Binding, BindingType
+from typing import TYPE_CHECKING
 
 from hub.tui.look import moment
-from hub.tui.page import Page, cut
+from hub.tui.orders import OrdersPage
+from hub.tui.page import cut
 from hub.tui.rows import Piece, Row, Rows, row
 
 if TYPE_CHECKING:
@@ -87,13 +86,10 @@ def _line(session: Session, now: float, width: int) -> Row:
     )
 
 
-class BoardPage(Page):
+class BoardPage(OrdersPage):
     """The first page."""
 
     NAME = "board"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "Open", priority=False),
-    ]
 
     def on_mount(self) -> None:
         """What is seen before the daemon has been asked."""
@@ -130,11 +126,11 @@ class BoardPage(Page):
         """Look at a session."""
         self.hub.open_session(event.key)
 
-    def action_choose(self) -> None:
-        """What the key below says."""
-        self.query_one(Rows).action_choose()
-
     @property
-    def session_id(self) -> str:
+    def meant(self) -> str:
         """The session that the cursor is at."""
         return self.query_one(Rows).key
+
+    def standing_of(self, session_id: str) -> str:
+        """What is known of its question: its task."""
+        return next((one.title for one in self.sessions if one.session_id == session_id), "")

@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from hub.tui.look import Look
-from hub.tui.rows import Piece, Rows, plain
+from hub.tui.rows import Choices, Piece, plain
 
 if TYPE_CHECKING:
     from hub.tui.app import HubApp
@@ -110,11 +110,11 @@ class Page(Screen[None]):
         yield Static(id="notice", markup=False)
         yield Static(id="heading", markup=False)
         yield from self.body()
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def body(self) -> ComposeResult:
         """What is between the head and the keys."""
-        yield Rows(id="rows")
+        yield Choices(id="rows")
 
     def on_mount(self) -> None:
         """Say what is known already."""

@@ -263,3 +263,9 @@ class Rows(ScrollView, can_focus=True):
     def _on_mouse_scroll_up(self, event: Any) -> None:
         self.at_end = False
         super()._on_mouse_scroll_up(event)
+
+
+class Choices(Rows):
+    """Rows that open something: the key is shown below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Open")]

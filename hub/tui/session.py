@@ -14,30 +14,41 @@ from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.widgets import ContentSwitcher, Static
 
+from hub.tui.diffs import rows_of as diff_rows
 from hub.tui.look import moment
-from hub.tui.page import JsonObject, Page, cut
+from hub.tui.orders import OrdersPage
+from hub.tui.page import JsonObject, cut
+from hub.tui.ribbon import Ribbon
 from hub.tui.rows import Rows, plain
 from hub.tui.words import Story
 
 if TYPE_CHECKING:
     from hub.api.status import Status
 
+VIEWS = (("stream", "Stream"), ("diff", "Diff"), ("handoffs", "Handoffs"), ("cost", "Cost"))
 _PAST = 3000
 """Events of the session's past that are asked for."""
 
 
-class SessionPage(Page):
+class SessionPage(OrdersPage):
     """A session, followed live."""
 
     NAME = "board"
     DEFAULT_CSS = """
     SessionPage > #state { height: auto; max-height: 4; padding: 0 1; }
+    SessionPage > #views { height: 1; padding: 0 1; color: $text-muted; }
     SessionPage ContentSwitcher { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back"),
-        Binding("enter", "fold", "Unfold"),
-        Binding("f", "fold_all", "Fold all", show=False),
+        Binding("s", "view('stream')", "Stream", show=False, tooltip="What happened, tool calls folded"),
+        Binding("d", "view('diff')", "Diff", show=False, tooltip="What it has changed"),
+        Binding(
+            "w", "view('handoffs')", "Handoffs", show=False, tooltip="Who gave the work to whom, and why"
+        ),
+        Binding("c", "view('cost')", "Cost", show=False, tooltip="What it has cost"),
+        Binding("enter", "fold", "Unfold", show=False, tooltip="Unfold a tool call, or fold it"),
+        Binding("f", "fold_all", "Unfold all", show=False, tooltip="Unfold every tool call, or fold them"),
     ]
     ON = frozenset({"system", "handoff", "waiting", "error"})
 
@@ -48,20 +59,26 @@ class SessionPage(Page):
         self.status: Status | None = None
         self._last = 0
         """The newest event of the log that the story has; 0 = its past was not asked for yet."""
+        self.ribbon = Ribbon()
+        self.asked = ""
+        """The agent's newest question."""
         self._early: list[JsonObject] = []
         """What came while the past was on its way."""
 
     def body(self) -> ComposeResult:
         """The state, and the stream."""
         yield Static(id="state", markup=False)
+        yield Static(id="views", markup=False)
         with ContentSwitcher(initial="stream"):
             yield Rows(id="stream", sticky=True)
+            for name, _ in VIEWS[1:]:
+                yield Rows(id=name)
 
     def on_mount(self) -> None:
         """The stream has the keys."""
         super().on_mount()
-        self.stream.focus()
         self.heading(self.session_id)
+        self.action_view("stream")
 
     @property
     def stream(self) -> Rows:
@@ -76,11 +93,28 @@ class SessionPage(Page):
             await self._load_past()
         self.status = await self.hub.daemon.get(Status, "/api/status", {"sessionId": self.session_id})
         self.draw_state()
+        if self.view == "diff":
+            await self._load_diff()
+        elif self.view == "cost":
+            await self._load_cost()
+
+    async def _load_diff(self) -> None:
+        from hub.api.history import Diff  # noqa: PLC0415  # after the first paint
+
+        found = await self.hub.daemon.get(Diff, "/api/session/diff", {"sessionId": self.session_id})
+        self.query_one("#diff", Rows).show(diff_rows(found.summary, found.diff, truncated=found.truncated))
+
+    async def _load_cost(self) -> None:
+        from hub.api.session import Cost  # noqa: PLC0415  # after the first paint
+        from hub.tui.cost import cost_rows  # noqa: PLC0415  # as above
+
+        found = await self.hub.daemon.get(Cost, "/api/session/cost", {"sessionId": self.session_id})
+        self.query_one("#cost", Rows).show(cost_rows(found))
 
     async def _load_past(self) -> None:
         query: dict[str, str | int] = {"sessionId": self.session_id, "limit": _PAST, "newest": 1}
         past = await self.hub.daemon.get(list[JsonObject], "/api/events", query)
-        self.story.take(past)
+        self._tell(past)
         self._last = max(past[-1]["id"] if past else 0, 1)
         self._take(self._early)
         self._early = []
@@ -100,12 +134,50 @@ class SessionPage(Page):
         fresh = [record for record in records if record["id"] > self._last]
         if fresh:
             self._last = fresh[-1]["id"]
-            self.story.take(fresh)
+            self._tell(fresh)
+
+    def _tell(self, records: Sequence[JsonObject]) -> None:
+        self.story.take(records)
+        self.ribbon.take(records)
+        asked = [one["msg"] for one in records if one.get("meta", {}).get("needsInput")]
+        self.asked = asked[-1] if asked else self.asked
+
+    @property
+    def meant(self) -> str:
+        """This one."""
+        return self.session_id
+
+    def standing_of(self, session_id: str) -> str:  # noqa: ARG002  # there is only one
+        """The agent's newest question."""
+        return self.asked
+
+    @property
+    def view(self) -> str:
+        """Which view is seen."""
+        return self.query_one(ContentSwitcher).current or "stream"
+
+    def action_view(self, name: str) -> None:
+        """Another view of the same session."""
+        self.query_one(ContentSwitcher).current = name
+        self.query_one(f"#{name}", Rows).focus()
+        self.query_one("#views", Static).update(
+            "enter unfolds   " * (name == "stream")
+            + "  ".join(
+                f"[{word}]" if each == name else f"{word[0].lower() if each != 'handoffs' else 'w'} {word}"
+                for each, word in VIEWS
+            )
+        )
+        self.draw()
+        self.reload()
 
     def draw(self) -> None:
         """The stream as it is."""
-        if self.is_current:
+        if not self.is_current:
+            return
+        if self.view == "stream":
             self.stream.show(self.story.rows(self.size.width - 2, self.look))
+        elif self.view == "handoffs":
+            self.query_one("#handoffs", Rows).show(self.ribbon.rows(self.size.width - 2, self.look))
 
     def draw_state(self) -> None:
         """The lines above it."""

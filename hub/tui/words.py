@@ -178,24 +178,25 @@ class Story:
 
 def _block(record: JsonObject, meta: JsonObject) -> Block:
     tag, text = record["tag"], str(record["msg"]).rstrip()
-    key, at, look = str(record["id"]), time_of(record), _LOOKS.get(tag, "")
+    block = Block(str(record["id"]), time_of(record), _LOOKS.get(tag, ""), for_people(text))
     match tag:
         case "tool_use" | "tool_result":
-            body = [(line, "dim") for line in _details(meta)]
-            return Block(key, at, look, _WORKTREE.sub("", text), body, folds=True)
+            block.text, block.folds = _WORKTREE.sub("", text), True
+            block.body = [(line, "dim") for line in _details(meta)]
         case "text" if meta.get("type") == "thinking":
-            return Block(key, at, "dim", text, folds=len(text) > _FOLDED)
+            block.look, block.text, block.folds = "dim", text, len(text) > _FOLDED
         case "text" if meta.get("role") == "user":
-            return Block(key, at, "mine", f"you: {text}")
-        case "handoff":
-            return Block(key, at, look, for_people(text))
+            block.look, block.text = "mine", f"you: {text}"
+        case "text":
+            block.text = text
+        case "handoff" if meta.get("to") and meta.get("from") != "RUNNING":
+            block.look, block.text = "dim", f"{meta['from']} -> {meta['to']}"
         case "error":
             first, _, rest = text.partition("\n")
-            body = [(line, "bad") for line in rest.split("\n") if line.strip()]
-            if hint := meta.get("hint"):
-                first += f"   next: {hint}"
-            return Block(key, at, look, first, body, folds=bool(body))
-    return Block(key, at, look, for_people(text))
+            block.body = [(line, "bad") for line in rest.split("\n") if line.strip()]
+            block.text = f"{first}   next: {meta['hint']}" if meta.get("hint") else first
+            block.folds = bool(block.body)
+    return block
 
 
 def _details(meta: JsonObject) -> Iterator[str]:

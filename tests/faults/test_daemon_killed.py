@@ -48,10 +48,10 @@ def work(tmp_path):
 TASK = {"task": "write the files", "verify": ["test -f a3.txt && test -f b2.txt"]}
 
 
-def run_with_fault(made: Project, failpoints: str) -> None:
+def run_with_fault(made: Project, failpoints: str, task: dict[str, object] = TASK) -> None:
     """Start a session on a daemon that kills itself at the failpoint; returns when it is dead."""
     api = made.start(HUB_FAILPOINTS=failpoints)
-    try_post(api, "/api/run", TASK)
+    try_post(api, "/api/run", task)
     assert made.wait_dead() == -9
 
 

@@ -26,6 +26,7 @@ from hub.domain.failure import FailureClass
 from hub.domain.handoff import State
 from hub.domain.quota.window import QuotaReading, breach, newest, reading_of
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
+from hub.domain.text import headline
 from hub.errors import Code, HubError
 from hub.io.sqlite import NewEvent
 from hub.messages import (
@@ -300,6 +301,8 @@ class Session(Actor[SessionInbox]):
                 await self._watch_quota(record, live, reading)
             if not item.event.meta.get("delta"):
                 live.question = bool(item.event.meta.get("needsInput"))
+            if item.event.type in _ACTIONS and not item.event.meta.get("delta"):
+                self._kit.board.last_action = headline(item.event.content, _ACTION)
         changes: dict[str, Any] = {}
         if (
             batch.native_session
@@ -330,6 +333,11 @@ class Session(Actor[SessionInbox]):
         # A spool is read from its start: what it says of a window that has begun anew since is no news.
         if breach(newest([reading], self._kit.clock()).values(), record.threshold) is not None:
             live.breach = await self._driver.work.routing.wall(record, reading)
+
+
+_ACTIONS = (EventType.TEXT, EventType.TOOL_USE)
+_ACTION = 160
+"""Letters of what is told of one."""
 
 
 def _answered(batch: AgentBatch) -> bool:

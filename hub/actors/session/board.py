@@ -82,6 +82,8 @@ class Board:
     detached: bool = False
     freed: bool = False
     """Whether an account that was in use has come free since this was last looked at."""
+    last_action: str = ""
+    """What the agent said or did last, in one line."""
     trouble: ErrorNote | None = None
     """What keeps the session from going on at this moment; it may be a disk too full to write that down."""
     _changed: trio.Event = attrs.field(factory=trio.Event)

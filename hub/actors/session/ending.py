@@ -1,6 +1,6 @@
 """The end of a session: judged by the acceptance commands, stopped by the user, or failed with a coded error.
 
-Owns: the verifier gate after "done", the last snapshot, and the terminal states.
+Owns: the verifier gate after "done" and who gets refused work, the last snapshot, and the terminal states.
 Must not: take an agent's word for anything.
 """
 
@@ -14,7 +14,7 @@ from hub.actors.clock import iso
 from hub.actors.session.allotting import start_handoff
 from hub.actors.session.desk import Desk
 from hub.actors.session.ends import withdraw_all
-from hub.actors.session.evidence import Evidence
+from hub.actors.session.evidence import Evidence, Gate
 from hub.actors.session.kit import Kit
 from hub.actors.session.passing import Passing
 from hub.actors.session.routing import Routing
@@ -22,6 +22,7 @@ from hub.actors.session.scores import Scores
 from hub.actors.trouble import PASSING
 from hub.domain.event import Tag
 from hub.domain.handoff import State, Trigger
+from hub.domain.repair import correction
 from hub.domain.session import ErrorNote, SessionRecord, SessionState
 from hub.errors import Code, HubError
 from hub.io import failpoints
@@ -48,8 +49,31 @@ class Ending:
         if gate.passed:
             await self.finish(record, SessionState.COMPLETED, verified=True)
             return
+        if record.repairs < self.kit.config.session.verify_tries and record.provider in self.kit.providers:
+            await self._give_back(record, gate)
+            return
         error = HubError(Code.VERIFY_FAILED, f"The acceptance commands failed.\n{gate.text()}")
         await self._retry_elsewhere(record, error)
+
+    async def _give_back(self, record: SessionRecord, gate: Gate) -> None:
+        """The same agent gets its work back, in its own session, with the end of what the commands said.
+
+        That it was given back is told under the dispatch that was refused, and on record before the next one starts.
+        """
+        tries, most = record.repairs + 1, self.kit.config.session.verify_tries
+        key = f"repair:{record.dispatch_id}"
+        provider, account = record.provider, record.account
+        await self.kit.ledger.note("repair", key, provider=provider, account=account, attempt=tries, of=most)
+        msg = f"the acceptance commands failed; {provider} gets the work back ({tries} of {most})"
+        await self.kit.ledger.say(Tag.SYSTEM, msg, source=key, repair=tries, of=most)
+        failpoints.hit("repair.told")
+        await self.kit.ledger.update(
+            session_state=SessionState.RUNNING,
+            dispatch_id="",
+            repairs=tries,
+            correction=correction(gate.refused()),
+        )
+        failpoints.hit("repair.given")
 
     async def _retry_elsewhere(self, record: SessionRecord, error: HubError) -> None:
         """Not accepted: another provider gets the work and the failure's output, or the failure is surfaced."""

@@ -25,15 +25,18 @@ from hub.domain.contract import Evidence as ContractEvidence
 from hub.domain.contract import EvidenceKind
 from hub.domain.event import Tag
 from hub.domain.intent.fold import Intent
+from hub.domain.repair import Refused
 from hub.domain.session import SessionRecord
 from hub.errors import HubError
 from hub.io import git
 from hub.io.commands import run_command
+from hub.io.git.aside import note_left
 from hub.io.git.since import changed_since_start
+from hub.io.git.snapshot import new_files
 from hub.messages import DrawIntent, EventsHead
 from supervisors import ActorDied
 
-_SHOWN = 4000
+_SHOWN = 8000
 """Characters of an acceptance command's output that are kept."""
 _SCRUBBED = 80_000
 _GRAPH_PATIENCE = 0.1
@@ -90,6 +93,10 @@ class Gate:
             for c in self.checks
         )
 
+    def refused(self) -> tuple[Refused, ...]:
+        """What failed, for the agent whose work it is."""
+        return tuple(Refused(c.command, c.exit_code, c.output) for c in self.checks if not c.passed)
+
     def text(self) -> str:
         """What failed, with the end of its output."""
         failed = [c for c in self.checks if not c.passed]
@@ -128,6 +135,8 @@ class Evidence:
         The tree is hashed *after* the commands ran: what they changed is part of what is judged.
         """
         checks: list[Check] = []
+        worktree, root = Path(record.worktree), self.kit.places.root
+        before = await new_files(worktree, root=root)
         commands = zip(record.verify, self.kit.assertions(record), strict=True)
         for number, (command, shown) in enumerate(commands):
             await self.kit.ledger.say(
@@ -135,7 +144,10 @@ class Evidence:
             )
             check = await self._check(record, command, shown)
             checks.append(attrs.evolve(check, source=await self._told(check)))
-        tree = await git.tree_hash(Path(record.worktree), root=self.kit.places.root)
+        # What they have made besides is no work of the agent's.
+        after = await new_files(worktree, root=root)
+        note_left(self.kit.places.kept_index(record.session_id), before, after)
+        tree = await git.tree_hash(worktree, root=root)
         for check in checks:
             await self.kit.ledger.note(
                 "verify",

@@ -42,7 +42,13 @@ class Orders:
         if record.adopted:
             return self._adopter(record, resume_id)
         prompt = (_CONTINUE + record.task) if record.attempt > 1 else record.task
+        if record.correction:
+            prompt = self._corrected(record, record.task, resumed=bool(resume_id))
         return self._assignment(record, prompt, resume_id=resume_id)
+
+    def _corrected(self, record: SessionRecord, task: str, *, resumed: bool) -> str:
+        """What the acceptance commands refused; who does not remember the task is told it again."""
+        return record.correction if resumed else f"{record.correction}\n\nThe task was:\n\n{task}"
 
     def receiver(self, record: SessionRecord, prompt: str, envelope: str, path: Path) -> Assignment:
         """The receiving side of a handoff: a fresh native session that is given the contract."""
@@ -65,6 +71,8 @@ class Orders:
         path = self.kit.places.run_dir / record.dispatch_id / "envelope.md"
         envelope = render_envelope(contract, adopted=True)
         prompt = (_CONTINUE + contract.task_goal) if resume_id else receiver_prompt(contract)
+        if record.correction:
+            prompt = self._corrected(record, contract.task_goal, resumed=bool(resume_id))
         return self._assignment(record, prompt, envelope=envelope, path=path, resume_id=resume_id)
 
     def _assignment(

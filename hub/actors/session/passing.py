@@ -8,6 +8,7 @@ Must not: start a handoff, or decide what a failure means.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -45,10 +46,12 @@ from hub.domain.session import Attempt, ErrorNote, OnLimit, SessionRecord, Sessi
 from hub.errors import Code, HubError
 from hub.io import git
 from hub.io.atomic import write_atomic
+from hub.io.git.aside import LEFT
 from hub.io.git.env import together
 from hub.io.git.own_folder import NEVER
 from hub.messages import AuditHead, BreakerFailure
 
+_NAMED = 5
 _PASSES = frozenset({None, FailureClass.USAGE_LIMIT, FailureClass.OVERLOAD})
 """Why an agent was left that may have the work again later."""
 
@@ -118,9 +121,10 @@ class Passing:
         snapshot = await git.snapshot(worktree, record.session_id, name, trailers, root=self.kit.places.root)
         for note in (
             *snapshot.notes,
-            *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped),
+            *(f"not in the snapshot: {s.path} ({s.reason})" for s in snapshot.skipped if s.reason != LEFT),
         ):
             await self.kit.ledger.say(Tag.SYSTEM, note)
+        await self._tell_left([s.path for s in snapshot.skipped if s.reason == LEFT])
         # One that was staged is untracked, and mostly ignored, from this snapshot on: it is not found a second time.
         known = self.kit.ledger.now.withheld
         withheld = dict.fromkeys((*known, *(s.path for s in snapshot.skipped if s.reason == NEVER)))
@@ -134,6 +138,14 @@ class Passing:
                 tree=snapshot.tree,
             )
         return snapshot
+
+    async def _tell_left(self, paths: Sequence[str]) -> None:
+        """What acceptance commands left behind is told in one line, once."""
+        if paths:
+            more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+            key = f"left:{self.kit.ledger.now.session_id}:{len(paths)}:{paths[0]}"
+            words = f"not in the snapshot: {', '.join(paths[:_NAMED])}{more} ({LEFT})"
+            await self.kit.ledger.say(Tag.SYSTEM, words, source=key)
 
     async def _snapshotted(self, record: SessionRecord) -> None:
         gate = await self.evidence.gate(record, f"gate:{record.handoff_id}") if record.verify else None
@@ -312,6 +324,8 @@ class Passing:
             role=record.role if record.run_id else "receiver",
             failing=0,
             failure=None,
+            repairs=0,
+            correction="",
             handoffs_done=record.handoffs_done + 1,
             unscored=Unscored(
                 record.handoff_id,

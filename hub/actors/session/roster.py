@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from hub.actors.session.homes import Homes
-from hub.domain.session import SessionRecord, SessionState
+from hub.domain.session import SessionRecord, SessionState, not_on_record
 from hub.errors import Code, HubError
 from hub.io.places import Places
 from hub.messages import GetSessionFacts, SessionFacts, SessionInbox
@@ -52,8 +52,7 @@ class Roster:
             return given
         found = [session_id for session_id in known if session_id.startswith(given)]
         if not found:
-            hint = "See which there are: hub ls"
-            raise HubError(Code.NOT_FOUND, f"Session {given} is not on record.", hint=hint)
+            raise not_on_record(given, list(known))
         if len(found) > 1:
             raise several(found)
         return found[0]

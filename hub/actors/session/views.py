@@ -61,6 +61,7 @@ def status(kit: Kit) -> Status:
         wait_reason=record.wait.reason if active and record.wait else "",
         # Of the handoff under way. What it was is in the history; said of a later moment it would be untrue.
         reason=record.handoff.reason if active and record.state is not State.RUNNING else "",
+        last_action=kit.ledger.scrub(kit.board.last_action) if active else "",
         started_at=record.started_at or None,
         ended_at=record.ended_at or None,
         error=Failure(code=error.code, detail=error.detail, hint=error.hint) if error is not None else None,

@@ -74,6 +74,8 @@ class Session:
     on_limit: Annotated[Literal["handoff", "wait", "stop"], ONE_OF] = "handoff"
     verify: Commands = ()
     verify_timeout: Positive = 600.0
+    verify_tries: Annotated[int, whole(0, 20)] = 2
+    """How often an agent gets work back that the acceptance commands refused, before another one gets it."""
     pause_grace: Seconds = 30.0
     """How long to wait for a safe point before the agent is interrupted."""
     stop_grace: Seconds = 5.0

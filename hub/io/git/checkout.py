@@ -33,6 +33,7 @@ _UNDER_WAY = {
     "rebase-apply": "rebase",
 }
 _SHOWN = 10
+_RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
 _REGULAR = ("100644", "100755")
 
 
@@ -79,7 +80,7 @@ async def bring(root: Path, here: Standing, new: str, why: str) -> None:
     """
     config = filter_overrides(await effective_config(root))
     await git("update-index", "-q", "--refresh", cwd=root, config=config, accept=(0, 1, 128))
-    changed = await _pairs(root, "diff-tree", "-r", here.head, new)
+    changed = raw_diff((await git("diff-tree", "-r", *_RAW, here.head, new, cwd=root)).out)
     ready = await _insist_free(root, changed, here.head, config)
     umask = ~root.stat().st_mode & 0o077  # noqa: ASYNC240  # one stat beside the starts of git
     if ready:
@@ -101,8 +102,8 @@ async def bring(root: Path, here: Standing, new: str, why: str) -> None:
 
 async def _insist_free(root: Path, changed: Pairs, head: str, config: Config) -> dict[bytes, Entry]:
     """What of the change is in the working tree already; anything else of the user's in its place is refused."""
-    staged = await _pairs(root, "diff-index", "--cached", head, config=config)
-    edited = await _pairs(root, "diff-files", config=config)
+    staged = raw_diff((await git("diff-index", "--cached", *_RAW, head, cwd=root, config=config)).out)
+    edited = raw_diff((await git("diff-files", *_RAW, cwd=root, config=config)).out)
     blocked: list[bytes] = []
     doubtful: dict[bytes, Entry] = {}
     for path, (old, new) in changed.items():
@@ -167,11 +168,6 @@ async def _same(root: Path, wanted: Mapping[bytes, Entry], config: Config) -> di
     done = await git("hash-object", "--stdin-paths", cwd=root, config=config, stdin=stdin)
     hashed = dict(zip(there, done.text.split("\n"), strict=True))
     return {path: wanted[path] for path, oid in hashed.items() if oid == wanted[path][1]}
-
-
-async def _pairs(root: Path, command: str, *args: str, config: Config = ()) -> Pairs:
-    options = ("--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
-    return raw_diff((await git(command, *options, *args, cwd=root, config=config)).out)
 
 
 def _full(root: Path, path: bytes) -> bytes:

@@ -6,8 +6,10 @@ Must not: touch anything but what hub made for that session. Its snapshots stay:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 
@@ -17,6 +19,7 @@ import trio
 from hub.api.results import Discarded
 from hub.errors import Code, HubError
 from hub.io import failpoints
+from hub.io.atomic import coded_errors
 from hub.io.git.env import git
 from hub.io.git.refs import BASE, TAKE, TAKEN, branch_of, is_ancestor, kept_ref, move_refs, read_commits
 from hub.io.git.snapshot import tree_hash
@@ -24,6 +27,8 @@ from hub.io.git_dirs import check_worktree, common_dir, find_admin
 from hub.io.places import Places
 
 _SHORT = 12
+_GOING = ".going"
+"""What the folder is called while it goes."""
 
 
 class Hands(StrEnum):
@@ -146,11 +151,36 @@ async def _insist_nowhere_else(root: Path, worktree: Path, branch: str) -> None:
 async def _remove_worktree(root: Path, worktree: Path) -> None:
     """The folder and git's record of it; only if it is the one that hub made."""
     admin = find_admin(common_dir(root), worktree)
+    gone = worktree.with_name(f"{worktree.name}{_GOING}")
     if _there(worktree):
         check_worktree(root, worktree)
-    elif admin is None:
-        return
-    await git("worktree", "remove", "--force", str(worktree), cwd=root)
+        _set_aside(worktree, gone)
+        failpoints.hit("discard.renamed")
+    await trio.to_thread.run_sync(_remove, [gone, *([admin] if admin is not None else [])])
+
+
+def _set_aside(worktree: Path, gone: Path) -> None:
+    """From here on nobody takes it for a worktree."""
+    with coded_errors(worktree):
+        worktree.rename(gone)
+
+
+def _remove(folders: list[Path]) -> None:
+    """What is locked against writing is in the way of nobody who may write it open.
+
+    Raises:
+        HubError: NO_PERMISSION...
+    """
+
+    def open_up(function: Callable[[str], object], path: str, _: object) -> None:
+        for one in (Path(path).parent, Path(path)):
+            if one.is_dir() and not one.is_symlink():
+                one.chmod(0o700)
+        function(path)
+
+    for folder in folders:
+        with coded_errors(folder), contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(folder, onerror=open_up)
 
 
 def _forget(index: Path) -> None:

@@ -14,6 +14,8 @@ from pathlib import Path
 import attrs
 import trio
 
+from hub.io.git.aside import LEFT
+from hub.io.git.aside import read as read_aside
 from hub.io.git.digest import SUBMODULE, Absent, Content, Found, Unstorable, look
 from hub.io.git.directories import all_specials, news
 from hub.io.git.env import git, together
@@ -95,14 +97,18 @@ async def scan(shadow: Shadow, *, specials: bool = False) -> Scan:
 
 
 async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Work:
-    """Looks at what a scan found; what lies in a folder of hub's own stays as the tree before has it.
+    """Looks at what a scan found; what lies in a folder of hub's own, or is set aside, stays as the tree before has it.
 
     Args:
         shadow: The working tree's.
         found: The scan.
         also: More paths that belong to the tree when they are there, ignored or not.
     """
+    also = frozenset(also)
     paths = {**dict.fromkeys(also), **found.paths}
+    aside = read_aside(shadow.index)
+    if aside.yours:
+        paths = {path: old for path, old in paths.items() if old is not None or not aside.holds(path)}
     own = {path: folder for path in paths if (folder := folder_of(path)) is not None}
     for path in own:
         del paths[path]
@@ -112,8 +118,16 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Wor
     why = "the history of a nested repository; its files are kept"
     skipped = [Skipped(show(path + b".git"), why) for path in found.nested if folder_of(path) is None]
     skipped += [Skipped(show(folder), NEVER) for folder in set(own.values())]
+    left = {
+        path
+        for path, what in looked.items()
+        if path in aside.left and paths[path] is None and path not in also and _is(what, aside.left[path])
+    }
+    skipped += [Skipped(show(path), LEFT) for path in left]
     entries: dict[bytes, Entry | None] = {}
     for path, what in looked.items():
+        if path in left:
+            continue
         old = paths[path]
         if old is not None and old[0] == SUBMODULE and isinstance(what, Absent):
             new = await _submodule(shadow, path)
@@ -124,8 +138,12 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Wor
             skipped.append(Skipped(show(path), what.reason))
         if new != old:
             entries[path] = new
-    contents = {path: what for path, what in looked.items() if isinstance(what, Content)}
+    contents = {path: what for path, what in looked.items() if isinstance(what, Content) and path not in left}
     return Work(entries, contents, tuple(sorted(set(skipped), key=lambda item: item.path)))
+
+
+def _is(what: Found, oid: str) -> bool:
+    return isinstance(what, Content) and what.oid == oid
 
 
 def _entry(what: Found, old: Entry | None) -> Entry | None:

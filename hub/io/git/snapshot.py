@@ -140,6 +140,22 @@ async def tree_hash(worktree: Path, kept_index: Path | None = None, *, root: Pat
     return await would_be(ground.shadow, work.entries)
 
 
+async def new_files(worktree: Path, *, root: Path) -> dict[bytes, str]:
+    """The files that are in the worktree and came with no checkout, with the ids of their content; without what git ignores.
+
+    Raises:
+        HubError: As `snapshot`.
+    """
+    ground = await open_ground(worktree, root, None)
+    found = await scan(ground.shadow)
+    shadow = ground.shadow
+    names = sorted(path for path, old in found.paths.items() if old is None)
+    seen = await trio.to_thread.run_sync(
+        partial(look, shadow.worktree, names, shadow.algorithm, executable_bit=shadow.executable_bit)
+    )
+    return {path: what.oid if isinstance(what, Content) else "" for path, what in seen.items()}
+
+
 @attrs.frozen
 class _Plan:
     """What a snapshot is to be called."""

@@ -21,6 +21,10 @@ STATIC = "/static/"
 PATHS: dict[str, str] = {
     "board": HOME,
     "session": "/session/<sessionId>",
+    "approvals": "/approvals",
+    "quota": "/quota",
+    "pipelines": "/pipelines",
+    "providers": "/providers",
 }
 """Each page's path by its name."""
 

@@ -17,12 +17,22 @@ from hub.web.page.words import percent, span
 _WIDTH = 100.0
 
 
-def svg(words: str, width: float, height: float, parts: Iterable[Markup], kind: str = "") -> Markup:
-    """A picture with its words."""
+def svg(
+    words: str, width: float, height: float, parts: Iterable[Markup], kind: str, *, stretched: bool = False
+) -> Markup:
+    """A picture with its words; one that is stretched holds no letters."""
     return Markup(
-        '<svg class="picture {}" role="img" aria-label="{}" viewBox="0 0 {} {}" preserveAspectRatio="none">'
+        '<svg class="picture {}" role="img" aria-label="{}" viewBox="0 0 {} {}" preserveAspectRatio="{}">'
         "<title>{}</title>{}</svg>"
-    ).format(kind, words, number(width), number(height), words, Markup("").join(parts))
+    ).format(
+        kind,
+        words,
+        number(width),
+        number(height),
+        "none" if stretched else "xMinYMin",
+        words,
+        Markup("").join(parts),
+    )
 
 
 def number(value: float) -> str:
@@ -41,7 +51,14 @@ def rect(x: float, y: float, width: float, height: float, kind: str, *, words: s
 def bar(share: float | None, threshold: float = 0.9) -> Markup:
     """How much of a quota is used; the mark is where hub may hand over."""
     if share is None:
-        return svg("not known how much is used", _WIDTH, 4, [rect(0, 0, _WIDTH, 4, "track unknown")], "bar")
+        return svg(
+            "not known how much is used",
+            _WIDTH,
+            4,
+            [rect(0, 0, _WIDTH, 4, "track unknown")],
+            "bar",
+            stretched=True,
+        )
     used = min(1.0, max(0.0, share))
     kind = "fill bad" if used >= 1 else "fill warn" if used >= threshold else "fill good"
     parts = [
@@ -49,7 +66,13 @@ def bar(share: float | None, threshold: float = 0.9) -> Markup:
         rect(0, 0, used * _WIDTH, 4, kind),
         rect(threshold * _WIDTH, 0, 0.6, 4, "mark"),
     ]
-    return svg(f"{percent(share)} used", _WIDTH, 4, parts, "bar")
+    return svg(f"{percent(share)} used", _WIDTH, 4, parts, "bar", stretched=True)
+
+
+def share(part: float) -> Markup:
+    """A part of the most."""
+    drawn = [rect(0, 0, _WIDTH, 4, "track"), rect(0, 0, min(1.0, max(0.0, part)) * _WIDTH, 4, "fill plain")]
+    return svg(f"{percent(part)} of the most", _WIDTH, 4, drawn, "bar", stretched=True)
 
 
 def ribbon(walk: Walk) -> Markup:
@@ -62,7 +85,7 @@ def ribbon(walk: Walk) -> Markup:
         parts.append(rect(at, 0, width, 6, f"state s{place % 6}", words=words))
         at += width
     told = f"handoff from {walk.giver} to {walk.taker or 'the next agent'} in {milliseconds(total)}"
-    return svg(told, max(at, _WIDTH), 6, parts, "ribbon")
+    return svg(told, max(at, _WIDTH), 6, parts, "ribbon", stretched=True)
 
 
 def milliseconds(seconds: float) -> str:

@@ -21,14 +21,21 @@ from hub.api.events import EventRecord
 from hub.errors import HubError
 from hub.web.codec import decode_query
 from hub.web.inprocess import InProcess
-from hub.web.page import board, picture, prose, session, words
+from hub.web.page import approvals, board, picture, pipelines, prose, providers, quota, session, words
 from hub.web.page.ask import Ask, together
 from hub.web.page.gantt import gantt
 from hub.web.page.paths import PATHS, Found
 from hub.web.page.view import View
 from hub.web.problem import as_hub_error
 
-VIEWS: Mapping[str, View] = {"board": board.VIEW, "session": session.VIEW}
+VIEWS: Mapping[str, View] = {
+    "board": board.VIEW,
+    "session": session.VIEW,
+    "approvals": approvals.VIEW,
+    "quota": quota.VIEW,
+    "pipelines": pipelines.VIEW,
+    "providers": providers.VIEW,
+}
 NAVIGATION = tuple((name, VIEWS[name].title) for name in PATHS if name in VIEWS and "<" not in PATHS[name])
 
 

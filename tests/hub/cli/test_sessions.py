@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import click
 
-from hub.cli.sessions import listed
-from tests.faults.harness import project
+from hub.cli.sessions import listed, short
+from tests.faults.harness import project, until
 from tests.hub.cli.kit import hub
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -17,6 +18,7 @@ def row(session_id, state, **more):
     return {
         "sessionId": session_id, "title": "a task", "sessionState": state, "needs": "none", "activeProvider": "claude",
         "account": "default", "waitUntil": None, "position": 0, "startedAt": "2026-01-01T11:00:00Z", "endedAt": None,
+        "branch": f"hub/{session_id}", "lastAction": "", "verified": None,
         **more,
     }  # fmt: skip
 
@@ -31,29 +33,78 @@ def test_the_order_is_by_need_and_then_by_age():
         row("s-5", "failed", endedAt="2026-01-01T11:59:00Z"),
         row("s-6", "queued", position=1, startedAt=None, activeProvider=""),
     ]
-    lines = click.unstyle(listed(rows, now=NOW)).splitlines()
-    assert [line.split()[0] for line in lines[1:]] == ["s-4", "s-3", "s-6", "s-2", "s-5", "s-1"]
-    assert "your word" in lines[1]
-    assert "claude/work" in lines[1]
-    assert "queued, 1." in lines[3]
-    assert "60 s" in lines[5]
+    lines = click.unstyle(listed(rows, now=NOW, width=0)).splitlines()
+    assert [line.split()[0] for line in lines[1:] if line.startswith("s-")] == [
+        "s-4", "s-3", "s-2", "s-6", "s-5", "s-1"
+    ]  # fmt: skip
+    groups = [line for line in lines[1:] if not line.startswith("s-")]
+    assert groups == ["Needs you", "Working", "Waiting for a reset", "Waiting for its turn", "Done"]
+    assert "wants your word" in lines[2]
+    assert "claude/work" in lines[2]
+    assert "number 1" in lines[8]
+    assert "60 s ago" in lines[10]
+
+
+def test_what_is_known_of_one_that_works():
+    """Its quota, what it did last, its branch where that is not its own, and its project where several are listed."""
+    one = row(
+        "s-1", "running", lastAction="Bash npm test", quotaUsed=0.724, project="/home/me/app", branch="topic"
+    )
+    text = click.unstyle(listed([one], now=NOW, width=0))
+    for words in ("72%", "Bash npm test", "topic", "app"):
+        assert words in text
+    assert "BRANCH" not in listed([row("s-1", "running")], now=NOW, width=0)
+
+
+def test_an_id_is_as_short_as_it_can_be():
+    """Every command takes the beginning of one."""
+    names = ["s-6b01-aa", "s-6b02-bb", "s-6b02-cc"]
+    assert [short(name, names) for name in names] == ["s-6b01", "s-6b02-bb", "s-6b02-cc"]
+
+
+def test_a_long_task_gives_way_before_the_table_does():
+    rows = [row("s-1", "running", title="word " * 30, lastAction="Read " * 30)]
+    drawn = click.unstyle(listed(rows, now=NOW, width=80))
+    assert max(map(len, drawn.splitlines())) <= 80
+    assert "\n\n" not in drawn
+    assert "task" in click.unstyle(listed(rows, now=NOW, width=40)), (
+        "one below the other where even that is too wide"
+    )
 
 
 def test_a_long_list_is_cut_and_says_so():
     rows = [row(f"s-{n}", "completed", endedAt="2026-01-01T11:30:00Z") for n in range(25)]
-    assert listed(rows, now=NOW).endswith("5 more: hub ls --all")
-    assert len(listed(rows, now=NOW, everything=True).splitlines()) == 26
+    assert listed(rows, now=NOW, width=0).endswith("5 more: hub ls --all")
+    assert len(listed(rows, now=NOW, width=0, everything=True).splitlines()) == 27
     assert "hub run" in listed([])
 
 
-def test_it_is_asked_of_the_daemon(tmp_path):
+def test_it_is_asked_of_the_daemon_and_without_one_of_the_records(tmp_path):
+    """Also from outside of every project, with -A; a daemon that was killed is none."""
     with project(tmp_path) as work:
-        work.script("demo-first", {"done": "finished"})
+        work.script("demo-first", {"say": "I begin."}, {"ask": "Which colour?"})
         work.configure()
         api = work.start()
-        begun = api.post("/api/run", {"task": "write it"})
-        done = hub("ls", cwd=work.root, env=work.environ())
-        assert begun["sessionId"] in done.stdout
-        assert "write it" in done.stdout
-        shown = hub("status", begun["sessionId"][:-2], "--json", cwd=work.root, env=work.environ())
-        assert begun["sessionId"] in shown.stdout
+        begun = api.post("/api/run", {"task": "write it"})["sessionId"]
+        until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+        env = work.environ()
+        here = hub("ls", cwd=work.root, env=env).stdout
+        assert "Needs you" in here
+        assert "write it" in here
+        (row,) = json.loads(hub("ls", "--json", cwd=work.root, env=env).stdout)["sessions"]
+        assert (row["sessionId"], row["needs"], row["lastAction"]) == (begun, "input", "I begin.")
+        (far,) = json.loads(hub("ls", "-A", "--json", cwd=tmp_path, env=env).stdout)["sessions"]
+        assert (far["sessionId"], far["project"]) == (begun, str(work.root))
+        shown = hub("status", begun[:-2], "--json", cwd=work.root, env=env)
+        assert begun in shown.stdout
+        wrong = hub("status", begun[:-1] + "zz", cwd=work.root, env=env)
+        assert f"Did you mean {begun}?" in wrong.stderr
+        work.kill()
+        assert "write it" in hub("ls", cwd=work.root, env=env).stdout
+        assert json.loads(hub("ls", "-A", "--json", cwd=tmp_path, env=env).stdout) == {"sessions": []}
+        work.start().post("/api/session/stop")
+
+
+def test_a_project_where_nothing_has_run(repo):
+    done = hub("ls", cwd=repo)
+    assert (done.returncode, "hub run" in done.stdout) == (0, True)

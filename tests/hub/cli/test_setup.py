@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from hub import owners
-from hub.cli import doctor
+from hub.cli import checks as looked
 from hub.cli.group import cli
 from tests.faults.harness import git
 from tests.hub.cli.kit import environ, hub
@@ -249,11 +249,11 @@ def test_the_doctor_sees_a_daemon(work):
 def test_a_missing_detection_engine_is_a_note(monkeypatch):
     """Rules go on alone: something to know, nothing that keeps hub from working; never silent."""
     monkeypatch.setattr("hub.io.kingfisher.installed", lambda: False)
-    found = doctor._detection()
+    found = looked._detection()
     assert (found.ok, found.warning) == (False, True)
     assert "pip install kingfisher-secret-scanner" in found.hint
     monkeypatch.setattr("hub.io.kingfisher.installed", lambda: True)
-    assert doctor._detection().ok
+    assert looked._detection().ok
 
 
 def test_a_tracked_file_of_keys_is_a_fault(repo):
@@ -266,3 +266,71 @@ def test_a_tracked_file_of_keys_is_a_fault(repo):
     checks, status = findings(repo)
     assert (checks["keys"]["ok"], status) == (False, 1)
     assert "git rm --cached" in checks["keys"]["hint"]
+
+
+def test_fix_mends_what_takes_nothing_away_and_nothing_else(repo, tmp_path):
+    """Without it nothing changes, and what could be mended is marked."""
+    hub("init", cwd=repo)
+    keys = repo / ".hub/.env"
+    keys.write_text("ANTHROPIC_API_KEY=x\n")
+    keys.chmod(0o600)
+    exclude = repo / ".git/info/exclude"
+    exclude.write_text("mine\n")
+    env = environ(repo.parent, PATH=agent(tmp_path / "one"), HOME=logged_in_home(tmp_path))
+    told = hub("doctor", cwd=repo, env=env)
+    assert (told.returncode, "no  +keys" in told.stdout, "hub doctor --fix" in told.stdout) == (1, True, True)
+    assert exclude.read_text() == "mine\n"
+    assert "not ignored by git: mended" in hub("doctor", "--fix", cwd=repo, env=env).stdout
+    assert exclude.read_text().startswith("mine\n")
+    assert hub("doctor", cwd=repo, env=env).returncode == 0
+    assert keys.read_text() == "ANTHROPIC_API_KEY=x\n"
+
+
+def test_what_cannot_be_mended_is_said_and_stays_a_fault(repo, tmp_path):
+    """`.git/info/exclude` is a folder here."""
+    hub("init", cwd=repo)
+    (repo / ".hub/.env").write_text("ANTHROPIC_API_KEY=x\n")
+    (repo / ".hub/.env").chmod(0o600)
+    exclude = repo / ".git/info/exclude"
+    exclude.unlink()
+    exclude.mkdir()
+    told = hub("doctor", "--fix", cwd=repo)
+    assert (told.returncode, "could not be mended" in told.stdout) == (1, True)
+
+
+def test_a_git_that_does_not_know_its_user_is_a_note(repo, tmp_path):
+    """What is taken is committed by the user; without a name it would be hub's."""
+    assert findings(repo)[0]["identity"]["detail"] == "t <t@example.com>"
+    nobody = {name: "" for name in os.environ if name.startswith("GIT_")}
+    for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "EMAIL"):
+        nobody[name] = ""
+    found = findings(repo, **nobody, HOME=str(tmp_path / "empty"))[0]["identity"]
+    assert (found["ok"], found["warning"], "git config --global user.name" in found["hint"]) == (
+        False,
+        True,
+        True,
+    )
+
+
+def test_root_in_a_container_is_told_what_agents_want_to_hear(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(looked, "_CONTAINER", ("/",))
+    monkeypatch.setenv("IS_SANDBOX", "")
+    found = looked._user()
+    assert (found.ok, found.warning, "IS_SANDBOX=1" in found.hint) == (False, True, True)
+    monkeypatch.setenv("IS_SANDBOX", "1")
+    assert looked._user().ok
+    monkeypatch.setattr(looked, "_CONTAINER", ("/nowhere",))
+    assert not looked._user().ok
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert looked._user().ok
+
+
+def test_few_open_files_and_little_room_are_notes(repo, monkeypatch):
+    monkeypatch.setattr(looked.resource, "getrlimit", lambda _: (256, 4096))
+    found = looked._open_files()
+    assert (found.ok, found.warning, found.hint) == (False, True, "ulimit -n 1024")
+    for free, ok, warning in ((10**12, True, True), (10**9, False, True), (10**6, False, False)):
+        monkeypatch.setattr(looked.shutil, "disk_usage", lambda _, free=free: type("U", (), {"free": free}))
+        found = looked._space(looked.Places(repo))
+        assert (found.ok, found.warning) == (ok, warning)

@@ -12,14 +12,17 @@ from hub.domain.approval import (
     Request,
     State,
     Verdict,
+    allowed_before,
     asked,
     decided,
     history,
+    lasting,
     next_deadline,
     overdue,
     own,
     raised,
     request_id,
+    scope,
     shown,
     spare,
 )
@@ -157,3 +160,49 @@ def test_a_decision_is_kept_as_long_as_it_may_be_asked_for():
 def test_a_person_sees_what_the_agent_would_do_and_not_how_it_is_judged():
     request = attrs.evolve(shell("ls"), context={"command": "ls", "texts": ["x"], "cwd": "/"})
     assert shown(request) == {"command": "ls"}
+
+
+# --- a yes for the rest of the session --------------------------------------------------------------------
+
+
+def always(**fields) -> Approval:
+    """A request that was allowed for good, as it is kept."""
+    approved = decided(lasting(waiting(**fields)), State.APPROVED, By.USER, "", NOW)
+    return spare(approved)
+
+
+def test_a_lasting_yes_covers_the_very_same_and_nothing_else():
+    kept = always()
+    again = shell("ls", id="a-2", dispatch_id="d-2")
+    assert allowed_before([kept], again)
+    assert not allowed_before([kept], shell("ls -a"))
+    assert not allowed_before([kept], attrs.evolve(again, tool="Write"))
+    assert not allowed_before([kept], attrs.evolve(again, session_id="s-2"))
+    assert not allowed_before([kept], attrs.evolve(again, context={**again.context, "cwd": "/etc"}))
+    assert not allowed_before([attrs.evolve(kept, state=State.DENIED)], again)
+    assert not allowed_before([spare(decided(waiting(), State.APPROVED, By.USER, "", NOW))], again)
+
+
+@pytest.mark.parametrize(
+    "vague",
+    [
+        attrs.evolve(shell("ls"), kind=Action.HANDOFF),
+        attrs.evolve(shell("ls"), subject=""),
+        attrs.evolve(shell("ls"), context={"unseen": True}),
+        shell("x" * 65_536),
+    ],
+)
+def test_what_does_not_say_what_it_covers_is_allowed_once(vague):
+    """A start, a tool without a subject, and what was cut on its way."""
+    assert scope(vague) == ""
+    assert not allowed_before([always()], vague)
+    with pytest.raises(HubError) as refused:
+        lasting(waiting(request=vague))
+    assert refused.value.code is Code.INVALID
+
+
+def test_a_lasting_yes_is_kept_as_long_as_its_session():
+    """An agent's next run is another dispatch: a yes that held once is dropped then."""
+    kept = always()
+    assert not history(kept, shell("pwd", dispatch_id="d-2"))
+    assert history(kept, shell("pwd", session_id="s-2"))

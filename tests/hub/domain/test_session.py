@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from hub.domain.retry import Wait
-from hub.domain.session import SessionRecord, SessionState
+from hub.domain.session import SessionRecord, SessionState, not_on_record
 
 RECORD = SessionRecord(session_id="s-1", seq=7, hfs_history=(97, 88.25))
 
@@ -25,3 +25,9 @@ def test_a_wait_is_to_a_whole_second(until, kept):
 def test_derived_figures():
     assert RECORD.hfs == 88.25
     assert SessionRecord().hfs == 0
+
+
+def test_an_id_that_is_not_there_and_the_one_that_was_meant():
+    close = not_on_record("s-6b01-aax", ["s-6b01-aa", "s-7c02-bb"])
+    assert close.hint.startswith("Did you mean s-6b01-aa?")
+    assert not_on_record("s-9", ["s-6b01-aa"]).hint == "See which there are: hub ls"

@@ -81,6 +81,8 @@ SESSION: dict[str, Any] = {
     "verified": None,
     "waitUntil": None,
     "waitReason": "",
+    "lastAction": "Read a.py",
+    "tokensUsed": None,
     "startedAt": None,
     "endedAt": None,
     "error": None,
@@ -91,7 +93,7 @@ STATUS = {
     "graphNodes": 0, "handoffsDone": 0, "hfsScore": 0.0, "hfsHistory": [], "hfsPending": False, "fsmState": "RUNNING",
     "sessionState": "idle", "account": "", "needsInput": False, "needsApproval": False, "leftOut": [], "withheld": [],
     "paused": False, "stopping": False, "verified": None, "runId": "", "branch": "", "worktree": "", "waitUntil": None,
-    "waitReason": "", "reason": "", "startedAt": None, "endedAt": None, "error": None,
+    "waitReason": "", "reason": "", "lastAction": "", "startedAt": None, "endedAt": None, "error": None,
 }  # fmt: skip
 PROVIDER = {
     "name": "claude", "displayName": "Claude Code", "status": "standby", "account": "default", "model": "",

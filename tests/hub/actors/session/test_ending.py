@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
 import pytest
 
 from hub.domain.handoff import State, Trigger
@@ -46,9 +47,30 @@ async def test_without_commands_nobodys_word_makes_it_verified(two, monkeypatch)
         assert (parts.ledger.now.session_state, parts.ledger.now.verified) == (SessionState.COMPLETED, False)
 
 
+async def test_what_they_refuse_is_given_back_to_the_same_agent_with_the_output(two, monkeypatch):
+    """A failing verify ended everything, or cost a handoff, where the agent could have mended it."""
+    secret = "sk-ant-api03-" + "a" * 80
+    async with parts_of(two, monkeypatch) as parts:
+        record = await parts.begin(verify=(f"echo broken {secret}; false", "true"), native_id="n")
+        await parts.driver.ending.judge(record)
+        now = parts.ledger.now
+        assert (now.state, now.session_state, now.dispatch_id) == (State.RUNNING, SessionState.RUNNING, "")
+        assert (now.repairs, now.provider, now.native_id) == (1, record.provider, "n")
+        assert "(exit status 1)\nbroken " in now.correction
+        assert secret not in now.correction
+        assert "$ true" not in now.correction
+        assert [entry["data"]["attempt"] for entry in parts.audited("repair")] == [1]
+        assert "the acceptance commands failed; demo-first gets the work back (1 of 2)" in await parts.told()
+        given = parts.driver.work.orders.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2"))
+        assert given.prompt.startswith(now.correction)
+        assert given.resume_id == "n"
+        alone = parts.driver.work.orders.fresh(attrs.evolve(now, attempt=2, dispatch_id="d-2", native_id=""))
+        assert "The task was:\n\n" in alone.prompt, "who does not remember it is told the task again"
+
+
 async def test_what_they_refuse_goes_to_another_with_the_reason_on_record(two, monkeypatch):
     async with parts_of(two, monkeypatch) as parts:
-        await parts.driver.ending.judge(await parts.begin(verify=("echo broken; false",)))
+        await parts.driver.ending.judge(await parts.begin(verify=("echo broken; false",), repairs=2))
         record = parts.ledger.now
         assert (record.state, record.session_state) == (State.PAUSING, SessionState.HANDING_OFF)
         assert [(a.provider, a.failure) for a in record.tried] == [("demo-first", "verify_failed")]
@@ -60,7 +82,7 @@ async def test_what_they_refuse_goes_to_another_with_the_reason_on_record(two, m
 )
 async def test_where_nobody_is_left_the_failure_is_told_with_the_output(two, monkeypatch, fields):
     async with parts_of(two, monkeypatch) as parts:
-        record = await parts.begin(verify=("echo broken; false",), **fields)
+        record = await parts.begin(verify=("echo broken; false",), repairs=2, **fields)
         with pytest.raises(HubError) as caught:
             await parts.driver.ending.judge(record)
         assert caught.value.code is Code.VERIFY_FAILED

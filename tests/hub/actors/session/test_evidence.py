@@ -41,13 +41,18 @@ async def test_a_gate_runs_every_command_in_the_worktree_and_records_each(two, m
 
 
 async def test_what_a_command_changes_is_part_of_what_is_judged(two, monkeypatch):
-    """The tree is hashed after the commands: one that writes a file cannot vouch for a tree without it."""
+    """The tree is hashed after the commands: one that changes a file cannot vouch for a tree without that.
+
+    A file that it makes besides is nobody's work.
+    """
     async with parts_of(two, monkeypatch) as parts:
         record = await parts.begin(verify=("true",))
         before = (await parts.evidence.gate(record, "a")).tree
         assert (await parts.evidence.gate(record, "b")).tree == before
-        after = await parts.evidence.gate(parts.record(verify=("echo x > made.txt",)), "c")
+        after = await parts.evidence.gate(parts.record(verify=("echo x > README.md",)), "c")
         assert after.tree != before
+        again = await parts.evidence.gate(parts.record(verify=("echo x > made.txt",)), "d")
+        assert again.tree == after.tree
         assert (Path(record.worktree) / "made.txt").exists()
 
 

@@ -102,9 +102,15 @@ async def test_without_a_watch_the_tree_is_compared_once(made, monkeypatch, look
 
 
 async def test_the_tree_is_compared_after_the_acceptance_commands(made, monkeypatch, looks):
-    """What they leave behind is found by the receiver but is in no snapshot: the handoff's score says so."""
-    await handed_over(made, monkeypatch, verify=["echo left > behind.txt"])
+    """What they change is found by the receiver but is in no snapshot: the handoff's score says so."""
+    await handed_over(made, monkeypatch, verify=["echo left > README.md"])
     assert looks == [False]
+
+
+async def test_what_they_leave_behind_is_nobodys_work(made, monkeypatch, looks):
+    """It is in the worktree, in no snapshot, and no reason to doubt the tree."""
+    await handed_over(made, monkeypatch, verify=["echo left > behind.txt"])
+    assert looks == [True]
 
 
 _FAILS_ONCE = """#!/bin/sh

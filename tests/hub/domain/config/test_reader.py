@@ -31,6 +31,7 @@ maxHandoffs = 0
 onLimit = "wait"
 verify = ["make test"]
 verifyTimeout = 10
+verifyTries = 0
 pauseGrace = 0
 silentAfter = 60.5
 orphanGrace = 0

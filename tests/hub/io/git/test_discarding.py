@@ -27,6 +27,30 @@ async def test_what_was_not_taken_stays_unless_it_is_forced(repo):
     assert (await discard(repo, "s1", force=True)).tip == "", "a second call is content"
 
 
+async def test_folders_that_are_locked_against_writing_go_too_and_links_lead_nowhere(repo, tmp_path):
+    """As a module cache is; what a link points to is somebody else's."""
+    wt = await worked(repo)
+    (wt.path / "cache/deep").mkdir(parents=True)
+    (wt.path / "cache/deep/file").write_text("x")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/kept").write_text("x")
+    (wt.path / "cache/link").symlink_to(tmp_path / "mine")
+    for folder in ("cache/deep", "cache"):
+        (wt.path / folder).chmod(0o500)
+    await discard(repo, "s1", force=True)
+    assert list((repo / ".hub/worktrees").iterdir()) == []
+    assert (tmp_path / "mine/kept").exists()
+
+
+async def test_a_discard_that_was_cut_off_is_finished_by_the_next_one(repo):
+    wt = await worked(repo, new_txt="new\n")
+    await take(repo, told(), How.COMMIT)
+    wt.path.rename(wt.path.with_name("s1.going"))
+    await discard(repo, "s1")
+    assert list((repo / ".hub/worktrees").iterdir()) == []
+    assert sh(repo, "branch", "--list", "hub/*") == ""
+
+
 async def test_what_is_in_hand_goes_and_nothing_else(repo):
     await worked(repo, new_txt="new\n")
     await worked(repo, "s2", other_txt="x\n")

@@ -1,0 +1,142 @@
+"""The agents' page: AI coding agents on this machine, and going on with their work.
+
+Owns: their lines, what is known of one, and the questions before an adoption.
+Must not: decide what may be adopted, or end an agent without being told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from hub.tui.dialogs import Choose, Confirm, Read
+from hub.tui.look import counted, span
+from hub.tui.page import Page, cut
+from hub.tui.rows import Row, Rows, row, wrapped
+
+if TYPE_CHECKING:
+    from hub.api.detect import Detected
+
+_PATIENCE = 130.0
+
+
+class AgentsPage(Page):
+    """Agents that run, and sessions that they left."""
+
+    NAME = "agents"
+    ON: ClassVar[frozenset[str]] = frozenset()
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "adopt", "Adopt", tooltip="Go on with its work"),
+        Binding("r", "reload", "Look again"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Detected] = []
+
+    async def load(self) -> None:
+        """A look at the machine; asked for, never by itself."""
+        from hub.api.detect import Detected  # noqa: PLC0415  # after the first paint
+
+        self.heading("Agents on this machine: looking ...")
+        self.found = await self.hub.daemon.get(list[Detected], "/api/detect")
+        running = sum(one.running for one in self.found)
+        left = sum(not one.running and not one.alarm for one in self.found)
+        self.heading(
+            f"Agents on this machine: {running} running, {counted(left, 'session')} left in 24 hours"
+        )
+        self.query_one(Rows).show(rows_of(self.found, self.now, self.size.width))
+
+    def _meant(self) -> Detected | None:
+        key = self.query_one(Rows).key
+        return next((one for one in self.found if one.id == key), None)
+
+    def on_rows_chosen(self, _: Rows.Chosen) -> None:
+        """All that is known."""
+        one = self._meant()
+        if one is not None:
+            width = self.size.width * 9 // 10 - 6
+            self.app.push_screen(Read(one.display_name, list(details(one, width))))
+
+    def action_adopt(self) -> None:
+        """Go on with its work."""
+        one = self._meant()
+        if one is not None:
+            self.run_worker(self._adopt(one), group="orders")
+
+    async def _adopt(self, one: Detected) -> None:
+        from hub.api.providers import ProviderStatus  # noqa: PLC0415  # after the first paint
+        from hub.errors import HubError  # noqa: PLC0415  # as above
+
+        try:
+            found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
+            usable = [
+                (each.name, each.display_name) for each in found if each.status in ("standby", "active")
+            ]
+            target = await self.app.push_screen_wait(Choose("Who goes on with it?", usable))
+            if target is None:
+                return
+            ways = [("start", "Begin a session with its files"), ("brief", "Only write the brief")]
+            way = await self.app.push_screen_wait(Choose("How?", ways))
+            if way is None:
+                return
+            order: dict[str, Any] = {"id": one.id, "target": target, "start": way == "start"}
+            if one.running and way == "start":
+                order["stop"] = (
+                    await self.app.push_screen_wait(Confirm("It still runs. End it first?")) is True
+                )
+            done = await self.hub.daemon.post("/api/detect/adopt", order, patience=_PATIENCE)
+        except HubError as error:
+            self.say(f"{error.detail} {error.hint}", bad=True)
+            return
+        self.say(f"session {done['sessionId']}" if done["mode"] == "start" else f"brief: {done['brief']}")
+
+
+def rows_of(found: list[Detected], now: float, width: int) -> Iterator[Row]:
+    """Those that run first."""
+    for one in sorted(found, key=lambda one: (not one.running, -one.last_active)):
+        if one.alarm:
+            yield row(
+                (f"{cut(one.display_name, 18):<19}", "warn"),
+                (f"sessions may be missing: {one.alarm}", "warn"),
+            )
+            continue
+        state = f"runs, {one.pid}" if one.running else f"{span(now - one.last_active)} ago"
+        task = one.session.initial_prompt if one.session is not None else ""
+        own = " hub's" if one.owner == "hub" else ""
+        yield row(
+            (f"{cut(one.display_name, 16):<17}", "bold" if one.running else ""),
+            (f"{state:<14}", "good" if one.running else "dim"),
+            (f"{own:<6}", "info"),
+            (f"{cut(_short(one.work_dir), 22):<23}", "dim"),
+            cut(task, max(10, width - 64)),
+            key=one.id,
+        )
+    if not found:
+        yield row(("no agent runs, and none has left a session in that time", "dim"))
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= 22 else f"..{path[-20:]}"  # noqa: PLR2004  # the column's width
+
+
+def details(one: Detected, width: int) -> Iterator[Row]:
+    """All that is known of an agent."""
+    known = [("id", one.id), ("folder", one.work_dir), ("account", one.account), ("surface", one.surface)]
+    if session := one.session:
+        known += [
+            ("model", session.model),
+            ("tokens", f"{session.tokens_in:,} in, {session.tokens_out:,} out"),
+            ("task", session.initial_prompt),
+            *(("plan", step) for step in session.plan),
+            *(("open", step) for step in session.tasks_remaining),
+            ("files", ", ".join(session.files_touched)),
+            *((turn.role, turn.text) for turn in session.recent_turns),
+        ]
+    if one.candidates:
+        known.append(("may be", ", ".join(one.candidates)))
+    for name, text in known:
+        for at, line in enumerate(wrapped(text, width - 11) if text else ()):
+            yield row((f"{name if not at else '':<11}", "dim"), line)

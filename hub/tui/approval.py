@@ -1,0 +1,138 @@
+"""The box of an approval: the whole of what is asked, and the answer with its note.
+
+Owns: how a request is shown in full, the way through several, and its keys.
+Must not: decide whether it may still be answered; the daemon does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Footer, Input, Static
+
+from hub.tui.dialogs import Box
+from hub.tui.diffs import colour_of
+from hub.tui.look import clock
+from hub.tui.rows import Row, Rows, plain, row, wrapped
+
+if TYPE_CHECKING:
+    from hub.api.approvals import Approval
+
+Answer = tuple[str, bool, bool, str]
+"""The request, whether it is allowed, whether for the rest of the session, and the words for the agent."""
+_SEVERITY = {"info": "info", "warn": "warn", "danger": "bad"}
+
+
+class ApprovalBox(Box[Answer | None]):
+    """What waits for the user's word, one request at a time."""
+
+    DEFAULT_CSS = """
+    ApprovalBox Rows { height: auto; }
+    ApprovalBox Input { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "Allow once"),
+        Binding("a", "always", "Always"),
+        Binding("n", "answer(False)", "Deny"),
+        Binding("t", "note", "Note"),
+        Binding("right,tab", "next(1)", "Next", show=False),
+        Binding("left,shift+tab", "next(-1)", "Previous", show=False),
+    ]
+
+    def __init__(self, waiting: list[Approval], first: str = "") -> None:
+        super().__init__()
+        self.waiting = waiting
+        self.at = next((place for place, one in enumerate(waiting) if one.session_id == first), 0)
+        self.note = ""
+
+    def compose(self) -> ComposeResult:
+        """The request, and a line for the note."""
+        with Vertical():
+            yield Static(classes="title", markup=False)
+            yield Rows(id="request")
+            yield Input(placeholder="Words for the agent; Enter keeps them, then y or n")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """The first of them."""
+        self.query_one(Rows).focus()
+        self._draw()
+
+    def _draw(self) -> None:
+        one = self.waiting[self.at]
+        many = f"  ({self.at + 1} of {len(self.waiting)}, left and right)" if len(self.waiting) > 1 else ""
+        self.query_one(".title", Static).update(plain(f"{one.action.split(chr(10))[0][:100]}{many}"))
+        rows = self.query_one(Rows)
+        width = max(20, min(120, self.app.size.width * 9 // 10) - 6)
+        lines = [line for line in request_rows(one, self.note) for line in _fit(line, width)]
+        rows.styles.height = max(1, min(len(lines), self.app.size.height - 9))
+        rows.show(lines)
+
+    def action_next(self, by: int) -> None:
+        """Another one."""
+        self.at = (self.at + by) % len(self.waiting)
+        self._draw()
+
+    def action_note(self) -> None:
+        """Write to the agent."""
+        line = self.query_one(Input)
+        line.display = True
+        line.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The note is kept; the answer comes by its key."""
+        self.note = event.value.strip()
+        self.query_one(Input).display = False
+        self.query_one(Rows).focus()
+        self._draw()
+
+    def action_answer(self, allowed: bool) -> None:  # noqa: FBT001  # given by its key
+        """Say it."""
+        self.dismiss((self.waiting[self.at].id, allowed, False, self.note))
+
+    def action_always(self) -> None:
+        """Allow this, and whatever is just the same in this session."""
+        self.dismiss((self.waiting[self.at].id, True, True, self.note))
+
+
+def request_rows(one: Approval, note: str = "") -> Iterator[Row]:
+    """Everything that is known of a request, nothing cut."""
+    who = f"{one.provider}/{one.account}" if one.account not in ("", "default") else one.provider
+    until = f"  denied at {clock(one.expires_at)} unless it is answered" if one.expires_at else ""
+    yield row((one.severity, _SEVERITY.get(one.severity, "")), (f"  {who}  {one.tool}{until}", "dim"))
+    if one.reason and one.reason not in one.action:
+        yield row(one.reason)
+    for name, value in one.context.items():
+        yield from _context(name, value)
+    if note:
+        yield row(("you say: ", "dim"), (note, "mine"))
+
+
+def _context(name: str, value: Any) -> Iterator[Row]:
+    if isinstance(value, dict):
+        for inner, each in value.items():
+            yield from _context(f"{name}.{inner}", each)
+        return
+    lines = str(value).rstrip("\n").split("\n")
+    diff = any(line.startswith(("@@", "+++ ", "--- ")) for line in lines)
+    if len(lines) == 1:
+        yield row((f"{name}: ", "dim"), (lines[0], "bold"))
+        return
+    yield row((f"{name}:", "dim"))
+    for line in lines:
+        yield row((f"  {line}", colour_of(line) if diff else ""))
+
+
+def _fit(line: Row, width: int) -> Iterator[Row]:
+    """The row in as many as it takes: what is asked is seen whole."""
+    text = "".join(piece for piece, _ in line.pieces)
+    if len(text) <= width:
+        yield line
+        return
+    look = line.pieces[-1][1]
+    for part in wrapped(text, width):
+        yield row((part, look))

@@ -1,0 +1,146 @@
+"""Questions on top of a page: a line of text, a yes or no, one of a list, and a long text to read.
+
+Owns: these boxes and their keys.
+Must not: know what is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, Static
+
+from hub.tui.rows import Choices, Row, Rows, plain, row
+
+R = TypeVar("R")
+
+
+class Box(ModalScreen[R]):
+    """A box in the middle; Escape leaves it without an answer."""
+
+    DEFAULT_CSS = """
+    Box { align: center middle; }
+    Box > Vertical { width: 90%; max-width: 120; height: auto; max-height: 90%; padding: 0 1; }
+    Box > Vertical { background: $surface; border: round $primary; }
+    Box .title { text-style: bold; }
+    Box .hint { color: $text-muted; }
+    Box Rows { height: auto; max-height: 100%; background: $surface; }
+    .ascii Box > Vertical { border: ascii $primary; }
+    .ascii Input { border: ascii $primary; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
+
+    def action_leave(self) -> None:
+        """No answer."""
+        self.dismiss(None)
+
+
+class Ask(Box[str | None]):
+    """A line of text; an empty one is no answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "Send", show=True)]
+
+    def __init__(self, title: str, about: str = "", value: str = "", *, needed: bool = True) -> None:
+        super().__init__()
+        self.words = title, about
+        self.value = value
+        self.needed = needed
+
+    def compose(self) -> ComposeResult:
+        """What is asked, what it is about, and the line."""
+        title, about = self.words
+        with Vertical():
+            yield Static(plain(title), classes="title", markup=False)
+            if about:
+                yield Static("\n".join(plain(line) for line in about.split("\n")[:12]), markup=False)
+            yield Input(self.value)
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The answer."""
+        text = event.value.strip()
+        if text or not self.needed:
+            self.dismiss(text)
+
+    def action_submit(self) -> None:
+        """What the key below says; the line itself takes Enter first."""
+
+
+class Confirm(Box[bool | None]):
+    """Yes or no to what cannot be taken back at once."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "yes", "Yes"), Binding("n", "leave", "No")]
+
+    def __init__(self, title: str, about: str = "") -> None:
+        super().__init__()
+        self.words = title, about
+
+    def compose(self) -> ComposeResult:
+        """What would be done."""
+        title, about = self.words
+        with Vertical():
+            yield Static(plain(title), classes="title", markup=False)
+            if about:
+                yield Static("\n".join(plain(line) for line in about.split("\n")[:30]), markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+
+    def action_yes(self) -> None:
+        """Do it."""
+        self.dismiss(True)
+
+
+class Choose(Box[str | None]):
+    """One of a list."""
+
+    def __init__(self, title: str, choices: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self.title_text = title
+        self.choices = choices
+
+    def compose(self) -> ComposeResult:
+        """The list."""
+        with Vertical():
+            yield Static(plain(self.title_text), classes="title", markup=False)
+            yield Choices(id="choices")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Each choice is a row."""
+        rows = self.query_one(Rows)
+        rows.styles.height = min(len(self.choices), 15)
+        rows.show([row(text, key=key) for key, text in self.choices])
+        rows.focus()
+
+    def on_rows_chosen(self, event: Rows.Chosen) -> None:
+        """That one."""
+        self.dismiss(event.key)
+
+
+class Read(Box[None]):
+    """Text to read; any of the keys of a list moves it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,enter", "leave", "Back", show=False)]
+
+    def __init__(self, title: str, lines: Sequence[Row]) -> None:
+        super().__init__()
+        self.title_text = title
+        self.lines_shown = lines
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        with Vertical():
+            yield Static(plain(self.title_text), classes="title", markup=False)
+            yield Rows(id="text")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """As high as the text, where there is room."""
+        rows = self.query_one(Rows)
+        rows.styles.height = max(1, min(len(self.lines_shown), self.app.size.height - 8))
+        rows.show(self.lines_shown)
+        rows.focus()

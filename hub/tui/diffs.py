@@ -1,0 +1,42 @@
+"""Diffs as rows.
+
+Owns: the colours of a unified diff.
+Must not: make one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hub.tui.rows import Row, row
+
+MOST = 20_000
+"""Lines of a diff that are shown."""
+
+
+def colour_of(line: str) -> str:
+    """The look of a line of a unified diff."""
+    if line.startswith(
+        ("+++", "---", "diff ", "index ", "new file", "deleted file", "rename ", "similarity ")
+    ):
+        return "dim"
+    if line.startswith("@@"):
+        return "info"
+    return {"+": "good", "-": "bad"}.get(line[:1], "")
+
+
+def rows_of(summary: str, diff: str, *, truncated: bool = False) -> Iterator[Row]:
+    """The summary by file, then the diff; each file can be jumped to."""
+    for line in summary.rstrip().split("\n") if summary.strip() else ():
+        yield row((line, "bold"))
+    lines = diff.split("\n")
+    for at, line in enumerate(lines[:MOST]):
+        if line.startswith("diff --git "):
+            yield row("")
+            yield row((line.removeprefix("diff --git "), "head"), key=f"file-{at}")
+        else:
+            yield row((line, colour_of(line)))
+    if truncated or len(lines) > MOST:
+        yield row(("there is more than is shown here: hub diff", "warn"))
+    if not diff.strip():
+        yield row(("nothing has changed", "dim"))

@@ -1,0 +1,128 @@
+"""The page that looks for code: words in, chunks out, from the knowledge graph.
+
+Owns: the question, and how what is found is shown.
+Must not: rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from hub.tui.dialogs import Read
+from hub.tui.look import moment
+from hub.tui.page import Page
+from hub.tui.rows import Choices, Row, Rows, row
+
+if TYPE_CHECKING:
+    from hub.api.graph import Chunk, Graph
+
+_LIMIT = 50
+_SHOWN = 3
+"""Lines of a chunk in the list."""
+
+
+class FindPage(Page):
+    """Code by a question."""
+
+    NAME = "find"
+    ON: ClassVar[frozenset[str]] = frozenset()
+    DEFAULT_CSS = "FindPage Input { height: 1; border: none; background: $surface; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "ask", "Ask", key_display="/", tooltip="Words, or names as code writes them"),
+        Binding("i", "index", "Index", tooltip="Bring the index of the code up to date"),
+        Binding("escape", "list", "List", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Chunk] = []
+
+    def body(self) -> ComposeResult:
+        """The question, and what is found."""
+        yield Input(placeholder="where is the retry delay computed?  (Enter asks, / comes back here)")
+        yield Choices(id="rows")
+
+    def on_mount(self) -> None:
+        """The keys of the pages work until somebody asks."""
+        super().on_mount()
+        self.query_one(Rows).focus()
+
+    async def load(self) -> None:
+        """How much is known."""
+        from hub.api.graph import Graph  # noqa: PLC0415  # after the first paint
+
+        graph = await self.hub.daemon.get(Graph, "/api/graph")
+        self.heading(_size(graph, self.now))
+
+    def action_ask(self) -> None:
+        """To the question."""
+        self.query_one(Input).focus()
+
+    def action_list(self) -> None:
+        """To what was found."""
+        self.query_one(Rows).focus()
+
+    def action_index(self) -> None:
+        """Scan the code."""
+        self.run_worker(self._index(), group="index")
+
+    async def _index(self) -> None:
+        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+
+        try:
+            await self.hub.daemon.post("/api/graph/scan")
+        except HubError as error:
+            self.say(f"{error.detail} {error.hint}", bad=True)
+            return
+        self.say("The index is brought up to date; r shows how far it is.")
+        self.reload()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Ask it."""
+        if event.value.strip():
+            self.run_worker(self._ask(event.value.strip()), exclusive=True, group="find")
+
+    async def _ask(self, question: str) -> None:
+        from hub.api.graph import Chunk  # noqa: PLC0415  # after the first paint
+        from hub.errors import HubError  # noqa: PLC0415  # as above
+
+        try:
+            self.found = await self.hub.daemon.get(
+                list[Chunk], "/api/retrieval", {"q": question[:2000], "limit": _LIMIT}
+            )
+        except HubError as error:
+            self.failed(error.detail, error.hint)
+            return
+        rows = self.query_one(Rows)
+        rows.show(list(rows_of(self.found)) or [row(("nothing found", "dim"))])
+        rows.focus()
+
+    def on_rows_chosen(self, event: Rows.Chosen) -> None:
+        """The whole chunk."""
+        chunk = next((one for one in self.found if one.id == event.key), None)
+        if chunk is not None:
+            lines = [
+                row((f"{chunk.start_line + at:>6} ", "dim"), line)
+                for at, line in enumerate(chunk.body.split("\n"))
+            ]
+            self.app.push_screen(Read(f"{chunk.path}:{chunk.start_line}", lines))
+
+
+def rows_of(found: list[Chunk]) -> Iterator[Row]:
+    """Each chunk with its first lines."""
+    for one in found:
+        mark = f"  {one.mark}" if one.mark else ""
+        stale = "  changed since" if one.stale else ""
+        yield row((f"{one.path}:{one.start_line}-{one.end_line}", "bold"), (mark + stale, "warn"), key=one.id)
+        for line in one.body.split("\n")[:_SHOWN]:
+            yield row(f"    {line}")
+
+
+def _size(graph: Graph, now: float) -> str:
+    as_of = f"as of {moment(graph.scanned_at, now)}" if graph.scanned_at else "never indexed: i does it"
+    return f"Find  {graph.files:,} files in {graph.chunks:,} chunks, {graph.nodes:,} nodes; {graph.state}, {as_of}"

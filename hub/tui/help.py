@@ -1,0 +1,51 @@
+"""What `?` shows: every key of the page in sight, and those of all pages.
+
+Owns: the words of the general keys, and how keys are listed.
+Must not: know a page; its own keys are read from its bindings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual.binding import Binding
+
+from hub.tui.orders import ORDERS
+from hub.tui.page import PAGES, Page
+from hub.tui.rows import Row, row
+
+GENERAL: tuple[tuple[str, str], ...] = (
+    ("1 to 9", "the pages: " + ", ".join(heading for _, _, heading in PAGES)),
+    ("up, down, j, k", "move; page up and down, home, end too"),
+    ("enter", "open, unfold, choose"),
+    ("escape", "back"),
+    ("r", "ask the daemon again"),
+    ("ctrl+p", "every order by its name, light, dark"),
+    ("?", "this"),
+    ("q, ctrl+c", "leave; the sessions go on"),
+)
+_SENTENCES = {name: sentence for _, name, _, sentence in ORDERS}
+_WIDE = 16
+
+
+def rows_of(page: Page) -> Iterator[Row]:
+    """The keys of a page, then those of every page."""
+    own = [binding for _, binding in page._bindings if _is_ours(binding)]  # noqa: SLF001  # Textual has no other way
+    if own:
+        yield row(("On this page", "head"))
+        for binding in dict.fromkeys(own):
+            yield _key(binding)
+        yield row("")
+    yield row(("Everywhere", "head"))
+    for keys, words in GENERAL:
+        yield row((f"{keys:<{_WIDE}}", "mine"), words)
+
+
+def _is_ours(binding: Binding) -> bool:
+    """Whether it is not Textual's own, and not among the general ones."""
+    return bool(binding.description) and not binding.action.startswith(("app.", "screen.", "reload"))
+
+
+def _key(binding: Binding) -> Row:
+    words = _SENTENCES.get(binding.action, binding.tooltip or binding.description)
+    return row((f"{binding.key_display or binding.key:<{_WIDE}}", "mine"), words)

@@ -1,0 +1,143 @@
+"""The time machine: the snapshots, what each changed, a branch at one; and the audit timeline.
+
+Owns: the two lists, the preview, and the question before a rewind.
+Must not: move anything but by asking the daemon for a new branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from hub.tui.dialogs import Confirm, Read
+from hub.tui.diffs import rows_of as diff_rows
+from hub.tui.look import moment
+from hub.tui.page import Page, cut
+from hub.tui.rows import Row, Rows, row
+from hub.tui.words import for_people
+
+if TYPE_CHECKING:
+    from hub.api.history import Commit, CommitDiff, HistoryEntry
+
+_NEWEST = 500
+_EVENTS = {
+    "handoff": "warn",
+    "verify": "info",
+    "rewind": "mine",
+    "session_ended": "good",
+    "agent_event": "dim",
+}
+
+
+class HistoryPage(Page):
+    """Snapshots, and what was recorded."""
+
+    NAME = "history"
+    ON = frozenset({"system", "handoff"})
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("b", "rewind", "Branch here", tooltip="Make a branch at this snapshot; nothing else moves"),
+        Binding("t", "other", "Timeline", tooltip="The audit timeline, or the snapshots again"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.timeline = False
+        self.commits: list[Commit] = []
+
+    async def load(self) -> None:
+        """One of the two lists."""
+        from hub.api.history import Commit, HistoryEntry  # noqa: PLC0415  # after the first paint
+
+        rows = self.query_one(Rows)
+        if self.timeline:
+            found = await self.hub.daemon.get(list[HistoryEntry], "/api/history", {"limit": _NEWEST})
+            self.heading("Timeline, the newest first; t shows the snapshots")
+            rows.show(timeline_rows(found, self.now))
+        else:
+            self.commits = await self.hub.daemon.get(list[Commit], "/api/history/commits")
+            self.heading("Snapshots, the newest first; t shows the timeline")
+            rows.show(commit_rows(self.commits, self.now))
+
+    def action_other(self) -> None:
+        """The other list."""
+        self.timeline = not self.timeline
+        self.reload()
+
+    def on_rows_chosen(self, event: Rows.Chosen) -> None:
+        """What the snapshot changed."""
+        if not self.timeline:
+            self.run_worker(self._preview(event.key), group="preview")
+
+    def action_rewind(self) -> None:
+        """Ask, with what is there, then make the branch."""
+        if self.query_one(Rows).key and not self.timeline:
+            self.run_worker(self._rewind(self.query_one(Rows).key), group="preview")
+
+    async def _diff(self, sha: str) -> CommitDiff | None:
+        from hub.api.history import CommitDiff  # noqa: PLC0415  # after the first paint
+        from hub.errors import HubError  # noqa: PLC0415  # as above
+
+        try:
+            return await self.hub.daemon.get(CommitDiff, "/api/history/diff", {"sha": sha})
+        except HubError as error:
+            self.failed(error.detail, error.hint)
+            return None
+
+    async def _preview(self, sha: str) -> None:
+        found = await self._diff(sha)
+        if found is not None:
+            lines = list(diff_rows(found.summary, found.diff, truncated=found.truncated))
+            self.app.push_screen(Read(f"Snapshot {sha[:12]}", lines))
+
+    async def _rewind(self, sha: str) -> None:
+        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+
+        found = await self._diff(sha)
+        if found is None:
+            return
+        about = f"A new branch at {sha[:12]}; nothing else moves. The snapshot changed:\n{found.summary}"
+        if not await self.app.push_screen_wait(Confirm("Make a branch here?", about)):
+            return
+        try:
+            made = await self.hub.daemon.post("/api/history/rewind", {"sha": sha})
+        except HubError as error:
+            self.say(f"{error.detail} {error.hint}", bad=True)
+            return
+        self.say(f"{made['branch']}: look at it with git switch {made['branch']}")
+        self.reload()
+
+
+def commit_rows(found: list[Commit], now: float) -> Iterator[Row]:
+    """A line for each snapshot, under its session."""
+    session = ""
+    for one in found:
+        if one.session_id != session:
+            session = one.session_id
+            yield row((session, "head"))
+        yield row(
+            (f" {moment(one.when, now):<13}", "dim"),
+            (f"{one.short[:10]:<11}", "info"),
+            one.subject,
+            key=one.sha,
+        )
+    if not found:
+        yield row(("no snapshot yet", "dim"))
+
+
+def timeline_rows(found: list[HistoryEntry], now: float) -> Iterator[Row]:
+    """A line for each record, the newest first."""
+    for one in reversed(found):
+        score = f"  hfs {one.hfs}" if one.hfs is not None else ""
+        code = f"  exit {one.exit_code}" if one.exit_code is not None else ""
+        yield row(
+            (f"{moment(one.ts, now):<13}", "dim"),
+            (f"{one.event:<18} ", _EVENTS.get(one.event, "")),
+            (f"{one.provider[:12]:<13}", "dim"),
+            cut(for_people(one.summary), 400),
+            (score + code, "good" if score else "dim"),
+            key=str(one.seq),
+        )
+    if not found:
+        yield row(("nothing yet", "dim"))

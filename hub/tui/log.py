@@ -1,0 +1,121 @@
+"""The log page: every event as it comes, with a filter.
+
+Owns: the filter, and the lines that pass it.
+Must not: keep events; the app has the newest ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from hub.tui.dialogs import Ask, Read
+from hub.tui.page import JsonObject, Page
+from hub.tui.rows import Choices, Row, Rows, row, wrapped
+from hub.tui.words import line_of
+
+_TAGS = ("", "text", "tool_use", "tool_result", "system", "quota", "handoff", "waiting", "error")
+_MOST = 5000
+
+
+class LogPage(Page):
+    """Every event."""
+
+    NAME = "log"
+    ON: ClassVar[frozenset[str]] = frozenset()
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", key_display="/", tooltip="Only events with these words"),
+        Binding("t", "tag", "Tag", tooltip="Only events of the next tag"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = ""
+        self.tag = ""
+        self._lines: list[Row] = []
+
+    def body(self) -> ComposeResult:
+        """The events."""
+        yield Choices(id="rows", sticky=True)
+
+    async def load(self) -> None:
+        """Nothing is asked: the app has them."""
+        self._begin()
+
+    def told(self) -> None:
+        """Seen: with all that came meanwhile."""
+        super().told()
+        self._begin()
+
+    def news(self, records: Sequence[JsonObject]) -> None:
+        """More of them."""
+        if self.is_current:
+            self._lines += [line_of(one) for one in self.passing(records)]
+            del self._lines[:-_MOST]
+            self._draw()
+
+    def passing(self, records: Iterable[JsonObject]) -> list[JsonObject]:
+        """Those that the filter lets through."""
+        words = self.words.lower()
+        return [
+            one
+            for one in records
+            if (not self.tag or one["tag"] == self.tag) and (not words or words in _searched(one))
+        ]
+
+    def _begin(self) -> None:
+        self._lines = [line_of(one) for one in self.passing(self.hub.events)]
+        self._draw()
+
+    def _draw(self) -> None:
+        only = "".join(
+            [f"  only {self.tag}" if self.tag else "", f"  with {self.words!r}" if self.words else ""]
+        )
+        self.heading(f"Log  {len(self._lines):,} of the newest {len(self.hub.events):,} events{only}")
+        self.query_one(Rows).show(self._lines)
+
+    def action_filter(self) -> None:
+        """Ask for the words; none at all shows everything."""
+        self.run_worker(self._ask(), group="filter")
+
+    async def _ask(self) -> None:
+        found = await self.app.push_screen_wait(
+            Ask("Only events with these words", "In their text, agent or session.", self.words, needed=False)
+        )
+        if found is not None:
+            self.words = found
+            self._begin()
+
+    def action_tag(self) -> None:
+        """The next tag."""
+        self.tag = _TAGS[(_TAGS.index(self.tag) + 1) % len(_TAGS)]
+        self._begin()
+
+    def on_rows_chosen(self, event: Rows.Chosen) -> None:
+        """All there is of an event."""
+        record = next((one for one in self.hub.events if str(one["id"]) == event.key), None)
+        if record is not None:
+            width = self.size.width * 9 // 10 - 6
+            self.app.push_screen(Read(f"Event {event.key}", list(_whole(record, width))))
+
+
+def _searched(record: JsonObject) -> str:
+    meta = record.get("meta", {})
+    return f"{record['msg']} {meta.get('provider', '')} {meta.get('sessionId', '')}".lower()
+
+
+def _whole(record: JsonObject, width: int) -> Iterable[Row]:
+    yield row((f"{record['tag']}  {record['ts']} UTC", "head"))
+    for line in wrapped(str(record["msg"]), width):
+        yield row(line)
+    yield row("")
+    for name, value in record.get("meta", {}).items():
+        for line in wrapped(f"{name}: {_plain(value)}", width):
+            yield row((line, "dim"))
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value)

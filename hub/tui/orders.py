@@ -1,0 +1,156 @@
+"""Orders from the keyboard: what can be done to a session, and the questions that come before.
+
+Owns: each order's key, its words in the palette, and what it asks the user first.
+Must not: decide whether an order is possible; the daemon answers that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from hub.tui.dialogs import Ask, Choose, Confirm
+from hub.tui.page import Page
+
+STOP_PATIENCE = 310.0
+START_PATIENCE = 130.0
+
+ORDERS: tuple[tuple[str, str, str, str], ...] = (
+    ("a", "approve", "Approve", "See what waits for your word, and give it"),
+    ("e", "reply", "Reply", "Answer the agent"),
+    ("p", "pause", "Pause", "Hold the agent at the next event, or let it go on"),
+    ("h", "handoff", "Handoff", "Hand the work to the next agent now"),
+    ("x", "stop", "Stop", "End the session in order, snapshot included"),
+    ("n", "run", "New task", "Start a session"),
+)
+"""Key, action, word and sentence of each."""
+
+
+class OrdersPage(Page):
+    """A page on which one session is meant."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding(key, name, word) for key, name, word, _ in ORDERS]
+
+    @property
+    def meant(self) -> str:
+        """The session that orders go to; "" = there is none."""
+        return ""
+
+    def standing_of(self, session_id: str) -> str:  # noqa: ARG002  # for those who know
+        """What a session asks, as far as it is known."""
+        return ""
+
+    def order(self, work: Coroutine[Any, Any, None]) -> None:
+        """Carry an order out; what the daemon answers is said."""
+        self.run_worker(self._tried(work), group="orders")
+
+    async def _tried(self, work: Coroutine[Any, Any, None]) -> None:
+        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+
+        try:
+            await work
+        except HubError as error:
+            self.say(f"{error.detail.partition(chr(10))[0]} {error.hint}", bad=True)
+        self.reload()
+
+    def _on_session(self, name: str, work: Callable[[str], Coroutine[Any, Any, None]]) -> None:
+        if self.meant:
+            self.order(work(self.meant))
+        else:
+            self.say(f"No session to {name}.", bad=True)
+
+    def action_approve(self) -> None:
+        """What waits for a word."""
+        self.order(self._approve(self.meant))
+
+    def action_reply(self) -> None:
+        """Answer the agent."""
+        self._on_session("reply to", self._reply)
+
+    def action_pause(self) -> None:
+        """Hold the agent, or let it go on."""
+        self._on_session("pause", self._pause)
+
+    def action_handoff(self) -> None:
+        """Hand the work over."""
+        self._on_session("hand over", self._handoff)
+
+    def action_stop(self) -> None:
+        """End the session."""
+        self._on_session("stop", self._stop)
+
+    def action_run(self) -> None:
+        """Start a session."""
+        self.order(self._run())
+
+    async def _approve(self, session_id: str) -> None:
+        from hub.api.approvals import Approval  # noqa: PLC0415  # after the first paint
+        from hub.tui.approval import ApprovalBox  # noqa: PLC0415  # as above
+
+        waiting = await self.hub.daemon.get(list[Approval], "/api/approvals")
+        if not waiting:
+            self.say("Nothing waits for your word.")
+            return
+        answer = await self.app.push_screen_wait(ApprovalBox(waiting, session_id))
+        if answer is None:
+            return
+        number, allowed, always, note = answer
+        body = {"approved": allowed, "note": note, "always": always}
+        await self.hub.daemon.post(f"/api/approvals/{number}", body)
+        self.say(
+            ("Allowed, and the very same again until the session ends." if always else "Allowed.")
+            if allowed
+            else "Denied."
+        )
+
+    async def _reply(self, session_id: str) -> None:
+        asked = self.standing_of(session_id)
+        text = await self.app.push_screen_wait(Ask("Your answer to the agent", asked))
+        if text:
+            await self.hub.daemon.post("/api/session/reply", {"reply": text, "sessionId": session_id})
+            self.say("Sent.")
+
+    async def _pause(self, session_id: str) -> None:
+        from hub.api.status import Status  # noqa: PLC0415  # after the first paint
+
+        state = await self.hub.daemon.get(Status, "/api/status", {"sessionId": session_id})
+        body = {"pause": not state.paused, "sessionId": session_id}
+        await self.hub.daemon.post("/api/session/pause", body)
+        self.say("The agent goes on." if state.paused else "The agent stands still; p lets it go on.")
+
+    async def _handoff(self, session_id: str) -> None:
+        if await self.app.push_screen_wait(Confirm("Hand the work to the next agent now?", session_id)):
+            await self.hub.daemon.post("/api/handoff", {"sessionId": session_id})
+            self.say("Handing over.")
+
+    async def _stop(self, session_id: str) -> None:
+        about = f"{session_id}\nThe agent is stopped in order, and every byte is on its branch."
+        if await self.app.push_screen_wait(Confirm("End this session?", about)):
+            self.say("Stopping in order, with a snapshot.")
+            await self.hub.daemon.post("/api/session/stop", {"sessionId": session_id}, patience=STOP_PATIENCE)
+            self.say("Stopped.")
+
+    async def _run(self) -> None:
+        from hub.api.providers import ProviderStatus  # noqa: PLC0415  # after the first paint
+
+        task = await self.app.push_screen_wait(
+            Ask("What is to be done?", "A session of its own, on a branch of its own.")
+        )
+        if not task:
+            return
+        found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
+        usable = [one for one in found if one.status in ("standby", "active")]
+        body: dict[str, Any] = {"task": task, "queue": True}
+        if len(usable) > 1:
+            chain = ("", "the first of the chain")
+            choices = [("-", chain[1]), *((one.name, f"{one.display_name}  {one.model}") for one in usable)]
+            chosen = await self.app.push_screen_wait(Choose("Who starts?", choices))
+            if chosen is None:
+                return
+            if chosen != "-":
+                body["provider"] = chosen
+        started = await self.hub.daemon.post("/api/run", body, patience=START_PATIENCE)
+        place = f", waits for its turn as number {started['position']}" if started.get("position") else ""
+        self.say(f"{started['sessionId']} on {started['branch']}{place}")

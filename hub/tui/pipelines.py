@@ -1,0 +1,170 @@
+"""The pipelines' page: each as a tree, and the last run with a bar for each node.
+
+Owns: the drawing of a graph as a tree, the bars on one line of time, and the question before a run.
+Must not: judge a graph, or carry a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from hub.tui.dialogs import Confirm
+from hub.tui.look import Look, span
+from hub.tui.page import Page, cut
+from hub.tui.rows import Row, Rows, row
+
+if TYPE_CHECKING:
+    from hub.api.pipelines import Node, NodeStatus, Pipeline, RunStatus
+
+_LOOKS = {"completed": "good", "failed": "bad", "stopped": "warn", "running": "info", "starting": "info"}
+_START = 130.0
+
+
+class PipelinesPage(Page):
+    """Every pipeline."""
+
+    NAME = "pipelines"
+    ON = frozenset({"system", "handoff", "error", "waiting"})
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "go", "Run", tooltip="Run this pipeline"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.run_status: RunStatus | None = None
+
+    async def load(self) -> None:
+        """The list, and the run that goes on or was the last."""
+        from hub.api.pipelines import Pipeline, RunStatus  # noqa: PLC0415  # after the first paint
+        from hub.errors import Code, HubError  # noqa: PLC0415  # as above
+
+        found = await self.hub.daemon.get(list[Pipeline], "/api/pipelines")
+        try:
+            self.run_status = await self.hub.daemon.get(RunStatus, "/api/pipelines/run")
+        except HubError as error:
+            if error.code is not Code.NOT_FOUND:
+                raise
+            self.run_status = None
+        state = self.run_status
+        self.heading("Pipelines" if state is None else f"Pipelines  {state.name}: {state.state}")
+        lines = list(rows_of(found, state, self.now, self.size.width, self.look))
+        self.query_one(Rows).show(lines or [row("no pipeline; see [[pipelines]] of hub.toml in the docs")])
+
+    def on_rows_chosen(self, event: Rows.Chosen) -> None:
+        """The session of a node."""
+        name, _, node = event.key.partition("\n")
+        state = self.run_status
+        if state is not None and state.name == name:
+            session = next((one.session_id for one in state.nodes if one.id == node), "")
+            if session:
+                self.hub.open_session(session)
+                return
+        self.say("No session has worked on this yet.")
+
+    def action_go(self) -> None:
+        """Run the pipeline that the cursor is in."""
+        name = self.query_one(Rows).key.partition("\n")[0]
+        if name:
+            self.run_worker(self._go(name), group="orders")
+
+    async def _go(self, name: str) -> None:
+        from hub.errors import HubError  # noqa: PLC0415  # after the first paint
+
+        if not await self.app.push_screen_wait(Confirm(f"Run the pipeline {name}?")):
+            return
+        try:
+            await self.hub.daemon.post("/api/pipelines/run", {"name": name}, patience=_START)
+        except HubError as error:
+            self.say(f"{error.detail} {error.hint}", bad=True)
+        self.reload()
+
+
+def rows_of(
+    found: list[Pipeline], state: RunStatus | None, now: float, width: int, look: Look
+) -> Iterator[Row]:
+    """Each pipeline as a tree; the one that ran last has bars."""
+    for one in found:
+        run = state if state is not None and state.name == one.name else None
+        nodes = {node.id: node for node in run.nodes} if run is not None else {}
+        yield row(
+            (one.name, "head"), (f"  {run.state}" if run is not None else "", "dim"), key=f"{one.name}\n"
+        )
+        bars = _bars(run, now, max(8, width - 62), look)
+        for stem, name, again in tree([(node.id, list(node.depends_on)) for node in one.nodes], look):
+            task = next(node for node in one.nodes if node.id == name)
+            if again:
+                yield row((stem, "dim"), (f"{name} (above)", "dim"))
+                continue
+            yield _node(stem, task, of=one.name, status=nodes.get(name), bar=bars.get(name, ""), look=look)
+        yield row("")
+
+
+def _node(stem: str, node: Node, *, of: str, status: NodeStatus | None, bar: str, look: Look) -> Row:
+    state = str(status.state) if status is not None else ""
+    marks = {"completed": look.good, "failed": look.bad, "running": look.works, "starting": look.works}
+    who = status.provider if status is not None and status.provider else node.provider
+    said = state or cut(node.task, 30)
+    return row(
+        (stem, "dim"),
+        (f"{marks.get(state, look.waits)} ", _LOOKS.get(state, "dim")),
+        f"{cut(node.id, 16):<{max(1, 22 - len(stem))}}",
+        (f"{cut(who, 13):<14}", "dim"),
+        (f"{said:<11} ", _LOOKS.get(state, "dim")),
+        (bar, _LOOKS.get(state, "")),
+        key=f"{of}\n{node.id}",
+    )
+
+
+def tree(nodes: list[tuple[str, list[str]]], look: Look) -> Iterator[tuple[str, str, bool]]:
+    """A graph as a tree: each node below the first that it waits for; named again below the others.
+
+    Gives the stem in front of it, its name, and whether it was drawn before.
+    """
+    children: dict[str, list[str]] = {name: [] for name, _ in nodes}
+    for name, waits_for in nodes:
+        for other in waits_for:
+            children.get(other, []).append(name)
+    drawn: set[str] = set()
+
+    def below(name: str, trunk: str) -> Iterator[tuple[str, str, bool]]:
+        kids = children[name]
+        for at, kid in enumerate(kids):
+            last = at == len(kids) - 1
+            again = kid in drawn
+            yield trunk + (look.last if last else look.branch) + " ", kid, again
+            if not again:
+                drawn.add(kid)
+                yield from below(kid, trunk + ("   " if last else f"{look.trunk} "))
+
+    for name, waits_for in nodes:
+        if not waits_for:
+            drawn.add(name)
+            yield " ", name, False
+            yield from below(name, " ")
+
+
+def _bars(run: RunStatus | None, now: float, cells: int, look: Look) -> dict[str, str]:
+    """A bar for each node that has begun, all on one line of time."""
+    if run is None or not run.started_at:
+        return {}
+    begin = _seconds(run.started_at)
+    end = _seconds(run.ended_at) if run.ended_at else now
+    whole = max(1.0, end - begin)
+    bars = {}
+    for node in run.nodes:
+        if not node.started_at:
+            continue
+        start, stop = _seconds(node.started_at), _seconds(node.ended_at) if node.ended_at else end
+        left = min(cells - 1, max(0, round((start - begin) * cells / whole)))
+        wide = max(1, min(cells - left, round((stop - start) * cells / whole)))
+        bar = " " * left + look.full * wide + " " * (cells - left - wide)
+        bars[node.id] = f"{bar} {span(stop - start)}"
+    return bars
+
+
+def _seconds(stamp: str) -> float:
+    return datetime.fromisoformat(stamp).timestamp()

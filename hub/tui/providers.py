@@ -1,0 +1,116 @@
+"""The providers' page: every agent, its accounts, and its circuit breaker.
+
+Owns: their lines, and what is shown of one.
+Must not: install, log in or configure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hub.tui.dialogs import Read
+from hub.tui.look import clock, moment
+from hub.tui.page import Page
+from hub.tui.rows import Row, Rows, row
+
+if TYPE_CHECKING:
+    from hub.api.observability import Breaker
+    from hub.api.providers import ProviderConfig, ProviderStatus
+
+_LOOKS = {"active": "good", "standby": "", "exhausted": "warn", "error": "dim"}
+_CIRCUITS = {"closed": "good", "open": "bad", "half-open": "warn"}
+
+
+class ProvidersPage(Page):
+    """Every agent."""
+
+    NAME = "providers"
+    ON = frozenset({"system", "quota", "handoff", "error"})
+
+    async def load(self) -> None:
+        """How they are, and how their breakers stand."""
+        from hub.api.observability import Breaker  # noqa: PLC0415  # after the first paint
+        from hub.api.providers import ProviderStatus  # noqa: PLC0415  # as above
+
+        found = await self.hub.daemon.get(list[ProviderStatus], "/api/providers")
+        circuits = await self.hub.daemon.get(list[Breaker], "/api/circuit")
+        self.heading("Providers, their accounts and circuits")
+        self.query_one(Rows).show(rows_of(found, circuits, self.now))
+
+    def on_rows_chosen(self, event: Rows.Chosen) -> None:
+        """What is configured."""
+        self.run_worker(self._details(event.key), group="details")
+
+    async def _details(self, name: str) -> None:
+        from hub.api.providers import ProviderConfig  # noqa: PLC0415  # after the first paint
+        from hub.errors import HubError  # noqa: PLC0415  # as above
+
+        try:
+            found = await self.hub.daemon.get(list[ProviderConfig], "/api/config/providers")
+        except HubError as error:
+            self.failed(error.detail, error.hint)
+            return
+        one = next((each for each in found if each.name == name), None)
+        if one is not None:
+            self.app.push_screen(Read(one.display_name, list(details(one, self.now))))
+
+
+def rows_of(found: list[ProviderStatus], circuits: list[Breaker], now: float) -> Iterator[Row]:
+    """Those that can work first."""
+    by_name = {one.name: one for one in circuits}
+    for one in sorted(found, key=lambda one: list(_LOOKS).index(str(one.status))):
+        until = f" until {moment(one.resets_at, now)}" if one.resets_at else ""
+        model = f"  {one.model}" if one.model else ""
+        look = _LOOKS.get(str(one.status), "")
+        yield row(
+            (f"{one.display_name[:20]:<21}", "bold" if look != "dim" else "dim"),
+            (f"{one.status}{until}", look),
+            (f"  {one.reason}{model}", "dim"),
+            key=one.name,
+        )
+        several = len(one.accounts) > 1
+        for account in one.accounts:
+            circuit = by_name.get(f"{one.name}/{account.label}")
+            if not several and circuit is None:
+                continue
+            until = f" until {moment(account.resets_at, now)}" if account.resets_at else ""
+            yield row(
+                (f"  {account.label[:18]:<19}", "dim"),
+                (f"{account.status}{until}", _LOOKS.get(str(account.status), "")),
+                *_circuit(circuit),
+                (f"  {account.reason}" if several else "", "dim"),
+            )
+
+
+def _circuit(circuit: Breaker | None) -> Iterator[tuple[str, str]]:
+    if circuit is None:
+        return
+    opened = f" since {clock(circuit.opened_at)}" if isinstance(circuit.opened_at, str) else ""
+    failures = f", {circuit.failures} failures" if circuit.failures else ""
+    yield f"  circuit {circuit.state}{opened}{failures}", _CIRCUITS.get(str(circuit.state), "")
+
+
+def details(one: ProviderConfig, now: float) -> Iterator[Row]:
+    """How one is configured, installed and logged in."""
+    said = "installed" if one.install.installed else "not installed"
+    login = "logged in" if one.auth.logged_in else "not logged in"
+    yield row(("program   ", "dim"), f"{said} {one.install.version} {one.install.path}")
+    if not one.install.installed:
+        yield row(("install   ", "dim"), one.install.command)
+    yield row(("login     ", "dim"), f"{login} {one.auth.method}")
+    if not one.auth.logged_in and one.auth.login_command:
+        yield row(("log in    ", "dim"), one.auth.login_command)
+    yield row(("enabled   ", "dim"), "yes" if one.enabled else "no")
+    if one.model or one.base_url:
+        yield row(("model     ", "dim"), f"{one.model} {one.base_url}")
+    if one.probe is not None:
+        yield row(("probe     ", "dim"), f"{one.probe.detail or 'fine'}, {moment(one.probe.checked_at, now)}")
+    able = [name for name, can in one.capabilities.items() if can]
+    yield row(("can       ", "dim"), ", ".join(able) or "nothing told")
+    for account in one.accounts:
+        active = "  active" if account.active else ""
+        logged = "" if account.logged_in else "  not logged in"
+        yield row(
+            ("account   ", "dim"), f"{account.label}{active}{logged}", (f"  {account.config_dir}", "dim")
+        )

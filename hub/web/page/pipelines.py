@@ -1,0 +1,57 @@
+"""Pipelines: each one's graph, and the run that goes on, live.
+
+Owns: which state a node is drawn in.
+Must not: judge a graph; the API says what is wrong with one.
+Tests: tests/hub/web/page/test_pages.py
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+from hub.api.base import Nothing
+from hub.api.convert import unstructure
+from hub.api.pipelines import Pipeline, RunStatus
+from hub.web.page.ask import Ask, together
+from hub.web.page.dag import Box, dag
+from hub.web.page.view import View
+
+_EXAMPLE = [
+    {
+        "name": "example",
+        "nodes": [
+            {"id": "plan", "provider": "claude", "task": "Write PLAN.md."},
+            {"id": "build", "provider": "codex", "task": "Do what PLAN.md says.", "dependsOn": ["plan"]},
+        ],
+    }
+]
+
+
+async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+    """What the template is filled with."""
+    found = await together(
+        pipelines=partial(ask, list[Pipeline], "/api/pipelines"),
+        run=partial(ask.maybe, RunStatus, "/api/pipelines/run"),
+    )
+    run: RunStatus | None = found["run"]
+    pipelines: list[Pipeline] = found["pipelines"]
+    return {
+        "run": run,
+        "drawn_run": dag(run.name, [_ran(node) for node in run.nodes]) if run else None,
+        "pipelines": [(one, dag(one.name, [_planned(node) for node in one.nodes])) for one in pipelines],
+        "text": json.dumps(unstructure(pipelines) or _EXAMPLE, indent=2, ensure_ascii=False),
+    }
+
+
+def _ran(node: Any) -> Box:
+    href = f"/session/{node.session_id}" if node.session_id else ""
+    return Box(node.id, tuple(node.depends_on), node.provider, node.state.value, href)
+
+
+def _planned(node: Any) -> Box:
+    return Box(node.id, tuple(node.depends_on), node.provider)
+
+
+VIEW = View(title="Pipelines", show=show)

@@ -1,0 +1,34 @@
+"""Providers and circuits: who could work, who cannot and why, and what is tried again when.
+
+Owns: which answers make one row.
+Must not: know any one provider, or show a key.
+Tests: tests/hub/web/page/test_pages.py
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from hub.api.base import Nothing
+from hub.api.observability import Breaker
+from hub.api.profiles import Profile, ProfileOutcome
+from hub.api.providers import ProviderConfig, ProviderStatus
+from hub.web.page.ask import Ask, together
+from hub.web.page.view import View
+
+
+async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+    """What the template is filled with."""
+    found = await together(
+        status=partial(ask, list[ProviderStatus], "/api/providers"),
+        configured=partial(ask.part, list[ProviderConfig], "/api/config/providers"),
+        breakers=partial(ask.part, list[Breaker], "/api/circuit"),
+        profiles=partial(ask.part, list[Profile], "/api/profiles"),
+        outcomes=partial(ask.part, list[ProfileOutcome], "/api/outcomes"),
+    )
+    configured = {one.name: one for one in found["configured"] or ()}
+    return {**found, "rows": [(one, configured.get(one.name)) for one in found["status"]]}
+
+
+VIEW = View(title="Providers", show=show)

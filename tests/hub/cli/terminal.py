@@ -1,0 +1,83 @@
+"""A command in a real terminal: tmux shows what is on its screen, and presses its keys.
+
+Owns: a tmux server of the test's own.
+Must not: know any command.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tests.waiting import until
+
+
+@attrs.frozen
+class Terminal:
+    """One window."""
+
+    program: str
+    socket: Path
+
+    def _tmux(self, *words: str) -> str:
+        done = subprocess.run(
+            [self.program, "-S", str(self.socket), *words], check=True, capture_output=True, text=True
+        )
+        return done.stdout
+
+    def screen(self, *, colours: bool = False) -> str:
+        """What stands on it, what has gone out of sight included."""
+        return self._tmux("capture-pane", "-p", "-J", "-S", "-", *(["-e"] if colours else []))
+
+    def press(self, *keys: str) -> None:
+        """Keys by tmux' names (`Enter`, `C-c`), else letter by letter."""
+        self._tmux("send-keys", *keys)
+
+    def shows(self, words: str) -> str:
+        """Wait until it does; the screen."""
+        return until(
+            lambda: screen if words in (screen := self.screen()) else "", f"the screen shows {words!r}"
+        )
+
+    def settled(self, words: str, gone: str) -> str:
+        """Wait until it shows the one and no longer the other."""
+        return until(
+            lambda: screen if words in (screen := self.screen()) and gone not in screen else "",
+            f"the screen shows {words!r} without {gone!r}",
+        )
+
+
+@contextlib.contextmanager
+def terminal(
+    folder: Path, env: Mapping[str, str], *, columns: int = 100, lines: int = 40
+) -> Iterator[Terminal]:
+    """A shell in a terminal of this size; everything in it is gone when the block ends."""
+    program = shutil.which("tmux")
+    if program is None:
+        pytest.skip("tmux is not installed")
+    socket = folder.parent / "t.sock"
+    shell = [
+        "env",
+        "-i",
+        *(f"{name}={value}" for name, value in env.items()),
+        "PS1=$ ",
+        "bash",
+        "--norc",
+        "-i",
+    ]
+    size = ["-x", str(columns), "-y", str(lines)]
+    words = [program, "-S", str(socket), "-f", "/dev/null", "new-session", "-d", *size, shlex.join(shell)]
+    subprocess.run(words, check=True, cwd=folder, env={**env, "LC_ALL": "C.UTF-8"})
+    made = Terminal(program, socket)
+    try:
+        made.shows("$ ")
+        yield made
+    finally:
+        subprocess.run([program, "-S", str(socket), "kill-server"], check=False, capture_output=True)

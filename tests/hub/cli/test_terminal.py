@@ -1,0 +1,155 @@
+"""`hub run` and `hub attach` in a real terminal: what is shown, the keys that answer, and the terminal as it was after."""
+
+import json
+import os
+import signal
+import sys
+
+import pytest
+
+from tests.hub.cli.terminal import terminal
+
+HUB = f"{sys.executable} -m hub"
+DONE = ({"write": {"path": "a.txt", "text": "x"}}, {"done": "All **done**."})
+
+
+@pytest.fixture
+def shell(work):
+    """A shell in the project, in a terminal."""
+    env = work.environ(TERM="xterm-256color", TZ="UTC", LC_ALL="C.UTF-8", HUB_AMBIENT="0")
+    env = {name: value for name, value in env.items() if "\n" not in value and name not in ("TMUX", "PS1")}
+
+    def opened(**size):
+        return terminal(work.root, env, **size)
+
+    return opened
+
+
+def run(shell, words):
+    """Type a command."""
+    shell.press("-l", f"{HUB} {words}")
+    shell.press("Enter")
+
+
+def echoes(shell):
+    """Whether the shell's terminal shows what is typed, and has its cursor."""
+    shell.press("-l", "stty -a | tr ' ' '\\n' | grep -x -e echo -e icanon | tr '\\n' '+'")
+    shell.press("Enter")
+    shell.shows("icanon+echo+")
+
+
+def test_a_conversation_and_its_answers(work, shell):
+    """Issue 13 B: an approval whose whole command is shown takes a, a question takes a line, and nothing is left behind."""
+    long = "deploy " + " ".join(f"--flag-{n}=value" for n in range(20))
+    work.script(
+        "demo-first",
+        {"say": "I use `list<int>` for this."},
+        {"approve": long},
+        {"approve": long},
+        {"ask": "Which colour?"},
+        *DONE,
+    )
+    work.configure('\n[[approvals]]\ncommand = "deploy*"\n')
+    with shell() as window:
+        run(window, "run 'Colour it'")
+        screen = window.shows("allow it?")
+        assert "--flag-19=value" in screen.replace("\n", "")
+        assert "list<int>" in screen
+        assert screen.count("approval needed") == 0, "the request is shown once"
+        window.press("a")
+        screen = window.shows("Which colour?")
+        assert screen.count("approved:") == 1, "the same is not asked again"
+        window.press("r")
+        window.shows("reply (Enter sends")
+        window.press("-l", "blue ü y")
+        window.press("Enter")
+        screen = window.shows("done, not verified")
+        assert "you: blue ü y" in screen
+        assert "All done." in screen, "Markdown is drawn"
+        assert "? keys" not in screen, "the bottom line is gone"
+        echoes(window)
+
+
+def test_it_is_left_at_work_and_come_back_to_over_a_killed_daemon(work, shell):
+    """Issue 13 A: d leaves, attach comes back, a daemon that was killed is waited for, and nothing is shown twice."""
+    work.script("demo-first", {"say": "Step one."}, {"ask": "Which colour?"}, {"say": "Step two."}, *DONE)
+    work.configure()
+    with shell() as window:
+        run(window, "run 'Colour it'")
+        window.shows("r reply")
+        window.press("d")
+        window.shows("hub attach s-")
+        echoes(window)
+        window.press("clear", "Enter")
+        run(window, "attach")
+        screen = window.settled("r reply", "left at work")
+        assert "Step one." in screen
+        told = json.loads((work.hub / "daemon.json").read_bytes())
+        os.kill(told["pid"], signal.SIGKILL)
+        window.shows("the daemon is gone")
+        work.start()
+        window.shows("the daemon is back")
+        window.press("r")
+        window.shows("reply (Enter sends")
+        window.press("-l", "blue")
+        window.press("Enter")
+        screen = window.shows("done, not verified")
+        assert (screen.count("Step one."), screen.count("Step two.")) == (1, 1)
+        assert len(work.starts()) == 1, "the agent was not started again"
+
+
+def test_ctrl_z_and_back(work, shell):
+    """The shell finds its terminal as it was, and so does whoever comes back."""
+    work.script("demo-first", {"ask": "Which colour?"}, *DONE)
+    work.configure()
+    with shell() as window:
+        run(window, "run 'Colour it'")
+        window.shows("r reply")
+        window.press("C-z")
+        window.shows("Stopped")
+        echoes(window)
+        window.press("fg", "Enter")
+        window.press("?")
+        window.shows("d detach")
+        window.press("r")
+        window.shows("reply (Enter sends")
+        window.press("-l", "blue")
+        window.press("Enter")
+        window.shows("done, not verified")
+
+
+def test_a_second_ctrl_c_gives_the_terminal_back(work, shell):
+    """It leaves by os._exit, which runs nothing else."""
+    work.script(
+        "demo-first", {"say": "HALF"}, {"hang": {"stubborn": True}}
+    )  # it has to be killed, which takes a while
+    work.configure()
+    with shell() as window:
+        run(window, "run 'long work'")
+        window.shows("HALF")
+        window.press("C-c")
+        window.shows("stopping in order")
+        window.press("C-c")
+        window.shows("left at once")
+        echoes(window)
+    work.start().post("/api/session/stop")
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_no_line_is_wider_than_the_terminal(work, shell, columns):
+    """Also the bottom line, which is drawn again and again, and leaves nothing of itself."""
+    work.script(
+        "demo-first",
+        {"say": "word " * 60},
+        {"run": f"echo {'x' * 200}"},
+        {"usage": {"tokensIn": 123456, "tokensOut": 7890}},
+        {"quota": {"used": 0.72, "resetsIn": 3600}},
+        *DONE,
+    )
+    work.configure()
+    with shell(columns=columns) as window:
+        run(window, "run 'Colour it' 2>&1")
+        screen = window.shows("done, not verified")
+        assert "working" not in screen
+        assert screen.count("run echo") == 1
+        assert screen.count("✓") + screen.count("●") == 2

@@ -1,0 +1,34 @@
+"""A graph's layers, and its picture."""
+
+import xml.etree.ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.web.page.dag import Box, dag, layers
+
+BOXES = [
+    Box("a", (), "x"),
+    Box("b", ("a",), "y", "running", "/session/s-1"),
+    Box("c", ("a", "none"), "z"),
+    Box("d", ("b", "c"), "x"),
+]
+
+
+def test_each_node_is_right_of_what_it_needs():
+    assert layers(BOXES) == {"a": 0, "b": 1, "c": 1, "d": 2}
+    assert layers(BOXES[::-1]) == layers(BOXES)
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), st.lists(st.sampled_from("abcdef"), max_size=4)))
+def test_any_graph_is_drawn_even_one_with_circles(graph):
+    boxes = [Box(name, tuple(needs), "") for name, needs in graph.items()]
+    found = layers(boxes)
+    assert all(0 <= layer < max(len(boxes), 1) for layer in found.values())
+    ET.fromstring(dag("p", boxes))
+
+
+def test_names_are_text():
+    drawn = ET.fromstring(dag("<p>", [Box("<script>", (), "&"), *BOXES]))
+    assert list(drawn.iter("script")) == []
+    assert [link.get("href") for link in drawn.iter("a")] == ["/session/s-1"]

@@ -1,0 +1,151 @@
+"""Every page over every kind of answer: what others wrote is text on each of them, whatever it is."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+import attrs
+import pytest
+
+from hub.domain.event import Record
+from hub.errors import Code, HubError
+from hub.web.page.paths import PATHS
+from supervisors import ActorDied
+from tests.hub.web.fake import ANSWERS, Fake, running
+from tests.hub.web.page.test_mount import HTML, path_of
+from tests.hub.web.wire import ask
+
+NASTY = (
+    "<script>alert(1)</script><img src=x onerror=alert(1)>'\"--><svg/onload=alert(1)>"
+    "[x](javascript:alert(1)) {{ 7*7 }} {% raw %} \x1b]0;title\x07\x00\u202e\u2028]]></style>" + "A" * 20_000
+)
+KEPT = frozenset(
+    {
+        "session_id", "session_state", "fsm_state", "state", "status", "needs", "id", "severity", "kind", "how", "source",
+        "unit", "forecast", "event", "tag", "ts", "at", "created_at", "expires_at", "started_at", "ended_at", "resets_at",
+        "read_at", "wait_until", "scanned_at", "opened_at", "checked_at", "last_run", "updated_at", "role", "confidence",
+        "owner", "detected_via", "sources", "code", "sha",
+    }
+)  # fmt: skip
+"""Fields that are hub's own: a closed list of words, an instant, an id."""
+
+
+LABELS = frozenset({"name", "provider", "depends_on", "fallback"})
+"""Fields that hold at most 64 characters."""
+
+
+def spoiled(value: Any, name: str = "") -> Any:
+    """The same answer with the worst of texts in every field that others may fill."""
+    if attrs.has(type(value)):
+        fields = {
+            field.name: spoiled(getattr(value, field.name), field.name) for field in attrs.fields(type(value))
+        }
+        return attrs.evolve(value, **{key: one for key, one in fields.items() if not key.startswith("_")})
+    if isinstance(value, list | tuple):
+        return type(value)(spoiled(item, name) for item in value)
+    if isinstance(value, dict):
+        more = {} if any(isinstance(item, bool) for item in value.values()) else {NASTY[:200]: NASTY}
+        return {**more, **{key: spoiled(item, key) for key, item in value.items()}}
+    if type(value) is not str or name in KEPT:
+        return value
+    return NASTY[:60] if name in LABELS else NASTY
+
+
+class Hostile(Fake):
+    """Actors whose every answer is spoiled."""
+
+    async def call(self, message: Any, timeout: float = 0) -> Any:  # noqa: ASYNC109  # as `Ref.call`
+        answer = await super().call(message, timeout)
+        return answer if type(message) not in ANSWERS else spoiled(answer)
+
+
+def records() -> list[Record]:
+    """Events of each tag, with such texts in every place of them."""
+    meta = {
+        "at": "2026-01-01T12:00:00.000Z", "sessionId": "s-1", "provider": NASTY, "tool": NASTY, "command": NASTY,
+        "input": {NASTY[:100]: NASTY, "list": [NASTY]}, "output": NASTY, "toolId": NASTY, "used": 10, "window": NASTY,
+        "account": NASTY, "tokensIn": 5, "model": NASTY, "dispatchId": NASTY, "type": NASTY,
+    }  # fmt: skip
+    tags = ("tool_use", "tool_result", "text", "system", "quota", "handoff", "waiting", "error")
+    odd = {
+        "at": 7,
+        "sessionId": "s-1",
+        "toolId": [],
+        "input": "x",
+        "used": None,
+        "command": {"a": 1},
+        "provider": 3,
+    }
+    told = [Record(n, "12:00:00.000", tag, NASTY, meta) for n, tag in enumerate(tags, 1)]
+    return told + [Record(n, "12:00:00.000", tag, "x", odd) for n, tag in enumerate(tags, 20)]
+
+
+class Seen(HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+@pytest.mark.parametrize("name", PATHS)
+async def test_what_others_wrote_is_never_markup(name: str):
+    """Rows 5 and 23 of the security table: no tag, handler, link or escape sequence of a text is the page's."""
+    actors = Hostile()
+    actors.log = records()
+    async with running(actors) as server:
+        reply = await ask(server.port, "GET", path_of(name), headers=HTML)
+    assert reply.status == 200
+    text = reply.body.decode()
+    seen = Seen()
+    seen.feed(text)
+    assert [attributes for tag, attributes in seen.tags if tag == "script"] == [
+        {"type": "module", "src": "/static/hub.js"}
+    ]
+    for tag, attributes in seen.tags:
+        assert tag not in ("img", "iframe", "object", "embed", "style", "base")
+        for key, value in attributes.items():
+            assert not key.startswith("on"), (tag, key)
+            assert key != "style"
+            if key in ("href", "src", "action", "data-post"):
+                assert value is not None
+                assert value.startswith(("/", "#", "https://", "http://")), (tag, value)
+                assert not value.startswith("//")
+    for control in ("\x1b", "\x00", "\x07", "\u202e"):
+        assert control not in text
+    assert "{{ 7*7 }}" in text or name != "session", "a template in a text is not filled"
+
+
+@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize(
+    "error",
+    [HubError(Code.STATE_CORRUPT, "<b>bad</b>"), ActorDied("session"), KeyError("secret-in-a-key")],
+    ids=lambda error: type(error).__name__,
+)
+async def test_what_cannot_be_asked_is_said(name: str, error: Exception):
+    """As a page, with its status and the next step; never a traceback."""
+    async with running(Fake(error=error)) as server:
+        reply = await ask(server.port, "GET", path_of(name), headers=HTML)
+    assert reply.headers["content-type"].startswith("text/html")
+    assert reply.status in (200, 404, 409, 500, 503)
+    assert b"Traceback" not in reply.body
+    assert b"secret-in-a-key" not in reply.body
+    assert b"<b>bad</b>" not in reply.body
+
+
+@pytest.mark.parametrize("name", PATHS)
+async def test_every_form_is_a_post_of_the_api_and_has_a_way_without_script(name: str):
+    """Nothing is sent by the browser itself: each form names the route that the script posts JSON to."""
+    async with running() as server:
+        reply = await ask(server.port, "GET", path_of(name), headers=HTML)
+    seen = Seen()
+    seen.feed(reply.body.decode())
+    for tag, attributes in seen.tags:
+        if tag == "form":
+            assert "method" not in attributes
+            assert ("action" in attributes) != ("data-post" in attributes)
+        assert attributes.get("data-post", "/api/").startswith("/api/")  # type: ignore[union-attr]
