@@ -34,7 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "install": ("hub.cli.providers", "Install an agent by its maker's own command."),
     "account": ("hub.cli.account", "The logins of the agents: list, add, switch, log in, remove."),
     "key": ("hub.cli.key", "Keys for agents that work with one."),
-    "attach": ("hub.cli.attach", "Watch a session that works, from what was said last; Ctrl-C or d leaves it at work."),
+    "attach": (
+        "hub.cli.attach",
+        "Watch a session that works, from what was said last; Ctrl-C or d leaves it at work.",
+    ),
     "ls": ("hub.cli.sessions", "Every session, who needs you first."),
     "handoff": ("hub.cli.control", "Hand the work to the next agent now."),
     "pause": ("hub.cli.control", "Hold the agent at the next event."),
@@ -48,7 +51,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "take": ("hub.cli.result", "Take what a session has made: one commit of yours on the current branch."),
     "pr": ("hub.cli.pr", "Push it as one commit on a branch of its own, and open a pull request."),
     "discard": ("hub.cli.result", "Let a session's work go: its worktree and its branch."),
-    "clean": ("hub.cli.result", "Let the work go of every session that has ended and was taken, or changed nothing."),
+    "clean": (
+        "hub.cli.result",
+        "Let the work go of every session that has ended and was taken, or changed nothing.",
+    ),
     "pipeline": ("hub.cli.pipeline", "Several tasks that build on each other: check, run, show them."),
     "graph": ("hub.cli.graph", "What is known of the code, and of what agents did: index, search, show."),
     "history": ("hub.cli.history", "The audit timeline and the snapshots."),

@@ -39,6 +39,13 @@ from hub.io.trust import Gate
 @click.option(
     "--on-limit", default=None, type=click.Choice(["handoff", "wait", "stop"]), help="What to do at the wall."
 )
+@click.option(
+    "--continue",
+    "continues",
+    default="",
+    metavar="SESSION",
+    help="Go on with the work of one that has ended.",
+)
 @click.option("--queue", is_flag=True, help="Wait for its turn where other sessions have every place.")
 @click.option("--quiet", "-q", is_flag=True, help="Only the end.")
 @click.option("--verbose", "-v", is_flag=True, help="Also each state of a handoff, and every reading.")
@@ -130,6 +137,7 @@ def request(project: Path, options: dict[str, Any], gate: Gate | None = None) ->
         "maxHandoffs": session.max_handoffs,
         "onLimit": session.on_limit,
         **({"queue": True} if options["queue"] else {}),
+        **({"continues": options["continues"]} if options["continues"] else {}),
         **({"trust": gate.said} if gate is not None and gate.said else {}),
         **named,
     }

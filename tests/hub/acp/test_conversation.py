@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.faults.harness import git, project
@@ -295,6 +297,59 @@ def test_what_begins_while_another_works_waits_for_its_turn_and_can_be_cancelled
         until(work.ended, "the first ends")
     assert work.ended()["sessionId"] == first
     assert work.ended()["sessionState"] == "completed"
+
+
+def test_an_editor_that_cannot_ask_decides_nothing(work):
+    """What waits goes on waiting for another face."""
+    api = ready(work, {"approve": "rm -rf build"}, DONE)
+    with editor(work) as ed:
+        ed.new()
+        ed.permit = lambda _: None
+        turn = ed.say("make it")
+        while not ed.asked:
+            ed.take(ed.read())
+        ed.send({"jsonrpc": "2.0", "id": ed.asked[0]["id"], "error": {"code": -32601, "message": "no"}})
+        [waiting] = api.get("/api/approvals")
+        api.post(f"/api/approvals/{waiting['id']}", {"approved": True})
+        assert ed.answer_to(turn)["result"]["stopReason"] == "end_turn"
+
+
+def test_an_agent_that_attacks_whoever_looks_reaches_no_editor(work):
+    """Toad is a terminal: no update has what a terminal acts on."""
+    evil = "a\x1b]52;c;ZXZpbA==\x07b\x1b[2Jc\x9b31m\u202ee\u200b\r\x7f"
+    name = "n\x1b[2J\x9b1m\u202e.txt"
+    script = (
+        {"say": evil},
+        {"think": evil},
+        {"write": {"path": name, "text": evil}},
+        {"run": f"printf '{evil}'"},
+    )
+    ready(
+        work,
+        *script,
+        {"approve": evil},
+        {"limit": {"resetsIn": 3600, "text": evil}},
+        second=({"ask": evil}, DONE),
+    )
+    with editor(work) as ed:
+        ed.new()
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+    wire = json.dumps([*ed.updates, *ed.asked], ensure_ascii=False)
+    assert "\\u001b" not in wire
+    assert not set(wire) & set("\x07\x9b\u202e\u200b\x7f")
+
+
+def test_a_refusal_to_begin_is_said_with_the_next_step_and_the_session_stays_usable(work):
+    ready(work, DONE)
+    with editor(work) as ed:
+        ed.new()
+        config = work.root / "hub.toml"
+        config.write_text(config.read_text() + "\nbroken = [")
+        error = ed.prompt("make it")["error"]
+        assert error["data"]["code"] == "config_invalid"
+        work.configure()
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+    assert "made it" in ed.words()
 
 
 def test_an_unknown_session_is_not_found(work):
