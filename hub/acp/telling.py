@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from hub.domain.quota.spoken import spoken
 from hub.domain.text import clean
 
 Record = dict[str, Any]
@@ -162,7 +163,7 @@ class Teller:
 
     def _handoff(self, meta: dict[str, Any]) -> Iterator[Update]:
         if (meta.get("from"), meta.get("to")) == ("RUNNING", "PAUSING"):
-            why = meta.get("reason") or "a handoff was asked for"
+            why = spoken(clean(str(meta.get("reason") or "a handoff was asked for")))
             yield self.note(f"**hub:** {_who(meta)} stops here: {why}. The work is handed on.")
 
     def _waiting(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:

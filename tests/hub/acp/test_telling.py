@@ -90,6 +90,16 @@ def test_who_takes_over_is_said_before_the_first_word(teller):
     assert words(updates[1:]) == "Two."
 
 
+def test_the_wall_is_said_in_peoples_words(teller):
+    moved = {"from": "RUNNING", "to": "PAUSING", "reason": "five_hour at 100 %"}
+    [update] = teller.tell(record("handoff", "RUNNING -> PAUSING", **AGENT, **moved))
+    assert (
+        "claude/work stops here: 5-hour quota at 100 %. The work is handed on." in update["content"]["text"]
+    )
+    assert teller.tell(record("handoff", "x", **AGENT, **{"from": "PAUSING", "to": "SNAPSHOTTED"})) == []
+    assert teller.tell(record("handoff", "fidelity 100 of 100", sessionId="s-1", hfs=100)) == []
+
+
 def test_the_same_agent_that_is_started_again_takes_nothing_over(teller):
     said(teller, "One.")
     assert words(said(teller, "Two.", dispatchId="d-2")) == "\n\nTwo."
