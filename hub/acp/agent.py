@@ -119,6 +119,8 @@ class Agent:
     async def _opened(self, session_id: str, daemon: Daemon) -> Conversation:
         made = Conversation(session_id, daemon, self.connection, self.nursery)
         made.choices.learn(await daemon.get("/api/providers"), await daemon.get("/api/profiles"))
+        if (before := self._conversations.get(session_id)) is not None:
+            before.close()
         self._conversations[session_id] = made
         return made
 

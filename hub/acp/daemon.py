@@ -25,6 +25,7 @@ BEGIN = 130.0
 END = 300.0
 """Seconds that its end may take: a snapshot, a last run of the acceptance commands."""
 _BREATH = 0.5
+_TRIES = 3
 _GONE = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
 """What is at the address is not this project's daemon: that one has ended, or moved."""
 
@@ -54,6 +55,17 @@ class Daemon:
     async def post(self, path: str, body: Mapping[str, Any], timeout: float = BEGIN) -> Any:  # noqa: ASYNC109
         """What a POST made or changed."""
         return await _in_thread(lambda: self.find().within(timeout).post(path, body))
+
+    async def insist(self, path: str, body: Mapping[str, Any]) -> Any:
+        """A POST that may be given again: the daemon may go in the middle of it, and is started again."""
+        for _ in range(_TRIES - 1):
+            try:
+                return await self.post(path, body)
+            except HubError as error:
+                if error.code not in _GONE:
+                    raise
+            await self.ensure()
+        return await self.post(path, body)
 
     async def runs(self) -> bool:
         """Whether it is there."""

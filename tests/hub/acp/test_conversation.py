@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.faults.harness import git, project
-from tests.hub.acp.kit import REJECT, editor
+from tests.hub.acp.kit import ALLOW, REJECT, editor
 from tests.waiting import Gate, until
 
 LIMIT = {"limit": {"resetsIn": 3600}}
@@ -350,6 +350,48 @@ def test_a_refusal_to_begin_is_said_with_the_next_step_and_the_session_stays_usa
         work.configure()
         assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
     assert "made it" in ed.words()
+
+
+def test_a_session_that_is_opened_twice_is_told_once(work):
+    api = ready(work, {"ask": "Which?"}, {"say": "After."}, DONE)
+    with editor(work) as ed:
+        session = ed.new()
+        ed.prompt("make it")
+        ed.load(session)
+        ed.load(session)
+        before = len(ed.updates)
+        api.post("/api/session/reply", {"reply": "that"})
+        ed.until(lambda update: str(update.get("title", "")).startswith("Changes") or "Done" in str(update))
+        assert ed.ask("session/list")["result"]["sessions"], "nothing more was on its way"
+    told = str(ed.updates[before:])
+    assert (told.count("After."), told.count("made it")) == (1, 1)
+
+
+def test_a_daemon_that_has_gone_between_two_prompts_is_started_for_the_next(work):
+    ready(work, {"ask": "Which?"}, DONE)
+    with editor(work) as ed:
+        ed.new()
+        ed.prompt("make it")
+        work.kill()
+        assert ed.prompt("that")["result"]["stopReason"] == "end_turn"
+    assert ed.words().count("Which?") == 1
+    assert work.ended()["sessionState"] == "completed"
+
+
+def test_an_answer_reaches_the_next_daemon_where_the_one_that_asked_has_gone(work):
+    ready(work, {"approve": "make"}, DONE)
+    with editor(work) as ed:
+        ed.new()
+
+        def killing(_):
+            work.kill()
+            return ALLOW
+
+        ed.permit = killing
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+    assert work.ended()["sessionState"] == "completed"
+    assert "made it" in ed.words()
+    assert len(work.starts()) == 1
 
 
 def test_an_unknown_session_is_not_found(work):
