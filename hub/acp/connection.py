@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 import trio
 
-from hub.errors import HubError
+from hub.errors import Code, HubError
 from hub.wire.frames import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
@@ -34,6 +34,8 @@ LAST_WORDS = 0.7
 """Seconds that the other answers may still take then."""
 NOT_FOUND = -32002
 """The protocol's own code: what the request names is not there."""
+_HINTS = {Code.TRUST_NEEDED: "See what it would do, and say yes, in a terminal in that folder: hub trust"}
+"""Where a command's next step is none for whoever sits in an editor."""
 
 
 @attrs.define
@@ -184,9 +186,9 @@ def coded(request_id: str | int, error: HubError) -> JsonObject:
 
     Editors show the message. `reason` and `details` are what Toad shows of a session that cannot begin.
     """
-    said = error.detail.rstrip()
-    data = {"code": str(error.code), "hint": error.hint, "reason": said, "details": error.hint}
-    return refused(request_id, INTERNAL_ERROR, f"{said} {error.hint}".strip(), data)
+    said, hint = error.detail.rstrip(), _HINTS.get(error.code, error.hint)
+    data = {"code": str(error.code), "hint": hint, "reason": said, "details": hint}
+    return refused(request_id, INTERNAL_ERROR, f"{said} {hint}".strip(), data)
 
 
 def unknown(method: str) -> RefusedError:

@@ -45,7 +45,7 @@ def test_a_project_that_is_not_trusted_starts_nothing_and_says_what_to_do(work):
     with editor(work, HUB_TRUST="") as ed:
         error = ed.ask("session/new", cwd=str(work.root), mcpServers=[])["error"]
     assert error["data"]["code"] == "trust_needed"
-    assert "hub trust" in error["message"]
+    assert error["message"].endswith("in a terminal in that folder: hub trust")
     assert error["data"]["details"] in error["message"], "Toad shows this member"
     assert not (work.hub / "daemon.json").exists()
 
