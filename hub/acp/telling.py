@@ -3,8 +3,7 @@
 Owns: which update a record becomes: words, thoughts, tool calls, plan, and hub's own notes between them.
 Must not: send anything, ask the daemon, or change an agent's words.
 
-A record is told the same way while it happens and when it is read back. hub's own words stand in a quote, so that nobody
-takes them for the agent's.
+A record is told the same way while it happens and when it is read back.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from hub.acp.speech import MESSAGE, THOUGHT, USER, Speech, chunk
 from hub.domain.quota.spoken import spoken
 from hub.domain.text import clean
 
@@ -32,6 +32,7 @@ _KINDS = {
     "think": ("think", "todo", "plan", "task"),
 }
 """Kind of the protocol -> parts of the names that agents give such tools."""
+_SPOKEN = (MESSAGE, THOUGHT)
 _LATER = ("usage", "quota", "retry")
 _ENDED = {
     ("completed", True): "Done, and the acceptance commands say so.",
@@ -51,10 +52,7 @@ class Teller:
     """
 
     tree: PurePath
-    _said: str = ""
-    """What the agent said last: most repeat it as the result of their run."""
-    _talking: bool = False
-    """Whether the last update was the agent's words, which the next would run into."""
+    _speech: Speech = attrs.field(factory=Speech)
     _verifying: str = ""
     _who: str = ""
     """The agent whose run began last."""
@@ -66,19 +64,17 @@ class Teller:
         """The updates of a record; [] = it is nothing for an editor."""
         meta = record.get("meta", {})
         updates = [*self._taken_over(meta), *self._updates(record, meta)]
-        if updates:
-            self._talking = updates[-1]["sessionUpdate"] == "agent_message_chunk"
+        if any(update["sessionUpdate"] not in _SPOKEN for update in updates):
+            self._speech.interrupted()
         return updates
 
     def note(self, words: str) -> Update:
         """Hub's own words."""
-        quoted = "\n".join(f"> {line}".rstrip() for line in clean(words).splitlines())
-        self._talking = False
-        return _chunk("agent_message_chunk", f"\n\n{quoted}\n\n")
+        return self._speech.note(words)
 
     def _updates(self, record: Record, meta: dict[str, Any]) -> Iterator[Update]:
         words = clean(str(record.get("msg", "")))
-        if meta.get("type") in _LATER or meta.get("delta") or "detected" in meta:
+        if meta.get("type") in _LATER or "detected" in meta:
             return
         match record.get("tag"):
             case "text":
@@ -95,23 +91,20 @@ class Teller:
                 yield from self._system(words, meta)
             case "error":
                 who = meta.get("provider") if meta.get("type") else ""
-                self._said = words
+                self._speech.said = words
                 hint = f"\n{meta['hint']}" if meta.get("hint") else ""
                 yield self.note(f"{f'**{who}:** ' if who else ''}{words}{clean(hint)}")
 
     def _text(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
         if meta.get("role") == "user":
             if not meta.get("type"):  # else an agent repeats what it was told
-                yield _chunk("user_message_chunk", words)
-        elif meta.get("type") == "thinking":
-            yield _chunk("agent_thought_chunk", f"{words}\n\n")
+                yield chunk(USER, words)
+            return
+        kind = THOUGHT if meta.get("type") == "thinking" else MESSAGE
+        if meta.get("delta"):
+            yield self._speech.piece(kind, words)
         else:
-            yield self._words(words, more=bool(meta.get("more")))
-
-    def _words(self, words: str, *, more: bool = False) -> Update:
-        gap = "\n\n" if self._talking and not self._said.endswith("\0") else ""
-        self._said = words + ("\0" if more else "")
-        return _chunk("agent_message_chunk", gap + words)
+            yield from self._speech.whole(kind, words, goes_on=bool(meta.get("more")))
 
     def _tool_call(self, words: str, meta: dict[str, Any]) -> Update:
         tool = str(meta.get("tool", ""))
@@ -168,8 +161,8 @@ class Teller:
 
     def _waiting(self, words: str, meta: dict[str, Any]) -> Iterator[Update]:
         if meta.get("needsInput"):
-            if " ".join(words.split()) != " ".join(self._said.split()):
-                yield self._words(words)
+            if not self._speech.repeats(words):
+                yield from self._speech.whole(MESSAGE, words)
         elif "approvalId" in meta and not meta.get("type"):
             yield self._approval(words, meta)
         elif not meta.get("type"):
@@ -199,12 +192,12 @@ class Teller:
         elif "plan" in meta:
             yield _plan(meta)
         elif meta.get("type") == "result":
-            if words.strip() and " ".join(words.split()) != " ".join(self._said.split()):
-                yield self._words(words)
+            if words.strip() and not self._speech.repeats(words):
+                yield from self._speech.whole(MESSAGE, words)
         elif meta.get("type"):
             return  # an agent's program speaks of itself
         elif "task" in meta:
-            yield _chunk("user_message_chunk", clean(str(meta["task"])))
+            yield chunk(USER, clean(str(meta["task"])))
         elif "command" in meta and words.startswith("verify"):
             yield self._verify(words, meta)
         else:
@@ -270,10 +263,6 @@ def _plan(meta: dict[str, Any]) -> Update:
         for step in plan
     ]
     return {"sessionUpdate": "plan", "entries": entries}
-
-
-def _chunk(kind: str, words: str) -> Update:
-    return {"sessionUpdate": kind, "content": {"type": "text", "text": words}}
 
 
 def _call_id(meta: dict[str, Any]) -> str:

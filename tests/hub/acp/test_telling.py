@@ -39,7 +39,31 @@ def test_a_long_text_in_parts_stays_one(teller):
 
 
 def test_pieces_that_are_told_again_as_a_whole_are_not_told_twice(teller):
-    assert said(teller, "On", delta=True) == []
+    assert words(said(teller, "Zero.")) == "Zero."
+    assert words(said(teller, "On", delta=True) + said(teller, "e.", delta=True)) == "\n\nOne."
+    assert said(teller, "One.") == []
+    assert words(said(teller, "Two.")) == "\n\nTwo."
+
+
+def test_of_pieces_that_were_lost_the_rest_is_told(teller):
+    """A daemon that dies takes with it what was not on record."""
+    said(teller, "On", delta=True)
+    assert words(said(teller, "One and two.")) == "e and two."
+
+
+def test_pieces_that_are_not_the_whole_s_beginning_lose_nothing(teller):
+    said(teller, "Ome", delta=True)
+    assert words(said(teller, "One.")).strip() == "One."
+
+
+def test_what_stands_between_two_texts_keeps_them_apart(teller):
+    said(teller, "One.")
+    teller.tell(record("tool_use", "read a", type="tool_use", tool="read", toolId="1", **AGENT))
+    assert words(said(teller, "Two.")) == "Two."
+    assert words([teller.note("x")]) == "\n\n> x\n\n"
+    assert words(said(teller, "Three.")) == "Three."
+    assert words(said(teller, "hm", type="thinking")) == "hm"
+    assert words(said(teller, "hm hm", type="thinking")) == "\n\nhm hm"
 
 
 @pytest.mark.parametrize("kind", ["usage", "quota", "retry"])
