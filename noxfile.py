@@ -144,6 +144,13 @@ def stories(session: nox.Session) -> None:
 
 
 @nox.session
+def pictures(session: nox.Session) -> None:
+    """Draw the documents' pictures from the running program; a test says when they are older than its screens."""
+    _install(session, "test")
+    session.run("python", "-m", "tests.pictures")
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """The table of all measurements beside their peers; never fails on a clock. `-- --scale 0.01`: do they work?"""
     _install(session, "test", "bench")

@@ -27,6 +27,7 @@ from hub.errors import Code, HubError
 from hub.wire.frames import INVALID_REQUEST, RefusedError
 
 _GONE = frozenset({Code.NOT_FOUND, Code.NO_ACTIVE_SESSION})
+_NOTHING = frozenset({Code.NOT_FOUND, Code.INVALID})
 _TURN = "end_turn"
 _CANCELLED = "cancelled"
 
@@ -180,15 +181,14 @@ class Conversation:
         await self._begin(text)
 
     async def _begin(self, text: str) -> None:
-        number = len(self.sessions) + 1
-        session_id = self.id if number == 1 else f"{self.id}-{number}"
-        before = {"continues": self.sessions[-1]} if self.sessions else {}
-        order = {"task": text, "sessionId": session_id, "queue": True, **before, **self.choices.order()}
+        session_id = self._next()
+        order = {"task": text, "sessionId": session_id, "queue": True, **self.choices.order()}
+        before = list(self.sessions)
         self._own += 1
         self.sessions.append(session_id)
         self._teller.tree = self.tree_of(session_id)
         try:
-            started = await self.daemon.insist("/api/run", order)
+            started = await self._ordered(order, before)
         except BaseException:
             self._own = 0
             self.sessions.remove(session_id)
@@ -197,6 +197,23 @@ class Conversation:
             await self._update(
                 self._teller.note(f"**hub:** this waits for its turn, as number {started['position']}.")
             )
+
+    def _next(self) -> str:
+        """The id of the session that comes next."""
+        if not self.sessions:
+            return self.id
+        number = self.sessions[-1].removeprefix(self.id).lstrip("-")
+        return f"{self.id}-{int(number or 1) + 1}"
+
+    async def _ordered(self, order: dict[str, Any], before: list[str]) -> Any:
+        """On the work of the newest session that left some; one that was cancelled while it waited left none."""
+        for session_id in reversed(before):
+            try:
+                return await self.daemon.insist("/api/run", {**order, "continues": session_id})
+            except HubError as error:
+                if error.code not in _NOTHING:
+                    raise
+        return await self.daemon.insist("/api/run", order)
 
     async def _stop(self) -> None:
         turn = self._turn

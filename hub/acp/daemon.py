@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 import attrs
 import trio
 
-from hub.client.quick import Api
-from hub.errors import Code, HubError
+from hub.client.quick import ABSENT, Api
+from hub.errors import HubError
 
 PAGE = 10_000
 BEGIN = 130.0
@@ -26,8 +26,6 @@ END = 300.0
 """Seconds that its end may take: a snapshot, a last run of the acceptance commands."""
 _BREATH = 0.5
 _TRIES = 3
-_GONE = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
-"""What is at the address is not this project's daemon: that one has ended, or moved."""
 
 Records = list[dict[str, Any]]
 _in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
@@ -62,7 +60,7 @@ class Daemon:
             try:
                 return await self.post(path, body)
             except HubError as error:
-                if error.code not in _GONE:
+                if error.code not in ABSENT:
                     raise
             await self.ensure()
         return await self.post(path, body)
@@ -72,7 +70,7 @@ class Daemon:
         try:
             await self.get("/api/health")
         except HubError as error:
-            if error.code in _GONE:
+            if error.code in ABSENT:
                 return False
             raise
         return True
@@ -120,7 +118,7 @@ class Daemon:
                         await take(batch)
                         last = batch[-1]["id"]
             except HubError as error:
-                if error.code not in _GONE:
+                if error.code not in ABSENT:
                     raise
             await trio.sleep(_BREATH)
             if wanted():

@@ -56,18 +56,19 @@ class Run:
     verify: Annotated[list[Command], Meta(max_length=MAX_COMMANDS)] | None = None
     on_limit: OnLimit | Unset = UNSET
     trust: Trust = ""
+    continues: Annotated[
+        str,
+        Meta(
+            pattern="^[a-z0-9-]{0,64}$",
+            description="A session that has ended, by its id or the beginning of it: this one begins with its work, "
+            "and with a contract made of it.",
+        ),
+    ] = ""
     session_id: Annotated[
         str,
         Meta(
             pattern=r"^([a-z0-9][a-z0-9-]{0,63})?$(?!\n)",
             description="The id it is to have: the same order may then be given again, and begins once.",
-        ),
-    ] = ""
-    continues: Annotated[
-        str,
-        Meta(
-            pattern="^[a-z0-9-]{0,64}$(?!\\n)",
-            description="A session that has ended, whose work this one goes on with: its id, or the beginning of it.",
         ),
     ] = ""
     queue: Annotated[

@@ -22,6 +22,7 @@ from hub.api.observability import AuditHead
 from hub.api.sessions import Sessions
 from hub.cli.context import client
 from hub.cli.offline import Project, project
+from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
 from hub.io.hub_dir import claim, insist_stamped, insist_usable
 from hub.io.journal import AuditJournal
@@ -83,7 +84,7 @@ def ordered(ctx: click.Context, route: Route, body: dict[str, Any], patience: fl
     try:
         return client(ctx, timeout=patience).post(route.path, body)
     except HubError as error:
-        if error.code is not Code.DAEMON_NOT_RUNNING:
+        if error.code not in ABSENT:
             raise
     mine = project(ctx)
     places = mine.places

@@ -66,8 +66,10 @@ def daemon(project: Path, port: int | None, *, trusted: bool = False) -> tuple[A
 
 def _log(root: Path) -> Path:
     """What it says goes where no project's files are."""
-    folder = state_dir() / "daemons"
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    state = state_dir()
+    state.parent.mkdir(parents=True, exist_ok=True)
+    folder = state / "daemons"
+    make_private_dir(state)
     make_private_dir(folder)
     return folder / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}.log"
 

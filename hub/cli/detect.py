@@ -20,7 +20,7 @@ from hub.cli.context import client, json_option, project_dir, show, trust_option
 from hub.cli.table import ago, counted
 from hub.cli.width import columns, hung
 from hub.client.place import root_of
-from hub.client.quick import find
+from hub.client.quick import ABSENT, find
 from hub.errors import Code, HubError
 
 _LOOK = 1.5
@@ -130,7 +130,7 @@ def _found(ctx: click.Context, hours: int) -> list[dict[str, Any]]:
     try:
         found: list[dict[str, Any]] = client(ctx).get(f"/api/detect?sinceHours={hours}")
     except HubError as error:
-        if error.code is not Code.DAEMON_NOT_RUNNING:
+        if error.code not in ABSENT:
             raise
         from hub.cli.looking import looked  # a daemon has it all loaded
 

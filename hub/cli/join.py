@@ -23,7 +23,7 @@ from hub.cli.keys import restore
 from hub.cli.report import report_failures
 from hub.cli.serve import order_for
 from hub.client.place import root_of, told_by
-from hub.client.quick import Api, find
+from hub.client.quick import ABSENT, Api, find
 from hub.daemon import Daemon, Order, run_daemon
 from hub.errors import Code, HubError
 from hub.io.trust import Gate
@@ -237,7 +237,7 @@ def running(project: Path, port: int | None) -> Api | None:
     try:
         api.get("/api/health")
     except HubError as error:
-        if error.code in (Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER):
+        if error.code in ABSENT:
             return None
         raise
     return api

@@ -28,6 +28,7 @@ from hub.api.accounts import AccountNow
 from hub.api.base import Done
 from hub.api.convert import unstructure
 from hub.cli.context import client, note_left_out, project_dir
+from hub.client.quick import ABSENT
 from hub.domain.account import Account
 from hub.domain.breaker import ready_at
 from hub.domain.config.reader import Config
@@ -196,6 +197,6 @@ def _or_here(ask: Callable[[], Any], here: Callable[[], Any]) -> Any:
     try:
         return ask()
     except HubError as error:
-        if error.code is not Code.DAEMON_NOT_RUNNING:
+        if error.code not in ABSENT:
             raise
     return here()

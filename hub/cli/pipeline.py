@@ -18,6 +18,7 @@ from hub.cli.base import Group
 from hub.cli.context import client, json_option, project_dir, show, trust_option
 from hub.cli.table import counted
 from hub.cli.trusting import insist_on_trust
+from hub.client.quick import ABSENT
 from hub.errors import RULES, Code, HubError
 from hub.io.trust import Gate
 
@@ -187,7 +188,7 @@ def _all_and_last(ctx: click.Context) -> tuple[list[dict[str, Any]], dict[str, A
     try:
         return daemon.get("/api/pipelines"), _last_run(daemon)
     except HubError as error:
-        if error.code is not Code.DAEMON_NOT_RUNNING:
+        if error.code not in ABSENT:
             raise
     from hub.api.convert import unstructure
     from hub.cli.beforehand import last_run_of, pipelines_of

@@ -16,13 +16,13 @@ import click
 
 from hub.cli.context import client, project_dir
 from hub.client.place import root_of
+from hub.client.quick import ABSENT
 from hub.errors import Code, HubError
 
 if TYPE_CHECKING:
     from hub.io.journal import AuditJournal
     from hub.io.places import Places
 
-_ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
 _BEGIN = 'Start something: hub run "task"   Or see two scripted agents at work first: hub demo'
 
 
@@ -46,7 +46,7 @@ class Records:
             try:
                 return self._api.get(path, query)
             except HubError as error:
-                if error.code not in _ABSENT or self._root is None or path not in _ANSWERS:
+                if error.code not in ABSENT or self._root is None or path not in _ANSWERS:
                     raise
         self._alone = True
         return self._answer(path, query or {})

@@ -44,7 +44,7 @@ from hub.io.trust import Gate
     "continues",
     default="",
     metavar="SESSION",
-    help="Go on with the work of one that has ended.",
+    help="Go on where that session ended: with its work, and with what it knew.",
 )
 @click.option("--queue", is_flag=True, help="Wait for its turn where other sessions have every place.")
 @click.option("--quiet", "-q", is_flag=True, help="Only the end.")

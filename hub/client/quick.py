@@ -23,6 +23,8 @@ from hub.errors import Code, HubError
 
 DEFAULT_PORT = 4748
 TIMEOUT = 30.0
+ABSENT = frozenset({Code.DAEMON_NOT_RUNNING, Code.OTHER_PROJECT, Code.OTHER_USER})
+"""Why a request did not reach the project's daemon: there is none, and what listens there is somebody else's."""
 _REFUSED = 400
 
 

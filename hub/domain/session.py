@@ -173,9 +173,9 @@ class SessionRecord:
     first: str = ""
     """A commit on top of `base` that the branch begins at: the work of an agent that was adopted."""
     adopted: bool = False
-    """Whether the session goes on with the work of an agent that hub had not started; `.hub/adopted/` has its brief."""
-    earlier: tuple[str, ...] = ()
-    """What its user asked for in the sessions whose work it goes on with, the oldest first."""
+    """Whether the session goes on with work that it did not begin; `.hub/adopted/` has its brief."""
+    continues: str = ""
+    """Whose work that is: the session's that ended; "" = an agent's that hub had not started."""
     profile: str = ""
     context_hint: str = ""
     """The profile's words for every agent, as they were at the start."""

@@ -56,9 +56,7 @@ class StartRun(Call[Started]):
     native_id: str = ""
     """A session of the first agent's own that goes on instead."""
     continues: str = ""
-    """A session that has ended: the branch begins where that one's ended, and agents are told what was asked for before."""
-    earlier: Sequence[str] = ()
-    """What was asked for before, the oldest first."""
+    """A session that has ended, by its id or the beginning of it: the new one begins with its work and its contract."""
     queue: bool = False
     """Whether it may wait for its turn while there is no place for it; the answer then has its `position`."""
 
@@ -181,6 +179,24 @@ class GetContract(Call[JsonObject]):
 
 
 @attrs.frozen
+class FollowUp:
+    """What a session begins with that goes on where another one ended."""
+
+    base: str
+    first: str
+
+
+@attrs.frozen
+class DraftFollowUp(Call[FollowUp]):
+    """Write the contract by which a new session goes on with the work of this one, which has ended."""
+
+    session_id: str
+    new_id: str
+    task: str
+    verify: Sequence[str]
+
+
+@attrs.frozen
 class SessionFacts:
     """What others must know of a session."""
 
@@ -238,5 +254,5 @@ SessionOrder = RequestHandoff | RequestPause | RequestReply | RequestStop
 SessionNews = AccountFreed | Detach | QuotaSeen
 OfOneSession = SessionQuestion | SessionOrder | SessionNews | ReleaseRun | SessionEnd
 """What the register passes on."""
-SessionInbox = OfOneSession | AgentBatch
+SessionInbox = OfOneSession | AgentBatch | DraftFollowUp
 SessionsInbox = OfOneSession | GetInUse | GetProviders | GetSessions | StartRun | StopAll | WhoBegins

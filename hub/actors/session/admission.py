@@ -18,7 +18,6 @@ import trio
 from hub.actors.common.calls import call_until_answered
 from hub.actors.session import views
 from hub.actors.session.beginning import Beginnings
-from hub.actors.session.continuing import goes_on
 from hub.actors.session.kit import Kit
 from hub.actors.session.queue import Queue, Queued
 from hub.actors.session.roster import PATIENCE, Roster
@@ -26,7 +25,7 @@ from hub.actors.trouble import PASSING
 from hub.api.session import Started, Stopped
 from hub.domain.event import Tag
 from hub.errors import Code, HubError
-from hub.messages import GetSessionFacts, RetainClaims, SessionEnd, SessionFacts, StartRun
+from hub.messages import DraftFollowUp, GetSessionFacts, RetainClaims, SessionEnd, SessionFacts, StartRun
 from supervisors import ActorDied
 
 _LOOK = 10.0
@@ -66,7 +65,6 @@ class Admission:
                 )
             if order.session_id and (there := self.queue.find(order.session_id)):
                 return self.queue.told(there)
-            goes_on(order, self.roster)  # refused now, not when its turn comes
             trouble = await self._refreshed()
             full = self._full(await self.roster.facts(), order.run_id)
             if full is None and self.queue.waiting and not order.run_id:
@@ -115,7 +113,8 @@ class Admission:
         for session_id in ended:
             await self._closed(session_id)
         await call_until_answered(self.kit.claims, RetainClaims(active))
-        record = await self.beginnings.first_record(goes_on(order, self.roster))
+        order = await self._followed(order)
+        record = await self.beginnings.first_record(order)
         await self.roster.add(record, active, ended)
         self.kit.board.trouble = None
         if order.run_id:
@@ -123,6 +122,21 @@ class Admission:
         self.watch(record.session_id)
         await self.roster.up(record.session_id)
         return views.started(views.facts_of(record))
+
+    async def _followed(self, order: StartRun) -> StartRun:
+        """An order that goes on where a session ended, with that one's work and a contract made of it.
+
+        Raises:
+            HubError: `not_found`, `which_session`, or why that cannot be.
+        """
+        if not order.continues or order.adopted:
+            return order
+        before, new_id = self.roster.known(order.continues), order.session_id or self.kit.new_id("s")
+        verify = order.verify if order.verify is not None else self.kit.config.session.verify
+        found = await self.roster.pass_on(DraftFollowUp(before, new_id, order.task, tuple(verify)), before)
+        return attrs.evolve(
+            order, continues=before, session_id=new_id, base=found.base, first=found.first, adopted=True
+        )
 
     async def _closed(self, session_id: str) -> None:
         """Wait until the end of a session that is over is told as well: what is to be told stands in its record.

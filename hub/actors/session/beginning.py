@@ -166,7 +166,7 @@ def new_record(kit: Kit, order: StartRun, beginning: Beginning, state: git.RepoS
         carries=not order.base,
         first=order.first,
         adopted=order.adopted,
-        earlier=tuple(order.earlier),
+        continues=order.continues,
         native_id=order.native_id if (chosen.provider, chosen.account) == active else "",
         main_branch=state.branch or state.main_branch,
         profile=order.profile,

@@ -14,7 +14,7 @@ import attrs
 from hub.actors.session.kit import Kit
 from hub.domain.brief import receiver_prompt, render_envelope
 from hub.domain.contract import verify
-from hub.domain.profile import before, guidance
+from hub.domain.profile import guidance
 from hub.domain.rules import asks
 from hub.domain.session import SessionRecord
 from hub.io.atomic import read_bounded
@@ -55,7 +55,7 @@ class Orders:
         return self._assignment(record, prompt, envelope=envelope, path=path)
 
     def _adopter(self, record: SessionRecord, resume_id: str) -> Assignment:
-        """Who goes on with the work of an agent that hub had not started: it is given that one's contract.
+        """Who goes on with the work of an agent that hub had not started, or of a session: it is given its contract.
 
         With a session of its own, too: that may prove not to be resumable, and it was begun in another folder.
 
@@ -69,7 +69,7 @@ class Orders:
             snapshot=record.first or record.base,
         )
         path = self.kit.places.run_dir / record.dispatch_id / "envelope.md"
-        envelope = render_envelope(contract, adopted=True)
+        envelope = render_envelope(contract, adopted=not record.continues)
         prompt = (_CONTINUE + contract.task_goal) if resume_id else receiver_prompt(contract)
         if record.correction:
             prompt = self._corrected(record, contract.task_goal, resumed=bool(resume_id))
@@ -105,7 +105,6 @@ class Orders:
         )
 
     def _guided(self, record: SessionRecord, prompt: str) -> str:
-        """With what every agent of the session is told; nothing that hub keeps secret is for all of them."""
-        words = (guidance(record.profile, record.context_hint, record.skills), before(record.earlier))
-        told = self.kit.secrets.text("\n\n".join(filter(None, words)))
+        """With what the profile tells every agent; nothing that hub keeps secret is for all of them."""
+        told = self.kit.secrets.text(guidance(record.profile, record.context_hint, record.skills))
         return f"{prompt}\n\n{told}" if told else prompt

@@ -108,6 +108,7 @@ _STARTING = frozenset(
         Code.NOT_A_REPOSITORY,
         Code.NO_COMMIT,
         Code.NOT_FOUND,
+        Code.WHICH_SESSION,
     }
 )
 ROUTES = (

@@ -32,8 +32,8 @@ def environ(base: Path, **more: str) -> dict[str, str]:
     return {**plain, **GIT_ENV, **places, "PYTHONPATH": str(ROOT), **more}
 
 
-def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, **options: Any) -> Done:
-    """Run one command to its end."""
+def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, given: str = "", **options: Any) -> Done:
+    """Run one command to its end; `given` is what it reads."""
     return subprocess.run(
         [sys.executable, "-m", "hub", *args],
         cwd=cwd,
@@ -42,6 +42,6 @@ def hub(*args: str, cwd: Path, env: Mapping[str, str] | None = None, **options: 
         text=True,
         timeout=LIMIT,
         check=False,
-        stdin=subprocess.DEVNULL,
+        input=given,
         **options,
     )

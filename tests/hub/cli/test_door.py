@@ -75,6 +75,25 @@ def test_another_projects_daemon_is_not_talked_to(work, tmp_path):
         assert json.loads(meant.stdout)["sessionState"] == "idle"
 
 
+def test_another_projects_daemon_stands_in_nobodys_way(work, tmp_path):
+    """It has the port that commands try where no daemon is told of: what needs none works as if nobody were there."""
+    work.configure()
+    (tmp_path / "second").mkdir()
+    with project(tmp_path / "second") as other:
+        other.start()
+        env = env_of(work, HUB_PORT=str(other.port))
+        for args in (
+            ("key", "list"), ("account", "list"), ("providers",), ("detect",), ("usage",),
+            ("account", "add", "claude", "work"), ("account", "switch", "claude", "work"), ("pipeline", "show"),
+        ):  # fmt: skip
+            done = hub(*args, "--json", cwd=work.root, env=env)
+            assert (done.returncode, '"error": {' in done.stdout) == (0, False), (args, done.stdout)
+        done = hub("key", "set", "claude", cwd=work.root, env=env, given="sk-1")
+        assert done.returncode == 0, done.stderr
+        assert "ANTHROPIC_API_KEY" in (work.hub / ".env").read_text()
+        assert not (other.hub / ".env").exists()
+
+
 def test_a_port_that_another_project_has_taken_over_is_no_daemon_of_ours(work, tmp_path):
     """A killed daemon's `daemon.json` may name a port that is another project's by then: `hub run` starts its own."""
     work.script("demo-first", {"done": "finished"})

@@ -417,12 +417,3 @@ def test_the_demo_pair_is_off_unless_asked_for(work, how):
     assert enabled(
         *(["--demo"] if how == "flag" else []), **({} if how == "flag" else {"HUB_DEMO": "1"})
     ) == (True, True)
-
-
-def test_continue_goes_on_with_the_work_of_one_that_has_ended(ready):
-    """By the beginning of its id; what is not there is refused."""
-    first = run_json(ready, *TASK)["sessionId"]
-    ready.script("demo-first", {"append": {"path": "made.txt", "text": " and more"}}, {"done": "more"})
-    second = run_json(ready, "run", "--continue", first[:-2], "and more")["sessionId"]
-    assert git(ready.root, "show", f"hub/{second}:made.txt") == "made and more"
-    assert run_json(ready, "run", "--continue", "s-none", "x", status=3)["error"]["code"] == "not_found"

@@ -56,9 +56,9 @@ async def test_a_diff_has_the_work_that_is_in_no_commit(root):
     (wt.path / "later.txt").write_text("second\n")
     without = await api.session_diff(root, "main", "hub/s1")
     found = await api.session_diff(root, "main", "hub/s1", wt.path)
-    assert ("later.txt" in without["diff"], "later.txt" in found["diff"]) == (False, True)
-    assert "+first" in found["diff"]
-    assert "2 files changed" in found["summary"]
+    assert ("later.txt" in without.diff, "later.txt" in found.diff) == (False, True)
+    assert "+first" in found.diff
+    assert "2 files changed" in found.summary
 
 
 async def test_what_the_user_brought_along_is_no_work_of_the_session(root):
@@ -68,9 +68,9 @@ async def test_what_the_user_brought_along_is_no_work_of_the_session(root):
     await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
     for worktree in (None, wt.path):
         found = await api.session_diff(root, "main", "hub/s1", worktree)
-        assert "new.txt" in found["diff"]
-        assert "a.txt" not in found["diff"]
-    assert "a.txt" in (await api.session_diff(root, "main", "hub/s1", carried=True))["diff"]
+        assert "new.txt" in found.diff
+        assert "a.txt" not in found.diff
+    assert "a.txt" in (await api.session_diff(root, "main", "hub/s1", carried=True)).diff
 
 
 async def test_a_main_branch_that_the_agent_merged_is_what_its_work_is_on(root):
@@ -82,7 +82,7 @@ async def test_a_main_branch_that_the_agent_merged_is_what_its_work_is_on(root):
     (wt.path / "new.txt").write_text("x\n")
     await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
     found = await api.session_diff(root, "main", "hub/s1")
-    assert ("new.txt" in found["diff"], "users" in found["diff"]) == (True, False)
+    assert ("new.txt" in found.diff, "users" in found.diff) == (True, False)
 
 
 async def test_of_a_worktree_that_is_gone_the_branch_is_told(root):
@@ -90,7 +90,7 @@ async def test_of_a_worktree_that_is_gone_the_branch_is_told(root):
     (wt.path / "new.txt").write_text("x\n")
     await api.snapshot(wt.path, "s1", "h1", {}, wt.kept_index)
     found = await api.session_diff(root, "main", "hub/s1", wt.path.with_name("none"))
-    assert "new.txt" in found["diff"]
+    assert "new.txt" in found.diff
 
 
 async def test_files_that_do_not_hold_still_are_looked_at_again_and_then_given_up(root, monkeypatch):

@@ -1,0 +1,1 @@
+"""The pictures of the documents, drawn from the running program; see `__main__`."""
