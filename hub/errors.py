@@ -77,6 +77,7 @@ class Code(StrEnum):
     DISPATCH_FAILED = "dispatch_failed"
     RESUME_TIMEOUT = "resume_timeout"
     VERIFY_FAILED = "verify_failed"
+    SETUP_FAILED = "setup_failed"
     CONTRACT_INVALID = "contract_invalid"
     STATE_CORRUPT = "state_corrupt"
     NOT_SEALED = "not_sealed"
@@ -272,6 +273,12 @@ RULES: dict[Code, Rule] = {
     Code.DISPATCH_FAILED: Rule(409, 1, "The agent could not be started", "Run hub doctor."),
     Code.RESUME_TIMEOUT: Rule(409, 1, "The receiver gave no sign of life", "Hand over: hub handoff"),
     Code.VERIFY_FAILED: Rule(409, 1, "The acceptance commands failed", "Read their output: hub logs --full"),
+    Code.SETUP_FAILED: Rule(
+        409,
+        1,
+        "The worktree could not be set up; no agent was started",
+        "Correct [worktree] setup in hub.toml, then run the task again: hub run",
+    ),
     Code.CONTRACT_INVALID: Rule(
         409, 1, "The contract's signature does not verify", "It was not given to the agent; see hub history"
     ),

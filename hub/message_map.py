@@ -54,7 +54,7 @@ def _edges() -> tuple[Edge, ...]:  # noqa: PLR0915  # a table, a row a line
     blocking("front", "sessions", m.StartRun, *get_args(m.SessionOrder), *get_args(m.SessionQuestion))
     blocking("front", "sessions", m.GetProviders, m.GetSessions, m.GetInUse)
     blocking("sessions", "session", *get_args(m.SessionQuestion), *get_args(m.SessionOrder))
-    blocking("sessions", "session", m.SessionEnd, m.ReleaseRun)
+    blocking("sessions", "session", m.SessionEnd, m.ReleaseRun, m.DraftFollowUp)
     posting("sessions", "session", "drop", *get_args(m.SessionNews))
     posting("claims", "sessions", "drop", m.AccountFreed)
     blocking("session", "claims", m.ClaimAccount, m.ReleaseAccount, m.GetClaims)

@@ -49,6 +49,8 @@ class Program:
     env: Mapping[str, str] = attrs.field(factory=dict)
     """What the user of such a machine would set in the provider's `env` table."""
     registry: Literal["npm", "pypi"] = "npm"
+    file: str = ""
+    """The file of its package that is wanted, where that is no executable."""
     node: int = 0
     """The oldest major version of Node it runs on, where that is not any."""
 
@@ -64,6 +66,8 @@ class Program:
 
     def path(self, prefix: Path) -> Path:
         """Its executable below the folder it was installed in."""
+        if self.file:
+            return prefix / "node_modules" / self.package / self.file
         return prefix / ("node_modules/.bin" if self.registry == "npm" else "bin") / self.binary
 
     def commands(self, installer: str, prefix: Path) -> list[list[str]]:
@@ -156,9 +160,10 @@ CHECKERS = {
     for program in (
         Program("inspector", "@modelcontextprotocol/inspector", "2.12.0", "mcp-inspector", node=22),
         Program("conformance", "@modelcontextprotocol/conformance", "0.2.0-alpha.12", "conformance", node=22),
+        Program("axe", "axe-core", "4.14.1", "", file="axe.min.js"),
     )
 }
-"""Programs that are no agents: the protocol's own checks of a tool server."""
+"""Programs that are no agents: the protocol's own checks of a tool server, and a page's of its accessibility."""
 
 
 def cache_dir() -> Path:

@@ -41,6 +41,7 @@ CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 TABLES = (
     config_model.Server,
     config_model.Session,
+    config_model.Worktree,
     config_model.ProviderSettings,
     config_model.Profile,
     config_model.Pipeline,
@@ -118,11 +119,12 @@ def test_every_setting_is_in_the_documents(table):
 def test_every_table_of_the_configuration_is_checked_here():
     """A new table of hub.toml cannot escape the test above."""
     assert {field.name for field in attrs.fields(Config)} == {
-        "server", "session", "providers", "profiles", "pipelines", "terminal", "approvals", "vision", "redaction", "detect",
+        "server", "session", "worktree", "providers", "profiles", "pipelines", "terminal", "approvals", "vision", "redaction", "detect",
     }  # fmt: skip
     for name in (
         "[server]",
         "[session]",
+        "[worktree]",
         "[providers.",
         "[[profiles]]",
         "[[pipelines]]",

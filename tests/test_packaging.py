@@ -92,6 +92,18 @@ def test_types_are_shipped():
     assert all((ROOT / package / "py.typed").exists() for package in ("hub", "supervisors"))
 
 
+def test_the_pages_files_are_shipped():
+    """The wheel has what lies in its packages and is not ignored; a page needs its templates and files."""
+    page = ROOT / "hub/web/page"
+    files = [*page.glob("templates/*.html"), *page.glob("static/*")]
+    assert {path.suffix for path in files} == {".html", ".css", ".js", ".svg"}
+    ignored = subprocess.run(
+        ["git", "check-ignore", *files], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ignored.stdout == ""
+    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["hub", "supervisors"]}
+
+
 def test_each_ignored_rule_has_its_reason():
     """Ruff ALL, with a sentence beside every exception."""
     text = (ROOT / "pyproject.toml").read_text()

@@ -18,7 +18,8 @@ import attrs
 import trio
 
 from hub.cli.context import which
-from hub.cli.conversation import Conversation, Told
+from hub.cli.conversation import Conversation
+from hub.cli.items import Told
 from hub.cli.keys import Key
 from hub.client.quick import Api
 from hub.domain.text import clean

@@ -2,6 +2,7 @@
 
 Owns: which session is meant, and what leaving means: the session works on.
 Must not: start or stop anything unless a key asks for it.
+Tests: tests/hub/cli/test_background.py
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _PAGE = 1000
 @json_option
 @click.pass_context
 def attach(ctx: click.Context, *, session: str, verbose: bool, as_json: bool) -> int:
-    """Watch a session that works, from what was said last; Ctrl-C or d leaves it at work.
+    """Come back to a session that works, and answer it in place; Ctrl-C or d leaves it at work.
 
     On a terminal single keys answer and steer it: ? lists them.
 

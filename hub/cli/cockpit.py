@@ -9,14 +9,15 @@ Tests: tests/hub/cli/test_terminal.py
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 import attrs
 import trio
 
 from hub.cli.answering import Answering
-from hub.cli.conversation import Conversation, Item, Told
+from hub.cli.conversation import Conversation
 from hub.cli.drawn import Drawn
+from hub.cli.items import Item, Told
 from hub.cli.keys import Keyboard, hides_cursor
 from hub.client.quick import Api
 
@@ -87,9 +88,10 @@ class Cockpit:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(keyboard.suspended, self._drawn.stop, self._drawn.start)
                 nursery.start_soon(self._news, answering)
-                async for pressed in keyboard.keys():
-                    await answering.keys(pressed)
-                    self._drawn.tick()
+                async with aclosing(keyboard.keys()) as keys:
+                    async for pressed in keys:
+                        await answering.keys(pressed)
+                        self._drawn.tick()
         finally:
             keyboard.leave()
             self._drawn.prompt, self._drawn.keys = lambda: ("", ""), False

@@ -11,79 +11,18 @@ an agent's own remarks are for `verbose`; every record stands in `hub logs`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import attrs
 
 from hub.cli.clock import Clock
+from hub.cli.items import FIDELITY, Ask, Heading, Item, Plan, Said, Told, Tool
 from hub.cli.screen import WORKTREE, for_people, window_name
+from hub.cli.words import Record, call_id, full, label, one_line, told_line
 from hub.domain.text import clean
 
-Record = dict[str, Any]
 _OUTPUT = 12
 """Lines of a failed command's output."""
-FIDELITY = "how much of the goal, the changes, the commands and the open tasks the next agent was given"
-
-
-@attrs.frozen
-class Heading:
-    """From here on this agent speaks."""
-
-    agent: str
-    model: str = ""
-
-
-@attrs.frozen
-class Said:
-    """An agent's words, whole: Markdown."""
-
-    text: str
-    thinking: bool = False
-
-
-@attrs.frozen
-class Tool:
-    """A tool that was used, and what came of it."""
-
-    what: str
-    result: str = ""
-    folded: int = 0
-    """Further lines of the result."""
-    failed: bool = False
-
-
-@attrs.frozen
-class Plan:
-    """The agent's list of tasks. `fresh` are those done since it was shown last."""
-
-    tasks: tuple[tuple[str, bool], ...]
-    fresh: tuple[str, ...]
-    changed: bool = True
-    """Whether the list itself is another one."""
-
-
-@attrs.frozen
-class Told:
-    """A sentence of hub's own."""
-
-    text: str
-    look: str = "note"
-    """`note`, `good`, `warn`, `bad`, `handoff`, or `dim` for what only `verbose` shows."""
-    below: tuple[str, ...] = ()
-
-
-Item = Heading | Said | Tool | Plan | Told
-
-
-@attrs.frozen
-class Ask:
-    """What waits for a person: an approval by its id, else a question."""
-
-    text: str
-    approval: str = ""
-    session_id: str = ""
 
 
 @attrs.define
@@ -180,15 +119,15 @@ class Conversation:
 
     def _taken(self, record: Record, meta: Record, text: str) -> Iterator[Item]:
         kind = meta.get("type")
-        agent = _label(meta)
+        agent = label(meta)
         if kind and agent:
             self.working = agent
         match record["tag"]:
             case "text":
                 yield from self._text(meta, agent, text)
             case "tool_use":
-                what = WORKTREE.sub("", _one_line(text))
-                self._calls[_call_id(meta)] = _Call(agent, self._models.get(agent, ""), what)
+                what = WORKTREE.sub("", one_line(text))
+                self._calls[call_id(meta)] = _Call(agent, self._models.get(agent, ""), what)
                 self.doing, self.partial = what, ""
             case "tool_result":
                 yield from self._result(meta, agent, text)
@@ -221,21 +160,21 @@ class Conversation:
             self.doing = "thinking"
             yield from self._under(agent, Said(whole, thinking=True))
             return
-        self._said, self.doing = _one_line(whole), ""
+        self._said, self.doing = one_line(whole), ""
         yield from self._under(agent, Said(whole))
 
     def _result(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
         self._answered(meta)
-        call = self._calls.pop(_call_id(meta), None)
+        call = self._calls.pop(call_id(meta), None)
         what = (
             call.what
             if call
-            else _one_line(str(meta.get("command") or meta.get("path") or meta.get("tool") or "a tool"))
+            else one_line(str(meta.get("command") or meta.get("path") or meta.get("tool") or "a tool"))
         )
         lines = [line.strip() for line in WORKTREE.sub("", text).splitlines() if line.strip()]
         exit_code = meta.get("exitCode")
         failed = bool(meta.get("isError")) or exit_code not in (None, 0)
-        first = _told_line(lines, last=failed or bool(meta.get("command")))
+        first = told_line(lines, last=failed or bool(meta.get("command")))
         if failed and exit_code:
             first = f"exit {exit_code}: {first}" if first else f"exit {exit_code}"
         self.doing = next(reversed(self._calls.values())).what if self._calls else ""
@@ -249,7 +188,7 @@ class Conversation:
         if isinstance(meta.get("used"), int) and agent:
             self._wall(agent, meta, meta["used"])
         if self.verbose:
-            yield Told(self.clock.said(for_people(text)), "dim")
+            yield Told(for_people(self.clock.said(text)), "dim")
 
     def _wall(self, agent: str, meta: Record, used: int) -> None:
         known = self._quota.setdefault(agent, _Quota())
@@ -267,25 +206,25 @@ class Conversation:
             self._explained = True
             return
         if "to" not in meta:
-            yield Told(self.clock.said(for_people(text)), "handoff")
+            yield Told(for_people(self.clock.said(text)), "handoff")
             return
         if meta["from"] == "RUNNING":
-            self._giver, self._sentence = _label(meta), False
+            self._giver, self._sentence = label(meta), False
             self.doing, self.partial = "handing over", ""
             yield from self.rest()
-        taker = str(meta.get("receiver") or (_label(meta) if meta["to"] == "RUNNING" else ""))
-        if taker and not self._sentence and _full(taker) != _full(self._giver):
+        taker = str(meta.get("receiver") or (label(meta) if meta["to"] == "RUNNING" else ""))
+        if taker and not self._sentence and full(taker) != full(self._giver):
             self._sentence = True
             why = self._why(str(meta.get("reason", "")))
-            yield Told(f"handing over: {_full(self._giver)} -> {_full(taker)} ({why})", "handoff")
+            yield Told(f"handing over: {full(self._giver)} -> {full(taker)} ({why})", "handoff")
         if meta["to"] == "RUNNING":
-            self._giver, self.doing, self.working = "", "", _label(meta) or self.working
+            self._giver, self.doing, self.working = "", "", label(meta) or self.working
 
     def _why(self, reason: str) -> str:
         """The reason of a handoff, in the words of whoever pays for the quota."""
         known = self._quota.get(self._giver, _Quota())
         if not reason.startswith("the usage limit") and " at " not in reason:
-            return self.clock.said(for_people(reason)) or "as asked for"
+            return for_people(self.clock.said(reason)) or "as asked for"
         name = window_name(known.window)
         limit = f"{name} limit" if name else "usage limit"
         if " at " in reason:
@@ -295,9 +234,9 @@ class Conversation:
     def _waiting(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
         number = str(meta.get("approvalId") or "")
         if meta.get("type") == "retry":
-            self.doing = _one_line(text)
+            self.doing = one_line(text)
             if self.verbose:
-                yield Told(_one_line(text), "dim")
+                yield Told(one_line(text), "dim")
         elif meta.get("needsInput"):
             self._drop("")
             self.asks.append(Ask(text, session_id=str(meta.get("sessionId", ""))))
@@ -308,24 +247,24 @@ class Conversation:
             self.asks.append(Ask(str(meta.get("action", text)), number, str(meta.get("sessionId", ""))))
             self.doing = "waits for your word"
             if not self.answers:
-                reason = str(meta.get("reason", ""))
-                yield Told(_one_line(text), "warn", (clean(reason),) if reason not in text else ())
+                why = str(meta.get("reason", ""))
+                yield Told(one_line(text), "warn", (clean(why),) if why not in text else ())
         elif number and "approved" in meta:
             self._drop(number)
-            yield Told(_one_line(text), "good" if meta["approved"] else "warn")
+            yield Told(one_line(text), "good" if meta["approved"] else "warn")
         elif not number:
             self.doing = "paused" if text == "paused" else "waiting"
             until = f" until {self.clock.at(str(meta['until']))}" if meta.get("until") else ""
-            yield Told(f"{_reason(text)}{until}" if until else self.clock.said(for_people(text)), "warn")
+            yield Told(f"{why_waits(text)}{until}" if until else for_people(self.clock.said(text)), "warn")
 
     def _error(self, meta: Record, agent: str, text: str) -> Iterator[Item]:
         self.partial = ""
         if meta.get("type"):
             if meta.get("failure") == "usage_limit":
                 self._wall(agent, meta, 1000)
-                self._troubles.append(_one_line(text))
+                self._troubles.append(one_line(text))
                 if self.verbose:
-                    yield Told(_one_line(text), "dim")
+                    yield Told(one_line(text), "dim")
                 return
             if self._once(text):
                 yield from self._under(agent, Told(text, "bad"))
@@ -334,7 +273,7 @@ class Conversation:
             self.doing = ""
             if not self._giver or self.verbose:
                 below = str(meta.get("output") or "").rstrip().splitlines()[-_OUTPUT:]
-                yield Told(_one_line(text), "bad", tuple(clean(line) for line in below))
+                yield Told(one_line(text), "bad", tuple(clean(line) for line in below))
             return
         first, *below = text.rstrip().splitlines() or [""]
         hint = [f"next: {meta['hint']}"] if meta.get("hint") else []
@@ -347,7 +286,7 @@ class Conversation:
         kind = meta.get("type")
         if kind == "result":
             self.doing = self.partial = ""
-            if text.strip() and _one_line(text) != self._said and self._once(text):
+            if text.strip() and one_line(text) != self._said and self._once(text):
                 yield from self._under(agent, Said(text))
             return
         if "plan" in meta:
@@ -358,7 +297,7 @@ class Conversation:
                 self._models[agent] = str(meta["model"])
             self.doing = self.doing or "thinking"
             if self.verbose and text.strip():
-                yield Told(_one_line(text), "dim")
+                yield Told(one_line(text), "dim")
             return
         yield from self._own(meta, text)
 
@@ -367,21 +306,21 @@ class Conversation:
             yield from self.rest()
             self._held, self.doing, self.asks = [], "", []
             if self.ends_told:
-                yield Told(_one_line(text), "good" if meta["ended"] == "completed" else "bad")
+                yield Told(one_line(text), "good" if meta["ended"] == "completed" else "bad")
         elif "taskId" in meta:
             self.since, self.doing = str(meta.get("at", "")), "starting"
         elif "command" in meta and "exitCode" not in meta:
-            self.doing = _one_line(text)
+            self.doing = one_line(text)
         elif "command" in meta:
             self.doing = ""
             if not self._giver or self.verbose:
-                yield Told(_one_line(text), "good")
+                yield Told(one_line(text), "good")
         elif meta.get("leftOut") and not meta.get("named"):
             if self.verbose:
-                yield Told(_one_line(text), "dim")
+                yield Told(one_line(text), "dim")
         else:
             self.doing = "" if text == "resumed" else self.doing
-            yield Told(self.clock.said(for_people(_one_line(text))))
+            yield Told(for_people(self.clock.said(one_line(text))))
 
     def _planned(self, meta: Record, agent: str) -> Iterator[Item]:
         left = [clean(str(task)) for task in meta.get("tasksRemaining", ())]
@@ -408,7 +347,7 @@ class Conversation:
 
     def _once(self, text: str) -> bool:
         """Whether this trouble was not told yet, be it in other company."""
-        words = _one_line(text)
+        words = one_line(text)
         if any(known and known in words for known in self._troubles):
             return False
         self._troubles.append(words)
@@ -423,41 +362,3 @@ class Conversation:
         self.asks = [ask for ask in self.asks if ask.approval != approval]
         if not self.asks and self.doing.startswith("waits for"):
             self.doing = ""
-
-
-def _label(meta: Record) -> str:
-    """`claude/work`; of an account without a name of its own `claude`."""
-    provider, account = str(meta.get("provider", "")), str(meta.get("account", ""))
-    return f"{provider}/{account}" if account not in ("", "default") and provider else provider
-
-
-def _full(label: str) -> str:
-    return label if "/" in label or not label else f"{label}/default"
-
-
-def _call_id(meta: Record) -> str:
-    return str(meta.get("toolId") or meta.get("tool", ""))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _told_line(lines: Sequence[str], *, last: bool) -> str:
-    """The line of a result that tells most: of a command or a failure the last with a word in it, else the first."""
-    telling = [line for line in lines if any(char.isalnum() for char in line)] or list(lines)
-    if not telling:
-        return ""
-    return telling[-1] if last else telling[0]
-
-
-def _reason(text: str) -> str:
-    """Of a wait: why, without the seconds that its end says better."""
-    return for_people(text.partition("; waiting ")[0])
-
-
-def elapsed(since: str, clock: Clock) -> float:
-    """Seconds since an ISO instant; nan where there is none."""
-    from hub.cli.clock import local
-
-    return clock.now - local(since).timestamp() if since else math.nan

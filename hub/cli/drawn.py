@@ -21,8 +21,10 @@ from rich.text import Text
 from rich.theme import Theme
 
 from hub.cli.clock import span
-from hub.cli.conversation import Conversation, Heading, Item, Plan, Said, Told, Tool, elapsed
+from hub.cli.conversation import Conversation
+from hub.cli.items import Heading, Item, Plan, Said, Told, Tool
 from hub.cli.plain import tool as tool_words
+from hub.cli.words import elapsed
 from hub.domain.text import clip
 
 _THEME = Theme(

@@ -108,7 +108,7 @@ def _summary(body: dict[str, Any]) -> str:
     more = "; there is more code than is indexed" if body["truncated"] else ""
     size = f"{counted(body['nodes'], 'node')}, {counted(body['edges'], 'edge')}"
     code = f"{counted(body['files'], 'file')} in {counted(body['chunks'], 'chunk')}"
-    as_of = instant(body["scannedAt"]) if body["scannedAt"] else "never (hub graph scan)"
+    as_of = instant(body["scannedAt"], named=True) if body["scannedAt"] else "never (hub graph scan)"
     events = f"up to event {body['eventId']}" if body["eventId"] else "nothing yet"
     return f"{size}; {code}{more}\nthe code: {body['state']}, as of {as_of}; what agents did: {events}"
 

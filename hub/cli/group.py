@@ -34,10 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "install": ("hub.cli.providers", "Install an agent by its maker's own command."),
     "account": ("hub.cli.account", "The logins of the agents: list, add, switch, log in, remove."),
     "key": ("hub.cli.key", "Keys for agents that work with one."),
-    "attach": (
-        "hub.cli.attach",
-        "Watch a session that works, from what was said last; Ctrl-C or d leaves it at work.",
-    ),
+    "attach": ("hub.cli.attach", "Come back to a session that works, and answer it in place."),
     "ls": ("hub.cli.sessions", "Every session, who needs you first."),
     "handoff": ("hub.cli.control", "Hand the work to the next agent now."),
     "pause": ("hub.cli.control", "Hold the agent at the next event."),

@@ -16,7 +16,7 @@ from hub.cli.context import client, json_option, show
 from hub.cli.diff import coloured
 from hub.cli.records import Records
 from hub.cli.screen import for_people
-from hub.cli.table import instant
+from hub.cli.table import instant, name_zone
 from hub.cli.timeline import handoffs
 from hub.cli.width import columns, hung
 from hub.errors import HubError
@@ -59,14 +59,21 @@ def history(ctx: click.Context, *, commits: bool, pictures: bool, sha: str, limi
         show(answer, as_json=as_json, text=lambda body: coloured(body["diff"]))
     elif commits:
         show(daemon.get("/api/history/commits")[:limit], as_json=as_json, text=_commits)
+        _zone(as_json=as_json)
     elif pictures:
         rows = daemon.get("/api/history", {"limit": _ALL, "event": "handoff"})
         show(rows, as_json=as_json, text=_handoffs)
         return _whole(daemon)
     else:
         show(daemon.get("/api/history", {"limit": limit}), as_json=as_json, text=_timeline)
+        _zone(as_json=as_json)
         return _whole(daemon)
     return 0
+
+
+def _zone(*, as_json: bool) -> None:
+    if not as_json:
+        name_zone()
 
 
 def _whole(daemon: Records) -> int:

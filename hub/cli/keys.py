@@ -14,7 +14,7 @@ import re
 import signal
 import sys
 import termios
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 import attrs
 import trio
@@ -110,7 +110,7 @@ class Keyboard:
             except termios.error:
                 return  # the terminal is gone
 
-    async def keys(self) -> AsyncIterator[list[Key]]:
+    async def keys(self) -> AsyncGenerator[list[Key], None]:
         """What is pressed, for as long as the terminal is there."""
         decoder, parser = codecs.getincrementaldecoder("utf-8")("replace"), Parser()
         while True:

@@ -19,6 +19,7 @@ import click
 from hub.cli.context import client, json_option
 from hub.cli.records import Records
 from hub.cli.screen import HANG, Screen, block, whole
+from hub.cli.table import name_zone
 from hub.cli.width import columns, hung
 from hub.client.quick import Api
 
@@ -45,7 +46,9 @@ def logs(ctx: click.Context, *, follow: bool, since: int, full: bool, as_json: b
         return
     daemon = client(ctx)
     out = _print_json if as_json else partial(_print, Screen(), whole if full else block)
-    for page in _pages(daemon if follow else Records(ctx), since):
+    for number, page in enumerate(_pages(daemon if follow else Records(ctx), since)):
+        if not (number or as_json):
+            name_zone()
         out(page)
         since = page[-1]["id"]
     if not (since or follow):

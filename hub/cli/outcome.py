@@ -2,6 +2,7 @@
 
 Owns: the summary, and the exit status that goes with an end.
 Must not: know whether the daemon still runs.
+Tests: tests/hub/cli/test_run.py
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import click
 
-from hub.cli.conversation import FIDELITY
+from hub.cli.items import FIDELITY
 from hub.cli.taking import see_and_take
 from hub.errors import RULES, Code
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hub.cli.conversation import Heading, Item, Plan, Said, Told, Tool
+from hub.cli.items import Heading, Item, Plan, Said, Told, Tool
 from hub.domain.text import clip
 
 _RESULT = 100

@@ -57,7 +57,7 @@ def _state(entry: dict[str, Any]) -> tuple[str, str | None, str]:
     if not entry["install"]["installed"]:
         return "not installed", "bright_black", f"hub install {name}" if entry["install"]["command"] else ""
     if now is not None and now["resetsAt"]:
-        return f"{now['reason']}, until {instant(now['resetsAt'])}", "red", "hub quota"
+        return f"{now['reason']}, until {instant(now['resetsAt'], named=True)}", "red", "hub quota"
     if entry["auth"]["loggedIn"]:
         return "ready", "green", ""
     if entry["auth"]["loginCommand"]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, show
 from hub.cli.screen import gauge, window_name
 from hub.cli.table import table as table_of
@@ -35,8 +36,9 @@ def quota(ctx: click.Context, *, windows: bool, as_json: bool) -> None:
 def table(entries: list[dict[str, Any]], *, windows: bool = False, now: datetime | None = None) -> str:
     """The wallet for people: a bar, what is left, the pace, the wall, the reset, and where it all comes from."""
     now = now or datetime.now(UTC)
+    clock = Clock(now.timestamp())
     rows = [
-        (f"{entry['provider']}/{entry['account']}", *_cells(window, now), _elsewhere(entry))
+        (f"{entry['provider']}/{entry['account']}", *_cells(window, now, clock), _elsewhere(entry))
         for entry in entries
         for window in (entry["windows"] if windows and entry["windows"] else [entry])
     ]
@@ -45,7 +47,7 @@ def table(entries: list[dict[str, Any]], *, windows: bool = False, now: datetime
     return table_of(_HEADINGS, rows)
 
 
-def _cells(window: dict[str, Any], now: datetime) -> tuple[str, ...]:
+def _cells(window: dict[str, Any], now: datetime, clock: Clock) -> tuple[str, ...]:
     used = window["fractionUsed"]
     if used is None:
         return "-", "[----------]", "not known yet", "", "", "", ""
@@ -56,7 +58,7 @@ def _cells(window: dict[str, Any], now: datetime) -> tuple[str, ...]:
         f"{used:.1%} used",
         left,
         _pace(window),
-        _reset(window["resetsAt"], now),
+        _reset(window["resetsAt"], now, clock),
         f"{window['source']}, {_ago(window['ageSeconds'])}",
     )
 
@@ -78,15 +80,14 @@ def _pace(window: dict[str, Any]) -> str:
     return f"{rate:.2g}{unit}/min, wall in {_long(eta)} ({span})"
 
 
-def _reset(at: str | None, now: datetime) -> str:
+def _reset(at: str | None, now: datetime, clock: Clock) -> str:
     """In how long, and when; a reset that lies behind us has been, whatever the provider has not told since."""
     if not at:
         return "reset not told"
-    instant = datetime.fromisoformat(at)
-    minutes = (instant - now).total_seconds() / _MINUTE
+    minutes = (datetime.fromisoformat(at) - now).total_seconds() / _MINUTE
     if minutes <= 0:
-        return f"was reset {instant:%m-%d %H:%M}Z"
-    return f"resets in {_long(minutes)} ({instant:%m-%d %H:%M}Z)"
+        return f"was reset {clock.at(at)}"
+    return f"resets in {_long(minutes)} ({clock.at(at)})"
 
 
 def _long(minutes: float) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 
 import click
 
+from hub.cli.clock import local
+
 _LOOK: dict[str, tuple[str, str]] = {
     "text": ("  ", "white"),
     "tool_use": ("> ", "cyan"),
@@ -26,7 +28,7 @@ _LOOK: dict[str, tuple[str, str]] = {
 _STRANGE = ("? ", "white")
 _WINDOWS = {"five_hour": "5-hour", "seven_day": "7-day", "thirty_day": "30-day"}
 _WINDOW = re.compile(rf"\b({'|'.join(_WINDOWS)})\b")
-_INSTANT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
+_INSTANT = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 WORKTREE = re.compile(r"/[^\s\"']*/\.hub/worktrees/[^/\s\"']+/")
 """The session's folder in front of a path, which every path of an agent's begins with."""
 _FIRST = "RUNNING"
@@ -96,7 +98,9 @@ class Screen:
 
 def _who(record: dict[str, Any]) -> str:
     who = str(record.get("meta", {}).get("provider", ""))[:_PROVIDER]
-    return f"{click.style(record['ts'][:8], dim=True)} {who:<{_PROVIDER}} "
+    at = record.get("meta", {}).get("at")
+    time = f"{local(at):%H:%M:%S}" if at else record["ts"][:8]
+    return f"{click.style(time, dim=True)} {who:<{_PROVIDER}} "
 
 
 def _below(record: dict[str, Any], meta: dict[str, Any]) -> Iterator[str]:
@@ -156,9 +160,9 @@ def window_name(window: str) -> str:
 
 
 def for_people(text: str) -> str:
-    """A text of hub's own with the windows' names translated, and instants to the minute."""
+    """A text of hub's own with the windows' names translated, and instants to the minute, in the time of the place."""
     text = _WINDOW.sub(lambda found: f"{_WINDOWS[found[0]]} quota", text)
-    return _INSTANT.sub(r"\1 \2Z", text)
+    return _INSTANT.sub(lambda found: f"{local(found[0]):%Y-%m-%d %H:%M}", text)
 
 
 def gauge(permille: int, cells: int = 10) -> str:

@@ -11,7 +11,10 @@ from typing import Any
 import click
 
 from hub.cli.approvals import listed
+from hub.cli.clock import Clock
 from hub.cli.context import client, json_option, session_argument, show, which
+from hub.cli.items import FIDELITY
+from hub.cli.screen import for_people
 from hub.client.quick import Api
 from hub.errors import Code, HubError
 
@@ -73,7 +76,7 @@ def picture(state: dict[str, Any]) -> str:
     if state["sessionState"] == "completed":
         lines.append("verified  " + ("yes" if state["verified"] else "no - no acceptance command said so"))
     if state["waitUntil"]:
-        lines.append(f"waiting   until {state['waitUntil']}: {state['waitReason']}")
+        lines.append(f"waiting   until {Clock().at(state['waitUntil'])}: {for_people(state['waitReason'])}")
     if state["needsInput"] and not state["needsApproval"]:
         lines.append('input     the agent asks: hub reply "..."')
     if state["error"]:
@@ -88,7 +91,9 @@ def _briefly(detail: str) -> str:
 
 
 def _fidelity(state: dict[str, Any]) -> str:
-    return "pending" if state.get("hfsPending") else f"{state['hfsScore']:g} of 100"
+    if state.get("hfsPending"):
+        return "pending"
+    return f"{state['hfsScore']:g} of 100: {FIDELITY}"
 
 
 def _handing_over(fsm: str) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 
 import click
 
+from hub.cli.clock import local, zone
 from hub.cli.width import columns
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -92,6 +92,12 @@ def ago(seconds: float) -> str:
     return f"{seconds // _HOUR} h" if seconds < 2 * _DAY else f"{seconds // _DAY} d"
 
 
-def instant(stamp: str) -> str:
-    """An ISO instant to the second, in UTC."""
-    return f"{datetime.fromisoformat(stamp).astimezone(UTC):%Y-%m-%d %H:%M:%S}Z"
+def instant(stamp: str, *, named: bool = False) -> str:
+    """An ISO instant to the second, in the time of the place; with its zone where it stands alone."""
+    then = local(stamp)
+    return f"{then:%Y-%m-%d %H:%M:%S}" + (f" {zone(then)}" if named else "")
+
+
+def name_zone() -> None:
+    """Say once which time a list is in: beside it, so that its lines stay what they are."""
+    click.echo(f"times are {zone()}", err=True)

@@ -72,7 +72,7 @@ def _picture(walk: list[Move], cells: int) -> Iterator[str]:
         bar = " " * left + "#" * width + " " * (cells - left - width)
         yield f"  {state:<15} |{click.style(bar, fg='yellow')}| {spent:>6} ms"
         done += spent
-    end = walk[-1].at.strftime("%H:%M:%S.%f")[:12]
+    end = walk[-1].at.astimezone().strftime("%H:%M:%S.%f")[:12]
     yield f"  {walk[-1].target:<15} at {end}, with the next agent"
 
 

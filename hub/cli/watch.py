@@ -2,6 +2,7 @@
 
 Owns: the way from the log's records to a view, the keys that are read meanwhile, and the wait for a daemon that is gone.
 Must not: know whether the daemon runs in this process, or how anything looks.
+Tests: tests/hub/cli/test_terminal.py
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import click
 import trio
 
 from hub.cli import plain
-from hub.cli.conversation import Conversation, Item, Told
+from hub.cli.conversation import Conversation
+from hub.cli.items import Item, Told
 from hub.cli.width import columns, hung
 from hub.client.live import Link, follow
 from hub.client.quick import Api

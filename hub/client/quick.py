@@ -39,6 +39,8 @@ class Api:
         socket: The path of its unix socket, which is then used instead of the port.
         token: What it wants to see, if it wants a token.
         project: The root of the project that is meant: the daemon of another one refuses. None = whichever it is.
+        named: Whether the user said where it listens. Else another project's daemon there is none.
+        absent: Whether it is known already that there is none.
     """
 
     def __init__(
@@ -49,12 +51,16 @@ class Api:
         socket: str = "",
         token: str = "",
         project: Path | None = None,
+        named: bool = True,
+        absent: bool = False,
     ) -> None:
         self.port = port
         self.socket = socket
         self._timeout = timeout
         self._token = token
         self._project = project
+        self._named = named
+        self._absent = absent
 
     @property
     def url(self) -> str:
@@ -69,7 +75,15 @@ class Api:
 
     def within(self, timeout: float) -> Api:
         """The same daemon with another patience."""
-        return type(self)(self.port, timeout, socket=self.socket, token=self._token, project=self._project)
+        return type(self)(
+            self.port,
+            timeout,
+            socket=self.socket,
+            token=self._token,
+            project=self._project,
+            named=self._named,
+            absent=self._absent,
+        )
 
     def again(self) -> Api:
         """The way to the project's daemon as it tells of itself now: the next one may listen elsewhere."""
@@ -77,7 +91,14 @@ class Api:
         if told.port is None:
             return self
         token = told.token or self._token or (token_for(os.environ) if told.guarded else "")
-        return type(self)(told.port, self._timeout, socket=told.socket, token=token, project=self._project)
+        return type(self)(
+            told.port,
+            self._timeout,
+            socket=told.socket,
+            token=token,
+            project=self._project,
+            named=self._named,
+        )
 
     def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
         """The JSON of a resource."""
@@ -105,6 +126,8 @@ class Api:
             raise HubError(Code.USAGE, f"{target!r} cannot be asked for.") from error
 
     def _connection(self) -> socket.socket:
+        if self._absent:
+            raise ConnectionRefusedError
         connection = socket.socket(socket.AF_UNIX if self.socket else socket.AF_INET)
         try:
             connection.settimeout(self._timeout)
@@ -122,7 +145,10 @@ class Api:
             raise _stranger(self.port) from error
         if status < _REFUSED:
             return document
-        raise error_of(document) or _stranger(self.port)
+        refused = error_of(document) or _stranger(self.port)
+        if refused.code is Code.OTHER_PROJECT and not self._named:
+            raise not_running(self.port)
+        raise refused
 
 
 def find(
@@ -132,7 +158,7 @@ def find(
     *,
     timeout: float = TIMEOUT,
 ) -> Api:
-    """The daemon of a project: by `port`, `HUB_PORT`, the project's `.hub/daemon.json`, then 4748.
+    """The daemon of a project: by `port`, `HUB_PORT`, the project's `.hub/daemon.json`; outside of all projects 4748.
 
     It is not asked whether it runs; the first call tells. From within a project only its own daemon is talked to,
     whoever named the port: what is done to a session must not happen to another project's.
@@ -148,7 +174,17 @@ def find(
     own = told.token if where == told.port else ""
     token = own or (token_for(environ) if told.guarded else environ.get("HUB_TOKEN", ""))
     # A port that was named is meant; otherwise the socket is the door only this user can come to.
-    return Api(where, timeout, socket="" if named else told.socket, token=token, project=root)
+    # A daemon of this project would have said so: what listens on 4748 serves another one.
+    absent = root is not None and not named and told.port is None
+    return Api(
+        where,
+        timeout,
+        socket="" if named else told.socket,
+        token=token,
+        project=root,
+        named=bool(named),
+        absent=absent,
+    )
 
 
 def port_of(directory: Path, environ: Mapping[str, str]) -> int:

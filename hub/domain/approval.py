@@ -34,6 +34,8 @@ class Action(StrEnum):
     """An agent is to be started with a task: by a run, or as a pipeline's node."""
     HANDOFF = "handoff"
     """The work is to go to another account or another vendor's agent."""
+    BUDGET = "budget"
+    """A session has used up what it may: it is asked whether it goes on. No rule is about it; a person decides."""
 
 
 class State(StrEnum):
@@ -92,6 +94,8 @@ class Request:
                 return f"start {self.subject}"
             case Action.HANDOFF:
                 return f"hand the work to {self.subject}"
+            case Action.BUDGET:
+                return f"go on with {self.subject}: {self.said}"
         words = f"{self.tool}: {self.subject}" if self.tool and self.subject else self.tool or self.subject
         return clip(words or self.said or "use a tool", _ACTION)
 
@@ -176,8 +180,10 @@ def asked(
     )
 
 
-def own(kind: Action, *, session_id: str, occasion: str, provider: str, account: str) -> Request:
-    """What hub itself asks before it starts an agent; `occasion` tells one such start from another."""
+def own(
+    kind: Action, *, session_id: str, occasion: str, provider: str, account: str, said: str = ""
+) -> Request:
+    """What hub itself asks before an agent starts or goes on; `occasion` tells one such time from another."""
     return Request(
         id=request_id(session_id, f"{kind}:{occasion}:{provider}/{account}"),
         kind=kind,
@@ -185,6 +191,7 @@ def own(kind: Action, *, session_id: str, occasion: str, provider: str, account:
         provider=provider,
         account=account,
         subject=f"{provider}/{account}",
+        said=said,
     )
 
 

@@ -6,7 +6,7 @@ Must not: ask anybody, look at a file, or know an agent's protocol.
 Rules:
  1. The first rule that matches decides. Where no rule is about an agent's tools, what the agent asks is asked of a
     person; where one is, what no rule matches is allowed: the rules name the exceptions.
- 2. A start or a handoff is only held up where a rule says so.
+ 2. A start or a handoff is only held up where a rule says so; no rule is about a budget that is used up.
  3. `ask` and `deny` match what a request may mean: any of its commands, any of its files, by whatever name and behind
     whatever link, a file below a folder that is searched. `allow` matches what it certainly means: every command, and
     every file where it really lies. Rather asked too often.
@@ -107,7 +107,7 @@ def judge(
     if found is not None:
         return Verdict("allow", found.severity, found.reason)
     if request.kind is not Action.TOOL:
-        return None
+        return Verdict("ask") if request.kind is Action.BUDGET else None
     return Verdict("allow") if about else Verdict("ask")
 
 

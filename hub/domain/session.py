@@ -202,6 +202,8 @@ class SessionRecord:
     """Failed runs in a row on this provider and account; a limit after work was done begins a new row."""
     native_id: str = ""
     """The agent's own session id, as soon as it is known."""
+    extended: int = 0
+    """How often the user has let it go on where its budget was used up: each time by as much again."""
     repairs: int = 0
     """How often this agent has got its work back because the acceptance commands refused it."""
     correction: str = ""

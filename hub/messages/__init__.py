@@ -89,7 +89,9 @@ from hub.messages.pipelines import (
 from hub.messages.quota import GetProspects, GetStandings, GetWallet, QuotaInbox, QuotaSeen, SpentElsewhere
 from hub.messages.session import (
     Detach,
+    DraftFollowUp,
     Ended,
+    FollowUp,
     GetContract,
     GetCost,
     GetInUse,

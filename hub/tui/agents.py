@@ -2,6 +2,7 @@
 
 Owns: their lines, what is known of one, and the questions before an adoption.
 Must not: decide what may be adopted, or end an agent without being told.
+Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations

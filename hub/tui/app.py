@@ -13,12 +13,15 @@ import contextvars
 import importlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
+from textual.filter import LineFilter, NoColor
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from hub.tui.board import BoardPage
 from hub.tui.daemon import Daemon, off_loop
@@ -26,7 +29,7 @@ from hub.tui.link import JsonObject, Link, Standing
 from hub.tui.look import UNICODE, Look
 from hub.tui.orders import ORDERS, OrdersPage
 from hub.tui.page import PAGES, Page
-from hub.tui.rows import plain
+from hub.tui.rows import PlainBars, plain
 
 if TYPE_CHECKING:
     from hub.client.quick import Api
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 _KEPT = 5000
 """Events that the log page can show."""
+_NAMES = {"escape": "esc"}
 _PACE = 0.1
 """Seconds between two repaints that events ask for."""
 
@@ -51,6 +55,14 @@ class HubApp(App[None]):
     """
 
     TITLE = "hub"
+    CSS = """
+    .ascii Box > Vertical { border: ascii $primary; }
+    .ascii Box Input { border: ascii $primary; }
+    .ascii Toast { border: none; }
+    .ascii CommandPalette #--input { border: ascii $primary; }
+    .ascii CommandPalette SearchIcon { display: none; }
+    .ascii CommandList { border: ascii $primary; }
+    """
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -105,11 +117,14 @@ class HubApp(App[None]):
     def on_mount(self) -> None:
         """The first page; the daemon is looked for once that is painted."""
         self.theme = self.wanted_theme
-        if self.look.ascii:
-            self.add_class("ascii")
+        self.set_class(self.look.ascii, "ascii")
+        ScrollBar.renderer = PlainBars if self.look.ascii else ScrollBarRender
         self._loop, self._mine = asyncio.get_running_loop(), contextvars.copy_context()
         self.action_page("board")
-        self.call_after_refresh(self._link.open)
+
+    def painted(self) -> None:
+        """The first page is on the screen: look for the daemon."""
+        self._link.open()
 
     def on_unmount(self) -> None:
         """Leave the daemon alone."""
@@ -172,6 +187,7 @@ class HubApp(App[None]):
         page = self._pages.get(name)
         if page is None:
             page = self._pages[name] = _page(name)
+            self.install_screen(page, name)  # else it would be gone as soon as another one is seen
         while len(self.screen_stack) > 2:  # noqa: PLR2004  # the default screen, and one page
             self.pop_screen()
         if len(self.screen_stack) == 2:  # noqa: PLR2004  # as above
@@ -179,6 +195,14 @@ class HubApp(App[None]):
                 self.switch_screen(page)
         else:
             self.push_screen(page)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """No colour at all where none is wanted; Textual's own way leaves greys."""
+        return [NoColor()] if self.no_color else super().get_line_filters()
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Keys by their names: not every terminal has the arrows and returns that Textual draws."""
+        return binding.key_display or _NAMES.get(binding.key, binding.key)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A daemon can be started where none answers."""
@@ -202,6 +226,11 @@ class HubApp(App[None]):
             self.notify(plain(f"{error.detail} {error.hint}"), severity="error", markup=False)
         finally:
             self._starting = False
+
+    def action_command_palette(self) -> None:
+        """Every order by its name."""
+        if not CommandPalette.is_open(self):
+            self.push_screen(CommandPalette(placeholder="Search for an order or a page"))
 
     def action_help(self) -> None:
         """The keys of this page, and those of all."""

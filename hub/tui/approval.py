@@ -2,6 +2,7 @@
 
 Owns: how a request is shown in full, the way through several, and its keys.
 Must not: decide whether it may still be answered; the daemon does.
+Tests: tests/hub/tui/test_app.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the groups, their order, and the line of a session.
 Must not: compute anything the daemon has not said.
+Tests: tests/hub/tui/test_app.py
 """
 
 from __future__ import annotations
@@ -96,6 +97,8 @@ class BoardPage(OrdersPage):
         super().on_mount()
         self.sessions: list[Session] = []
         self.heading(f"{self.hub.project}  looking for the daemon")
+        # Of the page, not of the app: the app's own is given to the screen below and may never be called.
+        self.call_after_refresh(self.hub.painted)
 
     async def load(self) -> None:
         """Every session."""

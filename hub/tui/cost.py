@@ -2,6 +2,7 @@
 
 Owns: the words for a cost that is known in part, and the sums by agent.
 Must not: compute a price; the daemon says it.
+Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations

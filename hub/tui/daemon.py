@@ -2,6 +2,7 @@
 
 Owns: the thread of each request, and the way from JSON to the classes of `hub.api`.
 Must not: keep an answer, or know a page.
+Tests: tests/hub/tui/test_app.py
 
 A thread of its own for each request, and no pool: an ordered stop may take minutes, and who leaves does not wait for it.
 """

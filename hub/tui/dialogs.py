@@ -2,6 +2,7 @@
 
 Owns: these boxes and their keys.
 Must not: know what is asked for.
+Tests: tests/hub/tui/test_app.py
 """
 
 from __future__ import annotations
@@ -30,8 +31,6 @@ class Box(ModalScreen[R]):
     Box .title { text-style: bold; }
     Box .hint { color: $text-muted; }
     Box Rows { height: auto; max-height: 100%; background: $surface; }
-    .ascii Box > Vertical { border: ascii $primary; }
-    .ascii Input { border: ascii $primary; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
 
@@ -74,7 +73,7 @@ class Ask(Box[str | None]):
 class Confirm(Box[bool | None]):
     """Yes or no to what cannot be taken back at once."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "yes", "Yes"), Binding("n", "leave", "No")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "yes", "Yes"), Binding("n", "no", "No")]
 
     def __init__(self, title: str, about: str = "") -> None:
         super().__init__()
@@ -92,6 +91,10 @@ class Confirm(Box[bool | None]):
     def action_yes(self) -> None:
         """Do it."""
         self.dismiss(True)
+
+    def action_no(self) -> None:
+        """Leave it."""
+        self.dismiss(False)
 
 
 class Choose(Box[str | None]):

@@ -2,6 +2,7 @@
 
 Owns: the colours of a unified diff.
 Must not: make one.
+Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations

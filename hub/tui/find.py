@@ -2,6 +2,7 @@
 
 Owns: the question, and how what is found is shown.
 Must not: rank.
+Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the words of the general keys, and how keys are listed.
 Must not: know a page; its own keys are read from its bindings.
+Tests: tests/hub/tui/test_app.py
 """
 
 from __future__ import annotations

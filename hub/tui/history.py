@@ -2,6 +2,7 @@
 
 Owns: the two lists, the preview, and the question before a rewind.
 Must not: move anything but by asking the daemon for a new branch.
+Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the filter, and the lines that pass it.
 Must not: keep events; the app has the newest ones.
+Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations

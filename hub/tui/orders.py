@@ -2,6 +2,7 @@
 
 Owns: each order's key, its words in the palette, and what it asks the user first.
 Must not: decide whether an order is possible; the daemon answers that.
+Tests: tests/hub/tui/test_app.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: that frame, and that a page asks the daemon once at a time, and again when something happened meanwhile.
 Must not: know what a page shows.
+Tests: tests/hub/tui/test_app.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the drawing of a graph as a tree, the bars on one line of time, and the question before a run.
 Must not: judge a graph, or carry a run.
+Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: their lines, and what is shown of one.
 Must not: install, log in or configure.
+Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations

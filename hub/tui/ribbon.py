@@ -2,6 +2,7 @@
 
 Owns: the reading of events as handoffs, and their lines.
 Must not: know what a state means; it draws the moves it finds.
+Tests: tests/hub/tui/test_words.py
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from textual.events import Click
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 
 from hub.domain.text import clean
@@ -263,6 +264,13 @@ class Rows(ScrollView, can_focus=True):
     def _on_mouse_scroll_up(self, event: Any) -> None:
         self.at_end = False
         super()._on_mouse_scroll_up(event)
+
+
+class PlainBars(ScrollBarRender):
+    """Scrollbars of whole cells: their finer ends are no ASCII."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
 
 
 class Choices(Rows):

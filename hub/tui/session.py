@@ -2,6 +2,7 @@
 
 Owns: the views of a session and the line of its state.
 Must not: give orders (`orders` does), or keep more of the log than is shown.
+Tests: tests/hub/tui/test_app.py
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Owns: the lines of an account's windows, and the readings that the sparkline is drawn from.
 Must not: forecast; the daemon does.
+Tests: tests/hub/tui/test_pages.py
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from hub.web.resources import (
     results,
     session,
     status,
+    trust,
     vision,
 )
 from hub.web.route import Route
@@ -37,6 +38,7 @@ def table(port: int, project: str = "") -> tuple[Route, ...]:
     return (
         *health.routes(port, project),
         *status.ROUTES,
+        *trust.ROUTES,
         *providers.ROUTES,
         *accounts.ROUTES,
         *jobs.ROUTES,

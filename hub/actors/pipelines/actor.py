@@ -139,7 +139,8 @@ class Pipelines(Actor[PipelinesInbox]):
         state = await git.repo_state(self._places.root)
         if not state.has_commit:
             raise HubError(Code.NO_COMMIT)
-        base = await run_base(self._places.root, run.run_id, state.head_sha)
+        config = await call_until_answered(self._settings, GetConfig())
+        base = await run_base(self._places.root, run.run_id, state.head_sha, config.worktree.apart)
         return attrs.evolve(run, head=state.head_sha, base=base)
 
     def _settled(self) -> bool:

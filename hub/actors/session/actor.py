@@ -34,6 +34,7 @@ from hub.messages import (
     AgentBatch,
     AgentEvent,
     Detach,
+    DraftFollowUp,
     GetContract,
     GetCost,
     GetRedactions,
@@ -119,6 +120,8 @@ class Session(Actor[SessionInbox]):
                 return message.answer(views.redactions(self._kit))
             case GetContract():
                 return self.answer_later(message, Signed(self._kit).current())
+            case DraftFollowUp():
+                return self.answer_later(message, self._driver.following.draft(message))
             case GetSessionFacts():
                 return message.answer(views.facts(self._kit, self._driver.work.routing.working()))
             case RequestHandoff():

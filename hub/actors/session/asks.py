@@ -95,8 +95,10 @@ class Asks:
     def _up(self, live: LiveAgent) -> bool:
         return self.kit.board.agent is live and live.adapter_up and live.exit is None
 
-    async def permitted(self, record: SessionRecord, kind: Action, occasion: str, target: Target) -> bool:
-        """Whether an agent may be started: at once where no rule is about it, else when somebody has said so.
+    async def permitted(
+        self, record: SessionRecord, kind: Action, occasion: str, target: Target, said: str = ""
+    ) -> bool:
+        """Whether an agent may start or go on: at once where no rule is about it, else when somebody has said so.
 
         Raises:
             HubError: `interrupted`; the session is to stop.
@@ -107,6 +109,7 @@ class Asks:
             occasion=occasion,
             provider=target.provider,
             account=target.account,
+            said=said,
         )
         decision: Decision = await call_until_answered(self.kit.approvals, AskApproval(request))
         if not decision.pending:
@@ -136,4 +139,6 @@ def _working(before: SessionState, kind: Action) -> SessionState:
     """What the session does once it has its answer; after a restart it was found waiting."""
     if before is not SessionState.WAITING:
         return before
+    if kind is Action.BUDGET:
+        return SessionState.RUNNING
     return SessionState.HANDING_OFF if kind is Action.HANDOFF else SessionState.STARTING

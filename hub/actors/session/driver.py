@@ -22,12 +22,15 @@ from hub.actors.session.desk import Desk
 from hub.actors.session.drafting import Drafting
 from hub.actors.session.ending import Ending
 from hub.actors.session.evidence import Evidence
+from hub.actors.session.following import Following
 from hub.actors.session.kit import Kit
 from hub.actors.session.orders import Orders
 from hub.actors.session.passing import Passing
 from hub.actors.session.routing import Routing
 from hub.actors.session.scores import Scores
+from hub.actors.session.setting_up import SettingUp
 from hub.actors.session.signed import Signed
+from hub.actors.session.spending import Spending
 from hub.actors.session.starting import Starting
 from hub.actors.session.stillness import Stillness
 from hub.actors.session.work import Work
@@ -59,6 +62,7 @@ class Driver:
     starting: Starting
     chronicler: Chronicler
     scores: Scores
+    following: Following
     _told: Code | None = None
 
     async def run(self) -> None:
@@ -212,5 +216,7 @@ def hire(kit: Kit, adapters: DynamicHandle, adapter_spec: AdapterSpec) -> Driver
     )
     ending = Ending(kit, desk, routing, evidence, passing, scores)
     allotting = Allotting(kit, routing, asks)
-    work = Work(kit, desk, routing, orders, ending, allotting, amending)
-    return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores)
+    spending = Spending(kit, desk, asks)
+    work = Work(kit, desk, routing, orders, ending, allotting, amending, SettingUp(kit), spending)
+    following = Following(kit, drafting)
+    return Driver(kit, desk, work, passing, ending, asks, Starting(kit), chronicler, scores, following)

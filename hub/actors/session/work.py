@@ -23,6 +23,8 @@ from hub.actors.session.ledger import effect
 from hub.actors.session.orders import Orders
 from hub.actors.session.owner import owner, unknown_agent
 from hub.actors.session.routing import Routing
+from hub.actors.session.setting_up import SettingUp
+from hub.actors.session.spending import Spending
 from hub.actors.trouble import passes
 from hub.domain.event import Tag
 from hub.domain.failure import Failure, FailureClass
@@ -57,6 +59,8 @@ class Work:
     ending: SessionEnding
     allotting: Allotting
     amending: Amending
+    setting_up: SettingUp
+    spending: Spending
 
     async def step(self, record: SessionRecord) -> None:
         """One stretch of work: until the record has to change."""
@@ -91,12 +95,14 @@ class Work:
                 record.base,
                 carry_dirty=record.carries,
                 first=record.first,
+                apart=self.kit.config.worktree.apart,
             )
         )
         if tree.carried and not record.first:
             await self.kit.ledger.say(
                 Tag.SYSTEM, "your uncommitted changes came along as the branch's first commit"
             )
+        await self.setting_up.make_ready(record)
         await self.kit.ledger.update(worktree_ready=True)
 
     async def _gone(self, record: SessionRecord) -> None:
@@ -181,7 +187,12 @@ class Work:
             heard = live.heard_at
             spoke = await board.until(
                 lambda: (
-                    live.outcome or live.exit or self._breached(live) or board.wish or not live.adapter_up
+                    live.outcome
+                    or live.exit
+                    or self._breached(live)
+                    or board.wish
+                    or not live.adapter_up
+                    or self.spending.due()
                 ),
                 silent_after,
             )
@@ -193,6 +204,9 @@ class Work:
                 effect(State.RUNNING, "done")
                 await self._over(record, live.outcome)
                 return
+            if self.spending.due():
+                await self.spending.look(self.kit.ledger.now, live)
+                continue
             if board.wish is Wish.HANDOFF:
                 if await self._nobody(record):
                     continue

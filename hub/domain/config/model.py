@@ -21,9 +21,11 @@ from hub.domain.config.values import (
     CoAuthor,
     Commands,
     Count,
+    Dollars,
     Env,
     Fraction,
     Host,
+    Inside,
     Interval,
     Model,
     Name,
@@ -73,6 +75,10 @@ class Session:
     max_handoffs: Count = 5
     on_limit: Annotated[Literal["handoff", "wait", "stop"], ONE_OF] = "handoff"
     verify: Commands = ()
+    max_cost: Dollars | None = None
+    """US dollars that a session may cost before its user is asked; None = any sum."""
+    max_tokens: Annotated[int, whole(1)] | None = None
+    """The same in tokens, in and out."""
     verify_timeout: Positive = 600.0
     verify_tries: Annotated[int, whole(0, 20)] = 2
     """How often an agent gets work back that the acceptance commands refused, before another one gets it."""
@@ -88,6 +94,23 @@ class Session:
     """How long an agent may run on without a daemon; 0 = not at all."""
     retries: Annotated[int, whole(0, 100)] = 5
     """How many overloads or short limits in a row are waited out before the work is handed off."""
+
+
+@attrs.frozen
+class Worktree:
+    """`[worktree]`: what a new worktree is given before an agent works in it."""
+
+    setup: Commands = ()
+    """Run in it one after the other, before the first agent."""
+    copy: Annotated[tuple[Inside, ...], Rule("an array of paths inside the project")] = ()
+    """Untracked files and folders of the user's that are copied into it; never committed."""
+    link: Annotated[tuple[Inside, ...], Rule("an array of paths inside the project")] = ()
+    """The same, as links to the user's own."""
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """All these paths: they are in no commit, also where they are untracked and would come along."""
+        return tuple(path.rstrip("/") for path in (*self.copy, *self.link))
 
 
 @attrs.frozen

@@ -26,6 +26,7 @@ from hub.domain.config.model import (
     Session,
     Terminal,
     Vision,
+    Worktree,
 )
 from hub.domain.config.schema import Problem
 from hub.domain.config.values import TABLE, TABLES, Provider
@@ -51,6 +52,7 @@ class Config:
 
     server: Annotated[Server, TABLE] = Server()
     session: Annotated[Session, TABLE] = Session()
+    worktree: Annotated[Worktree, TABLE] = Worktree()
     providers: Annotated[Mapping[Provider, Annotated[ProviderSettings, TABLE]], TABLE] = attrs.field(
         factory=dict
     )

@@ -35,6 +35,13 @@ def env_name_problem(name: str) -> str:
     return ""
 
 
+def _is_inside(path: str) -> bool:
+    """Whether a relative path stays below the folder it starts from, and out of git's and hub's own."""
+    steps = path.rstrip("/").split("/")
+    plain = all(step not in ("", ".", "..") for step in steps)
+    return plain and "\n" not in path and steps[0].lower() not in (".git", ".hub")
+
+
 def _argv(value: Any) -> Any:
     """A command as an array, or as one string that is split as a shell would."""
     if not isinstance(value, str):
@@ -85,7 +92,11 @@ CoAuthor = Annotated[
 Texts = Annotated[tuple[Text, ...], Rule("an array of strings")]
 Providers = Annotated[tuple[Provider, ...], Rule("an array of providers' names")]
 Commands = Annotated[tuple[Command, ...], Rule("an array of commands")]
+Inside = Annotated[
+    str, string("a path inside the project, neither in .git nor in .hub, without ..", _is_inside)
+]
 Argv = Annotated[tuple[Text, ...], Rule("a command: a string or an array of strings", prepare=_argv)]
+Dollars = Annotated[float, number("an amount of US dollars above 0", lambda v: v > 0)]
 Positive = Annotated[float, number("a number of seconds above 0", lambda v: v > 0)]
 Seconds = Annotated[float, number("a number of seconds, 0 or more", lambda v: v >= 0)]
 Interval = Annotated[float, number("a number of seconds, 0.2 or more", lambda v: v >= 0.2)]  # noqa: PLR2004

@@ -10,7 +10,7 @@ Tests: tests/hub/io/git/test_aside.py
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import attrs
@@ -31,10 +31,16 @@ class Aside:
     left: Mapping[bytes, str] = attrs.field(factory=dict)
     """With the id of the content that was left."""
     yours: frozenset[bytes] = frozenset()
+    made: frozenset[bytes] = frozenset()
+    """Names at the top that the setup of the worktree has made: like what git ignores, unless the agent tracks it."""
 
     def holds(self, path: bytes) -> bool:
         """Whether a path is the user's own, or lies in a folder that is."""
         return any(path == one or path.startswith(one + b"/") for one in self.yours)
+
+    def built(self, path: bytes) -> bool:
+        """Whether it came with the setup."""
+        return path.partition(b"/")[0] in self.made
 
 
 def read(index: Path) -> Aside:
@@ -44,7 +50,7 @@ def read(index: Path) -> Aside:
         left = (mark[1:].partition(b" ") for mark in marks if mark[:1] == b"L")
         return Aside(
             {path: oid.decode("ascii") for oid, _, path in left},
-            frozenset(mark[1:] for mark in marks if mark[:1] == b"Y"),
+            *(frozenset(mark[1:] for mark in marks if mark[:1] == kind) for kind in (b"Y", b"M")),
         )
     return Aside()
 
@@ -72,10 +78,31 @@ def note_yours(index: Path, paths: Iterable[bytes]) -> None:
     _write(index, known, attrs.evolve(known, yours=known.yours | frozenset(paths)))
 
 
+def note_made(
+    index: Path, before: Mapping[bytes, str], after: Mapping[bytes, str], tops: Collection[bytes]
+) -> None:
+    """Note what the setup has made: whole, what is new at the top; else as what commands leave.
+
+    Args:
+        index: The kept index of the worktree.
+        before: As for `note_left`.
+        after: As for `note_left`.
+        tops: What was at the top before.
+    """
+    known = read(index)
+    new = {path: oid for path, oid in after.items() if path not in before}
+    made = {top for path in new if (top := path.partition(b"/")[0]) not in tops}
+    left = {path: oid for path, oid in new.items() if path.partition(b"/")[0] not in made}
+    both = {**known.left, **left}
+    new_note = attrs.evolve(known, made=known.made | made, left=both if len(both) <= MOST else known.left)
+    _write(index, known, new_note)
+
+
 def _write(index: Path, known: Aside, new: Aside) -> None:
     if new != known:
         marks = [
             *(b"L%b %b" % (oid.encode("ascii"), path) for path, oid in new.left.items()),
             *(b"Y" + path for path in new.yours),
+            *(b"M" + path for path in new.made),
         ]
         write_atomic(index.with_name(_NAME), b"\0".join(sorted(marks)))

@@ -29,10 +29,11 @@ _NO_SUCH_OPTION = 129
 _SHOWN = 10
 
 
-async def run_base(root: Path, run_id: str, head: str) -> str:
+async def run_base(root: Path, run_id: str, head: str, apart: Sequence[str] = ()) -> str:
     """A commit with the user's uncommitted work on top of `head`, or `head` itself; kept from git's collector.
 
-    The user's index and tree are only read. Asked again for the same run it gives what it gave before.
+    The user's index and tree are only read. Asked again for the same run it gives what it gave before. `apart`: as for
+    `carry`.
 
     Raises:
         HubError: NO_COMMIT, NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
@@ -41,7 +42,7 @@ async def run_base(root: Path, run_id: str, head: str) -> str:
     (known,) = await read_commits([name], cwd=root, where={})
     if known is not None:
         return known.sha
-    made = await carry(root, head)
+    made = await carry(root, head, apart=apart)
     await move_refs([(name, made, "0" * len(made))], "hub: pipeline began", cwd=root, where={})
     return made
 

@@ -107,8 +107,12 @@ async def gather(shadow: Shadow, found: Scan, also: Iterable[bytes] = ()) -> Wor
     also = frozenset(also)
     paths = {**dict.fromkeys(also), **found.paths}
     aside = read_aside(shadow.index)
-    if aside.yours:
-        paths = {path: old for path, old in paths.items() if old is not None or not aside.holds(path)}
+    if aside.yours or aside.made:
+        paths = {
+            path: old
+            for path, old in paths.items()
+            if old is not None or not (aside.holds(path) or (aside.built(path) and path not in also))
+        }
     own = {path: folder for path in paths if (folder := folder_of(path)) is not None}
     for path in own:
         del paths[path]

@@ -22,6 +22,7 @@ import trio
 from hub.errors import Code, HubError
 from hub.io.git.digest import Content, look
 from hub.io.git.env import together
+from hub.io.git.identity import identity
 from hub.io.git.index import rewrite
 from hub.io.git.programs import planted_programs
 from hub.io.git.refs import INDEX_SUFFIX, branch_of, commit_tree, kept_ref, move_refs, read_commits
@@ -202,7 +203,7 @@ async def _round(ground: Ground, plan: _Plan, seen: View, work: Work, *, settle:
     """
     refs, done, read = seen.refs, list[_Done](), trio.Event()
     when = max(int(time.time()), refs.head.when, refs.tip.when)
-    draft = Draft(seen.base, refs.parents, plan.message, when)
+    draft = Draft(seen.base, refs.parents, plan.message, when, str(await identity(ground.root)))
 
     async def commit() -> None:
         made = await store(ground.shadow, draft, work, settle=settle, read=read.set)

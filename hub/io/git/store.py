@@ -62,6 +62,8 @@ class Draft:
     message: str
     when: int
     """Its date, epoch seconds."""
+    who: str = f"{NAME} <{EMAIL}>"
+    """Whose it is."""
 
 
 async def store(
@@ -121,7 +123,7 @@ def _stream(
     shadow: Shadow, draft: Draft, work: Work, moved: dict[bytes, Content], *, settle: bool
 ) -> Iterator[bytes]:
     text = draft.message.encode()
-    who = f"{NAME} <{EMAIL}> {draft.when} +0000"
+    who = f"{draft.who} {draft.when} +0000"
     yield b"feature done\ncommit refs/heads/snapshot\nmark :1\n"
     yield f"author {who}\ncommitter {who}\ndata {len(text)}\n".encode() + text + b"\n"
     words = ("from", *["merge"] * len(draft.parents))

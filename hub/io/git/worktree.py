@@ -17,7 +17,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,8 +25,10 @@ import attrs
 import trio
 
 from hub.errors import Code, HubError
+from hub.io.git.aside import note_yours
 from hub.io.git.directories import note_directories
 from hub.io.git.env import Config, effective_config, filter_overrides, git
+from hub.io.git.identity import identity
 from hub.io.git.index import note_entries
 from hub.io.git.refs import BASE, kept_ref, move_refs, read_commits
 from hub.io.git.scan import gather, scan
@@ -60,7 +62,14 @@ class Worktree:
 
 
 async def add_worktree(
-    root: Path, path: Path, branch: str, base: str, *, carry_dirty: bool = False, first: str = ""
+    root: Path,
+    path: Path,
+    branch: str,
+    base: str,
+    *,
+    carry_dirty: bool = False,
+    first: str = "",
+    apart: Sequence[str] = (),
 ) -> Worktree:
     """Makes the worktree of a session, or finishes what an earlier call began.
 
@@ -72,6 +81,7 @@ async def add_worktree(
         carry_dirty: Whether uncommitted changes of the user's tree, untracked files included, come along as a
             first commit. The user's index and tree are only read.
         first: A commit on top of `base` that the branch begins at instead.
+        apart: As for `carry`.
 
     Raises:
         HubError: NO_COMMIT, NOT_A_REPOSITORY, NO_SPACE, READ_ONLY, NO_PERMISSION, GIT_FAILED.
@@ -80,7 +90,11 @@ async def add_worktree(
     kept = Places(root).kept_index(session_id)
     common = common_dir(root)
     start = await _base_commit(root, base)
-    begin = partial(carry, root, start) if carry_dirty else partial(_base_commit, root, first or start)
+    begin = (
+        partial(carry, root, start, apart=apart)
+        if carry_dirty
+        else partial(_base_commit, root, first or start)
+    )
     tip = await _ensure_branch(root, branch, session_id, start, begin)
     admin = find_admin(common, path)
     if admin is None:
@@ -134,13 +148,14 @@ async def _ensure_branch(
     raise HubError(Code.GIT_FAILED, f"The branch {branch} could not be made.")
 
 
-async def carry(root: Path, base: str, project: Path | None = None) -> str:
+async def carry(root: Path, base: str, project: Path | None = None, apart: Sequence[str] = ()) -> str:
     """A commit on top of `base` with the uncommitted work of a tree; `base` itself when there is none.
 
     Args:
         root: The tree. Its index and its files are only read.
         base: A commit.
         project: Where hub keeps its things, when the tree is another one of the project's repository.
+        apart: Untracked paths that do not come along: no commit is to have them.
     """
     places = Places(project or root)
     make_private_dir(places.git_dir)
@@ -148,7 +163,7 @@ async def carry(root: Path, base: str, project: Path | None = None) -> str:
     (commit,) = await read_commits([base], cwd=root, where={})
     if commit is None:
         raise HubError(Code.NO_COMMIT, f"There is no commit {base} in {root}.")
-    when = max(int(time.time()), commit.when)
+    when, who = max(int(time.time()), commit.when), str(await identity(root))
     with tempfile.TemporaryDirectory(prefix="carry-", dir=places.git_dir) as directory:
         shadow = await open_shadow(root, common_dir(root), Path(directory) / "index")
         if own_index.is_file():
@@ -156,13 +171,14 @@ async def carry(root: Path, base: str, project: Path | None = None) -> str:
             await _settle_conflicts(shadow)
         else:
             await seed_index(shadow, commit.tree)
+        note_yours(shadow.index, [os.fsencode(path) for path in apart])
         tree = await base_tree(shadow)
         for attempt in range(_ATTEMPTS):
             work = await gather(shadow, await scan(shadow))
             if not work.entries and tree == commit.tree:
                 return base
             with contextlib.suppress(MovingError):
-                draft = Draft(tree, (base,), "work in progress\n", when)
+                draft = Draft(tree, (base,), "work in progress\n", when, who)
                 made = await store(shadow, draft, work, settle=attempt == _ATTEMPTS - 1)
                 return base if made.tree == commit.tree else made.commit
     raise HubError(Code.GIT_FAILED, f"{root} does not hold still long enough to be carried over.")

@@ -34,6 +34,8 @@ class Ask:
     """The API, asked by a page."""
 
     api: InProcess
+    briefly: bool = False
+    """Whether what takes long may be left out: the page is there already, and shows what it had."""
 
     async def __call__(self, kind: Any, path: str, **query: Any) -> Any:
         """The answer of a route, as `kind`.

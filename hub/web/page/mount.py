@@ -17,10 +17,13 @@ import trio
 from hub.errors import Code, HubError
 from hub.web.guard import Receive, Scope, Send, respond
 from hub.web.inprocess import InProcess
+from hub.web.page.ask import Ask
 from hub.web.page.paths import STATIC, Found, page_of
 from hub.web.page.static import file_reply
 from hub.web.problem import Reply, as_hub_error, problem
 
+BRIEFLY = b"hub-briefly"
+"""The header by which the page's script asks for what has changed and is quickly made."""
 METHODS = ("GET", "HEAD")
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -71,11 +74,12 @@ class Pages:
 
     async def _page(self, found: Found, scope: Scope) -> Reply:
         make = await trio.to_thread.run_sync(_maker)
-        status, html = await make(self.api, self.project, found, scope["query_string"])
+        ask = Ask(self.api, briefly=(BRIEFLY, b"1") in scope["headers"])
+        status, html = await make(ask, self.project, found, scope["query_string"])
         return Reply(status, _HTML, html)
 
 
-def _maker() -> Callable[[InProcess, str, Found, bytes], Awaitable[tuple[int, bytes]]]:
+def _maker() -> Callable[[Ask, str, Found, bytes], Awaitable[tuple[int, bytes]]]:
     """Imported with the first page: templates, colours and prose are no part of a daemon's start."""
     from hub.web.page.site import page  # noqa: PLC0415
 

@@ -7,11 +7,10 @@ Tests: tests/hub/web/page/test_mount.py
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import attrs
-from werkzeug.exceptions import HTTPException
-from werkzeug.routing import Map, Rule
 
 from hub.web.guard import Scope
 
@@ -24,12 +23,21 @@ PATHS: dict[str, str] = {
     "approvals": "/approvals",
     "quota": "/quota",
     "pipelines": "/pipelines",
+    "history": "/history",
+    "detected": "/detected",
+    "graph": "/graph",
     "providers": "/providers",
+    "audit": "/audit",
+    "events": "/events",
+    "cost": "/cost",
+    "tree": "/tree",
+    "trust": "/trust",
+    "doctor": "/doctor",
 }
 """Each page's path by its name."""
 
-_MAP = Map([Rule(path, endpoint=name) for name, path in PATHS.items()], strict_slashes=True)
-_MAP.merge_slashes = False
+_ALONE = {path: name for name, path in PATHS.items() if "<" not in path}
+_SESSION = re.compile(PATHS["session"].replace("<sessionId>", "([^/]+)"))
 
 
 @attrs.frozen
@@ -44,11 +52,11 @@ def page_of(scope: Scope) -> Found | None:
     """The page that a request asks for."""
     if scope["path"] == HOME and not (scope["method"] in ("GET", "HEAD") and _wants_html(scope)):
         return None
-    try:
-        name, parameters = _MAP.bind("").match(scope["path"])
-    except HTTPException:
-        return None
-    return Found(name, parameters)
+    if name := _ALONE.get(scope["path"]):
+        return Found(name, {})
+    if session := _SESSION.fullmatch(scope["path"]):
+        return Found("session", {"sessionId": session[1]})
+    return None
 
 
 def _wants_html(scope: Scope) -> bool:

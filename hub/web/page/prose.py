@@ -6,7 +6,7 @@ Must not: let any of it be markup of its own: no tag of a text is a tag of the p
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import attrs
@@ -46,8 +46,9 @@ def _link(self: RendererProtocol, tokens: Any, index: int, options: Any, env: An
     return rendered
 
 
+@lru_cache(maxsize=1024)
 def prose(text: str) -> Markup:
-    """An agent's words."""
+    """An agent's words; those of a stream that is looked at again are made once."""
     return Markup(_prose().render(cap(text, MOST)))  # noqa: S704  # made by a renderer that escapes
 
 

@@ -50,13 +50,14 @@ async def show(ask: Ask, given: Given) -> dict[str, Any]:
     found = await together(
         status=partial(ask.part, Status, "/api/status", **which),
         events=partial(ask.part, list[EventRecord], "/api/events", **which, **before, newest=1, limit=SHOWN),
-        diff=partial(ask.part, Diff, "/api/session/diff", **which),
+        **({} if ask.briefly else {"diff": partial(ask.part, Diff, "/api/session/diff", **which)}),
         cost=partial(ask.part, Cost, "/api/session/cost", **which),
         approvals=partial(ask.part, list[Approval], "/api/approvals"),
         history=partial(ask.part, list[HistoryEntry], "/api/history", event="handoff", limit=_TIMELINE),
     )
     events: list[EventRecord] = list(found["events"] or ())
     return {
+        "diff": None,
         **found,
         "title": row.title or row.session_id,
         "session": row,
@@ -67,7 +68,7 @@ async def show(ask: Ask, given: Given) -> dict[str, Any]:
         "stream": events[::-1],
         "earlier": events[0].id - 1 if len(events) == SHOWN else None,
         "until": given.until,
-        "pieces": prose.pieces(found["diff"].diff) if found["diff"] else None,
+        "pieces": prose.pieces(found["diff"].diff) if found.get("diff") else None,
     }
 
 

@@ -20,8 +20,26 @@ from hub.api.approvals import Approval
 from hub.api.events import EventRecord
 from hub.errors import HubError
 from hub.web.codec import decode_query
-from hub.web.inprocess import InProcess
-from hub.web.page import approvals, board, picture, pipelines, prose, providers, quota, session, words
+from hub.web.page import (
+    approvals,
+    audit,
+    board,
+    cost,
+    detected,
+    doctor,
+    events,
+    graph,
+    history,
+    picture,
+    pipelines,
+    prose,
+    providers,
+    quota,
+    session,
+    tree,
+    trust,
+    words,
+)
 from hub.web.page.ask import Ask, together
 from hub.web.page.gantt import gantt
 from hub.web.page.paths import PATHS, Found
@@ -29,12 +47,24 @@ from hub.web.page.view import View
 from hub.web.problem import as_hub_error
 
 VIEWS: Mapping[str, View] = {
-    "board": board.VIEW,
-    "session": session.VIEW,
-    "approvals": approvals.VIEW,
-    "quota": quota.VIEW,
-    "pipelines": pipelines.VIEW,
-    "providers": providers.VIEW,
+    module.__name__.rpartition(".")[2]: module.VIEW
+    for module in (
+        board,
+        session,
+        approvals,
+        quota,
+        pipelines,
+        history,
+        detected,
+        graph,
+        providers,
+        audit,
+        events,
+        cost,
+        tree,
+        trust,
+        doctor,
+    )
 }
 NAVIGATION = tuple((name, VIEWS[name].title) for name in PATHS if name in VIEWS and "<" not in PATHS[name])
 
@@ -60,9 +90,8 @@ def environment() -> Environment:
     return made
 
 
-async def page(api: InProcess, project: str, found: Found, query: bytes) -> tuple[int, bytes]:
+async def page(ask: Ask, project: str, found: Found, query: bytes) -> tuple[int, bytes]:
     """Its status and document."""
-    ask = Ask(api)
     around = await together(
         approvals=partial(ask.part, list[Approval], "/api/approvals"),
         newest=partial(ask.part, list[EventRecord], "/api/events", newest=1, limit=1),
@@ -78,11 +107,11 @@ async def page(api: InProcess, project: str, found: Found, query: bytes) -> tupl
         view = VIEWS[found.page]
         given: Any = decode_query(query, view.given, found.parameters)
         shown = await view.show(ask, given)
-        shared |= {"title": view.title, "tags": " ".join(sorted(view.tags)), **shown}
+        shared |= {"title": view.title, "tags": " ".join(sorted(view.tags)), "every": view.every, **shown}
         return 200, await _rendered(f"{found.page}.html", shared)
     except Exception as error:  # noqa: BLE001  # the edge: what is not foreseen is logged and told as a 500
         why: HubError = as_hub_error(error)
-        shared |= {"title": "Not here", "tags": "", "why": why}
+        shared |= {"title": "Not here", "tags": "", "every": 0, "why": why}
         return why.status, await _rendered("error.html", shared)
 
 

@@ -30,9 +30,11 @@ class View:
         show: What its template is filled with, by what the address gives.
         given: What the address may give: parameters of the path and of the query.
         tags: Events after which it may look otherwise.
+        every: Seconds after which it may look otherwise without one; 0: it is not looked at anew for that.
     """
 
     title: str
     show: Callable[[Ask, Any], Awaitable[dict[str, Any]]]
     given: type = Nothing
     tags: frozenset[Tag] = CHANGES
+    every: int = 0

@@ -1,8 +1,20 @@
 """Projects for the command line's tests."""
 
+import time
+
 import pytest
 
 from tests.faults.harness import git, project
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch):
+    """Where no test says otherwise, times are as the API tells them."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ def environ(base: Path, **more: str) -> dict[str, str]:
         "HUB_CONFIG_DIR": str(base / "config"),
         "HUB_AMBIENT": "0",
         "HUB_TRUST": "1",
+        "TZ": "UTC",
     }
     return {**plain, **GIT_ENV, **places, "PYTHONPATH": str(ROOT), **more}
 

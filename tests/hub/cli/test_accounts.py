@@ -150,7 +150,7 @@ def test_who_is_used_up_is_shown_without_a_daemon_too(repo, env):
     path.write_bytes(closed(key, name_of(path), json.dumps(body).encode()))
     program(repo, "claude", LOGS_IN)
     lines = {line.split()[0]: line for line in hub("providers", cwd=repo, env=env).stdout.splitlines()}
-    assert "its usage limit is reached, until 2096-10-02 07:06:40Z" in lines["claude"]
+    assert "its usage limit is reached, until 2096-10-02 07:06:40 UTC" in lines["claude"]
 
 
 def test_a_key_typed_at_a_terminal_is_not_echoed(repo, env):

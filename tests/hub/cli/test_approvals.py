@@ -34,9 +34,7 @@ def test_what_waits_is_shown_and_answered(asking):
     assert "hub reply" not in shown_status
     [one] = json.loads(say(asking, "approvals", "--json").stdout)
     text = say(asking, "approvals").stdout
-    assert (one["id"] in text, "danger" in text, "it is Friday" in text, one["expiresAt"] in text) == (
-        True,
-    ) * 4
+    assert (one["id"] in text, "danger" in text, "it is Friday" in text, "denied at" in text) == (True,) * 4
     done = say(asking, "deny", "--note", "on Monday")
     assert (done.returncode, done.stdout) == (0, "denied\n")
     until(asking.ended, "the session ends")

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.cli.clock import Clock
-from hub.cli.conversation import Conversation, Heading, Plan, Said, Told, Tool
+from hub.cli.conversation import Conversation
+from hub.cli.items import Heading, Plan, Said, Told, Tool
 from hub.domain.event import Tag
 
 NOON = 1_795_435_200
@@ -24,9 +25,8 @@ def own(tag, msg, **meta):
 
 
 @pytest.fixture
-def told(monkeypatch):
+def told():
     """A conversation in UTC."""
-    monkeypatch.setenv("TZ", "UTC")
     return Conversation(clock=Clock(NOON))
 
 

@@ -67,7 +67,7 @@ def test_a_summary_says_what_is_missing():
     assert "as of never (hub graph scan)" in text
     assert text.startswith("1 node, 2 edges; 3 files in 4 chunks")
     ready = _summary({**body, "scannedAt": "2026-01-02T03:04:05.678Z", "state": "ready", "eventId": 0})
-    assert "as of 2026-01-02 03:04:05Z; what agents did: nothing yet" in ready
+    assert "as of 2026-01-02 03:04:05 UTC; what agents did: nothing yet" in ready
 
 
 def test_where_no_node_is_of_the_type_that_is_said():
@@ -92,9 +92,9 @@ def test_a_module_is_shown_with_what_it_imports():
             "eventId": 0, "detail": {"nodes": nodes, "edges": edges}}  # fmt: skip
     rows = _shown(body).splitlines()[2:]
     assert rows == [
-        "2026-01-02 03:04:05Z  module       a.py",
+        "2026-01-02 03:04:05  module       a.py",
         "    imports os (python, from outside)",
-        "2026-01-02 03:04:05Z  module       os (python, from outside)",
+        "2026-01-02 03:04:05  module       os (python, from outside)",
     ]
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.cli.conversation import Heading, Plan, Said, Told, Tool
+from hub.cli.items import Heading, Plan, Said, Told, Tool
 from hub.cli.plain import lines
 from hub.domain.text import clean
 

@@ -28,10 +28,12 @@ def test_a_line_tells_it_all():
     now = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
     assert table([entry()], now=now).splitlines()[1] == (
         "claude/work  5-hour  [####------]  42.0% used  58 % left  "
-        "0.5%/min, wall in 116 min (80 min to 4 h)  resets in 2 h (01-01 05:00Z)  stream, 5 s old"
+        "0.5%/min, wall in 116 min (80 min to 4 h)  resets in 2 h (05:00 UTC)  stream, 5 s old"
     )
     later = datetime(2026, 1, 2, tzinfo=UTC)
-    assert "  was reset 01-01 05:00Z  " in table([entry()], now=later), "no reset is announced that has been"
+    assert "  was reset Jan 01 05:00 UTC  " in table([entry()], now=later), (
+        "no reset is announced that has been"
+    )
 
 
 def test_what_is_not_known_is_said_so():

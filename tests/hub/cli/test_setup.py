@@ -63,6 +63,40 @@ def test_init_with_all_comments_taken_away_is_valid_too(repo):
     assert findings(repo)[0]["hub.toml"]["ok"] is True
 
 
+def test_init_proposes_what_the_projects_files_say(repo):
+    """Nobody is asked where nobody is: then it is there as comments, and runs nothing."""
+    (repo / "Makefile").write_text("test:\n\ttrue\n")
+    (repo / "package.json").write_text('{"dependencies": {"x": "1"}}')
+    (repo / ".env").write_text("KEY=1")
+    told = json.loads(hub("init", "--json", cwd=repo).stdout)
+    assert (told["verify"], told["setup"], told["copy"]) == (["make test"], ["npm install"], [".env"])
+    assert told["taken"] is False
+    text = (repo / "hub.toml").read_text()
+    assert '# verify = ["make test"]' in text
+    assert "verify" not in tomllib.loads(text)["session"]
+    (repo / "hub.toml").unlink()
+    said = hub("init", "--yes", cwd=repo, env=environ(repo.parent, HUB_TRUST="")).stdout
+    assert "wrote" in said
+    tables = tomllib.loads((repo / "hub.toml").read_text())
+    assert (tables["session"]["verify"], tables["worktree"]) == (
+        ["make test"], {"setup": ["npm install"], "copy": [".env"]},
+    )  # fmt: skip
+    status = hub("trust", "--status", "--json", cwd=repo, env=environ(repo.parent, HUB_TRUST="")).stdout
+    assert json.loads(status)["state"] == "untrusted", "a flag in a script is nobody's word"
+
+
+def test_a_fresh_hub_toml_is_in_no_sessions_diff(work):
+    """It is uncommitted, so it comes along; it is the user's, so it is no part of what the agent did."""
+    work.script("demo-first", {"write": {"path": "made.txt", "text": "x"}}, {"done": "x"})
+    work.configure()
+    assert "?? hub.toml" in git(work.root, "status", "--porcelain")
+    assert hub("run", "-q", "make it", cwd=work.root, env=work.environ()).returncode == 0
+    assert "hub.toml" not in hub("diff", "--stat", cwd=work.root, env=work.environ()).stdout
+    assert hub("take", cwd=work.root, env=work.environ()).returncode == 0
+    assert git(work.root, "show", "--format=", "--name-only", "HEAD") == "made.txt"
+    assert "?? hub.toml" in git(work.root, "status", "--porcelain")
+
+
 def test_init_leaves_nothing_half_written(repo):
     """On a full disk an empty hub.toml stayed behind, which the next `hub init` then refused to overwrite."""
     hub("init", cwd=repo)

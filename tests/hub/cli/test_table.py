@@ -34,4 +34,5 @@ def test_how_long_ago(seconds, words):
 
 def test_an_instant_is_for_people():
     """No `T`, no milliseconds, and the zone is said."""
-    assert instant("2026-01-02T03:04:05.678Z") == "2026-01-02 03:04:05Z"
+    assert instant("2026-01-02T03:04:05.678Z") == "2026-01-02 03:04:05"
+    assert instant("2026-01-02T03:04:05.678Z", named=True) == "2026-01-02 03:04:05 UTC"

@@ -86,6 +86,10 @@ def test_other_events_are_no_requests(event):
         ({}, "use a tool"),
         ({"kind": Action.START, "subject": "codex/default"}, "start codex/default"),
         ({"kind": Action.HANDOFF, "subject": "codex/b"}, "hand the work to codex/b"),
+        (
+            {"kind": Action.BUDGET, "subject": "codex/b", "said": "5 of 5 are used up"},
+            "go on with codex/b: 5 of 5 are used up",
+        ),
     ],
 )
 def test_every_request_has_words(fields, action):

@@ -531,3 +531,14 @@ def test_an_agent_that_does_something_unasked_is_not_started_under_a_rule_about_
     assert unenforceable([Rule(provider="y")], "x", reads) == ""
     assert unenforceable([Rule(action="handoff")], "x", reads) == ""
     assert unenforceable([Rule()], "x", {}) == ""
+
+
+def test_a_budget_that_is_used_up_is_a_persons_to_decide():
+    """No rule for tools, starts or handoffs is about it."""
+    rules = [Rule(action=action, decision="allow") for action in ("tool", "start", "handoff")]
+    request = own(
+        Action.BUDGET, session_id="s", occasion="budget-1", provider="a", account="b", said="5 of 5"
+    )
+    verdict = judge(rules, request)
+    assert verdict is not None
+    assert verdict.decision == "ask"

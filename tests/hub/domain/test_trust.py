@@ -33,6 +33,7 @@ from hub.domain.trust import (
 _INNER = {
     "server": model.Server,
     "session": model.Session,
+    "worktree": model.Worktree,
     "providers.*": model.ProviderSettings,
     "profiles": model.Profile,
     "pipelines": model.Pipeline,

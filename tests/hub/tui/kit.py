@@ -42,14 +42,14 @@ def masked(shown: str) -> str:
     return shown
 
 
-async def sees(app: HubApp, pilot: Pilot[None], *words: str, patience: float = PATIENCE) -> str:
+async def sees(app: HubApp, pilot: Pilot[None], *words: str, patience: float = PATIENCE / 3) -> str:
     """The screen, once it shows all these words."""
     late = time.monotonic() + patience
     while True:
         shown = text(app)
         if all(word in shown for word in words):
             return shown
-        assert time.monotonic() < late, f"not seen: {words}\n{shown}"
+        assert time.monotonic() < late, f"not seen: {words}, {app.standing}, {app.taken} taken\n{shown}"
         await pilot.pause(0.02)
 
 

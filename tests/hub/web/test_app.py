@@ -47,7 +47,7 @@ GOOD: dict[str, Any] = {
 }
 ROUTES = [*table(1), openapi.route(table(1))]
 ALONE = {
-    "/", "/api/health", "/openapi.json", "/api/system/tree", "/api/history/commits", "/api/history/diff", "/api/graph/project",
+    "/", "/api/health", "/openapi.json", "/api/system/tree", "/api/history/commits", "/api/history/diff", "/api/graph/project", "/api/trust",
 }  # fmt: skip
 """What asks no actor."""
 BACKED = [route for route in ROUTES if route.path not in {*ALONE, "/metrics"}]

@@ -17,7 +17,7 @@ from wsproto.events import TextMessage
 from hub.errors import Code, HubError
 from hub.messages import RequestStop
 from hub.web import connection, crowd, guard, server
-from hub.web.server import Bound, serve
+from hub.web.server import Bound, _door, bind, serve
 from tests.hub.web.fake import Fake, Server, record, running
 from tests.hub.web.wire import ask, read_reply, request, socket
 from tests.waiting import eventually
@@ -312,3 +312,16 @@ async def test_an_address_that_is_none():
 
 def test_urls_of_ipv6_have_brackets():
     assert Bound("::1", 5).url == "http://[::1]:5"
+
+
+def test_a_port_that_nobody_named_gives_way():
+    """Another project's daemon has 4748: this one takes a free port; one that was named is refused."""
+    with bind("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(HubError) as refused:
+            _door("127.0.0.1", port, elsewhere=False)
+        assert refused.value.code is Code.PORT_IN_USE
+        with _door("127.0.0.1", port, elsewhere=True) as free:
+            assert free.getsockname()[1] not in (0, port)
+        with pytest.raises(HubError):
+            _door("10.255.0.1", port, elsewhere=True)

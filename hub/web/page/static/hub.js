@@ -12,10 +12,13 @@ const markup = globalThis.trustedTypes?.createPolicy("hub", { createHTML: (text)
   ?? { createHTML: (text) => text };
 
 const SOONEST = 250; // milliseconds between two swaps
+const WHOLE = 5000; // milliseconds between two swaps of what takes long to make
 const OFTEN = 30_000; // ages and times left move without an event
 let last = Number(meta("hub-event")) || 0;
 let ended = 0; // when the last swap was done
 let took = 0;
+let whole = performance.now(); // when all was made anew
+let rest = 0;
 let timer = 0;
 let stale = false;
 let busy = false;
@@ -37,14 +40,22 @@ function morph(old, fresh) {
     return;
   }
   for (const { name } of [...old.attributes]) {
+    if (name === "class" && old.classList.contains("flash")) continue;
     if (!fresh.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
   }
   for (const { name, value } of fresh.attributes) {
     if (name.startsWith("on") || (name === "open" && old.nodeName === "DETAILS")) continue;
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (old.getAttribute(name) === value) continue;
+    if (name === "data-flash") flash(old);
+    old.setAttribute(name, value);
   }
   if (isField(old) || old.nodeName === "OUTPUT") return; // what was typed or answered stays
   if (!old.isEqualNode(fresh)) children(old, fresh);
+}
+
+function flash(node) {
+  node.classList.add("flash");
+  setTimeout(() => node.classList.remove("flash"), 1500);
 }
 
 function children(old, fresh) {
@@ -82,9 +93,12 @@ async function refresh() {
   busy = true;
   stale = false;
   const begun = performance.now();
+  const briefly = begun - whole < WHOLE ? { "Hub-Briefly": "1" } : {};
+  if (!briefly["Hub-Briefly"]) whole = begun;
+  else rest ||= setTimeout(later, whole + WHOLE - begun);
   try {
     const response = await fetch(location.href, {
-      headers: { ...own, Accept: "text/html" },
+      headers: { ...own, ...briefly, Accept: "text/html" },
       cache: "no-store",
       redirect: "error",
     });
@@ -105,6 +119,11 @@ async function refresh() {
   }
 }
 
+function later() {
+  rest = 0;
+  soon();
+}
+
 function soon() {
   if (document.hidden) {
     stale = true;
@@ -121,7 +140,7 @@ function soon() {
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden && stale) soon();
 });
-setInterval(soon, OFTEN);
+setInterval(soon, Number(meta("hub-every")) * 1000 || OFTEN);
 
 // --- following ---
 
@@ -163,8 +182,9 @@ follow();
 
 function problem(text) {
   try {
-    const { detail, title, hint } = JSON.parse(text);
-    return [detail || title, hint].filter(Boolean).join(" ");
+    const { detail, title, hint, errors = [] } = JSON.parse(text);
+    const each = errors.map(({ path, message }) => `${path}: ${message}.`);
+    return [detail || title, ...each, hint].filter(Boolean).join(" ");
   } catch {
     return "That did not work.";
   }
@@ -222,6 +242,11 @@ async function send(form, submitter) {
     form.removeAttribute("aria-busy");
   }
 }
+
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("form[data-move]");
+  if (form) form.requestSubmit();
+});
 
 document.addEventListener("submit", (event) => {
   if (!event.target.dataset.post) return;

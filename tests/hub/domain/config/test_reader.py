@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import attrs
 import pytest
 from hypothesis import given
@@ -32,10 +34,17 @@ onLimit = "wait"
 verify = ["make test"]
 verifyTimeout = 10
 verifyTries = 0
+maxCost = 2.5
+maxTokens = 1000000
 pauseGrace = 0
 silentAfter = 60.5
 orphanGrace = 0
 retries = 3
+
+[worktree]
+setup = ["npm ci"]
+copy = [".env", "config/local.toml"]
+link = ["node_modules"]
 
 [providers.claude]
 enabled = true
@@ -472,3 +481,18 @@ def test_accounts_and_rules_are_taken_from_a_newer_configuration():
     assert taken.amended_by(old) == attrs.evolve(
         old, providers={**old.providers, "codex": new.provider("codex").__class__()}, approvals=()
     )
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../x", "/etc/passwd", "a/../../b", ".git/config", ".hub/.env", ".GIT/x", "", "a//b", "./a", "a\nb"],
+)
+def test_what_a_worktree_is_given_lies_in_the_project(path):
+    """A copy of anything else would be a way to read it."""
+    with pytest.raises(HubError):
+        parse_config(f"[worktree]\ncopy = {json.dumps([path])}")
+
+
+def test_what_a_worktree_is_given_is_in_no_commit():
+    config = parse_config('[worktree]\ncopy = ["config/", ".env"]\nlink = ["node_modules/"]')
+    assert config.worktree.apart == ("config", ".env", "node_modules")

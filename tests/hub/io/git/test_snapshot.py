@@ -92,7 +92,24 @@ async def test_commit_is_on_the_branch_with_trailers_and_kept(root):
     ).stdout
     for line in ("Hub-Session: s1", "Hub-Handoff: h1", f"Hub-Audit: 7:{'ab' * 32}"):
         assert line in trailers.splitlines()
-    assert sh(root, "log", "-1", "--format=%an <%ae>", taken.sha) == "hub <hub@localhost>\n"
+
+
+async def test_a_snapshot_is_its_users_where_git_knows_one(root, monkeypatch):
+    """Whoever reads the branch asked who hub is."""
+    wt = await session(root)
+    show = ("log", "-1", "--format=%an <%ae>,%cn <%ce>")
+    assert (
+        sh(root, *show, (await take(wt)).sha).strip()
+        == "t@example.com <t@example.com>,t@example.com <t@example.com>"
+    )
+    for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"):
+        monkeypatch.delenv(name)
+    (wt.path / "two.txt").write_text("2")
+    assert sh(root, *show, (await take(wt, "h2")).sha).strip() == "hub <hub@localhost>,hub <hub@localhost>"
+    sh(root, "config", "user.name", "Ada <\n> L")
+    sh(root, "config", "user.email", "ada@example.com")
+    (wt.path / "three.txt").write_text("3")
+    assert sh(root, *show, (await take(wt, "h3")).sha).strip() == ",".join(["Ada  L <ada@example.com>"] * 2)
 
 
 async def test_nothing_changed_is_a_commit_too(root):

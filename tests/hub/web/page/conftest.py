@@ -23,7 +23,8 @@ def chromium() -> Iterator[Browser]:
         pytest.skip("no Chromium is installed")
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=PROGRAM, args=sandbox)
+        names = "--host-resolver-rules=MAP evil.test 127.0.0.1"  # a foreign name that leads to this machine
+        browser = driver.chromium.launch(executable_path=PROGRAM, args=[*sandbox, names])
         yield browser
         browser.close()
 

@@ -88,6 +88,21 @@ async def test_no_other_file_is_served(server: Server, name: str):
     assert (await ask(server.port, "GET", f"/static/{name}")).status == 404
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/session", "/session/", "/session/s-1/", "/session/a/b", "//quota", "/quota/", "/Quota", "/static"],
+)
+async def test_a_path_has_one_spelling(server: Server, path: str):
+    assert (await ask(server.port, "GET", path, headers=HTML)).status == 404
+
+
+@pytest.mark.parametrize("session", ["s-none", "..", "%3Cscript%3E", "A" * 65, "s%00"])
+async def test_a_session_that_is_none_is_a_page_that_says_so(server: Server, session: str):
+    reply = await ask(server.port, "GET", f"/session/{session}", headers=HTML)
+    assert (reply.status in (404, 422), reply.headers["content-type"]) == (True, "text/html; charset=utf-8")
+    assert b"<script>alert" not in reply.body
+
+
 async def test_an_unknown_question_is_a_page_that_says_so(server: Server):
     reply = await ask(server.port, "GET", "/?unknwon=1", headers=HTML)
     assert (reply.status, reply.headers["content-type"]) == (422, "text/html; charset=utf-8")

@@ -3,12 +3,51 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from hub.messages import GetSessionFacts
 from tests.faults.harness import Project
+from tests.hub.web.fake import Server
+from tests.hub.web.page.test_mount import HTML
+from tests.hub.web.wire import ask
 from tests.waiting import PATIENCE, Gate
 
 SOON = PATIENCE * 1000
+
+
+async def test_what_takes_long_is_left_out_where_the_page_has_it_already(server: Server):
+    """The page's script asks so between two whole looks: no git runs for each word of an agent."""
+    whole = await ask(server.port, "GET", "/session/s-1", headers=HTML)
+    asked = GetSessionFacts in map(type, server.actors.calls)
+    server.actors.calls.clear()
+    brief = await ask(server.port, "GET", "/session/s-1", headers=[*HTML, ("Hub-Briefly", "1")])
+    assert (asked, GetSessionFacts in map(type, server.actors.calls)) == (True, False)
+    assert (b'id="changes"' in whole.body, b'id="changes"' in brief.body) == (True, False)
+    assert b'id="stream"' in brief.body
+
+
+@pytest.mark.browser
+def test_three_sessions_are_followed_side_by_side(made: Project, chromium: Browser):
+    """The board and each session's page, all open while all three hand over; nobody sees another's words."""
+    made.script("demo-first", {"quota": {"used": 0.5}}, {"limit": {"resetsIn": 3600}})
+    made.script("demo-second", {"say": "I go on with it."}, {"say": "done"})
+    made.configure(session="concurrent = 3\n")
+    api = made.start()
+    context = chromium.new_context()
+    board = context.new_page()
+    board.goto(f"http://127.0.0.1:{made.port}/")
+    sessions = [api.post("/api/run", {"task": f"Task {n}.", "queue": True})["sessionId"] for n in range(3)]
+    tabs = [context.new_page() for _ in sessions]
+    for tab, session in zip(tabs, sessions, strict=True):
+        tab.goto(f"http://127.0.0.1:{made.port}/session/{session}")
+    for n, tab in enumerate(tabs):
+        expect(tab.locator("#now .chip.completed")).to_be_visible(timeout=SOON)
+        expect(tab.locator("#stream")).to_contain_text("I go on with it.", timeout=SOON)
+        expect(tab.locator("#stream")).to_contain_text(f"Task {n}.")
+        for other in {0, 1, 2} - {n}:
+            expect(tab.locator("#stream")).not_to_contain_text(f"Task {other}.")
+    expect(board.locator("#sessions .chip.completed")).to_have_count(3, timeout=SOON)
+    context.close()
 
 
 @pytest.mark.browser

@@ -1,0 +1,41 @@
+"""Agents that hub did not start: those that run on this machine, and the sessions they left.
+
+Owns: their order: those of this project first, then those that run.
+Must not: look for agents, or decide what may be adopted.
+Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+import attrs
+
+from hub.api.detect import MAX_HOURS, Detected
+from hub.api.meta import Meta
+from hub.api.providers import ProviderStatus
+from hub.web.page.ask import Ask, together
+from hub.web.page.view import View
+
+
+@attrs.frozen(kw_only=True)
+class Given:
+    """How far to look back."""
+
+    hours: Annotated[int, Meta(ge=0, le=MAX_HOURS)] = 24
+
+
+async def show(ask: Ask, given: Given) -> dict[str, Any]:
+    """What the template is filled with."""
+    found = await together(
+        detected=partial(ask, list[Detected], "/api/detect", sinceHours=given.hours),
+        providers=partial(ask.part, list[ProviderStatus], "/api/providers"),
+    )
+    ordered = sorted(
+        found["detected"], key=lambda one: (not one.adoptable, not one.running, -one.last_active)
+    )
+    return {"detected": ordered, "providers": found["providers"] or (), "hours": given.hours}
+
+
+VIEW = View(title="Detected", show=show, given=Given, tags=frozenset())

@@ -1,0 +1,113 @@
+"""Doctor: what the daemon itself can tell of its health, a line each.
+
+Owns: which of its answers make a finding.
+Must not: run a program; `hub doctor` does, and looks further.
+Tests: tests/hub/web/page/test_doctor.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import attrs
+
+from hub.api.base import Nothing
+from hub.api.graph import Graph
+from hub.api.health import Health
+from hub.api.instructions import Instruction
+from hub.api.observability import AuditHead, Breaker
+from hub.api.providers import ProviderConfig
+from hub.api.trust import Trusted
+from hub.domain.breaker import BreakerState
+from hub.web.page.ask import Ask, Failed, together
+from hub.web.page.view import View
+
+
+@attrs.frozen
+class Finding:
+    """The result of one look."""
+
+    what: str
+    ok: bool
+    detail: str
+    hint: str = ""
+
+
+async def show(ask: Ask, _: Nothing) -> dict[str, Any]:
+    """What the template is filled with."""
+    found = await together(
+        health=partial(ask, Health, "/api/health"),
+        trust=partial(ask.part, Trusted, "/api/trust"),
+        audit=partial(ask.part, AuditHead, "/api/audit/head"),
+        providers=partial(ask.part, list[ProviderConfig], "/api/config/providers"),
+        breakers=partial(ask.part, list[Breaker], "/api/circuit"),
+        index=partial(ask.part, Graph, "/api/graph"),
+        tree=partial(ask.part, dict[str, Any], "/api/system/tree"),
+        instructions=partial(ask.part, list[Instruction], "/api/instructions"),
+    )
+    return {
+        "health": found["health"],
+        "findings": list(findings(found)),
+        "instructions": found["instructions"],
+    }
+
+
+def findings(found: Mapping[str, Any]) -> Iterator[Finding]:
+    """Each look, also the one that could not be had."""
+    looks: dict[str, tuple[str, Callable[[str, Any], Finding]]] = {
+        "trust": ("Trust", _trust),
+        "audit": ("Audit log", _audit),
+        "index": ("Index of the code", _index),
+        "tree": ("Actors", _tree),
+        "breakers": ("Circuits", _circuits),
+        "providers": ("Agents", _agents),
+    }
+    for name, (what, look) in looks.items():
+        part = found[name]
+        if isinstance(part, Failed):
+            yield Finding(what, ok=False, detail=part.detail, hint=part.hint)
+        else:
+            yield look(what, part)
+
+
+def _trust(what: str, part: Trusted) -> Finding:
+    hint = "See it, and say yes: hub trust"
+    return Finding(what, part.trusted, part.state.replace("_", " "), hint)
+
+
+def _audit(what: str, part: AuditHead) -> Finding:
+    return Finding(what, ok=True, detail=f"{part.seq + 1:,} records; check them: hub audit verify")
+
+
+def _index(what: str, part: Graph) -> Finding:
+    detail = part.scan.error or f"{part.state.value}, {part.files:,} files"
+    return Finding(what, not part.scan.error, detail, "Bring it up to date on the page Graph.")
+
+
+def _tree(what: str, part: Mapping[str, Any]) -> Finding:
+    again = [node["path"] for node in _nodes(part) if node["restarts"]]
+    detail = f"restarted: {', '.join(again)}" if again else "none was restarted"
+    return Finding(what, not again, detail, "Why is in the daemon's log: hub logs")
+
+
+def _nodes(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield node
+    for child in node["children"]:
+        yield from _nodes(child)
+
+
+def _circuits(what: str, part: list[Breaker]) -> Finding:
+    shut = [one.name for one in part if one.state is not BreakerState.CLOSED]
+    detail = f"open: {', '.join(shut)}" if shut else "all closed"
+    return Finding(what, not shut, detail, "Each is tried again by itself; see the page Providers.")
+
+
+def _agents(what: str, part: list[ProviderConfig]) -> Finding:
+    able = [one.display_name for one in part if one.enabled and one.install.installed and one.auth.logged_in]
+    detail = f"ready: {', '.join(able)}" if able else "none is installed and logged in"
+    return Finding(what, bool(able), detail, "What helps is on the page Providers.")
+
+
+VIEW = View(title="Doctor", show=show)

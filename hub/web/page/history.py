@@ -1,0 +1,44 @@
+"""The time machine: every snapshot, what each has changed, and a branch at any of them.
+
+Owns: which snapshot an address means.
+Must not: move anything; a rewind is a POST of the API, and makes a new branch.
+Tests: tests/hub/web/page/test_pages.py, tests/hub/web/page/test_browsed.py
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import attrs
+
+from hub.api.history import Commit, CommitDiff
+from hub.api.meta import MAX_SAFE_INTEGER, Meta
+from hub.web.page import prose
+from hub.web.page.ask import Ask
+from hub.web.page.view import View
+
+
+@attrs.frozen(kw_only=True)
+class Given:
+    """Which snapshot: 1 is the oldest; left out: the newest."""
+
+    at: Annotated[int, Meta(ge=0, le=MAX_SAFE_INTEGER)] = 0
+
+
+async def show(ask: Ask, given: Given) -> dict[str, Any]:
+    """What the template is filled with."""
+    newest_first: list[Commit] = await ask(list[Commit], "/api/history/commits")
+    commits = newest_first[::-1]
+    at = min(given.at or len(commits), len(commits))
+    chosen = commits[at - 1] if commits else None
+    diff = await ask.part(CommitDiff, "/api/history/diff", sha=chosen.sha) if chosen else None
+    return {
+        "commits": commits,
+        "at": at,
+        "chosen": chosen,
+        "diff": diff,
+        "pieces": prose.pieces(diff.diff) if diff else None,
+    }
+
+
+VIEW = View(title="Time machine", show=show, given=Given)

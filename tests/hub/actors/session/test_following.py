@@ -1,0 +1,65 @@
+"""`hub run --continue`: a session that begins with the work of an ended one, and with a contract made of it."""
+
+import json
+
+import pytest
+
+from hub.errors import Code, HubError
+from tests.faults.harness import git, project, until
+
+
+@pytest.fixture
+def work(tmp_path):
+    with project(tmp_path) as made:
+        yield made
+
+
+def ended(api, session_id):
+    return until(
+        lambda: status if (status := api.get("/api/status", {"sessionId": session_id}))["endedAt"] else None,
+        "the session has ended",
+    )
+
+
+def test_the_work_and_what_was_known_go_along(work):
+    """Issue 13 A: a new session on that branch's work, with that contract; the first one stays as it was."""
+    work.script(
+        "demo-first",
+        {"say": "I use UTC everywhere, because the server does."},
+        {"write": {"path": "a.txt", "text": "one"}},
+        {"done": "finished"},
+    )
+    work.configure()
+    api = work.start()
+    first = api.post("/api/run", {"task": "Write the module."})["sessionId"]
+    assert ended(api, first)["sessionState"] == "completed"
+    work.script("demo-first", {"append": {"path": "a.txt", "text": " two"}}, {"done": "finished"})
+    order = {"task": "Now the docs.", "continues": first[:-2], "verify": ["grep -q 'one two' a.txt"]}
+    second = api.post("/api/run", order)["sessionId"]
+    status = ended(api, second)
+    assert (status["sessionState"], status["verified"]) == ("completed", True), status["error"]
+    assert git(work.root, "show", f"hub/{second}:a.txt") == "one two"
+    assert git(work.root, "show", f"hub/{first}:a.txt") == "one"
+    adopted = work.hub / "adopted"
+    contract = json.loads((adopted / f"{second}.json").read_bytes())
+    assert contract["taskGoal"] == "Now the docs."
+    assert contract["acceptanceAssertions"] == order["verify"]
+    brief = (adopted / f"{second}.md").read_text()
+    assert "The task before this one: Write the module." in brief
+    assert "a.txt" in brief
+    assert "hub did not start that agent" not in brief
+
+
+def test_only_what_has_ended_is_gone_on_with(work):
+    """What works is replied to; what is not there is named."""
+    work.script("demo-first", {"ask": "Which colour?"}, {"done": "finished"})
+    work.configure(session="concurrent = 2\n")
+    api = work.start()
+    first = api.post("/api/run", {"task": "Write it."})["sessionId"]
+    with pytest.raises(HubError) as refused:
+        api.post("/api/run", {"task": "On.", "continues": first})
+    assert refused.value.code is Code.SESSION_ALREADY_RUNNING
+    with pytest.raises(HubError) as refused:
+        api.post("/api/run", {"task": "On.", "continues": "s-9"})
+    assert refused.value.code is Code.NOT_FOUND
+    api.post("/api/session/stop", {"sessionId": first})

@@ -1,0 +1,91 @@
+"""A new worktree is made ready before an agent works in it, or no agent starts."""
+
+import json
+
+import pytest
+
+from tests.faults.harness import git, project, try_post, until
+
+SETUP = """
+[worktree]
+setup = [{setup}]
+copy = [".env", "missing.txt", "README.md"]
+link = ["cache"]
+"""
+
+
+@pytest.fixture
+def made(tmp_path):
+    with project(tmp_path) as found:
+        (found.root / ".env").write_text("KEY=value-of-mine\n")
+        (found.root / "cache").mkdir()
+        found.script("demo-first", {"write": {"path": "made.txt", "text": "made\n"}}, {"done": "x"})
+        yield found
+
+
+def configure(made, *setup):
+    made.configure(SETUP.format(setup=", ".join(json.dumps(command) for command in setup)))
+
+
+def ran(made, **env):
+    api = made.start(**env)
+    api.post("/api/run", {"task": "write"})
+    return until(made.ended, "the session ends")
+
+
+def said(made):
+    return [event["msg"] for event in made.events()]
+
+
+def test_files_come_along_setup_runs_and_none_of_it_is_the_agents_work(made):
+    configure(
+        made,
+        "echo one; echo two; mkdir dist; echo x > dist/lib.js; echo y > gen.txt",
+        "test -f .env && test -d cache",
+    )
+    record = ran(made)
+    assert record["sessionState"] == "completed"
+    told = said(made)
+    assert "copied from your folder: .env" in told
+    assert "linked to your folder: cache" in told
+    assert "not in your folder, and not brought: missing.txt" in told
+    assert "in the worktree already, and not brought: README.md" in told
+    assert "one\ntwo" in told
+    assert told.index("one\ntwo") < told.index("The demo agent starts")
+    changed = git(made.root, "show", "--format=", "--name-only", f"hub/{record['sessionId']}").split()
+    assert changed == ["made.txt"]
+    audited = [json.loads(line) for line in (made.hub / "audit.jsonl").read_text().splitlines()]
+    assert [entry["data"]["exitCode"] for entry in audited if entry["event"] == "setup"] == [0, 0]
+
+
+def test_a_setup_that_fails_starts_no_agent_and_says_which_and_why(made):
+    configure(made, "true", "echo no such module: $(cat .env); exit 7", "touch never")
+    record = ran(made)
+    assert (record["sessionState"], record["error"]["code"]) == ("failed", "setup_failed")
+    assert "exit 7" in record["error"]["detail"]
+    assert "ended with exit status 7" in record["error"]["detail"]
+    assert "no such module" in record["error"]["detail"]
+    assert made.starts() == []
+
+
+def test_a_stop_does_not_wait_for_the_setup(made):
+    configure(made, "echo begun; tail -f /dev/null")
+    api = made.start()
+    api.post("/api/run", {"task": "write"})
+    until(lambda: "begun" in said(made), "its output is told while it runs")
+    api.post("/api/session/stop")
+    assert until(made.ended, "the session ends")["sessionState"] == "stopped"
+    assert made.starts() == []
+
+
+def test_killed_in_the_middle_it_is_done_again(made):
+    """Only a worktree that was made ready counts as one."""
+    configure(made, "echo x >> ../../../../count")
+    api = made.start(HUB_FAILPOINTS="setup.command=kill9")
+    try_post(api, "/api/run", {"task": "write"})
+    assert made.wait_dead() == -9
+    made.start()
+    record = until(made.ended, "the session ends by itself")
+    assert record["sessionState"] == "completed"
+    assert len(made.starts()) == 1
+    assert said(made).count("copied from your folder: .env") == 1

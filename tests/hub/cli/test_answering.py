@@ -1,0 +1,149 @@
+"""What the keys do while a session is shown."""
+
+import click
+import pytest
+
+from hub.cli.answering import Answering, change, picture
+from hub.cli.conversation import Conversation
+from hub.cli.items import Ask
+from hub.cli.keys import Key
+from hub.errors import Code, HubError
+
+REQUEST = {
+    "id": "a-1", "action": "Bash: deploy --all", "reason": "it is Friday", "severity": "warn", "kind": "tool",
+    "provider": "claude", "context": {"command": "deploy --all"},
+}  # fmt: skip
+
+
+class Daemon:
+    """Records what is asked of it."""
+
+    def __init__(self):
+        self.posts = []
+        self.paused = False
+        self.refuses = None
+
+    def get(self, path, query=None):
+        return [REQUEST] if path == "/api/approvals" else {"paused": self.paused}
+
+    def post(self, path, body=None):
+        if self.refuses:
+            raise self.refuses
+        self.posts.append((path, body))
+        return {"ok": True}
+
+
+@pytest.fixture
+def daemon():
+    return Daemon()
+
+
+@pytest.fixture
+def desk(daemon):
+    """The keys of one session."""
+    return Answering(Conversation(), lambda: daemon, "s-1", lambda told: None)
+
+
+@pytest.fixture
+def asked(desk):
+    desk.conversation.asks = [Ask("deploy", "a-1", "s-1")]
+    return desk
+
+
+async def press(answering, *keys):
+    for key in keys:
+        await answering.keys([Key(key)])
+
+
+@pytest.mark.parametrize(
+    ("key", "body"),
+    [("y", {"approved": True}), ("n", {"approved": False}), ("a", {"approved": True, "always": True})],
+)
+async def test_an_approval_takes_one_key_once_it_was_shown(asked, daemon, key, body):
+    await press(asked, key)
+    assert daemon.posts == [], "nothing stands on the screen yet"
+    await asked.news()
+    assert asked.prompt[0].startswith("allow it?")
+    await press(asked, key, key)
+    assert daemon.posts == [("/api/approvals/a-1", body)]
+
+
+async def test_what_was_typed_ahead_or_pasted_allows_nothing(asked, daemon):
+    await asked.news()
+    await asked.keys([Key("y"), Key("y")])
+    await asked.keys([Key("y", pasted=True)])
+    assert daemon.posts == []
+
+
+async def test_an_answer_from_elsewhere_takes_the_question_away(asked):
+    await asked.news()
+    asked.conversation.asks = []
+    await asked.news()
+    assert asked.prompt == ("", "")
+
+
+async def test_a_reply_is_a_line(desk, daemon):
+    desk.conversation.asks = [Ask("Which colour?")]
+    assert desk.prompt[0] == "r reply"
+    await press(desk, "r", *"blux", "\x7f", "e", " ", "y")
+    await desk.keys([Key("es\nno", pasted=True)])
+    assert desk.prompt[1] == "blue yes\nno"
+    await press(desk, "\x17", "\r")
+    assert daemon.posts == [("/api/session/reply", {"reply": "blue", "sessionId": "s-1"})]
+    assert desk.conversation.asks == []
+    await press(desk, "r", "x", "\x1b", "r", "x", "\x15", "\r")
+    assert len(daemon.posts) == 1
+
+
+async def test_pause_handoff_and_detach(desk, daemon):
+    await press(desk, "p")
+    daemon.paused = True
+    await press(desk, "p", "h")
+    assert daemon.posts == [
+        ("/api/session/pause", {"pause": True, "sessionId": "s-1"}),
+        ("/api/session/pause", {"pause": False, "sessionId": "s-1"}),
+        ("/api/handoff", {"sessionId": "s-1"}),
+    ]
+    await press(desk, "v", "?", "z")
+    assert desk.conversation.verbose
+    assert not desk.detached.is_set()
+    await press(desk, "d")
+    assert desk.detached.is_set()
+
+
+async def test_a_refusal_is_said_with_its_next_step(daemon):
+    said = []
+    daemon.refuses = HubError(Code.HANDOFF_IN_PROGRESS, "It is handing over.", hint="Wait.")
+    await press(Answering(Conversation(), lambda: daemon, "s-1", said.append), "h")
+    assert (said[0].text, said[0].below) == ("It is handing over.", ("next: Wait.",))
+
+
+def whole(request):
+    return "\n".join([line for told in picture(request) for line in (told.text, *told.below) if line])
+
+
+def test_the_whole_command_is_shown():
+    long = "deploy " + "x" * 5000
+    assert whole(REQUEST | {"context": {"command": long}}).count("x" * 5000) == 1
+    assert "it is Friday" in whole(REQUEST)
+    assert whole(REQUEST | {"severity": "danger"}).startswith("danger! claude wants to: Bash")
+
+
+def test_a_replacement_is_shown_as_a_diff():
+    given = {"file_path": "a.py", "old_string": "one\ntwo\nthree", "new_string": "one\n2\nthree"}
+    assert list(change(given)) == ["@@ -1,3 +1,3 @@", " one", "-two", "+2", " three", "file_path: a.py"]
+
+
+def test_a_new_file_is_shown_line_by_line():
+    assert list(change({"path": "a", "content": "x\ny"})) == ["+x", "+y", "path: a"]
+    many = "\n".join(map(str, range(500)))
+    shown = whole(REQUEST | {"context": {"input": {"content": many}}})
+    assert "+199" in shown
+    assert "300 lines more" in shown
+
+
+@pytest.mark.parametrize("given", ["ls\x1b[2J", ["ls\x1b[2J"], {"query": "ls\x1b[2J"}, None, {}])
+def test_whatever_a_tool_is_given_is_shown_and_steers_nothing(given):
+    shown = "\n".join(change(given))
+    assert ("ls" in shown) is bool(given)
+    assert "\x1b" not in click.unstyle(shown)

@@ -1,0 +1,69 @@
+"""`hub run -d` and `hub attach` without a terminal: who carries on, and what is said of it."""
+
+import json
+import os
+import signal
+
+import pytest
+
+from hub.client.place import told_by
+from hub.client.quick import Api
+from tests.faults.harness import until
+from tests.hub.cli.kit import hub
+from tests.waiting import ended
+
+DONE = ({"say": "I begin."}, {"write": {"path": "made.txt", "text": "made"}}, {"done": "made it"})
+
+
+@pytest.fixture
+def left(work):
+    """The project; whatever daemon serves it is gone after the test."""
+    yield work
+    pid = told_by(work.root).pid
+    if pid:
+        os.kill(pid, signal.SIGTERM)
+        assert ended(pid)
+
+
+def test_it_starts_a_daemon_and_returns(left):
+    """What can be done next is printed, and each of these commands works."""
+    left.script("demo-first", {"say": "I begin."}, {"ask": "Which colour?"}, *DONE[1:])
+    left.configure()
+    env = left.environ()
+    done = hub("run", "-d", "make it", cwd=left.root, env=env)
+    assert done.returncode == 0, done.stderr
+    session = done.stdout.split("hub attach ")[1].split()[0]
+    assert f"session {session} on hub/{session}" in done.stderr
+    again = hub("run", "-d", "--queue", "--json", "another", cwd=left.root, env=env)
+    assert json.loads(again.stdout)["position"] == 1
+    assert "in the background" not in again.stderr, "the same daemon"
+    api = Api(told_by(left.root).port)
+    until(lambda: api.get("/api/status", {"sessionId": session})["needsInput"], "the agent asks")
+    assert hub("reply", "--session", session[:10], "blue", cwd=left.root, env=env).returncode in (0, 3)
+    api.post("/api/session/stop", {"sessionId": json.loads(again.stdout)["sessionId"]})
+    seen = hub("attach", session, cwd=left.root, env=env)
+    assert seen.returncode == 0, seen.stderr
+    assert "I begin." in seen.stderr
+    assert "made it" in seen.stderr
+    assert "done, not verified" in seen.stdout
+    assert "\x1b" not in seen.stderr + seen.stdout
+    over = hub("attach", session[:-2], "--json", cwd=left.root, env=env)
+    assert json.loads(over.stdout)["sessionState"] == "completed"
+
+
+def test_a_start_that_fails_is_told_as_if_it_were_here(work):
+    """The daemon's own error, with its exit status."""
+    work.configure()
+    (work.root / ".hub").write_text("not a folder")
+    done = hub("run", "-d", "--json", "x", cwd=work.root, env=work.environ())
+    here = hub("run", "--json", "x", cwd=work.root, env=work.environ())
+    assert json.loads(done.stdout)["error"]["code"] == json.loads(here.stdout)["error"]["code"]
+    assert done.returncode == here.returncode != 0
+
+
+def test_nobody_to_come_back_to(work):
+    work.configure()
+    assert hub("attach", cwd=work.root, env=work.environ()).returncode == 69
+    work.start()
+    assert hub("attach", cwd=work.root, env=work.environ()).returncode == 1
+    assert hub("attach", "s-9", cwd=work.root, env=work.environ()).returncode == 3

@@ -1,0 +1,86 @@
+"""Keys from a terminal, and the terminal as it was."""
+
+import os
+import pty
+import termios
+from contextlib import aclosing
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.cli.keys import Key, Keyboard, Parser
+
+
+def read(*pieces):
+    parser = Parser()
+    return [key for piece in pieces for key in parser.keys(piece)]
+
+
+def test_letters_are_keys_and_arrows_are_none():
+    assert read("y") == [Key("y")]
+    assert read("aü\r") == [Key("a"), Key("ü"), Key("\r")]
+    assert read("\x1b[A", "\x1bOB", "\x1b[1;5C", "\x1by", "n") == [Key("n")]
+    assert read("\x1b") == [Key("\x1b")], "Escape alone is one"
+
+
+def test_what_is_pasted_is_no_key():
+    """A text with a y in it must not allow anything."""
+    assert read("\x1b[200~yes\ny\x1b[201~n") == [Key("yes\ny", pasted=True), Key("n")]
+
+
+@given(st.text(alphabet="yna\r\n é", max_size=30), st.integers(0, 40))
+def test_also_in_two_pieces(text, cut):
+    """A terminal hands over some thousand bytes at a time."""
+    whole = f"\x1b[200~{text}\x1b[201~"
+    assert read(whole[:cut], whole[cut:]) == [Key(text, pasted=True)] or cut == 1  # Escape alone is a key
+
+
+@pytest.fixture
+def tty(monkeypatch):
+    """A terminal, in front of which this process is."""
+    master, slave = pty.openpty()
+    monkeypatch.setattr(Keyboard, "in_front", True)
+    yield master, slave
+    os.close(master)
+    os.close(slave)
+
+
+def test_the_mode_is_given_back(tty, capfd):
+    _, slave = tty
+    before = termios.tcgetattr(slave)
+    keyboard = Keyboard(slave)
+    keyboard.enter()
+    keyboard.enter()
+    during = termios.tcgetattr(slave)[3]
+    assert not during & (termios.ICANON | termios.ECHO)
+    assert during & termios.ISIG, "Ctrl-C and Ctrl-Z stay signals"
+    keyboard.leave()
+    keyboard.leave()
+    assert termios.tcgetattr(slave) == before
+    assert capfd.readouterr().err == "\x1b[?2004h\x1b[?2004l"
+
+
+async def test_keys_come_at_once_and_end_with_the_terminal(tty):
+    master, slave = tty
+    keyboard = Keyboard(slave)
+    keyboard.enter()
+    os.write(master, "ü".encode()[:1])
+    found = []
+    with trio.fail_after(10):
+        async with aclosing(keyboard.keys()) as keys:
+            async for pressed in keys:
+                found += pressed
+                if found:
+                    break
+                os.write(master, "ü".encode()[1:])
+    keyboard.leave()
+    assert found == [Key("ü")]
+
+
+def test_a_terminal_that_is_none_is_not_in_front():
+    reading, writing = os.pipe()
+    assert not Keyboard(reading).in_front
+    os.close(reading)
+    os.close(writing)

@@ -1,0 +1,43 @@
+"""Where a task comes from."""
+
+import io
+import sys
+
+import pytest
+
+from hub.cli.task import task_of
+from hub.errors import Code, HubError
+from tests.hub.cli.kit import hub
+
+
+def refused(*words):
+    with pytest.raises(HubError) as error:
+        task_of(*words)
+    return error.value
+
+
+def test_words_a_file_and_standard_input(tmp_path, monkeypatch):
+    assert task_of(" do it ", "") == "do it"
+    (tmp_path / "task.md").write_text("\ufeffdo\nthis\n")
+    assert task_of("", str(tmp_path / "task.md")) == "do\nthis"
+    for words in (("-", ""), ("", "-")):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("piped\n"))
+        assert task_of(*words) == "piped"
+
+
+def test_what_is_no_task(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert refused("x", "y").code is Code.USAGE
+    assert refused(" ", "").detail == "The task is empty."
+    assert refused("-", "").detail == "The task is empty."
+    assert refused("", str(tmp_path / "none")).code is Code.NOT_FOUND
+    (tmp_path / "bin").write_bytes(b"\xff\xfe\x00")
+    assert refused("", str(tmp_path / "bin")).code is Code.USAGE
+    assert refused("x" * 100_001, "").code is Code.USAGE
+    assert "hub run -" in refused("", "").hint, "nobody sits at an editor"
+
+
+def test_before_anything_is_started(repo):
+    done = hub("run", cwd=repo)
+    assert (done.returncode, "There is no task." in done.stderr) == (2, True)
+    assert not (repo / ".hub").exists()

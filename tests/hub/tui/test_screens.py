@@ -1,0 +1,210 @@
+"""Every screen as text, at two sizes, of a real daemon that has seen a handoff and a pipeline; and in plain ASCII.
+
+`HUB_TEST_SCREENS=write` writes them anew; look at what has changed before you keep it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from hub.tui.look import ASCII
+from tests.faults.harness import project, until
+from tests.hub.tui.kit import masked, sees, shows, text
+from tests.waiting import Gate
+
+HERE = Path(__file__).parent / "screens"
+SIZES = ((80, 24), (140, 40))
+PIPELINE = """
+[[pipelines]]
+name = "feature"
+[[pipelines.nodes]]
+id = "spec"
+provider = "demo-second"
+task = "Write the spec"
+[[pipelines.nodes]]
+id = "code"
+provider = "demo-second"
+task = "Write the code"
+dependsOn = ["spec"]
+[[pipelines.nodes]]
+id = "docs"
+provider = "demo-second"
+task = "Write the docs"
+dependsOn = ["spec"]
+"""
+FIRST = (
+    {"say": "I look at the code first."},
+    {"run": "echo one; echo two"},
+    {"quota": {"used": 0.4, "resetsIn": 7200}},
+    {"quota": {"used": 0.6, "resetsIn": 7200}},
+    {"write": {"path": "a.py", "text": "print('a')\n"}},
+    {"limit": {"resetsIn": 7200}},
+)
+SECOND = (
+    {"say": "I go on."},
+    {"write": {"path": "b.py", "text": "print('b')\n"}},
+    {"run": "false"},
+    {"done": "all done"},
+)
+PAGES = (
+    ("2", "quota", "100 % used"),
+    ("3", "pipelines", "completed"),
+    ("4", "history", "hub: snapshot"),
+    ("6", "providers", "Demo agent 2"),
+    ("7", "log", "newest"),
+    ("8", "find", "ready"),
+    ("9", "cost", "By session"),
+)
+_MOVING = (
+    (re.compile(r" +█+ +\d+ s"), " (bar)"),
+    (re.compile(r"[█░]{8,}"), "(bar)"),
+    (re.compile(r"snapshot (end-t|h)-"), "snapshot of-"),
+    (re.compile(r"read _ < \S*"), "read _ < gate"),
+    (re.compile(r"-[0-9a-f]{4}$", re.MULTILINE), "-0000"),
+    (re.compile(r"in \d+ h \d+ min|in \d+ min"), "in 0 min"),
+    (re.compile(r"\d+ nodes"), "0 nodes"),
+    (re.compile(r"\d[\d,]* of the newest [\d,]+"), "0 of the newest 0"),
+    (re.compile(r"0\.\d+ percent/min"), "0 percent/min"),
+    (re.compile(r" +[▁▂▃▄▅▆▇█]+$", re.MULTILINE), ""),
+)
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory):
+    """A project with a session that changed hands, and a pipeline that ran; local time is UTC."""
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    folder = tmp_path_factory.mktemp("lived")
+    with project(folder) as work, Gate(folder / "gate") as gate:
+        (work.root / "app.py").write_text("def retry_delay(n):\n    return 2**n\n")
+        work.script("demo-first", *FIRST)
+        work.script("demo-second", SECOND[0], {"run": gate.command}, *SECOND[1:])
+        work.configure(PIPELINE)
+        api = work.start(PATH="/usr/bin:/bin", HOME=str(work.state))
+        api.post("/api/run", {"task": "Add retries to the client"})
+        work.says("fidelity")  # told beside the work: it is to have one place
+        gate.open()
+        until(work.ended, "the session is over")
+        for _ in range(3):
+            gate.open()
+        api.post("/api/pipelines/run", {"name": "feature"})
+        until(lambda: api.get("/api/pipelines/run")["state"] == "completed", "the pipeline is over")
+        yield work
+
+
+def still(shown):
+    """Without what is another on each machine."""
+    shown = masked(shown)
+    for pattern, instead in _MOVING:
+        shown = pattern.sub(instead, shown)
+    return "\n".join(line.rstrip() for line in shown.splitlines()) + "\n"
+
+
+def compare(name, size, shown):
+    """With the kept one."""
+    path = HERE / f"{name}-{size[0]}x{size[1]}.txt"
+    if os.environ.get("HUB_TEST_SCREENS") == "write":
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(still(shown))
+    assert still(shown) == path.read_text(), path.name
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_every_page_at_this_size(lived, size):
+    async def story(app, pilot):
+        found = {"board": await sees(app, pilot, "Done (4)", "Add retries", "? Help")}
+        for key, name, word in PAGES:
+            await pilot.press(key)
+            found[name] = await sees(app, pilot, word, "? Help")
+        await pilot.press("1")
+        await sees(app, pilot, "Done (4)")
+        await pilot.press("end", "enter")
+        found["stream"] = await sees(app, pilot, "session completed", "done, not verified", "? Help")
+        for key, name, word in (
+            ("w", "handoffs", "RESUMING"),
+            ("d", "diff", "+print('b')"),
+            ("c", "session-cost", "Figures"),
+        ):
+            await pilot.press(key)
+            found[name] = await sees(app, pilot, word, "? Help")
+        await pilot.press("question_mark")
+        found["help"] = await sees(app, pilot, "Everywhere" if size[1] > 30 else "On this page")
+        return found
+
+    for name, shown in shows(lived.root, story, size=size).items():
+        compare(name, size, shown)
+
+
+def test_plain_ascii_is_all_there_is_where_it_was_asked_for(lived):
+    async def story(app, pilot):
+        await sees(app, pilot, "Done (4)")
+        for key, _, word in PAGES:
+            await pilot.press(key)
+            shown = await sees(app, pilot, word)
+            assert shown.isascii(), shown
+        await pilot.press("1")
+        await sees(app, pilot, "Done (4)")
+        await pilot.press("end", "enter")
+        await sees(app, pilot, "+ run false x", "session completed")
+        for key in ("f", "w", "d", "question_mark"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert text(app).isascii(), text(app)
+        await pilot.press("escape", "escape", "n")
+        assert (await sees(app, pilot, "What is to be done?")).isascii()
+        await pilot.press("escape", "ctrl+p")
+        assert (await sees(app, pilot, "Go to Cost")).isascii()
+
+    shows(lived.root, story, look=ASCII)
+
+
+def test_a_screen_that_is_made_smaller_and_larger_again(lived):
+    async def story(app, pilot):
+        await sees(app, pilot, "Done (4)")
+        await pilot.press("end", "enter")
+        await sees(app, pilot, "session completed")
+        await pilot.resize_terminal(40, 12)
+        await sees(app, pilot, "session completed")
+        await pilot.resize_terminal(140, 40)
+        await sees(app, pilot, "session started: Add retries to the client", "session completed")
+
+    shows(lived.root, story)
+
+
+def test_the_mouse_opens_a_page_and_a_session(lived):
+    async def story(app, pilot):
+        await sees(app, pilot, "Done (4)")
+        await pilot.click("Bar", offset=(13, 0))
+        await sees(app, pilot, "Quota  times are")
+        await pilot.click("Bar", offset=(2, 0))
+        await sees(app, pilot, "Done (4)")
+        await pilot.click("Rows", offset=(5, 4))
+        await pilot.click("Rows", offset=(5, 4))
+        await sees(app, pilot, "session completed")
+
+    shows(lived.root, story)
+
+
+def test_a_branch_at_a_snapshot_and_code_that_is_found(lived):
+    async def story(app, pilot):
+        await sees(app, pilot, "Done (4)")
+        await pilot.press("4")
+        await sees(app, pilot, "hub: snapshot")
+        await pilot.press("b")
+        await sees(app, pilot, "Make a branch here?", "nothing else moves")
+        await pilot.press("y")
+        await sees(app, pilot, "hub/rewind/")
+        await pilot.press("t")
+        await sees(app, pilot, "Timeline, the newest first", "rewind")
+        await pilot.press("8", "slash", *"retry delay", "enter")
+        await sees(app, pilot, "app.py:1-2", "return 2**n")
+        await pilot.press("7", "slash", *"all done", "enter")
+        shown = await sees(app, pilot, "with 'all done'")
+        assert "echo one" not in shown
+
+    shows(lived.root, story)

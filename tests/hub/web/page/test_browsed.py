@@ -1,0 +1,212 @@
+"""Every page in a real Chromium over a real daemon: it can be used, it is light, and nothing on it moves out of the window."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import pytest
+from playwright.sync_api import Browser, Response, expect
+
+from hub.web.page.paths import PATHS
+from tests.agents import program_path
+from tests.faults.harness import Project, git, project
+from tests.waiting import PATIENCE
+
+pytestmark = pytest.mark.browser
+SOON = PATIENCE * 1000
+MOST = 60_000
+"""Bytes of a page and all its files, compressed."""
+NASTY = '<script>document.body.dataset.owned = 1</script><img src=x onerror="document.body.dataset.owned = 1"> [x](javascript:alert(1)) \x1b]0;x\x07'
+
+
+@attrs.frozen
+class Busy:
+    """A daemon with something on each page."""
+
+    work: Project
+    session: str
+
+    def url(self, name: str) -> str:
+        path = PATHS[name].replace("<sessionId>", self.session)
+        return f"http://127.0.0.1:{self.work.port}{path}"
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
+    """A session that was handed over, one that waits for a person's word, a pipeline, and hostile words everywhere."""
+    with project(tmp_path_factory.mktemp("busy")) as work:
+        nasty = work.root / "<img src=x onerror=alert(1)>.py"
+        nasty.write_text(f'"""{NASTY}"""\n\n\ndef converted() -> None: ...\n' + "x" * 30_000 + "\n")
+        git(work.root, "add", ".")
+        git(work.root, "commit", "-q", "-m", NASTY)
+        work.script(
+            "demo-first",
+            {"plan": {"items": [NASTY, "b"], "left": [NASTY]}},
+            {"say": NASTY + "\n\n# A title\n\n- a\n- `b`\n\n| a | b |\n|---|---|\n| 1 | 2 |"},
+            {"write": {"path": "<b>a.txt", "text": f"{NASTY}\n" * 3}},
+            {"say": "y" * 30_000},
+            {"quota": {"used": 0.5}},
+            {"limit": {"resetsIn": 3600}},
+        )
+        work.script("demo-second", {"say": "I go on."}, {"approve": f"rm -rf {NASTY}"})
+        work.configure()
+        api = work.start()
+        api.post(
+            "/api/pipelines",
+            [  # type: ignore[arg-type]
+                {
+                    "name": "two",
+                    "nodes": [
+                        {"id": "a", "provider": "demo-second", "task": NASTY[:50]},
+                        {"id": "b<i>", "provider": "demo-second", "task": "x", "dependsOn": ["a"]},
+                    ],
+                }
+            ],
+        )
+        session = api.post("/api/run", {"task": f"Do {NASTY}"})["sessionId"]
+        work.says("I go on.")
+        yield Busy(work, session)
+
+
+def test_it_is_busy(busy: Busy, chromium: Browser):
+    """Else the tests below would look at empty pages."""
+    page = chromium.new_page()
+    page.goto(busy.url("session"))
+    expect(page.locator("#handoffs svg")).to_be_visible(timeout=SOON)
+    expect(page.locator("#asked .ask")).to_be_visible(timeout=SOON)
+    page.close()
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_page_is_light_quick_and_asks_nobody_else(busy: Busy, chromium: Browser, name: str):
+    """No request leaves the machine, no word of the policy is broken, and the window is wide enough on a phone."""
+    context = chromium.new_context(viewport={"width": 360, "height": 740})
+    page = context.new_page()
+    answers: dict[str, Response] = {}
+    asked: list[str] = []
+    said: list[str] = []
+    page.on("response", lambda response: answers.setdefault(response.url, response))
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(busy.url(name), wait_until="load")
+    expect(page.locator("html[data-state=live]")).to_be_attached(timeout=SOON)
+    own = (f"http://127.0.0.1:{busy.work.port}/", f"ws://127.0.0.1:{busy.work.port}/")
+    assert [url for url in asked if not url.startswith(own)] == []
+    assert said == []
+    assert sum(len(gzip.compress(one.body())) for one in tuple(answers.values()) if one.status == 200) <= MOST
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, "nothing is wider than a phone"
+    assert page.evaluate("document.body.dataset.owned") is None
+    assert page.evaluate("document.querySelectorAll('main script, main img, main [onerror]').length") == 0
+    context.close()
+
+
+@pytest.mark.agents
+@pytest.mark.parametrize("name", PATHS)
+def test_axe_finds_nothing_serious(busy: Busy, chromium: Browser, name: str):
+    """On each page, light and dark, on a phone and a wide window."""
+    axe = program_path("axe").read_text()
+    found: dict[str, Any] = {}
+    for scheme in ("light", "dark"):
+        for width in (360, 1440):
+            context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})  # type: ignore[arg-type]
+            page = context.new_page()
+            page.goto(busy.url(name), wait_until="load")
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            page.evaluate(axe)
+            for one in page.evaluate("axe.run()")["violations"]:
+                if one["impact"] in ("serious", "critical"):
+                    found[f"{scheme} {width} {one['id']}"] = [node["html"][:200] for node in one["nodes"][:4]]
+            context.close()
+    assert found == {}
+
+
+def test_a_page_is_read_without_script(busy: Busy, chromium: Browser):
+    """Nothing to send from, but the command that does the same."""
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(busy.url("session"))
+    expect(page.locator("#stream .event").first).to_be_visible()
+    expect(page.locator("form[data-post]").first).to_be_hidden()
+    expect(page.get_by_text("hub approve").first).to_be_visible()
+    context.close()
+
+
+def test_the_keyboard_reaches_the_word_that_is_waited_for(busy: Busy, chromium: Browser):
+    """The first key leads past the navigation; each control is reached in turn and its focus is seen."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(busy.url("approvals"))
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    names: list[str] = []
+    while "Deny" not in names and len(names) < 20:
+        page.keyboard.press("Tab")
+        names.append(page.evaluate("document.activeElement.innerText || document.activeElement.name || ''"))
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    assert names.index("note") < names.index("Allow") < names.index("Deny")
+    context.close()
+
+
+def test_less_motion_is_none(busy: Busy, chromium: Browser):
+    context = chromium.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(busy.url("board"))
+    moving = (
+        "[...document.querySelectorAll('*')].filter(e => {const s = getComputedStyle(e);"
+        " return s.animationName !== 'none' || parseFloat(s.transitionDuration) > 0}).length"
+    )
+    assert page.evaluate(moving) == 0
+    context.close()
+
+
+def test_an_approval_is_given_on_its_page(busy: Busy, chromium: Browser):
+    """With its whole command in view; afterwards nothing waits. The last of these tests: the session goes on."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(busy.url("approvals"))
+    ask = page.locator("#asked .ask")
+    expect(ask).to_contain_text("rm -rf <script>")
+    expect(page.locator("nav .badge")).to_contain_text("1")
+    ask.get_by_label("Note to the agent").fill("only this once")
+    ask.get_by_role("button", name="Deny").click()
+    expect(ask).to_have_count(0, timeout=SOON)
+    expect(page.locator("nav .badge")).to_have_count(0)
+    context.close()
+
+
+def test_the_slider_moves_through_the_snapshots(busy: Busy, chromium: Browser):
+    """And a branch is made at one."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(busy.url("history"))
+    page.get_by_role("slider").focus()
+    page.keyboard.press("Home")
+    page.wait_for_url("**/history?at=1")
+    before = set(git(busy.work.root, "branch", "--format=%(refname:short)").split())
+    page.get_by_role("button", name="Make a branch here").click()
+    expect(page.get_by_text("A branch was made there")).to_be_visible(timeout=SOON)
+    assert len(set(git(busy.work.root, "branch", "--format=%(refname:short)").split()) - before) == 1
+    context.close()
+
+
+def test_pipelines_that_do_not_validate_are_told_on_the_page(busy: Busy, chromium: Browser):
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(busy.url("pipelines"))
+    field = page.get_by_label("Pipelines", exact=True)
+    store = page.get_by_role("button", name="Validate and store")
+    for text, told in (
+        ("[{", "That is not JSON"),
+        ('[{"name": "x", "nodes": [{"id": "a"}]}]', "$[0].nodes[0]"),
+    ):
+        field.fill(text)
+        store.click()
+        expect(page.locator("form output", has_text=told)).to_be_visible(timeout=SOON)
+    context.close()

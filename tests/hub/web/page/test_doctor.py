@@ -1,0 +1,42 @@
+"""What the daemon tells of its health."""
+
+import attrs
+
+from hub.api.convert import structure
+from hub.api.graph import Graph
+from hub.api.observability import AuditHead, Breaker
+from hub.api.providers import ProviderConfig
+from hub.api.trust import Trusted
+from hub.domain.breaker import BreakerState
+from hub.web.page.ask import Failed
+from hub.web.page.doctor import findings
+from tests.hub.web.fake import CONFIGURED, GRAPH
+
+NODE = {"path": "root", "restarts": 0, "children": [{"path": "root/quota", "restarts": 0, "children": []}]}
+WELL = {
+    "trust": Trusted(project="/w", state="trusted", trusted=True, digest="", items=[], gone=[]),
+    "audit": AuditHead(seq=9, hash="0", bytes=1),
+    "providers": structure([CONFIGURED], list[ProviderConfig]),
+    "breakers": [Breaker(name="a", state=BreakerState.CLOSED, failures=0)],
+    "index": structure(GRAPH, Graph),
+    "tree": NODE,
+}
+
+
+def test_all_is_well():
+    assert all(one.ok for one in findings(WELL))
+
+
+def test_each_trouble_is_found_and_has_a_next_step():
+    ill = {
+        "trust": attrs.evolve(WELL["trust"], trusted=False, state="changed"),
+        "audit": Failed("it cannot be read", "See it."),
+        "providers": [],
+        "breakers": [Breaker(name="a", state=BreakerState.OPEN, failures=3)],
+        "index": structure({**GRAPH, "scan": {"files": 0, "bytes": 0, "error": "no space"}}, Graph),
+        "tree": {**NODE, "children": [{"path": "root/quota", "restarts": 2, "children": []}]},
+    }
+    found = list(findings(ill))
+    assert not any(one.ok for one in found)
+    assert all(one.hint for one in found)
+    assert "root/quota" in next(one.detail for one in found if one.what == "Actors")
