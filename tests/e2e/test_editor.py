@@ -55,5 +55,5 @@ def test_a_permission_and_the_wall_in_one_conversation(team):
         assert "And a third." in ed.words()
     for name, words in (("one.txt", b"by claude\n"), ("two.txt", b"by codex\n"), ("three.txt", b"more\n")):
         assert team.made.show(f"hub/{session}-2:{name}") == words
-    assert any("> Write the files." in str(seen.body) for seen in team.mains("codex"))
+    assert any("The task before this one: Write the files." in str(seen.body) for seen in team.mains("codex"))
     assert api.get("/api/approvals") == []

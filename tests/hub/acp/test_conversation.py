@@ -293,10 +293,14 @@ def test_what_begins_while_another_works_waits_for_its_turn_and_can_be_cancelled
             ed.until(lambda update: "waits for its turn, as number 1" in str(update))
             ed.notify("session/cancel", sessionId=session)
             assert ed.answer_to(turn)["result"]["stopReason"] == "cancelled"
-        gate.open()
-        until(work.ended, "the first ends")
-    assert work.ended()["sessionId"] == first
-    assert work.ended()["sessionState"] == "completed"
+            gate.open()
+            until(work.ended, "the first ends")
+            assert work.ended()["sessionId"] == first
+            assert work.ended()["sessionState"] == "completed"
+            work.script("demo-first", write(), DONE)
+            assert ed.prompt("now")["result"]["stopReason"] == "end_turn"
+            assert ed.prompt("and again")["result"]["stopReason"] == "end_turn"
+    assert git(work.root, "show", f"hub/{session}-3:made.txt") == "made"
 
 
 def test_an_editor_that_cannot_ask_decides_nothing(work):
