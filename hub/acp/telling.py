@@ -89,6 +89,8 @@ class Teller:
                 yield from self._waiting(words, meta)
             case "system":
                 yield from self._system(words, meta)
+            case "error" if _is_verify(meta, words):
+                yield self._verify(words, meta)
             case "error":
                 who = meta.get("provider") if meta.get("type") else ""
                 self._speech.said = words
@@ -198,7 +200,7 @@ class Teller:
             return  # an agent's program speaks of itself
         elif "task" in meta:
             yield chunk(USER, clean(str(meta["task"])))
-        elif "command" in meta and words.startswith("verify"):
+        elif _is_verify(meta, words):
             yield self._verify(words, meta)
         else:
             yield self.note(f"**hub:** {words}")
@@ -222,6 +224,10 @@ class Teller:
             "status": "completed" if meta.get("exitCode") == 0 else "failed",
             "content": [content("\n".join(filter(None, (words, output))))],
         }
+
+
+def _is_verify(meta: dict[str, Any], words: str) -> bool:
+    return "command" in meta and not meta.get("type") and words.startswith("verify")
 
 
 def kind_of(tool: str, meta: dict[str, Any]) -> str:

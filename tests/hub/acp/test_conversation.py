@@ -8,6 +8,7 @@ import pytest
 
 from tests.faults.harness import git, project
 from tests.hub.acp.kit import ALLOW, REJECT, editor
+from tests.hub.cli.kit import hub
 from tests.waiting import Gate, until
 
 LIMIT = {"limit": {"resetsIn": 3600}}
@@ -396,6 +397,47 @@ def test_an_answer_reaches_the_next_daemon_where_the_one_that_asked_has_gone(wor
     assert work.ended()["sessionState"] == "completed"
     assert "made it" in ed.words()
     assert len(work.starts()) == 1
+
+
+def test_a_verify_that_fails_is_a_call_that_failed_with_its_output(work):
+    """The work goes back to the same agent, and the turn goes on."""
+    check = "echo looked; test -f made.txt"
+    ready(
+        work,
+        {"done": "too early"},
+        session=f'verify = ["{check}"]\nverifyTries = 1\n',
+        second=(write(), DONE),
+    )
+    with editor(work) as ed:
+        ed.new()
+        assert ed.prompt("make it")["result"]["stopReason"] == "end_turn"
+    calls = [call for call in ed.calls().values() if call["title"].startswith("verify: ")]
+    assert [call["status"] for call in calls][-1] == "completed"
+    assert {call["status"] for call in calls[:-1]} == {"failed"}
+    assert len(calls) >= 2
+    assert "looked" in str(calls[0]["content"])
+    assert "the acceptance commands say so" in ed.words()
+
+
+def test_what_was_begun_in_another_face_is_answered_here_and_taken_on_the_command_line(work):
+    api = ready(work, {"approve": "make"}, write(), {"ask": "Which one?"}, write("more.txt"), DONE)
+    session = api.post("/api/run", {"task": "begun on the page"})["sessionId"]
+    [waiting] = until(lambda: api.get("/api/approvals"), "it is asked")
+    api.post(f"/api/approvals/{waiting['id']}", {"approved": True})
+    until(lambda: api.get("/api/status")["needsInput"], "the agent asks")
+    with editor(work) as ed:
+        assert [row["sessionId"] for row in ed.ask("session/list")["result"]["sessions"]] == [session]
+        ed.load(session)
+        assert ed.words("user_message_chunk") == "begun on the page"
+        assert "Which one?" in ed.words()
+        assert ed.asked == [], "that was answered long ago"
+        assert ed.prompt("that one")["result"]["stopReason"] == "end_turn"
+        assert f"Take it: hub take {session}" in str(ed.updates[-1]["content"])
+    git(work.root, "add", ".")
+    git(work.root, "commit", "-q", "--allow-empty", "-m", "mine")
+    done = hub("take", session, cwd=work.root, env=work.environ())
+    assert done.returncode == 0, done.stderr
+    assert (work.root / "more.txt").read_text() == "made\n"
 
 
 def test_an_unknown_session_is_not_found(work):
