@@ -157,7 +157,7 @@ class Conversation:
         while page := await self.daemon.page(session_id, since):
             for record in page:
                 if record["id"] <= self._since:
-                    await self._update(*self._tell(record))
+                    await self.update(*self._tell(record))
             since = page[-1]["id"]
 
     # --- orders to the daemon ---------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class Conversation:
             self.sessions.remove(session_id)
             raise
         if started["position"]:
-            await self._update(
+            await self.update(
                 self._teller.note(f"**hub:** this waits for its turn, as number {started['position']}.")
             )
 
@@ -223,7 +223,7 @@ class Conversation:
             if turn is None or turn.over.is_set():
                 return
             if error.code not in _GONE:
-                await self._update(
+                await self.update(
                     self._teller.note(f"**hub:** it could not be stopped: {error.detail} {error.hint}")
                 )
             turn.end(_CANCELLED)
@@ -289,7 +289,7 @@ class Conversation:
             updates = []
         if record["tag"] == "tool_result" and updates and not meta.get("isError"):
             updates[-1]["content"] += await self._changed(meta, updates[-1])
-        await self._update(*updates)
+        await self.update(*updates)
         if meta.get("needsApproval"):
             self.nursery.start_soon(self._asking.ask, meta["approvalId"])
         elif "approved" in meta and "approvalId" in meta:
@@ -306,7 +306,8 @@ class Conversation:
         if self._turn is not None:
             self._turn.end(reason)
 
-    async def _update(self, *updates: Update) -> None:
+    async def update(self, *updates: Update) -> None:
+        """Tell the editor."""
         for update in updates:
             await self.editor.tell("session/update", {"sessionId": self.id, "update": update})
 
@@ -333,7 +334,7 @@ class Conversation:
         found = changes_of(diff["diff"])
         *_, total = diff["summary"].strip().splitlines() or [""]
         places = [{"path": str(tree / one.path), "line": one.line} for one in found]
-        await self._update(
+        await self.update(
             {
                 "sessionUpdate": "tool_call",
                 "toolCallId": f"changes {session_id} {self._since}",
