@@ -18,9 +18,9 @@ from tests.faults.harness import Project, git, project
 PROGRAM = next(filter(None, map(shutil.which, BROWSERS)), "")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The system's; nothing is downloaded."""
+    """The system's; nothing is downloaded. A module's alone: while it is there no other test can have an asyncio loop."""
     if not PROGRAM:
         pytest.skip("no Chromium is installed")
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
